@@ -42,6 +42,9 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if opt == nil {
 		opt = new(ArchiveOptions)
 	}
+	if err := db.permit(Owners, "archive"); err != nil {
+		return nil, err
+	}
 	write, err := recovery.ArchiveWriter(to)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,12 @@ func (tx *Tx) Batch(name string) (*Batch, error) { return batchOrNil(tx.batches(
 
 // RemoveBatch forgets a batch and all of its jobs. What its hosts have shown of
 // their speed stays.
-func (tx *Tx) RemoveBatch(name string) (*Batch, error) { return batchOrNil(tx.batches().Remove(name)) }
+func (tx *Tx) RemoveBatch(name string) (*Batch, error) {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return nil, err
+	}
+	return batchOrNil(tx.batches().Remove(name))
+}
 
 // EachBatchRange goes through the ranges of a batch in the order of slots.
 func (tx *Tx) EachBatchRange(name string, fn func(*locality.Cursor) error) error {
@@ -72,7 +77,11 @@ type BatchMaker struct{ m *batches.Maker }
 
 // MakeBatch begins a batch: all of its files are to be added, then its jobs.
 func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
-	m, err := tx.batches().Make(name, s)
+	var by *uint32
+	if a := tx.db.opt.Actor; a != nil {
+		by = &a.UID
+	}
+	m, err := tx.batches().Make(name, s, by)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +121,9 @@ type NumberedFile struct {
 // BatchNext gives a host work. With ErrBatchIdle and ErrBatchOver the grant says
 // what it may delete, and the transaction is to be kept.
 func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, error) {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return nil, err
+	}
 	g, err := tx.batches().Next(name, host, user, w)
 	if g == nil {
 		return nil, err
@@ -129,17 +141,33 @@ func numbered(list []batches.File) (out []NumberedFile) {
 // BatchDone takes a host's results of jobs. One that it does not hold is a Conflict,
 // and nothing of the call is kept.
 func (tx *Tx) BatchDone(name, host string, jobs []int) ([]locality.Report, error) {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return nil, err
+	}
 	return tx.batches().Done(name, host, jobs)
 }
 
 // BatchFail takes a host's report that it could not do jobs.
 func (tx *Tx) BatchFail(name, host string, jobs []int) ([]locality.Report, error) {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return nil, err
+	}
 	return tx.batches().Fail(name, host, jobs)
 }
 
 // BatchExpire takes back what is overdue in a batch.
-func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) { return tx.batches().Expire(name) }
+func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return locality.Expiry{}, err
+	}
+	return tx.batches().Expire(name)
+}
 
 // BatchRecompute ages what is known of the hosts of a batch and builds its sums of
 // speeds anew.
-func (tx *Tx) BatchRecompute(name string) error { return tx.batches().Recompute(name) }
+func (tx *Tx) BatchRecompute(name string) error {
+	if err := RolesOf(tx).ownsBatch(name); err != nil {
+		return err
+	}
+	return tx.batches().Recompute(name)
+}

@@ -54,6 +54,9 @@ func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)
 // what it found. It refuses with ErrDamaged to guess about rows: when one of
 // them does not match its checksum, or they contradict each other.
 func (db *DB) Repair(report func(finding string)) error {
+	if err := db.permit(Owners, "check --repair"); err != nil {
+		return err
+	}
 	return db.change(func(r *file.Recorder) (bool, error) {
 		found := check.NewFindings(report)
 		whole, err := db.rows().Whole(found.Find)
@@ -126,8 +129,8 @@ type ClockReset struct {
 // Who is to be let in although his clock is behind opens the database with
 // Options.Behind.
 func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
+	if err := RolesOf(tx).mayChange(Owners, "the clock"); err != nil {
+		return nil, err
 	}
 	out := &ClockReset{Was: time.Unix(tx.state.AsOf, 0), Now: to}
 	if to.Unix() >= tx.state.AsOf || to.Unix() < 0 {

@@ -44,6 +44,9 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := RolesOf(tx).executes(j); err != nil {
+		return nil, err
+	}
 	what := fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt)
 	switch current := j.CurrentAttempt(); {
 	case j.State != JobRunning:
@@ -169,6 +172,9 @@ func (tx *Tx) Attend(id uint64, a Attendant) error {
 	j, err := tx.forChange(id, "attended", JobHeld, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return err
+	}
+	if by := tx.db.opt.Actor; by != nil && by.UID != a.UID {
+		return fmt.Errorf("%w: user %d attends to job %d for user %d", ErrNotPermitted, by.UID, id, a.UID)
 	}
 	j.Attendant = &a
 	if key := j.AttendedKey(); key != nil {

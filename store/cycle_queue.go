@@ -179,7 +179,7 @@ func (p *pass) shares() error {
 	if p.spec.Silent {
 		return nil
 	}
-	if err := p.tx.SetShareTimer(plan.Timer); err != nil {
+	if err := p.tx.setShareTimer(plan.Timer); err != nil {
 		return err
 	}
 	for _, c := range plan.Classes {

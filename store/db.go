@@ -52,9 +52,12 @@ type Options struct {
 	// declared. It is called within a transaction and must not begin another. Nil:
 	// nodes are taken as declared, unless the request has a Ranking.
 	Local func([]Candidate) []string
-	// Actor is who makes transactions, and may do no more than its role says. Nil: whoever it
-	// is may do everything.
+	// Actor makes transactions, and may do no more than its role allows. Nil: everything is
+	// permitted.
 	Actor *Actor
+	// UIDOf finds the uid of a user other than the actor: jobs and roles of users are known by
+	// it. Nil: they are known by name.
+	UIDOf func(user string) (uid uint32, ok bool)
 	// Replica is about databases that are kept in a log.
 	Replica ReplicaOptions
 }
@@ -94,7 +97,10 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 	if db.opt.Now == nil {
 		db.opt.Now = time.Now
 	}
-	var err error
+	err := opt.Actor.mayOpen(path)
+	if err != nil {
+		return nil, err
+	}
 	if IsLog(path) {
 		if db.log, err = drivers.Open(path, db.opt.replica()); err != nil {
 			return nil, err

@@ -14,6 +14,9 @@ import (
 // one goes on, and what it has counts so much less, too. Plans that do not fit any more
 // are made anew: see Moved.
 func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
+	if err := tx.operates("nodes"); err != nil {
+		return nil, err
+	}
 	return tx.nodeDevices().change(node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if d.Slices > 0 {
 			return row.Clash(nodes.Called(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into, devices.FormatIDs(idsOf(d.Cut(d.Slices)))))
@@ -25,6 +28,9 @@ func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason st
 
 // ResumeDevices puts devices of a node back into service.
 func (tx *Tx) ResumeDevices(node uint32, resource string, ids []string) (*index.Node, error) {
+	if err := tx.operates("nodes"); err != nil {
+		return nil, err
+	}
 	return tx.nodeDevices().change(node, resource, ids, func(_ *index.Node, _ index.Def, d *devices.Device) error {
 		d.Drained, d.Reason = false, ""
 		return nil
@@ -35,6 +41,9 @@ func (tx *Tx) ResumeDevices(node uint32, resource string, ids []string) (*index.
 // resource; 0 makes them whole again. It is a Conflict while somebody has them or a slice
 // of them.
 func (tx *Tx) CutDevices(node uint32, resource string, ids []string, slices int, into string) (*index.Node, error) {
+	if err := tx.operates("nodes"); err != nil {
+		return nil, err
+	}
 	defs, err := tx.Resources()
 	if err != nil {
 		return nil, err
@@ -159,7 +168,7 @@ func (ds nodeDevices) change(node uint32, resource string, ids []string, fn func
 		}
 	}
 	n.SetDevices(def.ID, set)
-	_, err = ds.PutNode(n)
+	_, err = ds.putNode(n)
 	return n, err
 }
 
@@ -179,8 +188,8 @@ func idsOf(set devices.Set) []string {
 // It is a Conflict while something is on the node, or planned for it, and where it names no
 // devices of two groups. ErrExists means that a part's name is taken.
 func (tx *Tx) SplitNode(number uint32) (parts []*index.Node, err error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return nil, err
 	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
@@ -209,8 +218,8 @@ func (tx *Tx) SplitNode(number uint32) (parts []*index.Node, err error) {
 // planned for it, and where parts differ in what a node has once, such as a queue; ErrNotFound
 // means that there is no part, ErrExists that there is a node of the name.
 func (tx *Tx) JoinNode(name string) (whole *index.Node, parts []*index.Node, err error) {
-	if !tx.Writable() {
-		return nil, nil, ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return nil, nil, err
 	}
 	err = tx.file.Each(row.NodeNames, []byte(name+"."), func(key, payload []byte) (bool, error) {
 		number, err := row.DecodeNumber32(row.NodeNames, key, payload)
@@ -256,7 +265,7 @@ func (ds nodeDevices) putNew(n *index.Node) error {
 	if taken {
 		return fmt.Errorf("node %s: %w", n.Name, ErrExists)
 	}
-	_, err = ds.PutNode(n)
+	_, err = ds.putNode(n)
 	return err
 }
 

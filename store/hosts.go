@@ -32,6 +32,9 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	if !hs.tx.Writable() {
 		return ErrReadOnly
 	}
+	if a := hs.tx.db.opt.Actor; a != nil && a.UID != 0 && !RolesOf(hs.tx).isActor(user) {
+		return fmt.Errorf("%w: %s says that processes of %s are there", ErrNotPermitted, a.User, user)
+	}
 	if host == "" || user == "" {
 		return fmt.Errorf("%w: a host and a user are there, or nobody is", ErrInvalid)
 	}
@@ -72,7 +75,7 @@ func (hs Hosts) up(b *row.Beat) error {
 			continue
 		}
 		if err == nil && n.State == index.Down && strings.HasPrefix(n.Reason, unreachable) {
-			err = hs.tx.SetNodeState(number, index.Up, "")
+			err = hs.tx.setNodeState(number, index.Up, "")
 		}
 		if err != nil {
 			return err
@@ -173,7 +176,7 @@ func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 		node := firstNode(c.job)
 		switch {
 		case c.attempt.By == row.ByRun && c.job.End <= hs.tx.now:
-			_, err = hs.tx.Report(Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: OutcomeLost, Why: strings.TrimPrefix(why, unreachable)})
+			_, err = hs.tx.attempts().report(c.job, Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: OutcomeLost, Why: strings.TrimPrefix(why, unreachable)})
 		case !c.job.Ending && !strings.HasPrefix(c.job.Reason, unreachable):
 			err = hs.say(c.job, "unreachable", why)
 		}
@@ -197,7 +200,7 @@ func (hs Hosts) down(b *row.Beat, number uint32, why string) error {
 		return err
 	}
 	b.Down = append(b.Down, number)
-	return hs.tx.SetNodeState(number, index.Down, why)
+	return hs.tx.setNodeState(number, index.Down, why)
 }
 
 // refuses takes note that a node has refused a job, and drains one that does it too often,
@@ -212,7 +215,7 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 		return err
 	}
 	if r.Blame == BlameHealth {
-		return hs.tx.SetNodeState(number, index.Drained, r.Why)
+		return hs.tx.setNodeState(number, index.Drained, r.Why)
 	}
 	set, err := hs.tx.settings()
 	if err != nil || set.SuspectAfter == 0 {
@@ -222,7 +225,7 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	if err != nil || !suspect {
 		return err
 	}
-	return hs.tx.SetNodeState(number, index.Drained, "suspect: "+r.Why)
+	return hs.tx.setNodeState(number, index.Drained, "suspect: "+r.Why)
 }
 
 // blame is whose fault it is that nobody has claimed an attempt on a host. Where attempts

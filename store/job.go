@@ -140,6 +140,9 @@ type Job struct {
 
 	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
 	OverLimits bool     // no limit but its array's keeps it from starting
+
+	UID       *uint32 // of User; nil if that is unknown
+	Signature []byte  // see Tx.Signed; nil for none
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -209,6 +212,7 @@ func jobOf(j *row.Job) *Job {
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
+		UID: j.UID, Signature: j.Signature,
 	}
 }
 
@@ -228,6 +232,7 @@ func (j *Job) row() row.Job {
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
+		UID: j.UID, Signature: j.Signature,
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // error, that it could not be: then it is queued again, and after so many failures
 // held. One that has ended in the meantime is left alone.
 func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("a launch"); err != nil {
+		return err
 	}
 	j, err := tx.job(id)
 	if err != nil || j.State != JobRunning {
@@ -38,10 +38,7 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 
 // SetCommand notes which command runs for a job that was placed.
 func (tx *Tx) SetCommand(id uint64, command []string) error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	j, err := tx.job(id)
+	j, err := tx.forChange(id, "given a command", JobReserved, JobRunning)
 	if err != nil {
 		return err
 	}

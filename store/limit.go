@@ -105,10 +105,7 @@ func (ls Limits) eachThrottle(fn func(Limit, *limits.Counter) error) error {
 // start: see Moved. It fails with ErrNotFound for a queue, resource or pool that there is
 // not, and ErrInvalid.
 func (ls Limits) Set(list ...Limit) error {
-	if !ls.tx.Writable() {
-		return ErrReadOnly
-	}
-	if err := RolesOf(ls.tx).Operates("limits"); err != nil {
+	if err := ls.tx.operates("limits"); err != nil {
 		return err
 	}
 	var set []*limits.Rule
@@ -192,10 +189,7 @@ func (ls Limits) valid(r *limits.Rule) error {
 // ones where soft is true. It returns what it has forgotten, and fails with ErrNotFound where
 // that is nothing.
 func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, error) {
-	if !ls.tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	if err := RolesOf(ls.tx).Operates("limits"); err != nil {
+	if err := ls.tx.operates("limits"); err != nil {
 		return nil, err
 	}
 	k, err := limits.ParseKey(key)

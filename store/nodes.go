@@ -137,9 +137,13 @@ func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 // it, stays; but what was planned for devices that are in service no more is planned anew.
 // A device that a job has can be drained, and neither removed nor cut: that is a Conflict.
 func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
-	if !tx.Writable() {
-		return false, ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return false, err
 	}
+	return tx.putNode(n)
+}
+
+func (tx *Tx) putNode(n *index.Node) (added bool, err error) {
 	if err := validNode(tx, n); err != nil {
 		return false, err
 	}
@@ -229,9 +233,13 @@ func validNode(tx *Tx, n *index.Node) error {
 // SetNodeState says of a node that it is up, down, offline or drained, and why.
 // What runs on it goes on.
 func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return err
 	}
+	return tx.setNodeState(number, state, reason)
+}
+
+func (tx *Tx) setNodeState(number uint32, state index.State, reason string) error {
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
 		return err
@@ -291,8 +299,8 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 // Only the row changes, unless the node gets its first load or loses its last:
 // the index knows which nodes have one.
 func (tx *Tx) SetLoad(number uint32, load float64) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return err
 	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
@@ -319,8 +327,8 @@ func (tx *Tx) SetLoad(number uint32, load float64) error {
 // RemoveNode takes a node out of the store. Its number is not given out again.
 // It fails with a Conflict while something is on the node, or planned for it.
 func (tx *Tx) RemoveNode(number uint32) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return err
 	}
 	n, err := tx.NodeByNumber(number)
 	if err != nil {

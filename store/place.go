@@ -130,7 +130,7 @@ func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.
 // itself: which one it gets is known when it is placed.
 func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
-	return &row.Job{Name: r.Name, User: r.User, Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
+	return &row.Job{Name: r.Name, User: r.User, UID: RolesOf(ps.Tx).uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
 		Select: sel, Place: place, Walltime: a.Duration, Submit: ps.now,
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }

@@ -67,7 +67,7 @@ type play struct {
 // prepare lists who waits, and has running jobs end at their walltime whoever executes them.
 func (p *play) prepare() (list []Played, err error) {
 	tx := p.tx
-	if err := tx.Configure("overdue", "finish"); err != nil {
+	if err := tx.configure("overdue", "finish"); err != nil {
 		return nil, err
 	}
 	err = tx.eachJob(func(j *row.Job) error {

@@ -111,8 +111,8 @@ func (ps Pools) at(name string, at int64) (u PoolUse, err error) {
 // there is no such pool, a Conflict where a name is taken, and ErrInvalid.
 func (ps Pools) Set(p Pool, add bool) error {
 	tx := ps.tx
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("pools"); err != nil {
+		return err
 	}
 	defs, err := tx.Resources()
 	if err != nil {
@@ -186,8 +186,8 @@ func (ps Pools) free(p Pool, defs *index.Defs) error {
 // not ended, or a reservation.
 func (ps Pools) Remove(name string) error {
 	tx := ps.tx
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("pools"); err != nil {
+		return err
 	}
 	defs, err := tx.Resources()
 	if err != nil {

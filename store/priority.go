@@ -39,7 +39,7 @@ func (ps Priorities) Each(fn func(Number) error) error {
 
 // Set sets a number; 0 is what everybody has. It fails with ErrInvalid.
 func (ps Priorities) Set(n Number) error {
-	if err := RolesOf(ps.tx).mayChange("priorities"); err != nil {
+	if err := ps.tx.operates("priorities"); err != nil {
 		return err
 	}
 	ps.tx.loaded.order = nil

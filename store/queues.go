@@ -69,8 +69,8 @@ func (qs queues) missing(name string) error {
 
 // AddQueue makes a queue.
 func (tx *Tx) AddQueue(q Queue) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("queues"); err != nil {
+		return err
 	}
 	if !index.ValidNodeName(q.Name) {
 		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", ErrInvalid, q.Name)
@@ -87,8 +87,8 @@ func (tx *Tx) AddQueue(q Queue) error {
 
 // SetQueue changes a queue, or makes it.
 func (tx *Tx) SetQueue(q Queue) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("queues"); err != nil {
+		return err
 	}
 	defs, err := tx.Resources()
 	if err != nil {
@@ -117,8 +117,8 @@ func (tx *Tx) SetQueue(q Queue) error {
 // node, a job that has not ended, a reservation that lets its jobs in or a standing
 // one that is for them.
 func (tx *Tx) RemoveQueue(name string) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("queues"); err != nil {
+		return err
 	}
 	if _, err := tx.Queue(name); err != nil {
 		return err

@@ -62,6 +62,8 @@ type Restored struct {
 	Content
 	Held []uint64 // the jobs that are held now
 	Kept string   // the database that was there, under the name that it has now; "" for none
+
+	owner uint32 // of the database that was there, else who restores
 }
 
 // ReasonRestored is why a job is held that Restore has held.
@@ -94,7 +96,11 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 		return restoreLog(path, backup, opt)
 	}
 	out := new(Restored)
-	var err error
+	err := Permit(path, &opt.Options, Owners, "restore")
+	if err != nil {
+		return nil, err
+	}
+	out.owner = ownerOf(path, opt.Options)
 	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
 		out.Content, out.Kept = newContent(c), kept
 		return out.revive(tmp, opt)
@@ -105,11 +111,30 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	return out, nil
 }
 
+// ownerOf is the owner of the database at a path, and of one that cannot be read its owner on
+// disk; where there is none, this process's user.
+func ownerOf(path string, opt Options) (owner uint32) {
+	_, owner, err := onDisk(path)
+	if err != nil {
+		return uint32(os.Getuid())
+	}
+	if db, err := Open(path, &opt); err == nil {
+		defer db.Close()
+		_ = db.View(func(tx *Tx) error { // what cannot be read keeps the owner on disk
+			if uid, known, err := RolesOf(tx).Owner(); err == nil && known {
+				owner = uid
+			}
+			return nil
+		})
+	}
+	return owner
+}
+
 // revive makes a copy of a backup what the database is to be.
 func (out *Restored) revive(path string, opt *RestoreOptions) error {
 	return last(path, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := tx.file.DrawEpoch(); err != nil {
+		if err := errors.Join(tx.file.DrawEpoch(), tx.file.PutOwner(&out.owner)); err != nil {
 			return err
 		}
 		if !opt.NoHold {
@@ -153,6 +178,9 @@ func (db *DB) Compact(watch Watch) (Compacted, error) { return db.compact(false,
 func (db *DB) CompactTrial(watch Watch) (Compacted, error) { return db.compact(true, watch) }
 
 func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
+	if err := db.permit(Owners, "compact"); err != nil {
+		return Compacted{}, err
+	}
 	if db.log != nil {
 		return Compacted{}, fmt.Errorf("%w: a database that is kept in a log has no file of its own to compact; placectl log trim makes the log shorter", ErrInvalid)
 	}

@@ -119,6 +119,9 @@ func (db *DB) notAhead(r *file.Recorder) error {
 // it then: until somebody upgrades it, it is written in the format that it has, and what
 // later formats keep is not kept. It returns the format that it had.
 func (db *DB) Upgrade() (was uint32, err error) {
+	if err := db.permit(Owners, "upgrade"); err != nil {
+		return 0, err
+	}
 	if db.log == nil {
 		return was, db.write(func(tx *Tx) error { was = tx.file.Format(); return nil }, true)
 	}

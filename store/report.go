@@ -59,11 +59,19 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := RolesOf(tx).executes(j); err != nil {
+		return nil, err
+	}
+	return tx.attempts().report(j, r)
+}
+
+// report is Report of a job, whoever says it.
+func (as attempts) report(j *row.Job, r Result) (*Job, error) {
 	current := j.CurrentAttempt()
 	if r.Attempt < 1 || r.Attempt > current {
 		return nil, lateResult(r, j, "it has not started")
 	}
-	a, err := tx.attempts().of(j, r.Attempt)
+	a, err := as.of(j, r.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -76,15 +84,15 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	case a.Nonce != r.Nonce && !early:
 		return nil, lateResult(r, j, "it is claimed"+claimedBy(a))
 	}
-	return jobResult(j, tx.spoil(tx.attempts().reported(j, a, r)))
+	return jobResult(j, as.spoil(as.reported(j, a, r)))
 }
 
 // Lose ends the attempts that are executed on a host that is known to be dead, or will not
 // come back: that of a node, which is the first one of their jobs. They are lost, as Report
 // has it: nobody knows what of them was executed. It returns the jobs.
 func (tx *Tx) Lose(node uint32, why string) ([]*Job, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
+	if err := tx.operates("nodes"); err != nil {
+		return nil, err
 	}
 	var lost []*Job
 	for _, b := range slices.Clone(tx.calendar().At(node)) {
@@ -102,7 +110,7 @@ func (tx *Tx) Lose(node uint32, why string) ([]*Job, error) {
 		if err != nil {
 			return nil, err
 		}
-		ended, err := tx.Report(Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeLost, Why: why})
+		ended, err := tx.attempts().report(j, Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeLost, Why: why})
 		if err != nil {
 			return nil, err
 		}

@@ -62,6 +62,9 @@ func only(list []*Reservation, err error) (*Reservation, error) {
 // lets nobody in, and with a *placer.Refusal when there is not as much as the
 // request asks for. The name of one that has ended may be used again.
 func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
+	if err := tx.operates("reservations"); err != nil {
+		return nil, err
+	}
 	return reservationsOf(tx.reservations().reserve(s.row()))
 }
 
@@ -281,6 +284,9 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 // Unreserve gives a reservation's nodes back and forgets it; a standing one with
 // all its occurrences. It returns what was forgotten.
 func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
+	if err := tx.operates("reservations"); err != nil {
+		return nil, err
+	}
 	return reservationsOf(tx.reservations().unreserve(name))
 }
 

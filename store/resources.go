@@ -42,8 +42,8 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 
 // AddResource declares a resource.
 func (tx *Tx) AddResource(def index.Def) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("resources"); err != nil {
+		return err
 	}
 	defs, err := tx.Resources()
 	if err != nil {
@@ -67,8 +67,8 @@ func (tx *Tx) AddResource(def index.Def) error {
 // RemoveResource forgets a declared resource that no node has and no setting
 // names.
 func (tx *Tx) RemoveResource(name string) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("resources"); err != nil {
+		return err
 	}
 	defs, err := tx.Resources()
 	if err != nil {

@@ -151,6 +151,14 @@ var settingDefs = []settingDef{
 	{"priority_every", "300", "job_priority is evaluated at whole multiples of this: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error {
 		return settings.AtLeast(v, time.Second, &s.PriorityEvery)
 	}},
+	{"priority_max", "1000", "the highest priority of jobs that users may ask for who are no operators",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Between(v, -MaxPriority, MaxPriority, &s.PriorityMax)
+		}},
+	{"priority_min", "-1000", "the lowest priority of jobs that users may ask for who are no operators",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Between(v, -MaxPriority, MaxPriority, &s.PriorityMin)
+		}},
 	{"priorityf", "", "what policy priority goes by, for nodes without one of their own; empty: " + priorityf.Default,
 		func(defs *index.Defs, v string, s *Settings) error {
 			if s.PriorityF = v; v == "" {

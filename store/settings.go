@@ -50,14 +50,16 @@ type Settings struct {
 	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
 	Kick            bool           // front-ends have a cycle made after what they change
 	JobPriority     string         // what jobs that wait are put in order by; "": what they were submitted with
-	PriorityEvery   time.Duration  // it is evaluated at whole multiples of this
-	HalfLife        time.Duration  // after so long use counts half
-	Decays          bool           // such use is kept
-	ages            bool           // how long jobs wait for their turn matters
-	MinJobAge       time.Duration  // for how long squeue lists jobs that have ended
-	Backfill        Backfill       // how far cycles plan ahead that are not told
-	Depth           int            // how many jobs that do not fit they plan with EASY
-	Enforce         string         // how memory is kept to what was asked for: auto, cgroup, poll or none
+	PriorityMin     int64          // of jobs that users may ask for who are no operators
+	PriorityMax     int64
+	PriorityEvery   time.Duration // it is evaluated at whole multiples of this
+	HalfLife        time.Duration // after so long use counts half
+	Decays          bool          // such use is kept
+	ages            bool          // how long jobs wait for their turn matters
+	MinJobAge       time.Duration // for how long squeue lists jobs that have ended
+	Backfill        Backfill      // how far cycles plan ahead that are not told
+	Depth           int           // how many jobs that do not fit they plan with EASY
+	Enforce         string        // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 
 // PinCores is the setting pin that keeps jobs to the cores that they hold.
@@ -203,9 +205,20 @@ func SettingWords(name string) []string {
 // Configure changes a setting; an empty value puts the default back. Changing
 // the signature sorts all nodes into buckets anew.
 func (tx *Tx) Configure(name, value string) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	right := Operators
+	if slices.Contains(ownersSettings, name) {
+		right = Owners
 	}
+	if err := RolesOf(tx).mayChange(right, "the setting "+name); err != nil {
+		return err
+	}
+	return tx.configure(name, value)
+}
+
+// ownersSettings name programs and paths: what they name is executed, or written to, by others.
+var ownersSettings = []string{"health", "hook", "launch_db", "local_program", "state_dir"}
+
+func (tx *Tx) configure(name, value string) error {
 	i := slices.IndexFunc(settingDefs, func(d settingDef) bool { return d.name == name })
 	if i < 0 {
 		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)

@@ -31,8 +31,8 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 // would not work. The timer of rebalancing begins anew where what it measures
 // changes: the classes, their loads, the threshold or the duration.
 func (tx *Tx) SetShares(s *fairshare.Settings) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("classes"); err != nil {
+		return err
 	}
 	if err := s.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -52,7 +52,7 @@ func (tx *Tx) SetShares(s *fairshare.Settings) error {
 	}
 	tx.loaded.matcher = nil
 	if was.Rebalance != s.Rebalance || !sameLoads(was.Loads, s.Loads) {
-		if err := tx.SetShareTimer(fairshare.Timer{}); err != nil {
+		if err := tx.setShareTimer(fairshare.Timer{}); err != nil {
 			return err
 		}
 	}
@@ -96,9 +96,13 @@ func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
 // SetShareTimer keeps a timer for the next cycle. One that has not changed writes
 // nothing.
 func (tx *Tx) SetShareTimer(t fairshare.Timer) error {
-	if !tx.Writable() {
-		return ErrReadOnly
+	if err := tx.operates("classes"); err != nil {
+		return err
 	}
+	return tx.setShareTimer(t)
+}
+
+func (tx *Tx) setShareTimer(t fairshare.Timer) error {
 	was, err := tx.ShareTimer()
 	switch {
 	case err != nil || was == t:

@@ -2,10 +2,16 @@ package store
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/file"
 )
 
 // TestOperatorsAlone: what is for operators nobody else does, whose own program he asks
@@ -28,8 +34,79 @@ func TestOperatorsAlone(t *testing.T) {
 		"a limit":         func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 9}) },
 		"preemption":      func(tx *Tx) error { return tx.Preemption().Set(rule) },
 		"less preemption": func(tx *Tx) error { return tx.Preemption().Remove(rule.String()) },
+		"a node":          func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: "n2"}); return err },
+		"a node's state":  func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "") },
+		"a node's load":   func(tx *Tx) error { return tx.SetLoad(0, 1) },
+		"a node less":     func(tx *Tx) error { return tx.RemoveNode(0) },
+		"a node's parts":  func(tx *Tx) error { _, err := tx.SplitNode(0); return err },
+		"a node's whole":  func(tx *Tx) error { _, _, err := tx.JoinNode("n1"); return err },
+		"a device":        func(tx *Tx) error { _, err := tx.DrainDevices(0, "ngpus", nil, ""); return err },
+		"a device, back":  func(tx *Tx) error { _, err := tx.ResumeDevices(0, "ngpus", nil); return err },
+		"a device, cut":   func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", nil, 2, "x"); return err },
+		"a pool":          func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "p", Amount: 1}, true) },
+		"a pool less":     func(tx *Tx) error { return tx.Pools().Remove("p") },
+		"a queue":         func(tx *Tx) error { return tx.AddQueue(Queue{Name: "q"}) },
+		"another queue":   func(tx *Tx) error { return tx.SetQueue(Queue{Name: "q"}) },
+		"a queue less":    func(tx *Tx) error { return tx.RemoveQueue("q") },
+		"a resource":      func(tx *Tx) error { return tx.AddResource(index.Def{Name: "color", Type: index.String}) },
+		"a resource less": func(tx *Tx) error { return tx.RemoveResource("color") },
+		"a setting":       func(tx *Tx) error { return tx.Configure("overdue", "finish") },
+		"classes":         func(tx *Tx) error { return tx.SetShares(new(fairshare.Settings)) },
+		"statistics":      func(tx *Tx) error { return tx.Usage().Reset() },
+		"a view":          func(tx *Tx) error { return tx.Views().Set(SQLView{Name: "v", Select: "SELECT 1"}) },
+		"a view less":     func(tx *Tx) error { return tx.Views().Remove("v") },
+		"the clock":       func(tx *Tx) error { _, err := tx.ResetClock(time.Unix(1, 0)); return err },
+		"a reservation":   func(tx *Tx) error { _, err := tx.ReserveNodes("r", nil, time.Now(), time.Now()); return err },
+		"one less":        func(tx *Tx) error { _, err := tx.Unreserve("r"); return err },
+		"a lost node":     func(tx *Tx) error { _, err := tx.Lose(0, ""); return err },
+		"a launch":        func(tx *Tx) error { return tx.LaunchEnded(1, nil, 3) },
+		"over limits": func(tx *Tx) error {
+			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", User: "eve", OverLimits: true})
+			return err
+		},
+		"another's job": func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err },
+		"another's claim": func(tx *Tx) error {
+			_, err := tx.Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n1"}})
+			return err
+		},
+		"another's result": func(tx *Tx) error {
+			_, err := tx.Report(Result{Job: 1, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeExited})
+			return err
+		},
+		"another's beat":    func(tx *Tx) error { return tx.Hosts().Beat("n1", "ann", "1") },
+		"another's command": func(tx *Tx) error { return tx.SetCommand(1, []string{"id"}) },
+		"a group": func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
+			return err
+		},
+		"a user": func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
+			return err
+		},
+		"a high priority": func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve"}, Priority: 1001})
+			return err
+		},
 	}
-	eve, err := Open(path, &Options{Actor: &Actor{User: "eve", UID: 65432}})
+	uids := map[string]uint32{"ann": 1001, "eve": 65432}
+	as := func(user string) *Options {
+		return &Options{Actor: &Actor{User: user, UID: uids[user]}, UIDOf: func(name string) (uint32, bool) { uid, ok := uids[name]; return uid, ok }}
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		t.Fatal(err)
+	}
+	ann, err := Open(path, as("ann"))
+	if err == nil {
+		err = ann.Update(func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ann.Close()
+	eve, err := Open(path, as("eve"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,5 +115,98 @@ func TestOperatorsAlone(t *testing.T) {
 		if err := eve.Update(change); !errors.Is(err, ErrNotPermitted) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// On another machine ann is another user.
+	if err := ann.View(func(tx *Tx) error {
+		j, err := tx.Job(1)
+		if err == nil && (j.UID == nil || *j.UID != 1001) {
+			t.Errorf("ann's job is that of %v", j.UID)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	uids["ann"] = 2002
+	impostor, err := Open(path, as("ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer impostor.Close()
+	if err := impostor.Update(changes["another's job"]); !errors.Is(err, ErrNotPermitted) {
+		t.Errorf("another ann cancels ann's job: %v", err)
+	}
+	for what, do := range map[string]func() error{
+		"compact": func() error { _, err := eve.Compact(nil); return err },
+		"repair":  func() error { return eve.Repair(func(string) {}) },
+		"upgrade": func() error { _, err := eve.Upgrade(); return err },
+		"archive": func() error { _, err := eve.Archive(path+".archive.db", time.Now(), nil); return err },
+		"restore": func() error {
+			_, err := Restore(path, path+".backup", &RestoreOptions{Options: *as("eve")})
+			return err
+		},
+	} {
+		if err := do(); !errors.Is(err, ErrNotPermitted) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	away := as("ann")
+	away.Actor.Namespaced, away.Actor.UID = true, 0
+	if _, err := Open(path, away); !errors.Is(err, ErrNotPermitted) {
+		t.Errorf("from a user namespace: %v", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	private, err := Open(path, away)
+	if err != nil {
+		t.Fatalf("a private file, from a user namespace: %v", err)
+	}
+	defer private.Close()
+}
+
+// TestOwnerRow: whose the database is stays when its file is made anew, and another user
+// replaces it.
+func TestOwnerRow(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	if err := Create(path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	owner := func() (uid uint32) {
+		t.Helper()
+		if err := db.View(func(tx *Tx) (err error) { uid, _, err = RolesOf(tx).Owner(); return err }); err != nil {
+			t.Fatal(err)
+		}
+		return uid
+	}
+	if got := owner(); got != uint32(os.Getuid()) {
+		t.Fatalf("the owner is %d", got)
+	}
+	backup := filepath.Join(dir, "b.db")
+	if _, err := db.Backup(backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.file.Update(func(r *file.Recorder) (bool, error) { uid := uint32(4711); return true, r.PutOwner(&uid) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Compact(nil); err != nil || owner() != 4711 {
+		t.Errorf("after compact the owner is %d, %v", owner(), err)
+	}
+	if _, err := Restore(path, backup, nil); err != nil || owner() != 4711 {
+		t.Errorf("after restore the owner is %d, %v", owner(), err)
+	}
+	if err := db.View(func(tx *Tx) error {
+		tx.db.opt.Actor = &Actor{UID: 4711}
+		return RolesOf(tx).Permit(Owners, "all")
+	}); err != nil {
+		t.Error(err)
 	}
 }

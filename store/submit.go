@@ -53,6 +53,9 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 	if !ws.Writable() {
 		return nil, ErrReadOnly
 	}
+	if err := ws.mayRank(s.Priority); err != nil {
+		return nil, err
+	}
 	j, never, err := ws.submitted(s)
 	if err != nil {
 		return nil, err
@@ -88,6 +91,15 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 		return list, ws.spoil(ws.counters().throttle(list[0].ID, int64(s.Throttle), nil))
 	}
 	return list, nil
+}
+
+// mayRank fails with ErrNotPermitted for a priority that only operators give.
+func (ws waiting) mayRank(priority int64) error {
+	set, err := ws.settings()
+	if err != nil || priority >= set.PriorityMin && priority <= set.PriorityMax {
+		return err
+	}
+	return RolesOf(ws.Tx).Permit(Operators, fmt.Sprintf("a priority of %d, outside %d to %d (the settings priority_min and priority_max)", priority, set.PriorityMin, set.PriorityMax))
 }
 
 // noted writes down what somebody is to know of a job.
@@ -297,6 +309,11 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 	if !j.Queued {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
+	if a.Priority != nil {
+		if err := ws.mayRank(*a.Priority); err != nil {
+			return nil, err
+		}
+	}
 	rules := ws.counters().Rules
 	if err := rules.Changing(j); err != nil { // it does not stand in its own way
 		return nil, ws.spoil(err)
@@ -349,7 +366,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	if err := ws.loaded.book.Whole(j, had); err != nil {
 		return err
 	}
-	j.Name, j.User, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.Group, next.Account, next.Queue, next.Class
+	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never

@@ -122,10 +122,17 @@ func (tx *Tx) recordsNodes() bool { return tx.file.Format() >= row.NodePasts.Sin
 func (tx *Tx) upgrade() error {
 	now := tx.now
 	tx.state.NodesSince, tx.now = now, tx.state.AsOf
+	owner, known, err := RolesOf(tx).Owner()
+	if err == nil && known {
+		err = tx.file.PutOwner(&owner)
+	}
+	if err != nil {
+		return err
+	}
 	if err := adoptKeys(tx); err != nil {
 		return err
 	}
-	err := check.NewFindings(func(string) {}).Repair(tx.checked())
+	err = check.NewFindings(func(string) {}).Repair(tx.checked())
 	tx.now, tx.loaded = now, newLoaded(tx)
 	tx.loaded.freed.Anywhere()
 	return err

@@ -23,8 +23,8 @@ func (u Usage) Since() time.Time { return instant(u.tx.state.UsageSince) }
 
 // Reset begins to count the use of nodes anew.
 func (u Usage) Reset() error {
-	if !u.tx.Writable() {
-		return ErrReadOnly
+	if err := u.tx.operates("statistics"); err != nil {
+		return err
 	}
 	u.tx.state.UsageSince = u.tx.now
 	return u.tx.file.Clear(row.Usage)

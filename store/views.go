@@ -67,8 +67,8 @@ var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // parameters that can be answered now, and its name none of a table: else it fails with
 // ErrInvalid, or an error of the query.
 func (vs Views) Set(v SQLView) error {
-	if !vs.tx.Writable() {
-		return ErrReadOnly
+	if err := vs.tx.operates("views"); err != nil {
+		return err
 	}
 	v.Name = strings.ToLower(v.Name)
 	if !viewName().MatchString(v.Name) || slices.Contains(query.Keywords(), strings.ToUpper(v.Name)) {
@@ -113,8 +113,8 @@ func (vs Views) Fault(v SQLView) error {
 // Remove forgets a view. It fails with a Conflict where another could not be answered
 // without it.
 func (vs Views) Remove(name string) error {
-	if !vs.tx.Writable() {
-		return ErrReadOnly
+	if err := vs.tx.operates("views"); err != nil {
+		return err
 	}
 	v, err := vs.Get(name)
 	if err != nil {

@@ -22,16 +22,16 @@ func accountVerb() *verb {
 			"how much of what an account has is whose. Who is not allowed cannot ask for it; --allow '' lets anybody in again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all accounts", Access: verbs.Reads, InTx: (*runner).accountList,
+			{Name: "list", Usage: "all accounts", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).accountList,
 				Example: "placectl account list"},
-			{Name: "set", Usage: "make an account, or change it", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: (*runner).accountSet,
+			{Name: "set", Usage: "make an account, or change it", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: (*runner).accountSet,
 				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "it is part of account `A` ('': of none)"},
 					&cli.StringFlag{Name: "shares", Usage: "of what its parent has it has `N` shares, against those of its siblings (1)"},
 					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: of what it has the user has so many shares (1); N is - for one who is none any more"},
 					&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G`"}},
 				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
 					"placectl account set org --allow user:ann,group:org"},
-			{Name: "rm", Usage: "forget an account", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: (*runner).accountRemove,
+			{Name: "rm", Usage: "forget an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: (*runner).accountRemove,
 				Example: "placectl account rm org"},
 		},
 	}

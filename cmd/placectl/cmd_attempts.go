@@ -18,6 +18,7 @@ func attemptsVerb() *verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,

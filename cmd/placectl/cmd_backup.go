@@ -17,6 +17,7 @@ func backupVerb() *verb {
 		Name:     "backup",
 		Category: "Store",
 		Usage:    "copy the database while others use it",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE holds all that is in the database at one instant, and is itself a database. The copy is verified,\n" +
 			"synced and has its name then: FILE is whole, or not there. One that is there is not written over. With -\n" +
@@ -104,6 +105,7 @@ func restoreVerb() *verb {
 		Name:     "restore",
 		Category: "Store",
 		Usage:    "put a backup in the place of the database",
+		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "The database becomes what FILE holds, in one step; FILE stays. A database that is there, sound or damaged,\n" +
 			"is kept beside as NAME.replaced-N. Jobs that waited when the backup was made, or had started and nobody been\n" +

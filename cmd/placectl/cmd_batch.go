@@ -23,7 +23,7 @@ func batchVerb() *verb {
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*verb{
 			batchCreateVerb(),
-			{Name: "list", Usage: "all batches", Access: verbs.Reads, InTx: (*runner).batchList,
+			{Name: "list", Usage: "all batches", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchNextVerb(),
@@ -32,7 +32,7 @@ func batchVerb() *verb {
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "forget a batch and all of its jobs", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: (*runner).batchRemove,
+			{Name: "rm", Usage: "forget a batch and all of its jobs", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: (*runner).batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}
@@ -68,6 +68,7 @@ func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, 
 	return &verb{
 		Name:  name,
 		Usage: usage,
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
 		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
 			"has reported it before; the message says which. Nothing of what others have done is changed.",
@@ -121,6 +122,7 @@ func batchCursorsVerb() *verb {
 	return &verb{
 		Name:  "cursors",
 		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "rules tells which soft rules a team breaks: its fastest host is to be no faster than the others together,\n" +
 			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",

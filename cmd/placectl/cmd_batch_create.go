@@ -17,6 +17,7 @@ func batchCreateVerb() *verb {
 	return &verb{
 		Name:  "create",
 		Usage: "make a batch of a list of files and a list of jobs",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME"}},
 		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
 			"Files have name and, if known, size in bytes; their order is the sequence. Jobs have first and last (names\n" +

@@ -17,6 +17,7 @@ func batchNextVerb() *verb {
 	return &verb{
 		Name:  "next",
 		Usage: "give a host work, and say which files it is to fetch and which to delete",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
 			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
@@ -126,6 +127,7 @@ func batchExpireVerb() *verb {
 	return &verb{
 		Name:  "expire",
 		Usage: "take back jobs whose leases are over, of one batch or of all",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
 			"when few hosts ask.",
@@ -150,6 +152,7 @@ func batchRecomputeVerb() *verb {
 	return &verb{
 		Name:  "recompute",
 		Usage: "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
 			"that say nothing count less. For cron, once a day.",

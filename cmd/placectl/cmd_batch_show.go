@@ -16,6 +16,7 @@ func batchShowVerb() *verb {
 	return &verb{
 		Name:  "show",
 		Usage: "how far a batch is, when it may end, and how often files were sent",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted;\n" +
 			"ratio is the transfers so far over it, and means little before the end. end is estimated from what remains\n" +

@@ -15,7 +15,7 @@ func bucketVerb() *verb {
 		Usage:    "nodes that are alike: the same resources, queue and priority",
 		Example:  "placectl bucket list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "the buckets, in the order they are tried", Access: verbs.Reads, InTx: (*runner).bucketList,
+			{Name: "list", Usage: "the buckets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).bucketList,
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",
@@ -48,7 +48,7 @@ func setVerb() *verb {
 		Usage:    "placement sets: nodes that share a value of the group key",
 		Example:  "placectl set list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "the placement sets, in the order they are tried", Access: verbs.Reads, InTx: (*runner).setList,
+			{Name: "list", Usage: "the placement sets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).setList,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
 					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},

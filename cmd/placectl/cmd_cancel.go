@@ -11,6 +11,7 @@ func cancelVerb() *verb {
 		Name:     "cancel",
 		Category: "Queue",
 		Usage:    "end jobs, wherever they are",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
 			"launched them to stop them. " + endsFirst,
@@ -29,6 +30,7 @@ func requeueVerb() *verb {
 		Name:     "requeue",
 		Category: "Queue",
 		Usage:    "take running jobs off their nodes and queue them again",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "For jobs that were submitted. The next cycle tells those who\n" +
 			"launched them to stop them. " + endsFirst,
@@ -47,6 +49,7 @@ func releaseVerb() *verb {
 		Name:        "release",
 		Category:    "Placing",
 		Usage:       "end running jobs and give their nodes back",
+		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: endsFirst,
 		Flags:       []cli.Flag{nowFlag()},

@@ -30,6 +30,7 @@ func checkVerb() *verb {
 		Name:     "check",
 		Category: "Store",
 		Usage:    "look for damage and contradictions",
+		May:      store.Anybody,
 		Description: "Verifies the pages of the file, the checksum of every row and the sum of every table, every index against its\n" +
 			"rows, that no more is taken of a node than it has, reservations, class shares, batches, and the clock. Files of\n" +
 			"older formats are read as they are. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
@@ -38,6 +39,7 @@ func checkVerb() *verb {
 			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
 			verbs.KeyFlag(),
 		},
+		Takes:    map[string]store.Right{"repair": store.Owners},
 		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},

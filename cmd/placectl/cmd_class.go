@@ -60,6 +60,7 @@ func classSetVerb() *verb {
 	return &verb{
 		Name:  "set",
 		Usage: "give classes their loads, and make those that are new",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
 			"gets what nobody else wants. Classes that are not named keep theirs.",
@@ -122,6 +123,7 @@ func classMapVerb() *verb {
 	return &verb{
 		Name:  "map",
 		Usage: "map requestors to classes; of several that match, the first counts",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
 			"mappings go behind those there are. --replace without any forgets all.",
@@ -158,6 +160,7 @@ func classDefaultVerb() *verb {
 	return &verb{
 		Name:        "default",
 		Usage:       "say which class requestors are in that no mapping matches",
+		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
 		Access:      verbs.Writes,
@@ -174,6 +177,7 @@ func classRmVerb() *verb {
 	return &verb{
 		Name:  "rm",
 		Usage: "forget classes",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
 		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
 			"in the class that their users map to. --all forgets every setting of class shares.",

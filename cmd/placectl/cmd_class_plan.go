@@ -20,6 +20,7 @@ func classPlanVerb() *verb {
 	return &verb{
 		Name:  "plan",
 		Usage: "what each class may start now, and has to stop",
+		May:   store.Anybody,
 		Description: "Of the store: what its nodes that are up have, what running jobs hold of it and queued ones ask for, counted in\n" +
 			"the setting share_unit. Or of a state in a file, which needs no database:\n" +
 			`  {"total_workers":100,"classes":[{"name":"a","load_pct":60,"running":10,"waiting":80}, ...]}` + "\n" +
@@ -143,6 +144,7 @@ func classRebalanceVerb() *verb {
 	return &verb{
 		Name:  "rebalance",
 		Usage: "say when jobs are stopped so that classes get their shares back",
+		May:   store.Operators,
 		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
 			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
 			"loans, and starts others. It is off while one of the two is 0, as both are at first.",

@@ -14,6 +14,7 @@ func classShowVerb() *verb {
 	return &verb{
 		Name:  "show",
 		Usage: "the classes, and all that is set about shares",
+		May:   store.Anybody,
 		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
 			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
 		Access:  verbs.Reads,

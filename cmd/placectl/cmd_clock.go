@@ -16,6 +16,7 @@ func clockVerb() *verb {
 		Usage:    "put the database's clock right",
 		Verbs: []*verb{
 			{Name: "reset", Usage: "put the instant that the database stands for back, after a clock was wrong",
+				May: store.Owners,
 				Description: "A database stands for the instant at which it was last written, and nobody can write from before it (7).\n" +
 					"If somebody wrote with a clock that was ahead, all others are locked out; this puts the instant back, by\n" +
 					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +

@@ -15,6 +15,7 @@ func compactVerb() *verb {
 		Name:     "compact",
 		Category: "Store",
 		Usage:    "write the file anew, without its free pages",
+		May:      store.Owners,
 		Description: "Of what has been removed the file keeps the space, for what comes. compact gives it back: the rows are\n" +
 			"copied into a file beside, compared, synced, and take the place of the old one in one step. It may be killed\n" +
 			"at any point. Others wait meanwhile.",
@@ -54,6 +55,7 @@ func archiveVerb() *verb {
 		Name:     "archive",
 		Category: "Store",
 		Usage:    "move what has ended into a file",
+		May:      store.Owners,
 		Description: "Jobs that ended before T, their events, those of nodes and reservations, and batches that ended go into FILE\n" +
 			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
 			"have a line for each row, as dump writes them. One that is there gets more, if it is an archive of this database.\n" +

@@ -23,10 +23,11 @@ func completionVerb() *verb {
 		Name:     "completion",
 		Category: "Store",
 		Usage:    "print what makes a shell complete verbs, flags and their words",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "bash|zsh|fish", Kind: verbs.KindWord}},
 		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # in ~/.zshrc, behind compinit\n" +
 			"placectl completion fish | source       # in ~/.config/fish/config.fish",
-		Verbs: []*verb{{Name: "words", Usage: "what the last of them may become", Hidden: true, Args: []verbs.Arg{{Name: "-- WORDS", Kind: verbs.KindCommand, Many: true}}, Run: (*runner).completeWords}},
+		Verbs: []*verb{{Name: "words", Usage: "what the last of them may become", May: store.Anybody, Hidden: true, Args: []verbs.Arg{{Name: "-- WORDS", Kind: verbs.KindCommand, Many: true}}, Run: (*runner).completeWords}},
 		Run:   (*runner).completion,
 	}
 }

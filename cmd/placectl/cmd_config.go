@@ -22,11 +22,11 @@ func configVerb() *verb {
 			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*verb{
-			{Name: "list", Usage: "every setting", Access: verbs.Reads, InTx: (*runner).configList,
+			{Name: "list", Usage: "every setting", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).configList,
 				Example: "placectl config list"},
-			{Name: "get", Usage: "one setting", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: (*runner).configGet,
+			{Name: "get", Usage: "one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: (*runner).configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value puts the default back", Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
+			{Name: "set", Usage: "change settings; an empty value puts the default back", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

@@ -27,6 +27,7 @@ func cycleVerb() *verb {
 		Name:     "cycle",
 		Category: "Queue",
 		Usage:    "start and plan what waits: one pass over the queue",
+		May:      store.Anybody,
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
 			"conservative all are; with fcfs nobody passes one that does not fit. With --launch jobs are executed as by\n" +
@@ -51,6 +52,7 @@ func cycleVerb() *verb {
 			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
 			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
 		},
+		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,
 		Thinks:    true,
 		Exclusive: []string{"launch exec"},

@@ -22,6 +22,7 @@ func demoVerb() *verb {
 		Name:     "demo",
 		Category: "Store",
 		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
+		May:      store.Anybody,
 		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs, each submitted as it was asked\n" +
 			"for, started and planned by cycles, and finished when it ended, moved in time so that the last day ends\n" +
 			"now; and what would have come of them with other policies. Works offline and in seconds.\n" +

@@ -22,6 +22,7 @@ func doctorVerb() *verb {
 		Name:     "doctor",
 		Category: "Store",
 		Usage:    "what works here: whether this host can execute jobs of the database",
+		May:      store.Anybody,
 		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
 			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
 			"or it fails: then the exit status is 1. Nothing is changed.",

@@ -13,6 +13,7 @@ func doneVerb() *verb {
 		Name:        "done",
 		Category:    "Queue",
 		Usage:       "say that a running job has exited",
+		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "With status 0 it has finished, with any other it has failed; jobs that depend on it go by that. Its nodes\nare given back.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "status", Usage: "its exit status `N` (0)"},

@@ -18,6 +18,7 @@ func dumpVerb() *verb {
 		Name:     "dump",
 		Category: "Store",
 		Usage:    "write every row as a line of JSON",
+		May:      store.Anybody,
 		Description: "The rows of one instant, but for those that are derived from others, to standard output: a line that says\n" +
 			"what this is, {\"table\",\"key\",\"row\"} for each row, and a line that says how many they are. load makes the same\n" +
 			"database of it, also in a later version of placectl. -o has no effect.",
@@ -47,6 +48,7 @@ func loadVerb() *verb {
 		Name:     "load",
 		Category: "Store",
 		Usage:    "make a database of a dump",
+		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
 		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +
 			"that --db names, or nothing does. One that is there is not written over: give it another name first.",

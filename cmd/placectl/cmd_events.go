@@ -17,6 +17,7 @@ func eventsVerb() *verb {
 		Name:        "events",
 		Category:    "Queue",
 		Usage:       "what has become of jobs, nodes and reservations, and why",
+		May:         store.Anybody,
 		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},

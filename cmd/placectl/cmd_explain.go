@@ -25,6 +25,7 @@ func explainVerb() *verb {
 		Name:     "explain",
 		Category: "Placing",
 		Usage:    "why a request starts now or does not, and what would help; why a job is where it is",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
 			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +

@@ -17,6 +17,7 @@ func extendVerb() *verb {
 		Name:     "extend",
 		Category: "Placing",
 		Usage:    "give a job another walltime",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
 			"somebody else has one of the nodes before the new end.",

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -68,6 +68,7 @@ func frontVerb(f frontEnd, example string) *verb {
 		Name:     f.verb,
 		Category: "Queue",
 		Usage:    "the commands of " + f.whose + ": what they are asked here they answer as there",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
 		Description: "COMMAND is one of " + strings.Join(f.commands, ", ") + ". Its options, its text and its exit status are those of\n" +
 			f.whose + ". placectl install-frontends makes links, by whose names placectl does the same. The database\n" +
@@ -138,10 +139,7 @@ func (r *runner) frontHost() (*fronts.Host, error) {
 		return nil, err
 	}
 	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.loc, Dir: dir, Exec: me.Host, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
-	h.Master = h.UID == 0
-	if info, err := os.Stat(r.DB); err == nil {
-		h.Master = h.Master || int(info.Sys().(*syscall.Stat_t).Uid) == h.UID
-	}
+	h.Master = store.Permit(r.DB, r.storeOptions(), store.Operators, "jobs of others") == nil
 	return h, nil
 }
 
@@ -156,7 +154,15 @@ func (cl *cluster) rows(tx *store.Tx) *frontrows.View {
 }
 
 func (cl *cluster) View(fn func(fronts.View) error) error {
-	return cl.r.view(func(tx *store.Tx) error { return fn(cl.rows(tx)) })
+	return denied(cl.r.view(func(tx *store.Tx) error { return fn(cl.rows(tx)) }))
+}
+
+// denied is an error as front-ends know it, if it says that something is not permitted.
+func denied(err error) error {
+	if errors.Is(err, store.ErrNotPermitted) {
+		return fmt.Errorf("%w: %w", fronts.ErrDenied, err)
+	}
+	return err
 }
 
 // Update has a key of its own: where nobody knows what came of the commit it is asked once
@@ -191,7 +197,7 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	if err == nil && kicks && cl.r.Now.IsZero() {
 		cl.r.kick(dir)
 	}
-	return err
+	return denied(err)
 }
 
 // kick has a cycle made by a process that has nothing of ours: who waits for the end of our

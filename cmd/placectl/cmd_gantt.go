@@ -19,6 +19,7 @@ func ganttVerb() *verb {
 		Name:     "gantt",
 		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
+		May:      store.Anybody,
 		Description: "One row a node, a bucket or a device; neighbours that look the same share a row. On a node that is shared, what lies\n" +
 			"beside each other has lanes of its own. Free is the time in which nothing is on a node; the line above counts\n" +
 			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +

@@ -14,6 +14,7 @@ func holdVerb() *verb {
 		Name:        "hold",
 		Category:    "Queue",
 		Usage:       "keep waiting jobs from starting",
+		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
@@ -43,6 +44,7 @@ func unholdVerb() *verb {
 		Name:     "unhold",
 		Category: "Queue",
 		Usage:    "let held jobs wait for their turn",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
 		Brief:    true,
@@ -55,6 +57,7 @@ func jobThrottleVerb() *verb {
 	return &verb{
 		Name:  "throttle",
 		Usage: "let only so many jobs of an array run at once",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
 		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +
 			"with none any number may run again.",

@@ -23,6 +23,7 @@ func initVerb() *verb {
 		Name:     "init",
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
+		May:      store.Anybody,
 		Description: "A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string,\n" +
 			"string_array. Jobs use up what is consumable (long, size and float can be); of the others a node must\n" +
 			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +

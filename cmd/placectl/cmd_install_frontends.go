@@ -19,6 +19,7 @@ func installFrontendsVerb() *verb {
 		Name:     "install-frontends",
 		Category: "Store",
 		Usage:    "make links by whose names placectl is called as qsub, sbatch and their likes",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
 		Description: "A link of ours that is there is made anew. Another file of such a name is left as it is, and then nothing\n" +
 			"is done, unless --force replaces it. It is said whether DIR comes first in PATH, and which database is used.",

@@ -20,7 +20,7 @@ func jobVerb() *verb {
 		Usage:    "what waits, what runs, and what has run",
 		Example:  "placectl job list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "jobs that have not ended, a line each", Access: verbs.Reads, Run: (*runner).jobList,
+			{Name: "list", Usage: "jobs that have not ended, a line each", May: store.Anybody, Access: verbs.Reads, Run: (*runner).jobList,
 				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
 					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
 					"columns, and so have -o csv, json and the like, by state and number.",
@@ -30,7 +30,7 @@ func jobVerb() *verb {
 					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
 				),
 				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
-			{Name: "show", Usage: "one job", Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
+			{Name: "show", Usage: "one job", May: store.Anybody, Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 			jobThrottleVerb(),
 		},
@@ -42,6 +42,7 @@ func showVerb() *verb {
 		Name:     "show",
 		Category: "Placing",
 		Usage:    "one job",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Flags:    showFlags(),
 		Access:   verbs.Reads,

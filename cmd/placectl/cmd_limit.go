@@ -31,15 +31,15 @@ func limitVerb() *verb {
 			"a --soft limit has his turn after all others. --over-limits of a request passes them.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all limits, and with --use how much of them is used", Access: verbs.Reads, InTx: (*runner).limitList,
+			{Name: "list", Usage: "all limits, and with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).limitList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each of those whom they count something for"}},
 				Example: "placectl limit list --use"},
-			{Name: "set", Usage: "make limits, or change them", Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: (*runner).limitSet,
+			{Name: "set", Usage: "make limits, or change them", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: (*runner).limitSet,
 				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
 				Example: "placectl limit set user:ann running=50\n" +
 					"placectl limit set queue:gpu,user:* ngpus=4\n" +
 					"placectl limit set --soft account:chem mem=2tb"},
-			{Name: "rm", Usage: "forget limits, all of a key where no measure is named", Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: (*runner).limitRemove,
+			{Name: "rm", Usage: "forget limits, all of a key where no measure is named", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: (*runner).limitRemove,
 				Flags:   []cli.Flag{soft("only soft ones")},
 				Example: "placectl limit rm user:ann running"},
 		},

@@ -29,6 +29,7 @@ func logsVerb() *verb {
 		Name:     "logs",
 		Category: "Queue",
 		Usage:    "what a job has written",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. Where it lies on the\n" +
 			"host that has executed the job, and not on a file system that is shared, it is read there, over ssh. With -f it waits\n" +

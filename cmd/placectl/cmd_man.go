@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -13,6 +14,7 @@ func manVerb() *verb {
 		Name:     "man",
 		Category: "Store",
 		Usage:    "print the manual page, all verbs in it",
+		May:      store.Anybody,
 		Example:  "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1",
 		Run:      (*runner).man,
 	}

@@ -16,6 +16,7 @@ func metricsVerb() *verb {
 		Name:     "metrics",
 		Category: "Asking",
 		Usage:    "the store in numbers, for Prometheus",
+		May:      store.Anybody,
 		Description: "Nodes, what they have and what is taken of it, jobs by state, how long they waited, the last cycle and the file.\n" +
 			"What counts up (_total, and the histogram of waits) is counted in the commit that ends a job, and does not go\n" +
 			"back when jobs are forgotten or archived; load begins anew. A file that --out names is replaced at once, so that\n" +

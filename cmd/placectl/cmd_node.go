@@ -167,6 +167,7 @@ func nodeSetVerb() *verb {
 	return &verb{
 		Name:  "set",
 		Usage: "change fields and resources of nodes",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{unitFlag(), deviceFlag(),
 			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, which are devices of gslices; RES=N for another resource; 0 makes them whole"}},
@@ -212,6 +213,7 @@ func nodeRemoveVerb() *verb {
 	return &verb{
 		Name:    "rm",
 		Usage:   "forget nodes that nothing runs or is planned on",
+		May:     store.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,
 		Example: "placectl node rm n[100-128]",

@@ -17,6 +17,7 @@ func nodeAddVerb() *verb {
 	return &verb{
 		Name:        "add",
 		Usage:       "add nodes, all with the same values; all or none",
+		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{unitFlag()},
 		Access:      verbs.Writes,

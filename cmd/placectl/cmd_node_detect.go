@@ -28,6 +28,7 @@ func nodeDetectVerb() *verb {
 	return &verb{
 		Name:  "detect",
 		Usage: "find the cores, memory, GPUs and groups of machines",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
 		Description: "This machine, or each HOST over ssh, as `node import` takes it. What counts is what this process may use: in a\n" +
 			"container that is less than the machine has. Cores are whole ones, with their hardware threads; --threads counts\n" +
@@ -37,6 +38,7 @@ func nodeDetectVerb() *verb {
 			&cli.StringFlag{Name: "root", Usage: "look into `DIR`, a tree copied from a machine: sys, proc, and in run what programs printed"},
 			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change those that are there"},
 		},
+		Takes:   map[string]store.Right{"apply": store.Operators},
 		Access:  verbs.Writes,
 		Unkeyed: true,
 		Alone:   true,

@@ -23,6 +23,7 @@ func nodeImportVerb() *verb {
 	return &verb{
 		Name:  "import",
 		Usage: "add nodes from a file, or change them; all or nothing",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
 			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +

@@ -17,6 +17,7 @@ func nodeListVerb() *verb {
 	return &verb{
 		Name:  "list",
 		Usage: "nodes, and what is free of them",
+		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
 		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
 			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +

@@ -17,6 +17,7 @@ func nodeLoadVerb() *verb {
 	return &verb{
 		Name:  "load",
 		Usage: "note the load that was measured on nodes; all or none",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
 			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +

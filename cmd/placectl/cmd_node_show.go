@@ -19,6 +19,7 @@ func nodeShowVerb() *verb {
 	return &verb{
 		Name:        "show",
 		Usage:       "all about nodes, what is on them and what is planned",
+		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",
 		Access:      verbs.Reads,

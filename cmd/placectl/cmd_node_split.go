@@ -11,6 +11,7 @@ func nodeSplitVerb() *verb {
 	return &verb{
 		Name:  "split",
 		Usage: "make a node of each part, so that jobs lie inside one",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "By numa a node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`), each with the\n" +
 			"devices of its group, and of what is only counted, such as memory, a share by its cores. Their host is g1: a\n" +
@@ -45,6 +46,7 @@ func nodeJoinVerb() *verb {
 	return &verb{
 		Name:  "join",
 		Usage: "undo node split: make one node of the parts again",
+		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES"}},
 		Description: "NAMES are those of the nodes that were split, such as g1, whose parts g1.0 and g1.1 have it as their host. The\n" +
 			"parts must have nothing on them, now or planned, and agree in queue, state and all that a node has once.",

@@ -21,6 +21,7 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 	v := &verb{
 		Name:    name,
 		Usage:   usage,
+		May:     store.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,
 		Example: "placectl node " + name + " n[001-016]",

@@ -14,6 +14,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,6 +26,7 @@ func onVerb() *verb {
 		Name:     "on",
 		Category: "Queue",
 		Usage:    "in a job: run a command on another of its nodes",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The command of a job runs on its first node. This starts another one on NODE, over ssh where that is another\n" +
 			"host, with this directory, this environment and the devices that the job has there, and with our input and\n" +

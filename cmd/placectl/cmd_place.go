@@ -17,6 +17,7 @@ func placeVerb() *verb {
 		Name:     "place",
 		Category: "Placing",
 		Usage:    "place a request on nodes, as a job that runs now or is planned",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
 			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +

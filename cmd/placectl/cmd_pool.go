@@ -27,16 +27,16 @@ func poolVerb() *verb {
 			"held of it nothing is stopped, nothing more starts, and plans are made anew.",
 		Example: "placectl pool add fluent=30",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all pools, and what is held of them", Access: verbs.Reads, InTx: (*runner).poolList,
+			{Name: "list", Usage: "all pools, and what is held of them", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).poolList,
 				Example: "placectl pool list"},
-			{Name: "add", Usage: "make a pool", Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Run: (*runner).poolAdd,
+			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Run: (*runner).poolAdd,
 				Flags:   flags(),
 				Example: "placectl pool add fluent=30"},
-			{Name: "set", Usage: "change a pool", Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Run: (*runner).poolSet,
+			{Name: "set", Usage: "change a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Run: (*runner).poolSet,
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +
 					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},
-			{Name: "rm", Usage: "forget a pool that nobody asks for", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: (*runner).poolRemove,
+			{Name: "rm", Usage: "forget a pool that nobody asks for", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: (*runner).poolRemove,
 				Example: "placectl pool rm fluent"},
 		},
 	}

@@ -26,9 +26,9 @@ func preemptVerb() *verb {
 			"lead in a circle are refused.",
 		Example: "placectl preempt set 'queue:urgent over queue:*'",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all rules", Access: verbs.Reads, InTx: (*runner).preemptList,
+			{Name: "list", Usage: "all rules", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).preemptList,
 				Example: "placectl preempt list"},
-			{Name: "set", Usage: "make a rule, or change it", Args: rule, Access: verbs.Writes, Run: (*runner).preemptSet,
+			{Name: "set", Usage: "make a rule, or change it", May: store.Operators, Args: rule, Access: verbs.Writes, Run: (*runner).preemptSet,
 				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
 					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
 					"(submit --no-requeue) is cancelled.",
@@ -38,7 +38,7 @@ func preemptVerb() *verb {
 					&cli.StringFlag{Name: "at-most", Usage: "none is stopped more than `N` times in its life, 0: as often as need be (3)"}},
 				Example: "placectl preempt set 'queue:urgent over queue:*' --grace 1m\n" +
 					"placectl preempt set class:day over class:night --how cancel --min-run 0"},
-			{Name: "rm", Usage: "forget a rule", Args: rule, Access: verbs.Writes, InTx: (*runner).preemptRemove,
+			{Name: "rm", Usage: "forget a rule", May: store.Operators, Args: rule, Access: verbs.Writes, InTx: (*runner).preemptRemove,
 				Example: "placectl preempt rm 'queue:urgent over all'"},
 		},
 	}

@@ -27,11 +27,11 @@ func priorityVerb() *verb {
 			"JOB lists its terms. What is divided by 0 is 0.",
 		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*verb{
-			{Name: "set", Usage: "set numbers; 0 is what everybody has", Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: (*runner).prioritySet,
+			{Name: "set", Usage: "set numbers; 0 is what everybody has", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: (*runner).prioritySet,
 				Example: "placectl priority set queue:urgent=100 user:ann=5"},
-			{Name: "rm", Usage: "forget numbers", Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: (*runner).priorityRemove,
+			{Name: "rm", Usage: "forget numbers", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: (*runner).priorityRemove,
 				Example: "placectl priority rm user:ann"},
-			{Name: "list", Usage: "all that are set", Access: verbs.Reads, InTx: (*runner).priorityList,
+			{Name: "list", Usage: "all that are set", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).priorityList,
 				Example: "placectl priority list"},
 		},
 	}

@@ -22,6 +22,7 @@ func queryVerb() *verb {
 		Name:     "query",
 		Category: "Asking",
 		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
 			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +

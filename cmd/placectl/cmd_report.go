@@ -21,6 +21,7 @@ func reportVerb() *verb {
 		Name:     "report",
 		Category: "Asking",
 		Usage:    "how much was used, how many waited, how long; as a page, as pictures, as rows",
+		May:      store.Anybody,
 		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
 			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
 			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: who has which\n" +

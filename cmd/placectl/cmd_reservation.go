@@ -19,10 +19,10 @@ func reservationVerb() *verb {
 		Usage:    "what is reserved",
 		Example:  "placectl reservation list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "reservations that have not ended", Access: verbs.Reads, InTx: (*runner).reservationList,
+			{Name: "list", Usage: "reservations that have not ended", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).reservationList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
 				Example: "placectl reservation list"},
-			{Name: "show", Usage: "one reservation", Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: (*runner).reservationShow,
+			{Name: "show", Usage: "one reservation", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: (*runner).reservationShow,
 				Example: "placectl reservation show maintenance"},
 		},
 	}
@@ -145,6 +145,7 @@ func unreserveVerb() *verb {
 		Name:     "unreserve",
 		Category: "Placing",
 		Usage:    "give a reservation's nodes back and forget it",
+		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}},
 		Access:   verbs.Writes,
 		Example:  "placectl unreserve maintenance",

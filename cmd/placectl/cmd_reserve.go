@@ -23,6 +23,7 @@ func reserveVerb() *verb {
 		Name:     "reserve",
 		Category: "Placing",
 		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
+		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
 			"of that --user, --group and so on. It begins and ends by the clock. Without --allow nobody gets in.\n\n--allow lets jobs in: user=, group=,\n" +

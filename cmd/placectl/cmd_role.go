@@ -4,9 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
@@ -20,15 +17,16 @@ func roleVerb() *verb {
 	return &verb{
 		Name:     "role",
 		Category: "Shares",
-		Usage:    "who may do what: operators beside the owner of the file",
-		Description: "Who somebody is follows from the real uid, whatever the environment says. The owner of the file, and root, may do\n" +
-			"everything; so may operators. All others change their own jobs alone, and ask for themselves, within limits.\n" +
-			"On a file that its group may write this stops mistakes, not malice: see docs/sharing.md.",
+		Usage:    "show or change who operates the cluster",
+		Description: "placectl knows you by your real uid, whatever the environment says. The owner of the database and root may do\n" +
+			"everything; operators may do all but what touches the file as a whole, roles, and settings that name programs.\n" +
+			"You change your own jobs alone, and ask for yourself, within limits. On a file that its group may write this\n" +
+			"stops mistakes, not malice: see docs/sharing.md.",
 		Example: "placectl role add ann operator",
 		Verbs: []*verb{
-			{Name: "list", Usage: "who has a role", Access: verbs.Reads, InTx: (*runner).roleList, Example: "placectl role list"},
-			{Name: "add", Usage: "give a user a role", Args: role, Access: verbs.Writes, InTx: (*runner).roleAdd, Example: "placectl role add ann operator"},
-			{Name: "rm", Usage: "take a role from a user", Args: role, Access: verbs.Writes, InTx: (*runner).roleRemove, Example: "placectl role rm ann operator"},
+			{Name: "list", Usage: "who has a role", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).roleList, Example: "placectl role list"},
+			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes, InTx: (*runner).roleAdd, Example: "placectl role add ann operator"},
+			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes, InTx: (*runner).roleRemove, Example: "placectl role rm ann operator"},
 		},
 	}
 }
@@ -65,52 +63,43 @@ func (r *runner) roles() *output.Printer {
 	return r.printer(output.Result{Columns: []output.Column{{Name: "user"}, {Name: "role"}}})
 }
 
-// passing are the verbs that make passes and execute attempts: of others, too.
-var passing = []string{"cycle", "work", "run", "supervise", "attempts", "on", "wait", "top"}
-
-// operating are the verbs by which a cluster is changed, and not one's own jobs.
-var operating = []string{"config", "resource", "queue", "pool", "node", "class", "account", "limit", "role", "preempt", "priority", "reserve", "unreserve",
-	"clock", "stats", "archive", "view"}
-
-// operatingCycle are the flags of cycle by which it is not the cycle that anybody may make.
-var operatingCycle = []string{"exec", "backfill", "depth", "widest"}
-
-// takesOperator is what of the command line takes an operator, "" for nothing.
-func (r *runner) takesOperator(c *cli.Context) string {
-	full := r.inv.Verb()
-	first, _, _ := strings.Cut(full, " ")
-	if slices.Contains(operating, first) {
-		return full
-	}
-	for _, flag := range operatingCycle {
-		if first == "cycle" && c.IsSet(flag) {
-			return "cycle --" + flag
+// right is what the command line takes, and what takes it.
+func (r *runner) right(c *cli.Context) (right store.Right, what string) {
+	v := r.inv.Leaf()
+	right, what = v.May, r.inv.Verb()
+	for flag, takes := range v.Takes {
+		if c.IsSet(flag) && takes > right {
+			right, what = takes, r.inv.Verb()+" "+verbs.Dashed(flag)
 		}
 	}
-	return ""
+	return right, what
 }
 
-// actor is who makes the transactions of this run: the real uid, and its name where that
-// matters.
+// permitted fails if who runs the verb may not. What a verb changes package store looks at
+// once more; here the verb is refused before it has done anything.
+func (r *runner) permitted(c *cli.Context) error {
+	right, what := r.right(c)
+	if r.tx != nil {
+		return store.RolesOf(r.tx).Permit(right, what)
+	}
+	return store.Permit(r.DB, r.storeOptions(), right, what)
+}
+
+// actor makes the transactions of this run: the real uid, and its name.
 func (r *runner) actor() *store.Actor {
-	a := &store.Actor{UID: uint32(os.Getuid()), Pass: r.verb != nil && slices.Contains(passing, r.verb.Name)}
-	if r.isGuest(a.UID) {
+	a := &store.Actor{UID: uint32(os.Getuid()), Namespaced: r.namespaced(), Member: func(group string) bool { return people.System.Member(r.self(), group) }}
+	if r.verb == nil || !r.verb.Brief || r.verb.Access != verbs.Reads { // readers need no name, and a directory service takes long
 		a.User = r.self()
 	}
 	return a
 }
 
-// isGuest reports whether the file is another user's.
-func (r *runner) isGuest(uid uint32) bool {
-	if uid == 0 || store.IsLog(r.DB) {
-		return false
+// uidOf finds the uid of another user than the one of this process.
+func (r *runner) uidOf(user string) (uint32, bool) {
+	if user == r.self() {
+		return uint32(os.Getuid()), true
 	}
-	info, err := os.Stat(r.DB)
-	if err != nil { // there is none yet
-		return false
-	}
-	is, ok := info.Sys().(*syscall.Stat_t)
-	return ok && is.Uid != uid
+	return people.System.UID(user)
 }
 
 // me is the user whose process this is, on this host.

@@ -25,6 +25,7 @@ func runVerb() *verb {
 		Name:     "run",
 		Category: "Queue",
 		Usage:    "place a request, run a command while it holds its nodes, and give them back",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
 			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed\n" +

@@ -16,6 +16,7 @@ func salvageVerb() *verb {
 		Name:     "salvage",
 		Category: "Store",
 		Usage:    "get out of a damaged database what can be read",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
 		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
 			"What is derived is made anew. The answer has a line for each table of which rows are missing, or were changed\n" +

@@ -22,6 +22,7 @@ func shellVerb() *verb {
 		Name:     "shell",
 		Category: "Asking",
 		Usage:    "ask in SQL, one question after the other",
+		May:      store.Anybody,
 		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
 			"arrows bring back what was asked before, as it was, and Ctrl-R searches it. Ctrl-C ends a statement that takes\n" +
 			"too long. Commands begin with a point: .help lists them. Answers that are higher than the terminal go through\n" +

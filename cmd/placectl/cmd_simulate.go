@@ -24,6 +24,7 @@ func simulateVerb() *verb {
 		Name:     "simulate",
 		Category: "Asking",
 		Usage:    "replay a workload trace: what jobs would have waited under a backfill policy",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
 		Description: "TRACE (- for standard input) is a log in the Standard Workload Format, plain or gzip. Processors are counted,\n" +
 			"or with --nodes jobs are placed on nodes, by the same code as placectl place, each as N chunks of a cpu (and of\n" +

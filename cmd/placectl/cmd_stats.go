@@ -13,13 +13,14 @@ func statsVerb() *verb {
 		Name:     "stats",
 		Category: "Asking",
 		Usage:    "the store in numbers",
+		May:      store.Anybody,
 		Description: "How many nodes and jobs there are in which state (docs/states.md; nodes_not_up: down, offline and drained), how\n" +
 			"many cpus jobs have, how large the file is. The usage of nodes (USAGE in a PRIORITYF: the part of a node's\n" +
 			"cpu time that jobs have had) is counted since the last placectl stats reset.",
 		Access:  verbs.Reads,
 		Example: "placectl stats",
 		Verbs: []*verb{
-			{Name: "reset", Usage: "count the usage of nodes anew, from now on", Access: verbs.Writes, InTx: (*runner).statsReset,
+			{Name: "reset", Usage: "count the usage of nodes anew, from now on", May: store.Operators, Access: verbs.Writes, InTx: (*runner).statsReset,
 				Example: "placectl stats reset"},
 		},
 		InTx: (*runner).stats,

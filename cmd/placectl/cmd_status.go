@@ -22,6 +22,7 @@ func statusVerb() *verb {
 		Name:     "status",
 		Category: "Asking",
 		Usage:    "one screen: nodes, what runs, what waits, what happened lately, what is wrong",
+		May:      store.Anybody,
 		Description: "What is to be looked at: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
 			"jobs held because they failed, nodes that are down or were taken out for a reason; below each the command that does\n" +
 			"something about it. top is the same, live; stats has more numbers.",
@@ -50,6 +51,7 @@ func topVerb() *verb {
 		Name:     "top",
 		Category: "Asking",
 		Usage:    "what runs and what waits, live",
+		May:      store.Anybody,
 		Description: "How much of each resource is taken, by queue; what runs, the next to end first; what waits, and why; what happened\n" +
 			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, the arrows scroll, ? helps.\n" +
 			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",

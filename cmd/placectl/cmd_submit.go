@@ -22,6 +22,7 @@ func submitVerb() *verb {
 		Name:     "submit",
 		Category: "Queue",
 		Usage:    "put a job, or an array of jobs, into the queue",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
 			"script in FILE, is kept with the job: without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH in\n" +

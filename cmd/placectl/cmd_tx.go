@@ -23,6 +23,7 @@ func txVerb() *verb {
 		Name:     "tx",
 		Category: "Queue",
 		Usage:    "many verbs in one process and one commit, all or nothing",
+		May:      store.Anybody,
 		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
 			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
 			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +

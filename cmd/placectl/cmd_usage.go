@@ -15,6 +15,7 @@ func usageVerb() *verb {
 		Name:     "usage",
 		Category: "Asking",
 		Usage:    "who has had how much",
+		May:      store.Anybody,
 		Description: "What jobs asked for, times how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of nodes,\n" +
 			"what runs up to now included. jobs are those that ended in the time and had begun, waits for how long all of them\n" +
 			"together had waited for their first starts, wait one of them. Days and months are those of UTC. What was archived, or dropped by the setting\n" +

@@ -16,6 +16,7 @@ func versionVerb() *verb {
 		Name:     "version",
 		Category: "Store",
 		Usage:    "what this program is, and the file format it writes",
+		May:      store.Anybody,
 		Brief:    true,
 		Example:  "placectl version -o id",
 		Run:      (*runner).version,
@@ -75,6 +76,7 @@ func upgradeVerb() *verb {
 		Name:     "upgrade",
 		Category: "Store",
 		Usage:    "bring the database to the format that this version writes",
+		May:      store.Owners,
 		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
 			"an older version could not read it any more (8): until upgrade, all write what that version reads, and what later\n" +
 			"formats keep is not kept. Give all machines the new version first.",

@@ -17,11 +17,11 @@ func viewVerb() *verb {
 			"verified when it is set; where something that it asks of is taken away later, list says what is wrong with it.",
 		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*verb{
-			{Name: "list", Usage: "all views", Access: verbs.Reads, InTx: (*runner).viewList,
+			{Name: "list", Usage: "all views", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).viewList,
 				Example: "placectl view list"},
-			{Name: "set", Usage: "make a view, or change it", Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: (*runner).viewSet,
+			{Name: "set", Usage: "make a view, or change it", May: store.Operators, Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: (*runner).viewSet,
 				Example: "placectl view set waiting \"SELECT job, user, wait FROM jobs WHERE state = 'queued'\""},
-			{Name: "rm", Usage: "forget a view", Args: []verbs.Arg{name}, Access: verbs.Writes, InTx: (*runner).viewRemove,
+			{Name: "rm", Usage: "forget a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes, InTx: (*runner).viewRemove,
 				Example: "placectl view rm waiting"},
 		},
 	}

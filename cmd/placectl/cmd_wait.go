@@ -21,6 +21,7 @@ func waitVerb() *verb {
 		Name:     "wait",
 		Category: "Queue",
 		Usage:    "wait until jobs have ended, or started",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",

@@ -23,6 +23,7 @@ func whatifVerb() *verb {
 		Name:     "whatif",
 		Category: "Asking",
 		Usage:    "what those who wait would wait on another cluster, or under other rules",
+		May:      store.Anybody,
 		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
 			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +

@@ -19,6 +19,7 @@ func whenVerb() *verb {
 		Name:     "when",
 		Category: "Placing",
 		Usage:    "the earliest start of a request, or the expected one of a job that waits; changes nothing",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. One without a plan starts when its begin time, what it depends on,\n" +
 			"the share of its class and the plans of others let it at the earliest; jobs without a plan that are ahead of it\n" +

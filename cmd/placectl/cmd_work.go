@@ -20,6 +20,7 @@ func workVerb() *verb {
 		Name:     "work",
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host, each attempt once",
+		May:      store.Anybody,
 		Description: "A pass starts a supervisor for each attempt whose first node is this host and that nobody executes, settles\n" +
 			"what supervisors have left behind that were killed, delivers what could not be reported, and stops what was\n" +
 			"cancelled. Without --once passes are made whenever the database has changed, looked at each 200 ms, until it is\n" +
@@ -126,6 +127,7 @@ func superviseVerb() *verb {
 		Name:     "supervise",
 		Category: "Queue",
 		Usage:    "execute an attempt of a job here, and report how it ended",
+		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB.ATTEMPT", Kind: verbs.KindCommand}},
 		Description: "work and cycle --launch start it, one detached process for each attempt: it claims the attempt, executes the\n" +
 			"command with what the job carries, ends it at its walltime or when somebody wants it to stop, and reports.\n" +

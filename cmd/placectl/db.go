@@ -59,7 +59,7 @@ func (r *runner) storeOptions() *store.Options {
 	said := *r // of now: what is noted may be held back by the time there is a warning
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
 	opt.Beside = r.verb != nil && r.verb.Thinks
-	opt.Actor = r.actor()
+	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
 	if store.IsLog(r.DB) {
 		version, _ := buildVersion()
 		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.inv.Verb()}
@@ -107,15 +107,6 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	}
 	if r.tx != nil && c.Bool(verbs.DryRun) {
 		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
-	}
-	if what := r.takesOperator(c); what != "" {
-		change := fn
-		fn = func(tx *store.Tx) error {
-			if err := store.RolesOf(tx).Operates(what); err != nil {
-				return err
-			}
-			return change(tx)
-		}
 	}
 	if c.IsSet(verbs.Key) {
 		fn = r.once(c, fn)

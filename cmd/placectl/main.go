@@ -81,6 +81,7 @@ type env struct {
 	stderrTTY      bool
 	width          func() int    // columns of the terminal, 0 for no limit
 	self           func() string // the name of the real uid: for whom requests are that do not say so
+	namespaced     func() bool   // it is in a user namespace
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
 	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
@@ -89,19 +90,20 @@ type env struct {
 // processEnv is the env of a real process.
 func processEnv() env {
 	return env{
-		args:      asVerb(os.Args),
-		stdin:     os.Stdin,
-		stdout:    os.Stdout,
-		stderr:    os.Stderr,
-		getenv:    os.Getenv,
-		environ:   os.Environ,
-		now:       time.Now,
-		loc:       time.Local,
-		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
-		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		width:     terminalWidth,
-		self:      sync.OnceValue(func() string { return people.System.Name(uint32(os.Getuid())) }),
-		commit:    commit,
+		args:       asVerb(os.Args),
+		stdin:      os.Stdin,
+		stdout:     os.Stdout,
+		stderr:     os.Stderr,
+		getenv:     os.Getenv,
+		environ:    os.Environ,
+		now:        time.Now,
+		loc:        time.Local,
+		stdoutTTY:  term.IsTerminal(int(os.Stdout.Fd())),
+		stderrTTY:  term.IsTerminal(int(os.Stderr.Fd())),
+		width:      terminalWidth,
+		self:       sync.OnceValue(func() string { return people.System.Name(uint32(os.Getuid())) }),
+		namespaced: sync.OnceValue(people.InNamespace),
+		commit:     commit,
 	}
 }
 
@@ -214,6 +216,11 @@ func (r *runner) exec(inv invocation) error {
 		}
 		if r.overSSH() && forward.Goes(v, inv) {
 			return r.forward(v, inv, c)
+		}
+		if v.Access != verbs.NoDatabase && !r.overSSH() {
+			if err := r.permitted(c); err != nil {
+				return err
+			}
 		}
 		return r.do(v, c)
 	}())

@@ -183,11 +183,12 @@ func newCapture(args ...string) *capture {
 			}
 			return list
 		},
-		now:    func() time.Time { return testNow },
-		loc:    testLoc,
-		width:  func() int { return 80 },
-		self:   func() string { return c.vars["USER"] },
-		commit: commit,
+		now:        func() time.Time { return testNow },
+		loc:        testLoc,
+		width:      func() int { return 80 },
+		self:       func() string { return c.vars["USER"] },
+		namespaced: func() bool { return false },
+		commit:     commit,
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 type twoUsers struct {
 	t                *testing.T
 	dir, program, db string
+	guests           string // a folder of the guest's
 }
 
 // The uids are of nobody here; daemon and nobody have names everywhere.
@@ -28,7 +29,13 @@ const (
 // run runs a line as a user, and gives its status and what it has said.
 func (u *twoUsers) run(uid uint32, line string) (int, string) {
 	u.t.Helper()
-	cmd := exec.Command(u.program, strings.Fields(line)...)
+	line = strings.ReplaceAll(line, "GUEST", "nobody")
+	words := append([]string{u.program}, strings.Fields(line)...)
+	if line[0] == '-' { // flags of unshare, before those of placectl
+		flag, rest, _ := strings.Cut(line, " ")
+		words = append([]string{"/usr/bin/unshare", flag, "--", u.program}, strings.Fields(rest)...)
+	}
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=/", "PLACECTL_DB=" + u.db}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
 	cmd.Dir = "/"
@@ -55,10 +62,10 @@ func TestTwoUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db")}
+	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db"), filepath.Join(dir, "guest")}
 	// A program that PATH finds first and that says it is ann: nothing asks it.
 	liar := os.WriteFile(filepath.Join(dir, "id"), []byte("#!/bin/sh\necho ann\n"), 0o755)
-	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID)} {
+	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID), os.Mkdir(u.guests, 0o755), os.Chown(u.guests, guestUID, guestUID)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +98,7 @@ func TestTwoUsers(t *testing.T) {
 		{guestUID, "node drain n1", 1, "not permitted: node drain"},
 		{guestUID, "config set overdue=finish", 1, "not permitted"},
 		{guestUID, "limit set user:* running=30", 1, "not permitted"},
-		{guestUID, "role add nobody operator", 1, "not permitted"},
+		{guestUID, "role add GUEST operator", 1, "not permitted"},
 		{guestUID, "pbs qdel 1", 159, "Unauthorized Request"},
 		{bareUID, "cancel 1", 1, "not permitted: job 1 is ann's, and uid:61236 is no operator"},
 		{bareUID, "pbs qdel 1", 159, "Unauthorized Request"},
@@ -99,15 +106,49 @@ func TestTwoUsers(t *testing.T) {
 		{bareUID, "pbs qsub -h -- /bin/true", 0, "4.placectl"},
 		{bareUID, "query SELECT(user)FROM(jobs)WHERE(job=3) -o csv --no-header", 0, "uid:61236"},
 		{bareUID, "cancel 3 4", 0, ""},
-		{ownerUID, "role add nobody operator", 0, ""},
+		{ownerUID, "role add GUEST operator", 0, ""},
 		{guestUID, "submit 1:ncpus=1 --user ann --over-limits -o id", 0, "5"},
 		{guestUID, "node drain n1", 0, ""},
 		{guestUID, "cancel 1", 0, ""},
 		{guestUID, "query SELECT(uid)FROM(events)WHERE(event='cancel') -o csv --no-header", 0, "65534"},
-		{ownerUID, "role rm nobody operator", 0, ""},
+		{ownerUID, "role rm GUEST operator", 0, ""},
 		{ownerUID, "submit 1:ncpus=1 -o id", 0, "6"},
 		{ownerUID, "query SELECT(user)FROM(jobs)WHERE(job=6) -o csv --no-header", 0, "uid:61234"},
 		{guestUID, "cancel 5", 1, "not permitted"},
+		{guestUID, "submit 1:ncpus=1 --priority 1001", 1, "not permitted: a priority of 1001"},
+		{guestUID, "slurm sbatch --nice=1001 --wrap true", 1, "Access/permission denied"},
+		{guestUID, "submit 1:ncpus=1 --priority 1000 -o id", 0, "7"},
+		{guestUID, "pbs qalter -p 1001 7", 159, "Unauthorized Request"},
+		{ownerUID, "config set priority_min=-5 priority_max=5", 0, ""},
+		{guestUID, "submit 1:ncpus=1 --priority 6", 1, "not permitted"},
+		{guestUID, "pbs qalter -N other 7", 0, ""}, // keeps the priority that it has
+		{ownerUID, "submit 1:ncpus=1 --priority 2000 -o id", 0, "8"},
+		{guestUID, "-Ur role add GUEST operator", 1, "not permitted"},
+		{guestUID, "-Ur submit 1:ncpus=1", 1, "from a user namespace"},
+		{guestUID, "-U submit 1:ncpus=1", 1, "from a user namespace"},
+		{guestUID, "-Ur job list", 1, "from a user namespace"},
+		{guestUID, "-Ur pbs qdel 8", 159, "Unauthorized Request"},
+		{ownerUID, "-Ur cancel 8", 1, "from a user namespace"},
+		{guestUID, "compact", 1, "that is for the owner of the database"},
+		{guestUID, "backup " + filepath.Join(u.guests, "b.db"), 0, ""},
+		{guestUID, "restore " + filepath.Join(u.guests, "b.db"), 1, "that is for the owner"},
+		{guestUID, "check --repair", 1, "that is for the owner"},
+		{guestUID, "upgrade", 1, "that is for the owner"},
+		{guestUID, "archive --before 2020-01-01 --to " + filepath.Join(u.guests, "a.db"), 1, "that is for the owner"},
+		{guestUID, "clock reset", 1, "that is for the owner"},
+		{ownerUID, "role add GUEST operator", 0, ""},
+		{guestUID, "role add daemon operator", 1, "that is for the owner"},
+		{guestUID, "config set hook=/bin/true", 1, "that is for the owner"},
+		{guestUID, "config set overdue=keep", 0, ""},
+		{guestUID, "pbs qhold 6", 0, ""},
+		{ownerUID, "role rm GUEST operator", 0, ""},
+		{0, "compact", 0, ""},
+		{guestUID, "role add GUEST operator", 1, "that is for the owner"},
+		{ownerUID, "role list", 0, ""},
+		{0, "restore " + filepath.Join(u.guests, "b.db"), 0, ""},
+		{guestUID, "role add GUEST operator", 1, "that is for the owner"},
+		{ownerUID, "role add GUEST operator", 0, ""},
+		{ownerUID, "role rm GUEST operator", 0, ""},
 		{ownerUID, "check", 0, "sound"},
 	} {
 		status, said := u.run(step.uid, step.line)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -76,5 +77,26 @@ func TestTimeFlags(t *testing.T) {
 		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", in, got)
 		}
+	}
+}
+
+// TestRights: every verb that opens a database says who may use it.
+func TestRights(t *testing.T) {
+	var look func(path string, v *verb)
+	look = func(path string, v *verb) {
+		if v.Runs() && (v.May < store.Anybody || v.May > store.Owners) {
+			t.Errorf("%s does not say who may use it", path)
+		}
+		for flag := range v.Takes {
+			if verbs.FindFlag(v.Flags, flag) == nil {
+				t.Errorf("%s --%s is no flag, and takes a right", path, flag)
+			}
+		}
+		for _, sub := range v.Verbs {
+			look(path+" "+sub.Name, sub)
+		}
+	}
+	for _, e := range allVerbs() {
+		look(e.Name, e.Verb())
 	}
 }

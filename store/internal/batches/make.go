@@ -21,10 +21,11 @@ type Maker struct {
 	set    locality.Settings
 
 	finished bool
+	by       *uint32 // the uid of its maker, nil if that is unknown
 }
 
 // Make begins a batch: all of its files are to be added, then its jobs.
-func (b *Batches) Make(name string, s locality.Settings) (*Maker, error) {
+func (b *Batches) Make(name string, s locality.Settings, by *uint32) (*Maker, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
 	}
@@ -34,7 +35,7 @@ func (b *Batches) Make(name string, s locality.Settings) (*Maker, error) {
 	if err := b.freeName(name); err != nil {
 		return nil, err
 	}
-	m := &Maker{all: b, name: name, set: s}
+	m := &Maker{all: b, name: name, set: s, by: by}
 	for _, other := range b.makers {
 		m.number = max(m.number, other.number+1)
 	}
@@ -127,7 +128,7 @@ func (m *Maker) Finish() (*row.Batch, error) {
 	if err != nil {
 		return nil, explained(m.name, err)
 	}
-	one := &row.Batch{Number: m.number, Batch: *made}
+	one := &row.Batch{Number: m.number, Batch: *made, UID: m.by}
 	if err := m.all.put(one); err != nil {
 		return nil, err
 	}

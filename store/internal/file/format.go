@@ -1,6 +1,7 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -79,7 +80,7 @@ func addSums(r *Recorder) error {
 	if err := r.sumUp(); err != nil {
 		return err
 	}
-	return r.identify()
+	return errors.Join(r.identify(), r.PutOwner(nil))
 }
 
 // migrate brings an older file up to date, inside the transaction that will write to it.

@@ -167,7 +167,9 @@ func (w Watch) more(n int64) error {
 // allowed, its owner and group.
 func takeAfter(path string, old os.FileInfo) error {
 	if is, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = os.Chown(path, int(is.Uid), int(is.Gid))
+		if os.Chown(path, int(is.Uid), int(is.Gid)) != nil {
+			_ = os.Chown(path, -1, int(is.Gid)) // members of the group may
+		}
 	}
 	return os.Chmod(path, old.Mode().Perm())
 }

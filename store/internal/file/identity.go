@@ -3,6 +3,7 @@ package file
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -18,9 +19,10 @@ func (r *Recorder) Identity() (*row.Identity, error) {
 	return id, id.Decode(payload)
 }
 
-// identify draws the id and the epoch of a file that has none.
+// identify draws the id and the epoch of a file that has none; its owner is whoever makes it.
 func (r *Recorder) identify() error {
-	id := new(row.Identity)
+	uid := uint32(os.Getuid())
+	id := &row.Identity{Owner: &uid}
 	rand.Read(id.ID[:]) //nolint:errcheck // it never fails
 	id.Epoch = drawEpoch(0)
 	return r.PutIdentity(id)
@@ -33,7 +35,20 @@ func (r *Recorder) DrawEpoch() error {
 	if err != nil {
 		return err
 	}
-	id.Epoch = drawEpoch(id.Epoch)
+	if id.Epoch = drawEpoch(id.Epoch); id.Owner == nil {
+		uid := uint32(os.Getuid())
+		id.Owner = &uid
+	}
+	return r.PutIdentity(id)
+}
+
+// PutOwner changes whose the file is, nil for whoever owns it on disk.
+func (r *Recorder) PutOwner(uid *uint32) error {
+	id, err := r.Identity()
+	if err != nil {
+		return err
+	}
+	id.Owner = uid
 	return r.PutIdentity(id)
 }
 

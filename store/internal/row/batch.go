@@ -18,6 +18,7 @@ type Batch struct {
 	Number uint32
 	Bytes  int64 // of all files that were sent
 	locality.Batch
+	UID *uint32 // of its maker; nil if that is unknown
 }
 
 const (
@@ -49,6 +50,9 @@ func EncodeBatch(b *Batch) []byte {
 		e.uint(uint64(*n))
 	}
 	e.float(b.Stretch)
+	if b.UID != nil {
+		e.uint(uint64(*b.UID))
+	}
 	return e.b
 }
 
@@ -80,6 +84,10 @@ func DecodeBatch(key, payload []byte) (*Batch, error) {
 		*n = int(d.uint())
 	}
 	b.Stretch = d.float()
+	if len(d.b) > 0 {
+		uid := uint32(d.uint())
+		b.UID = &uid
+	}
 	if err := d.done(Batches, key); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ type Identity struct {
 	ID      [16]byte // drawn when the file was made, or migrated to the format that has it
 	Epoch   uint32   // drawn then, too, and whenever an older state of the file is put in its place
 	AnyTime bool     // any clock may write to the file: it is one for tests
+	Owner   *uint32  // the uid that may do everything; nil in rows of formats before 10
 }
 
 const identityVersion = 1
@@ -22,6 +23,9 @@ func (i *Identity) Encode() []byte {
 	e.b = append(e.b, i.ID[:]...)
 	e.fixed32(i.Epoch)
 	e.bool(i.AnyTime)
+	if i.Owner != nil {
+		e.uint(uint64(*i.Owner))
+	}
 	return e.b
 }
 
@@ -31,5 +35,9 @@ func (i *Identity) Decode(payload []byte) error {
 	d.byte()
 	copy(i.ID[:], d.take(len(i.ID)))
 	i.Epoch, i.AnyTime = d.fixed32(), d.byte() == 1
+	if len(d.b) > 0 {
+		uid := uint32(d.uint())
+		i.Owner = &uid
+	}
 	return d.done(Meta, KeyIdentity)
 }

@@ -112,6 +112,9 @@ type Job struct {
 
 	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
 	OverLimits bool     // no limit but its array's keeps it from starting; it counts all the same
+
+	UID       *uint32 // of User; nil if that is unknown
+	Signature []byte  // by its submitter, of what Signed says; nil for none
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position

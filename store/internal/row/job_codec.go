@@ -134,6 +134,13 @@ const (
 	tailYielded
 	tailOverLimits // nothing follows
 	tailIdle
+	tailMore // further parts, which formats before 10 do not look for, behind all others
+)
+
+// The further parts at the end of a job's row. On disk; must not change.
+const (
+	moreUID = 1 << iota
+	moreSignature
 )
 
 // encodeRest writes what a job carries, which attempt it is at, and what else there is, as
@@ -160,6 +167,16 @@ func (j *Job) encodeRest(e *encoder) {
 	}
 	if j.Idle != 0 || j.IdleSince != 0 {
 		parts |= tailIdle
+	}
+	further := uint64(0)
+	if j.UID != nil {
+		further |= moreUID
+	}
+	if len(j.Signature) > 0 {
+		further |= moreSignature
+	}
+	if further != 0 {
+		parts |= tailMore
 	}
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
 	if carries {
@@ -207,6 +224,16 @@ func (j *Job) encodeRest(e *encoder) {
 	if parts&tailIdle != 0 {
 		e.int(j.Idle)
 		e.int(j.IdleSince)
+	}
+	if further == 0 {
+		return
+	}
+	e.uint(further)
+	if j.UID != nil {
+		e.uint(uint64(*j.UID))
+	}
+	if further&moreSignature != 0 {
+		e.string(string(j.Signature))
 	}
 }
 
@@ -266,6 +293,17 @@ func (j *Job) decodeRest(d *decoder) {
 	}
 	if parts&tailIdle != 0 {
 		j.Idle, j.IdleSince = d.int(), d.int()
+	}
+	if parts&tailMore == 0 {
+		return
+	}
+	further := d.uint()
+	if further&moreUID != 0 {
+		uid := uint32(d.uint())
+		j.UID = &uid
+	}
+	if further&moreSignature != 0 {
+		j.Signature = []byte(d.string())
 	}
 }
 

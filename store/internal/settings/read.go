@@ -33,6 +33,14 @@ func Count(v string, most int, to *int) (err error) {
 	return nil
 }
 
+// Between reads a number within bounds.
+func Between(v string, least, most int64, to *int64) (err error) {
+	if *to, err = strconv.ParseInt(v, 10, 64); err != nil || *to < least || *to > most {
+		return fmt.Errorf("%q is not a number from %d to %d", v, least, most)
+	}
+	return nil
+}
+
 // Span reads a number of seconds, or one of minutes, hours or days with their letter.
 func Span(v string, to *time.Duration) error {
 	units := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}

@@ -79,15 +79,13 @@ const (
 
 // Host is what a front-end knows of the machine and the person.
 type Host struct {
-	User string // the real uid's name
-	UID  int
-	Zone *time.Location
-	Dir  string // where the command was typed
-	Exec string // how this host is called
-	Open func(name string) (io.ReadCloser, error)
-	// Master: the person may change the jobs of others: is root, or owns
-	// the database.
-	Master bool
+	User   string // the real uid's name
+	UID    int
+	Zone   *time.Location
+	Dir    string // where the command was typed
+	Exec   string // how this host is called
+	Open   func(name string) (io.ReadCloser, error)
+	Master bool // the caller may change the jobs of others: as the owner of the database, root or an operator
 }
 
 // Selection says which jobs are asked for.
@@ -136,5 +134,8 @@ var (
 	ErrLimit = errors.New("a limit does not let it in")
 )
 
+// ErrDenied is what the caller may not do.
+var ErrDenied = errors.New("denied")
+
 // May reports whether the person may change a job.
-func (h *Host) May(j *Job) bool { return h.Master || j.User == h.User }
+func (h *Host) May(j *Job) bool { return h.Master || j.Mine }

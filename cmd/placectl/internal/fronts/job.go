@@ -47,7 +47,8 @@ type Job struct {
 	Limit   int // how many of its array run at once, 0: any number
 	Name    string
 	User    string
-	UID     int // -1: nobody knows
+	UID     int  // -1 if it is unknown
+	Mine    bool // it is the caller's
 	Account string
 	Queue   string // "" for none
 	Class   string

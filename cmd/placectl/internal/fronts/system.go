@@ -20,6 +20,7 @@ type System struct {
 	// name and the error; Code is the exit status then.
 	Failure string
 	Code    int
+	Denied  *Status // in place of Failure and Code, if it is not permitted: a format of the command's name and the error
 }
 
 // Names are the commands that are understood, in order, with those that only say what to use instead.
@@ -59,6 +60,10 @@ func (s *System) Run(c *Call) (status int, done bool) {
 	case errors.As(err, &end):
 		fmt.Fprint(c.Stderr, end.Text)
 		return end.Code, true
+	}
+	if errors.Is(err, ErrDenied) {
+		fmt.Fprintf(c.Stderr, s.Denied.Text, c.Name, err)
+		return s.Denied.Code, true
 	}
 	fmt.Fprintf(c.Stderr, s.Failure, c.Name, err)
 	return s.Code, true

@@ -21,8 +21,10 @@ type Verb[R any] struct {
 	Usage       string // what it is for, in a line
 	Args        []Arg  // in their order
 	Description string
-	Flags       []cli.Flag // without --dry-run and --key, which verbs that write have
-	Exclusive   []string   // flags of which one at most is given: "at or-reserve wait"
+	Flags       []cli.Flag             // without --dry-run and --key, which verbs that write have
+	Exclusive   []string               // flags of which one at most is given: "at or-reserve wait"
+	May         store.Right            // who may use it; flags may take more
+	Takes       map[string]store.Right // by flag
 	Access      Access
 	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
 	Statuses    []int  // exit statuses beside those that its access brings

@@ -23,7 +23,7 @@ const (
 )
 
 func system() *fronts.System {
-	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn,
+	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed, Text: "%s: Unauthorized Request  (%v)\n"},
 		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set", "qmsg": "a job reads no messages: placectl logs shows what it wrote",
 			"qterm": "there is no server that could be ended", "tracejob": "placectl show JOB, placectl events --job JOB"}}
 }

@@ -124,7 +124,11 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 			return nil, err
 		}
 	}
-	if v.Host != nil && j.User == v.Host.User {
+	out.Mine = store.RolesOf(v.Tx).Mine(j)
+	switch {
+	case j.UID != nil:
+		out.UID = int(*j.UID)
+	case out.Mine && v.Host != nil:
 		out.UID = v.Host.UID
 	}
 	if !strings.Contains(j.Place, "scatter") { // as few nodes as there may be
