@@ -279,7 +279,11 @@ func putRow(t *testing.T, db *DB, table row.Table, key, payload []byte) {
 func addRow(t *testing.T, db *DB, table row.Table) {
 	t.Helper()
 	err := db.file.Update(func(r *file.Recorder) (bool, error) {
-		key := bytes.Clone(r.Last(table))
+		key, err := r.Last(table)
+		if err != nil {
+			return false, err
+		}
+		key = bytes.Clone(key)
 		payload, err := r.Get(table, key)
 		if err != nil {
 			return false, err

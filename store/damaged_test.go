@@ -137,16 +137,13 @@ func TestDamage(t *testing.T) {
 	for i := range rounds {
 		kind := &damages[i%len(damages)]
 		bad := kind.do(random, append([]byte(nil), sound...), old)
-		path := filepath.Join(t.TempDir(), "bad.db")
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		v := damagedFile{T: t, what: fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), path: path, clock: clock, want: want, rows: rows, exact: kind.shows}
+		v := writeDamaged(t, fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), bad, clock)
+		v.want, v.rows, v.exact, v.random = want, rows, kind.shows, random
 		if v.read(kind.inPlace) {
 			found[kind.name]++
 		}
 		missed[kind.name] += v.missed
-		os.Remove(path)
+		os.RemoveAll(filepath.Dir(v.path))
 	}
 	t.Logf("rows that are read by themselves, wrongly and without an error: %v", missed)
 	for _, kind := range damages {
@@ -165,6 +162,15 @@ func content(t *testing.T, db *DB) []byte {
 	return b
 }
 
+func writeDamaged(t *testing.T, what string, bad []byte, clock *clock) *damagedFile {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bad.db")
+	if err := os.WriteFile(path, bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &damagedFile{T: t, what: what, path: path, clock: clock}
+}
+
 // damagedFile is a file that was damaged.
 type damagedFile struct {
 	*testing.T
@@ -173,6 +179,7 @@ type damagedFile struct {
 	clock  *clock
 	want   string
 	rows   []storedRow
+	random *rand.Rand
 	exact  bool // a row that is read by itself is the right one, or an error
 	missed int  // so many are not
 	warned bool
@@ -190,6 +197,7 @@ func (v *damagedFile) read(inPlace bool) bool {
 	v.named("read", err)
 	if inPlace && !v.warned {
 		v.single(db)
+		v.scans()
 	}
 	wrong := err == nil && got != v.want
 	if wrong && !v.warned {
@@ -230,6 +238,22 @@ func (v *damagedFile) single(db *DB) {
 		return nil
 	})
 	v.named("a row", err)
+}
+
+// scans reads a table in the ways of scansOf.
+func (v *damagedFile) scans() {
+	table := row.Table(v.random.IntN(int(row.TableCount)))
+	var rows []storedRow
+	for _, one := range v.rows {
+		if one.table == table {
+			rows = append(rows, one)
+		}
+	}
+	_, silent := v.scan(scansOf(table, rows, v.random))
+	v.missed += len(silent)
+	if v.exact && len(silent) > 0 {
+		v.Errorf("%s: read silently and wrongly: %v", v.what, silent)
+	}
 }
 
 // A storedRow is one of the file as it was before it was damaged.

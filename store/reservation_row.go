@@ -143,8 +143,10 @@ func (rs reservations) grants(who placer.Subject, insist string, since int64) ([
 // lettingIn goes through the entries that let somebody in, with the numbers of their
 // reservations.
 func (rs reservations) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
-	if rs.Writable() && rs.file.Last(row.Access) == nil { // of a reader's own changes Last knows nothing
-		return nil
+	if rs.Writable() {
+		if any, err := rs.file.Last(row.Access); any == nil {
+			return err
+		}
 	}
 	for _, a := range who.Entries() {
 		prefix := row.AccessPrefix(a.Kind, a.Value)

@@ -57,7 +57,7 @@ func TestSharesAreKept(t *testing.T) {
 	}
 	setShares(t, db, new(fairshare.Settings))
 	db.View(func(tx *Tx) error {
-		if n := tx.file.Last(row.Shares); n != nil {
+		if n, _ := tx.file.Last(row.Shares); n != nil {
 			t.Errorf("a row %q is left", n)
 		}
 		return nil

@@ -57,7 +57,9 @@ func (b *Batches) meet(name, user string) (*locality.Host, error) {
 		return h, err
 	}
 	h := &locality.Host{Name: name, User: user}
-	if last := b.file.Last(row.Hosts); len(last) == 4 {
+	if last, err := b.file.Last(row.Hosts); err != nil {
+		return nil, err
+	} else if len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
 	if err := b.file.Put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {

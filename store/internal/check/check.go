@@ -79,7 +79,7 @@ func (f *Findings) Look(s *Store) error {
 		return err
 	}
 	for t := range row.TableCount {
-		if t.Derived() && s.Rows.Format() >= t.Since() {
+		if t.Derived() && t != row.IndexSums && s.Rows.Format() >= t.Since() {
 			if err := d.compare(t); err != nil {
 				return err
 			}
@@ -128,11 +128,11 @@ func (f *Findings) keys(s *Store) error {
 
 // events verifies that no event has a number that will be given out again.
 func (f *Findings) events(s *Store) error {
-	key := s.Rows.Last(row.Events)
+	key, err := s.Rows.Last(row.Events)
 	if len(key) == 8 && row.Number64(key) > s.State.Events {
 		f.Find("there is an event %d, and the last one was %d", row.Number64(key), s.State.Events)
 	}
-	return nil
+	return err
 }
 
 // Repair rebuilds what is derived from the rows, and tells what it found. It refuses with
@@ -145,6 +145,9 @@ func (f *Findings) Repair(s *Store) error {
 	}
 	if damaged[row.Buckets] { // they get other numbers, which what is remembered of them does not know
 		damaged[row.Decided], damaged[row.Invalidations] = true, true
+	}
+	if err := s.Rows.Clear(row.IndexSums); err != nil { // as other indexes are filled it is, too
+		return err
 	}
 	for t := range damaged {
 		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts { // what is remembered may be forgotten
@@ -162,7 +165,7 @@ func (f *Findings) Repair(s *Store) error {
 		return fmt.Errorf("%w: rows contradict each other; restore a backup", row.ErrDamaged)
 	}
 	for t := range row.TableCount {
-		if t.Derived() && s.Rows.Format() >= t.Since() {
+		if t.Derived() && t != row.IndexSums && s.Rows.Format() >= t.Since() {
 			if err := d.replace(t); err != nil {
 				return err
 			}
@@ -179,7 +182,9 @@ func (f *Findings) Repair(s *Store) error {
 		}
 	}
 	s.State.NextBucket = max(s.State.NextBucket, d.buckets)
-	if key := s.Rows.Last(row.Events); len(key) == 8 {
+	if key, err := s.Rows.Last(row.Events); err != nil {
+		return err
+	} else if len(key) == 8 {
 		s.State.Events = max(s.State.Events, row.Number64(key))
 	}
 	if damaged[row.NodePasts] {

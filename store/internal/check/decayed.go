@@ -48,7 +48,9 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 // running goes through the rows of the jobs that run, and maybe of others. Where jobs are not
 // listed by their states it goes through all.
 func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
-	if s.Rows.Last(row.JobStates) == nil {
+	if any, err := s.Rows.Last(row.JobStates); err != nil {
+		return err
+	} else if any == nil {
 		return s.Rows.Each(row.Jobs, nil, fn)
 	}
 	return s.Rows.Each(row.JobStates, []byte{byte(row.JobRunning)}, func(key, _ []byte) (bool, error) {

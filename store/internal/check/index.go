@@ -89,7 +89,9 @@ func (d *derived) room(ix *index.Index, n *index.Node) {
 // adoptBuckets gives the recomputed index the stored buckets' numbers. Where none are
 // stored they are those that the nodes say they are in: cached decisions go by them.
 func (d *derived) adoptBuckets(ix *index.Index) error {
-	if d.store.Rows.Last(row.Buckets) == nil {
+	if any, err := d.store.Rows.Last(row.Buckets); err != nil {
+		return err
+	} else if any == nil {
 		return d.adoptFromNodes(ix)
 	}
 	return d.store.Rows.Each(row.Buckets, nil, func(key, payload []byte) (bool, error) {

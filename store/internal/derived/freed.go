@@ -80,7 +80,9 @@ func (f *Freed) Flush() error {
 		return nil
 	}
 	f.changed = false
-	if f.Rows.Last(row.Waiting) == nil {
+	if any, err := f.Rows.Last(row.Waiting); err != nil {
+		return err
+	} else if any == nil {
 		postponed, err := f.Rows.Get(row.Meta, row.KeyPostponed)
 		if postponed == nil || err != nil {
 			return errors.Join(err, f.Rows.Remove(row.Invalidations, row.KeyFreed))

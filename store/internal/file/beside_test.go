@@ -75,7 +75,8 @@ func randomStep(r *Recorder, table row.Table, draw func(int) int, say func(strin
 		return err
 	case 6:
 		k, b, err := r.Before(table, key())
-		say("%s before %x %x, last %x", table, k, b, r.Last(table))
+		last, err := r.Last(table)
+		say("%s before %x %x, last %x %v", table, k, b, last, err)
 		return err
 	case 7: // a walk that changes what it walks through
 		return r.Each(table, nil, func(k, b []byte) (bool, error) {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -99,12 +100,42 @@ func (r *Recorder) CheckRows(find func(t row.Table, format string, args ...any))
 			find(t, "table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t, sum.Count, sum.Sum, want.Count, want.Sum)
 		}
 	}
+	if err := r.checkParts(find); err != nil {
+		return err
+	}
 	return r.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
 		if !known[string(name)] {
 			find(row.Meta, "there is a table %q that this version does not know", name)
 		}
 		return nil
 	})
+}
+
+// checkParts verifies that IndexSums has the sums of the rows of each index.
+func (r *Recorder) checkParts(find func(t row.Table, format string, args ...any)) error {
+	b := r.bucket(row.IndexSums)
+	if b == nil {
+		return nil
+	}
+	counted := Recorder{bolt: r.bolt, format: r.format}
+	if err := counted.countParts(); err != nil {
+		return err
+	}
+	err := b.ForEach(func(key, value []byte) error {
+		sum := counted.parts[string(key)]
+		delete(counted.parts, string(key))
+		switch {
+		case sum == nil:
+			find(row.IndexSums, "table %s has %x, which should not be there", row.IndexSums, key)
+		case !bytes.Equal(value, row.Seal(key, sum.Encode())):
+			find(row.IndexSums, "table %s: %x is not what the rows say", row.IndexSums, key)
+		}
+		return nil
+	})
+	for key := range counted.parts {
+		find(row.IndexSums, "table %s lacks %x", row.IndexSums, key)
+	}
+	return err
 }
 
 // checkTable verifies the checksum of every row of a table, and adds them up.

@@ -24,8 +24,9 @@ type Cursor struct {
 type cursor struct {
 	file   *Recorder
 	table  row.Table
-	err    error // the table is missing
-	writes int   // to the table, when the cursor found its place
+	prefix []byte // of all rows that it goes through
+	err    error  // the table is missing, or damaged where the cursor has landed
+	writes int    // to the table, when the cursor found its place
 
 	rows *bbolt.Cursor
 	k, v []byte // the next row of the file
@@ -38,18 +39,18 @@ type cursor struct {
 	past   bool   // the cursor is before the first row behind
 	from   []byte // this key, or from it on
 
-	whole bool    // it has gone through all rows of the file so far
+	whole bool    // it has gone through all rows of the file with the prefix so far
 	sum   row.Sum // of those
 }
 
-func (r *Recorder) cursor(t row.Table) cursor {
+func (r *Recorder) cursor(t row.Table, prefix []byte) cursor {
 	_, err := r.table(t)
-	return cursor{file: r, table: t, err: err}
+	return cursor{file: r, table: t, prefix: prefix, err: err}
 }
 
 // Cursor makes a cursor that is before the first row of a table.
 func (r *Recorder) Cursor(t row.Table) *Cursor {
-	return &Cursor{cursor: r.cursor(t)}
+	return &Cursor{cursor: r.cursor(t, nil)}
 }
 
 // Range makes a cursor that goes through the rows whose keys are first..last.
@@ -77,11 +78,11 @@ func (c *Cursor) Next() bool {
 	}
 	var value []byte
 	c.Key, value, c.Err = c.next()
-	if c.Key == nil || c.Err != nil || c.last != nil && bytes.Compare(c.Key, c.last) > 0 {
+	if c.Key == nil || c.Err != nil {
 		return false
 	}
 	c.Payload, c.Err = row.Unseal(c.table, c.Key, value)
-	return c.Err == nil
+	return c.Err == nil && (c.last == nil || bytes.Compare(c.Key, c.last) <= 0)
 }
 
 // Seek goes to the row of a key, or the first one behind it. Keys are asked for in
@@ -101,12 +102,15 @@ func (c *cursor) seek(key []byte) {
 		c.place()
 		return
 	}
+	var before, value []byte
 	for i := 0; i < nearby && c.k != nil && bytes.Compare(c.k, key) < 0; i++ {
+		before, value = c.k, c.v
 		c.step()
 	}
 	if c.k != nil && bytes.Compare(c.k, key) < 0 {
-		c.whole = false
-		c.k, c.v = c.rows.Seek(key)
+		c.land(key)
+	} else if before != nil {
+		c.err = whole(c.table, before, value)
 	}
 	if c.patched.key != nil && bytes.Compare(c.patched.key, key) < 0 {
 		c.page, c.i, _ = c.patch.search(key)
@@ -136,9 +140,28 @@ func (c *cursor) place() {
 		return
 	}
 	c.rows = b.Cursor()
-	c.whole, c.sum = len(c.from) == 0, row.Sum{}
-	if c.k, c.v = c.rows.Seek(c.from); c.past && bytes.Equal(c.k, c.from) {
+	if !c.past && bytes.Equal(c.from, c.prefix) && (len(c.prefix) == 0 || c.table.Parted() && !c.file.lacks(row.IndexSums)) {
+		c.whole, c.sum = true, row.Sum{}
+		c.k, c.v = c.rows.Seek(c.from)
+		return
+	}
+	if c.land(c.from); c.past && bytes.Equal(c.k, c.from) {
 		c.k, c.v = c.rows.Next()
+	}
+}
+
+// land goes to the first row of the file whose key is key or comes after it. A search goes
+// astray at a damaged key, and then the row before is damaged, or not before.
+func (c *cursor) land(key []byte) {
+	c.whole = false
+	k, v := before(c.rows, key)
+	if k != nil {
+		if c.err = whole(c.table, k, v); c.err == nil && bytes.Compare(k, key) >= 0 {
+			c.err = outOfOrder(c.table, key)
+		}
+	}
+	if c.k, c.v = c.rows.Seek(key); c.k != nil && bytes.Compare(c.k, key) < 0 {
+		c.err = outOfOrder(c.table, key)
 	}
 }
 
@@ -150,7 +173,19 @@ func (c *cursor) next() (key, value []byte, err error) {
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		c.place()
 	}
-	for c.k != nil || c.patched.key != nil {
+	for {
+		if c.err == nil && c.k != nil && !bytes.HasPrefix(c.k, c.prefix) {
+			c.err = c.left()
+		}
+		if c.err != nil {
+			return nil, nil, c.err
+		}
+		if c.patched.key != nil && !bytes.HasPrefix(c.patched.key, c.prefix) {
+			c.patched.key = nil
+		}
+		if c.k == nil && c.patched.key == nil {
+			return nil, nil, c.complete()
+		}
 		if c.patched.key != nil && (c.k == nil || bytes.Compare(c.patched.key, c.k) <= 0) {
 			key, value = c.patched.key, c.patched.value
 			c.patched, c.page, c.i = c.patch.at(c.page, c.i+1)
@@ -173,30 +208,44 @@ func (c *cursor) next() (key, value []byte, err error) {
 		}
 		return key, value, nil
 	}
-	return nil, nil, c.complete()
+}
+
+// left verifies the row of the file that ends a scan, as the first one without its prefix.
+func (c *cursor) left() error {
+	k, v := c.k, c.v
+	c.k = nil
+	if bytes.Compare(k, c.prefix) < 0 {
+		return outOfOrder(c.table, c.prefix)
+	}
+	return whole(c.table, k, v)
 }
 
 // step goes to the next row of the file.
 func (c *cursor) step() {
-	if c.whole && row.Counted(c.table, c.k) {
+	switch {
+	case !c.whole:
+	case len(c.prefix) > 0 && c.table.Part(c.k) < len(c.prefix): // the sums are of shorter parts
+		c.whole = false
+	case row.Counted(c.table, c.k):
 		c.sum.Add(c.v)
 	}
 	c.k, c.v = c.rows.Next()
 }
 
-// complete verifies, at the end of a table, that a cursor which has gone through all of
-// its rows has seen those that there should be: a page with a damaged head may hide some.
+// complete verifies, at the end of a scan that has gone through a whole table or all keys of
+// a prefix, that it has seen the rows that there should be: a damaged page may hide some.
 func (c *cursor) complete() error {
 	if !c.whole {
 		return nil
 	}
 	c.whole = false
-	stored, err := c.file.storedSums()
-	if stored == nil || err != nil {
+	want, known, err := c.file.sumOf(c.table, c.prefix)
+	if err != nil || !known || c.sum == want {
 		return err
 	}
-	if want := stored.Tables[c.table]; c.sum != want {
-		return fmt.Errorf("%w: table %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, c.table, c.sum.Count, want.Count)
+	of := "table " + c.table.String()
+	if len(c.prefix) > 0 {
+		of += " below " + row.Shown(c.prefix)
 	}
-	return nil
+	return fmt.Errorf("%w: %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, of, c.sum.Count, want.Count)
 }

@@ -72,14 +72,33 @@ func (r *Recorder) absent(t row.Table, key []byte) error {
 	if err := inOrder(t, key, k, v, c.Next, 1); err != nil {
 		return err
 	}
-	if k, _ = c.Seek(key); k == nil {
-		if k, v = last(c); k == nil {
-			return r.hasNone(t)
-		}
-	} else {
-		k, v = c.Prev()
+	none := k == nil
+	if k, v = before(c, key); k == nil && none {
+		return r.hasNone(t)
 	}
 	return inOrder(t, key, k, v, c.Prev, -1)
+}
+
+// before goes to the last row whose key is less than one, as far as a search tells; its key
+// is nil if there is none.
+func before(c *bbolt.Cursor, key []byte) (k, v []byte) {
+	if k, _ := c.Seek(key); k == nil {
+		return last(c)
+	}
+	return c.Prev()
+}
+
+// whole verifies a row that is not read, because a search or a scan ends there.
+func whole(t row.Table, key, value []byte) error {
+	if isFormat(t, key) {
+		return nil
+	}
+	_, err := row.Unseal(t, key, value)
+	return err
+}
+
+func outOfOrder(t row.Table, key []byte) error {
+	return fmt.Errorf("%w: the rows of %s around %s are out of order", row.ErrDamaged, t, row.Shown(key))
 }
 
 // hasNone verifies that a table without rows is to have none. The one that has the sums
@@ -98,14 +117,14 @@ func (r *Recorder) hasNone(t row.Table) error {
 // inOrder verifies that the rows on one side of a place are in order, and that the first of
 // them is whole.
 func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int) error {
-	if k != nil && !isFormat(t, k) {
-		if _, err := row.Unseal(t, k, v); err != nil {
+	if k != nil {
+		if err := whole(t, k, v); err != nil {
 			return err
 		}
 	}
 	for at, seen := place, 0; k != nil && seen < around; {
 		if bytes.Compare(k, at)*way <= 0 {
-			return fmt.Errorf("%w: the rows of %s around %x are out of order", row.ErrDamaged, t, place)
+			return outOfOrder(t, place)
 		}
 		at, seen = k, seen+rowHead+len(k)+len(v)
 		k, v = step()
@@ -113,18 +132,22 @@ func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int
 	return nil
 }
 
-// Last is the greatest key of a table, nil when it is empty.
-func (r *Recorder) Last(t row.Table) []byte {
-	b := r.bucket(t)
+// Last is the greatest key of a table, nil if it is empty.
+func (r *Recorder) Last(t row.Table) ([]byte, error) {
+	b, err := r.table(t)
 	if b == nil {
-		return nil
+		return nil, err
 	}
 	c := b.Cursor()
 	k, v := last(c)
 	if p := r.patch(t); p != nil {
 		k, _ = p.back(c, k, v, len(p.pages), 0)
+		return k, nil
 	}
-	return k
+	if k == nil {
+		return nil, r.hasNone(t)
+	}
+	return k, whole(t, k, v)
 }
 
 // last is a cursor's Last. That one does not come to an end in a table of several pages
@@ -136,7 +159,7 @@ func last(c *bbolt.Cursor) (key, value []byte) {
 	return c.Last()
 }
 
-// Before finds the last row of a table whose key is less than one; its key is nil when
+// Before finds the last row of a table whose key is less than one; its key is nil if
 // there is none.
 func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error) {
 	b, err := r.table(t)
@@ -144,11 +167,12 @@ func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error
 		return nil, nil, err
 	}
 	c := b.Cursor()
-	back := c.Prev
-	if k, _ := c.Seek(key); k == nil {
-		back = func() ([]byte, []byte) { return last(c) }
+	if k, v := c.Seek(key); k != nil {
+		if err := whole(t, k, v); err != nil {
+			return nil, nil, err
+		}
 	}
-	k, value := back()
+	k, value := before(c, key)
 	if p := r.patch(t); p != nil {
 		page, i, _ := p.search(key)
 		k, value = p.back(c, k, value, page, i)

@@ -58,10 +58,11 @@ func TestLastOfNone(t *testing.T) {
 	const rows = 2000
 	for name, look := range map[string]func(r *Recorder) error{
 		"last": func(r *Recorder) error {
-			if key := r.Last(row.Jobs); key != nil {
+			key, err := r.Last(row.Jobs)
+			if key != nil {
 				t.Errorf("the last row of none is %x", key)
 			}
-			return nil
+			return err
 		},
 		"before": func(r *Recorder) error {
 			key, _, err := r.Before(row.Jobs, row.Key64(rows))

@@ -62,6 +62,10 @@ func addTables(format uint32) func(*Recorder) error {
 				return err
 			}
 		}
+		if format == row.IndexSums.Since() {
+			r.format = format // from now on they are counted
+			return r.countParts()
+		}
 		return nil
 	}
 }

@@ -27,6 +27,9 @@ type Recorder struct {
 	changed  bool
 	sums     row.Sums            // a writer's; a reader's once it has looked
 	stored   bool                // a reader has
+	parts    map[string]*row.Sum // those rows of IndexSums that a writer changes with its commit
+	recent   [row.TableCount]recentPart
+	anew     bool                // they are being counted from the rows
 	gaps     [row.TableCount]gap // where no row of the table is
 	walks    []*Walk             // that are under way
 	changes  *ChangeSet          // the patch of who reads; a writer's where somebody wants to know them
@@ -173,42 +176,35 @@ func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, ro
 // lacks reports whether the format of the file does not have a table.
 func (r *Recorder) lacks(t row.Table) bool { return r.format < t.Since() }
 
-// put writes a row as it is stored.
+// Remove deletes a row, if there is one.
+func (r *Recorder) Remove(t row.Table, key []byte) error { return r.put(t, key, nil) }
+
+// put writes a row as it is stored, or deletes it if value is nil.
 func (r *Recorder) put(t row.Table, key, value []byte) error {
 	if r.lacks(t) {
 		return nil
 	}
 	b, err := r.change(t)
-	if b != nil {
-		if r.count(t, b, key, value) {
+	switch {
+	case err != nil:
+		return err
+	case b == nil:
+		if r.alike(t, key, value) {
 			return nil
 		}
-		err, r.changed = b.Put(key, value), true
-	} else if err == nil && r.alike(t, key, value) {
-		return nil
+	default:
+		if same, err := r.count(t, b, key, value); same || err != nil {
+			return err
+		}
+		r.changed = true
+		if value == nil {
+			err = b.Delete(key)
+		} else {
+			err = b.Put(key, value)
+		}
 	}
 	if err == nil && r.changes != nil {
 		r.changes[t].set(key, value)
-	}
-	return err
-}
-
-// Remove deletes a row, if there is one.
-func (r *Recorder) Remove(t row.Table, key []byte) error {
-	if r.lacks(t) {
-		return nil
-	}
-	b, err := r.change(t)
-	if b != nil {
-		if r.count(t, b, key, nil) {
-			return nil
-		}
-		err, r.changed = b.Delete(key), true
-	} else if err == nil && r.alike(t, key, nil) {
-		return nil
-	}
-	if err == nil && r.changes != nil {
-		r.changes[t].set(key, nil)
 	}
 	return err
 }
@@ -227,6 +223,9 @@ func (r *Recorder) Clear(t row.Table) error {
 	if b != nil {
 		name := []byte(t.String())
 		r.sums.Tables[t], r.changed = row.Sum{}, true
+		if err = r.clearParts(t); err != nil {
+			return err
+		}
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}

@@ -67,8 +67,8 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	if !ok || format > row.Format {
 		return fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(format), row.FormatKnown())
 	}
-	for ; r.format < format; r.format++ {
-		if err := addTables(r.format + 1)(r); err != nil {
+	for from := r.format; from < format; from++ {
+		if err := addTables(from + 1)(r); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,9 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
@@ -81,16 +84,15 @@ func (g *gap) since(key, next []byte) {
 	}
 }
 
-// count adds a row that is about to be put, or removed where it is nil, to the sum of its
+// count adds a row that is about to be put, or deleted if it is nil, to the sums of its
 // table, and takes off the one that it replaces. One in the gap behind the last new row
-// replaces none: most new ones come in the order of their keys, of their state or kind if
-// not of all, and nobody has to look for theirs. It reports whether nothing is
-// to be done: the row is there already, or there is none to remove.
-func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool) {
+// replaces none: most new rows come in the order of their keys, of their state or kind if
+// not of all, so theirs are not searched for. It reports whether nothing changes: the row
+// is there already, or there is none to delete.
+func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool, err error) {
 	if !row.Counted(t, key) {
-		return false
+		return false, nil
 	}
-	sum := &r.sums.Tables[t]
 	gap := &r.gaps[t]
 	var old []byte
 	if gap.holds(key) {
@@ -100,21 +102,127 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same 
 	} else {
 		gap.since(key, next)
 	}
-	switch {
-	case old == nil && value == nil, old != nil && bytes.Equal(old, value):
-		return true
-	case old != nil:
-		sum.Remove(old)
+	if old == nil && value == nil || old != nil && bytes.Equal(old, value) {
+		return true, nil
 	}
-	if value == nil {
-		return false
+	r.sums.Tables[t].Change(old, value)
+	part, err := r.part(t, key)
+	if part != nil {
+		part.Change(old, value)
 	}
-	sum.Add(value)
-	return false
+	return false, err
+}
+
+// part returns the sum of the rows of an index whose keys begin as one does, nil if they are
+// not summed up.
+func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
+	n := t.Part(key)
+	if n < 0 || r.lacks(row.IndexSums) {
+		return nil, nil
+	}
+	if r.recent[t].sum != nil && string(r.recent[t].part) == string(key[:n]) {
+		return r.recent[t].sum, nil
+	}
+	var room [128]byte
+	at := row.IndexSumKey(room[:0], t, key[:n])
+	if sum := r.parts[string(at)]; sum != nil {
+		r.recent[t] = recentPart{append(r.recent[t].part[:0], key[:n]...), sum}
+		return sum, nil
+	}
+	sum := new(row.Sum)
+	if !r.anew {
+		payload, err := r.Get(row.IndexSums, at)
+		if payload != nil {
+			*sum, err = row.DecodeIndexSum(at, payload)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if r.parts == nil {
+		r.parts = make(map[string]*row.Sum)
+	}
+	r.parts[string(at)] = sum
+	return sum, nil
+}
+
+// recentPart is the part of an index that was changed last: most changes are of few parts.
+type recentPart struct {
+	part []byte
+	sum  *row.Sum
+}
+
+// sumOf returns what the rows of a table whose keys have a prefix should sum up to, as far
+// as the file says so.
+func (r *Recorder) sumOf(t row.Table, prefix []byte) (sum row.Sum, known bool, err error) {
+	if len(prefix) == 0 {
+		stored, err := r.storedSums()
+		if stored == nil || err != nil {
+			return sum, false, err
+		}
+		return stored.Tables[t], true, nil
+	}
+	all := row.IndexSumKey(nil, t, prefix)
+	err = r.Each(row.IndexSums, all, func(key, payload []byte) (bool, error) {
+		if r.parts[string(key)] != nil {
+			return true, nil
+		}
+		one, err := row.DecodeIndexSum(key, payload)
+		sum.Join(one)
+		return true, err
+	})
+	for key, one := range r.parts {
+		if strings.HasPrefix(key, string(all)) {
+			sum.Join(*one)
+		}
+	}
+	return sum, err == nil, err
+}
+
+// countParts sums up the rows of indexes by the first parts of their keys, anew.
+func (r *Recorder) countParts() error {
+	r.parts, r.anew, r.recent = nil, true, [row.TableCount]recentPart{}
+	defer func() { r.anew = false }()
+	for t := range row.TableCount {
+		b := r.bucket(t)
+		if b == nil || !t.Parted() {
+			continue
+		}
+		err := b.ForEach(func(key, value []byte) error {
+			part, err := r.part(t, key)
+			if part != nil {
+				part.Add(value)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearParts removes the sums of a table whose rows go.
+func (r *Recorder) clearParts(t row.Table) error {
+	r.recent[t].sum = nil
+	if t == row.IndexSums {
+		r.parts, r.recent = nil, [row.TableCount]recentPart{}
+	}
+	if !t.Parted() || r.lacks(row.IndexSums) {
+		return nil
+	}
+	all := row.IndexSumKey(nil, t, nil)
+	maps.DeleteFunc(r.parts, func(key string, _ *row.Sum) bool { return strings.HasPrefix(key, string(all)) })
+	return r.RemoveAll(row.IndexSums, all)
 }
 
 // writeSums writes the sums as the transaction leaves them.
 func (r *Recorder) writeSums() error {
+	for _, key := range slices.Sorted(maps.Keys(r.parts)) {
+		if err := r.PutOrRemove(row.IndexSums, []byte(key), r.parts[key].Encode()); err != nil {
+			return err
+		}
+	}
 	r.sums.Transaction = uint64(r.bolt.ID())
 	return r.put(row.Meta, row.KeySums, row.Seal(row.KeySums, r.sums.Encode()))
 }

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -17,7 +16,6 @@ import (
 // order.
 type Walk struct {
 	cursor cursor
-	prefix []byte
 	apart  bool         // from the cursor: what is left is in rest
 	rest   []changedRow // as they were
 	err    error        // what comes after them
@@ -25,7 +23,7 @@ type Walk struct {
 
 // Walk sets out. The walk is to be ended.
 func (r *Recorder) Walk(t row.Table, from, prefix []byte) *Walk {
-	w := &Walk{cursor: r.cursor(t), prefix: prefix}
+	w := &Walk{cursor: r.cursor(t, prefix)}
 	w.cursor.seek(from)
 	r.walks = append(r.walks, w)
 	return w
@@ -87,10 +85,7 @@ func (w *Walk) Each(fn func(key, payload []byte) (more bool, err error)) error {
 // next is the next row, as it is stored; its key is nil at the end.
 func (w *Walk) next() (key, value []byte, err error) {
 	if !w.apart {
-		if key, value, err = w.cursor.next(); key != nil && !bytes.HasPrefix(key, w.prefix) {
-			return nil, nil, nil
-		}
-		return key, value, err
+		return w.cursor.next()
 	}
 	if len(w.rest) == 0 {
 		return nil, nil, w.err

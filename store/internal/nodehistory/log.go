@@ -77,7 +77,9 @@ func (l *Log) Flush() error {
 	}
 	l.added, l.was = nil, nil
 	next := uint64(0)
-	if last := l.Rows.Last(row.NodePasts); len(last) == 16 {
+	if last, err := l.Rows.Last(row.NodePasts); err != nil {
+		return err
+	} else if len(last) == 16 {
 		if at, number := row.SplitTimeKey(last); at == *l.Now {
 			next = number + 1
 		}

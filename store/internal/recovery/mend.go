@@ -84,21 +84,20 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 		st = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1}
 		s.note(row.Meta, "the row of the clock and the counters is made anew")
 	}
-	next64 := func(n *uint64, t row.Table) {
-		if key := db.Rows.Last(t); len(key) == 8 {
-			*n = max(*n, binary.BigEndian.Uint64(key)+1)
+	for _, t := range []row.Table{row.Jobs, row.Stops, row.Events, row.Nodes, row.Resources} {
+		key, err := db.Rows.Last(t)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(key) == 8 && t == row.Events:
+			st.Events = max(st.Events, row.Number64(key))
+		case len(key) == 8:
+			st.NextJob = max(st.NextJob, row.Number64(key)+1)
+		case len(key) == 4 && t == row.Nodes:
+			st.NextNode = max(st.NextNode, binary.BigEndian.Uint32(key)+1)
+		case len(key) == 2 && t == row.Resources:
+			st.NextResource = max(st.NextResource, index.ResID(binary.BigEndian.Uint16(key))+1)
 		}
-	}
-	next64(&st.NextJob, row.Jobs)
-	next64(&st.NextJob, row.Stops)
-	if key := db.Rows.Last(row.Events); len(key) == 8 {
-		st.Events = max(st.Events, binary.BigEndian.Uint64(key))
-	}
-	if key := db.Rows.Last(row.Nodes); len(key) == 4 {
-		st.NextNode = max(st.NextNode, binary.BigEndian.Uint32(key)+1)
-	}
-	if key := db.Rows.Last(row.Resources); len(key) == 2 {
-		st.NextResource = max(st.NextResource, index.ResID(binary.BigEndian.Uint16(key))+1)
 	}
 	st.Invalidations++
 	err := errors.Join(

@@ -18,6 +18,22 @@ func (s *Sum) Remove(value []byte) {
 	s.Sum -= storedChecksum(value)
 }
 
+// Change counts a row that comes in the place of another; either may be nil.
+func (s *Sum) Change(old, value []byte) {
+	if old != nil {
+		s.Remove(old)
+	}
+	if value != nil {
+		s.Add(value)
+	}
+}
+
+// Join adds another sum.
+func (s *Sum) Join(other Sum) {
+	s.Count += other.Count
+	s.Sum += other.Sum
+}
+
 // storedChecksum is the one that a row carries, 0 where it is too short for any.
 func storedChecksum(value []byte) uint64 {
 	if len(value) < 4 {

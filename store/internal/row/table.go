@@ -81,6 +81,7 @@ const (
 	Numbers
 	Ended
 	NodePasts
+	IndexSums
 	TableCount // how many there are
 )
 
@@ -153,6 +154,7 @@ var tables = [TableCount]struct {
 	Decays:         {"decayed", "user, account, class, queue, group", "what they have had and have, where what lies back counts less", 8, false},
 	Numbers:        {"numbers", "user:name | group:name | account:name | class:name | queue:name", "the number that the priority of jobs counts for it", 8, false},
 	Ended:          {"ended", "end (8), job number (8)", "nothing: the job has ended then; numbers of jobs are by submission as they stand", 9, true},
+	IndexSums:      {"index_sums", "table's number (1), first part of keys of its rows", "how many rows of the index begin so, and the sum of their checksums", 10, true},
 	NodePasts:      {"node_pasts", "instant (8), number of the change at that instant (8)", "how nodes were before something about them changed", 9, false},
 }
 
@@ -238,5 +240,5 @@ func FormatKnown() string {
 // Local reports whether a row is of one file alone: it belongs to what the file is, and not
 // to what is in the database.
 func Local(t Table, key []byte) bool {
-	return t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica))
+	return t == IndexSums || t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica))
 }

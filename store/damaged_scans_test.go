@@ -1,0 +1,189 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A scan reads some rows of a table in one of the ways in which the store does.
+type scan struct {
+	what  string
+	table row.Table
+	run   func(r *file.Recorder, add func(key, payload []byte)) error
+	want  string
+}
+
+// scansOf returns ways to read the rows of a table: all of it, each prefix by which an index
+// is scanned, and some ranges and neighbours.
+func scansOf(t row.Table, rows []storedRow, random *rand.Rand) (list []scan) {
+	say := func(what string, run func(*file.Recorder, func(key, payload []byte)) error, rows ...storedRow) {
+		want := new(bytes.Buffer)
+		for _, one := range rows {
+			fmt.Fprintf(want, "%x %x\n", one.key, one.payload)
+		}
+		list = append(list, scan{what, t, run, want.String()})
+	}
+	each := func(from, prefix []byte) func(*file.Recorder, func(key, payload []byte)) error {
+		return func(r *file.Recorder, add func(key, payload []byte)) error {
+			return r.EachFrom(t, from, prefix, func(key, payload []byte) (bool, error) { add(key, payload); return true, nil })
+		}
+	}
+	say("all", each(nil, nil), rows...)
+	for i := 0; i < len(rows); {
+		n := t.Part(rows[i].key)
+		if n < 0 {
+			break
+		}
+		prefix := rows[i].key[:n]
+		end := i
+		for end < len(rows) && bytes.HasPrefix(rows[end].key, prefix) {
+			end++
+		}
+		say(fmt.Sprintf("prefix %x", prefix), each(prefix, prefix), rows[i:end]...)
+		at := i + random.IntN(end-i)
+		say(fmt.Sprintf("prefix %x from %x", prefix, rows[at].key), each(rows[at].key, prefix), rows[at:end]...)
+		i = end
+	}
+	for range min(2, len(rows)) {
+		i := random.IntN(len(rows))
+		j := i + random.IntN(len(rows)-i)
+		first, last := rows[i].key, rows[j].key
+		say(fmt.Sprintf("%x to %x", first, last), func(r *file.Recorder, add func(key, payload []byte)) error {
+			c := r.Range(t, first, last)
+			for c.Next() {
+				add(c.Key, c.Payload)
+			}
+			return c.Err
+		}, rows[i:j+1]...)
+		if i > 0 {
+			say(fmt.Sprintf("before %x", first), func(r *file.Recorder, add func(key, payload []byte)) error {
+				key, payload, err := r.Before(t, first)
+				add(key, payload)
+				return err
+			}, rows[i-1])
+		}
+		say(fmt.Sprintf("a leap to %x", last), func(r *file.Recorder, add func(key, payload []byte)) error {
+			c := r.Cursor(t)
+			if c.Next() && (i == 0 || c.Seek(first)) && (i == j || c.Seek(last)) {
+				add(c.Key, c.Payload)
+			}
+			return c.Err
+		}, rows[j])
+		say(fmt.Sprintf("a finder at %x", first), func(r *file.Recorder, add func(key, payload []byte)) error {
+			f := r.Finder(t)
+			for _, one := range rows[i : j+1] {
+				payload, err := f.Find(one.key)
+				if err != nil {
+					return err
+				}
+				add(one.key, payload)
+			}
+			return nil
+		}, rows[i:j+1]...)
+	}
+	if len(rows) > 0 && t != row.Meta {
+		say("the last one", func(r *file.Recorder, add func(key, payload []byte)) error {
+			key, err := r.Last(t)
+			add(key, rows[len(rows)-1].payload)
+			return err
+		}, rows[len(rows)-1])
+	}
+	return list
+}
+
+// silent runs a scan of a damaged file, and reports whether it reads other rows than there
+// were without an error.
+func (s *scan) silent(v *damagedFile, r *file.Recorder) bool {
+	got := new(bytes.Buffer)
+	err := s.run(r, func(key, payload []byte) {
+		if key == nil || row.Counted(s.table, key) {
+			fmt.Fprintf(got, "%x %x\n", key, payload)
+		}
+	})
+	v.named(s.what, err)
+	return err == nil && got.String() != s.want
+}
+
+// keyBit flips a bit in the key of a row, wherever the row lies in a file.
+func keyBit(content []byte, one storedRow, random *rand.Rand) {
+	stored := append(bytes.Clone(one.key), row.Seal(one.key, one.payload)...)
+	at, bit := random.IntN(len(one.key)), byte(1)<<random.IntN(8)
+	for from := 0; ; {
+		i := bytes.Index(content[from:], stored)
+		if i < 0 {
+			return
+		}
+		content[from+i+at] ^= bit
+		from += i + len(stored)
+	}
+}
+
+// TestDamagedKeys flips a bit in a key of an index, of each in turn, and asks every reader
+// of it: each answers with the rows that there were, or with an error.
+func TestDamagedKeys(t *testing.T) {
+	seed := damageSeed()
+	random := rand.New(rand.NewPCG(seed, 4))
+	db, clock := lively(t)
+	sound := content(t, db)
+	byTable := make(map[row.Table][]storedRow)
+	for _, one := range storedRows(t, db) {
+		byTable[one.table] = append(byTable[one.table], one)
+	}
+	var indexes []row.Table
+	for table := range row.TableCount {
+		if table.Derived() && len(byTable[table]) > 0 && len(byTable[table][0].key) > 0 {
+			indexes = append(indexes, table)
+		}
+	}
+	rounds := 1000
+	switch {
+	case *damaged > 0:
+		rounds = *damaged
+	case *long:
+		rounds = 100_000
+	}
+	silent, asked := 0, 0
+	for i := range rounds {
+		table := indexes[i%len(indexes)]
+		rows := byTable[table]
+		bad := bytes.Clone(sound)
+		keyBit(bad, rows[random.IntN(len(rows))], random)
+		v := writeDamaged(t, fmt.Sprintf("seed %d, round %d: a bit of a key of %s", seed, i, table), bad, clock)
+		n, missed := v.scan(scansOf(table, rows, random))
+		asked += n
+		silent += len(missed)
+		for _, what := range missed {
+			t.Errorf("%s: read silently and wrongly: %s", v.what, what)
+		}
+		os.RemoveAll(filepath.Dir(v.path))
+	}
+	t.Logf("%d indexes, %d files, %d reads, %d silent", len(indexes), rounds, asked, silent)
+}
+
+// scan opens the file and runs scans, and returns which of them were wrong and silent.
+func (v *damagedFile) scan(list []scan) (asked int, silent []string) {
+	db, err := Open(v.path, &Options{Now: v.clock.now, Warn: func(string) { v.warned = true }})
+	if err != nil {
+		v.named("open", err)
+		return 0, nil
+	}
+	defer db.Close()
+	for _, s := range list {
+		err := db.View(func(tx *Tx) error {
+			asked++
+			if s.silent(v, tx.file) {
+				silent = append(silent, fmt.Sprintf("%s: %s", s.table, s.what))
+			}
+			return nil
+		})
+		v.named("view", err)
+	}
+	return asked, silent
+}

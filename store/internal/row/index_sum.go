@@ -1,0 +1,76 @@
+package row
+
+import "bytes"
+
+// Scans of an index read the keys that begin alike. So the rows of an index are also summed
+// up by the first part of their keys, and a scan compares what it has seen: a damaged page
+// may hide rows that no checksum misses. The sums follow from the rows of one file.
+
+// indexParts holds the indexes that are scanned by prefix, and how long the first part of a
+// key is; it is negative for a key that the table cannot have.
+var indexParts = [TableCount]func(key []byte) int{
+	Bitmaps:      partOf(5),
+	JobStates:    partOf(1),
+	Access:       partBefore(8),
+	BatchLongest: partOf(4),
+	BatchBacks:   partOf(4),
+	BatchDues:    partOf(4),
+	Claimed:      partThrough(0),
+	Holdings:     partBefore(8),
+	JobKinds:     partBefore(8),
+	LimitSums:    partThrough(1),
+}
+
+func partOf(n int) func(key []byte) int {
+	return func(key []byte) int {
+		if len(key) < n {
+			return -1
+		}
+		return n
+	}
+}
+
+func partBefore(n int) func(key []byte) int { return func(key []byte) int { return len(key) - n } }
+
+func partThrough(end byte) func(key []byte) int {
+	return func(key []byte) int {
+		if at := bytes.IndexByte(key, end); at >= 0 {
+			return at + 1
+		}
+		return -1
+	}
+}
+
+// Parted reports whether IndexSums has sums of the table.
+func (t Table) Parted() bool { return indexParts[t] != nil }
+
+// Part returns the length of the first part of a key, -1 if IndexSums does not count it.
+func (t Table) Part(key []byte) int {
+	if indexParts[t] == nil {
+		return -1
+	}
+	return max(-1, indexParts[t](key))
+}
+
+// IndexSumKey is the key in IndexSums of the rows of a table whose keys begin with part.
+func IndexSumKey(b []byte, t Table, part []byte) []byte { return append(append(b, byte(t)), part...) }
+
+// Encode returns the row of a sum in IndexSums, nil if it sums up no row.
+func (s *Sum) Encode() []byte {
+	if *s == (Sum{}) {
+		return nil
+	}
+	e := encoder{}
+	e.byte(1)
+	e.uint(s.Count)
+	e.uint(s.Sum)
+	return e.b
+}
+
+// DecodeIndexSum reads a row of IndexSums.
+func DecodeIndexSum(key, payload []byte) (s Sum, err error) {
+	d := decoder{b: payload}
+	d.byte()
+	s = Sum{d.uint(), d.uint()}
+	return s, d.done(IndexSums, key)
+}
