@@ -136,7 +136,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	start := tx.db.opt.Now()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.putOffs, p.listQueue, p.shares, p.schedule, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.shares, p.schedule, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err
@@ -202,6 +202,9 @@ func (t *tally) at(instant int64) {
 		t.next = instant
 	}
 }
+
+// standings notes which occurrences of standing reservations were missed.
+func (p *pass) standings() error { return p.tx.reservations().retryStandings(true) }
 
 // schedule starts and plans the jobs of the queue.
 func (p *pass) schedule() (err error) {

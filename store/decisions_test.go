@@ -1,9 +1,14 @@
 package store
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 )
 
 // TestLiftedAtItsTurn: a plan that is lifted for a job that comes first is made anew, or put
@@ -90,4 +95,110 @@ func TestNodeTakesPlansAlong(t *testing.T) {
 			s.want("X running 0 n1, Y running 0 n2, B reserved 600 n1, C reserved 900 n1")
 		})
 	}
+}
+
+// night is a standing reservation of all processors of a node, for the first 100 seconds of
+// each 600, kept two times ahead.
+func (s *story) night(nodes ...uint32) {
+	s.t.Helper()
+	s.do(func(tx *Tx) error {
+		spec := ReserveSpec{Name: "night", Start: tx.Now().Add(time.Second * 600), Nodes: nodes, Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2,
+			Request: placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: 100 * time.Second}}
+		if len(nodes) > 0 {
+			spec.Request, spec.End = placer.Request{}, spec.Start.Add(100*time.Second)
+		}
+		_, err := tx.AddReservation(spec)
+		return err
+	})
+}
+
+// nights verifies when it occurs from now on, and which occurrences are events as missed.
+func (s *story) nights(want string) {
+	s.t.Helper()
+	var starts, missed []string
+	err := s.db.View(func(tx *Tx) error {
+		list, err := tx.Occurrences("night")
+		for _, r := range list {
+			starts = append(starts, fmt.Sprint(r.Start.Unix()-s.began))
+		}
+		if err != nil {
+			return err
+		}
+		return tx.EachEvent(0, func(ev *Event) (bool, error) {
+			if ev.New == "missed" {
+				at, _, _ := strings.Cut(strings.TrimPrefix(ev.Reason, "night: the occurrence at "), " ")
+				missed = append(missed, strings.TrimSuffix(at, ","))
+			}
+			return true, nil
+		})
+	})
+	for i, at := range missed {
+		if start, err := time.Parse(time.RFC3339, at); err == nil {
+			missed[i] = fmt.Sprint(start.Unix() - s.began)
+		}
+	}
+	if got := fmt.Sprint(starts, missed); err != nil || got != want {
+		s.t.Errorf("at %d: %s %v, want %s", s.clock.t-s.began, got, err, want)
+	}
+}
+
+// TestStandingSkipsNothing: windows of a standing reservation that cannot be had are tried
+// as long as they lie ahead or are on, and are events once they are over.
+func TestStandingSkipsNothing(t *testing.T) {
+	t.Run("back in time", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.night()
+		s.nights("[600 1200] []")
+		s.at(650).node("n1", index.Drained)
+		s.at(700).cycle()
+		s.nights("[1200] []")
+		s.at(800).node("n1", index.Up)
+		s.nights("[1200 1800] []")
+	})
+	t.Run("back within a window", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.night()
+		s.at(500).node("n1", index.Drained)
+		s.at(700).cycle()
+		s.at(1300).cycle()
+		s.nights("[] []")
+		s.at(1850).node("n1", index.Up)
+		s.nights("[1800 2400] []")
+		s.at(1900).cycle()
+		s.nights("[2400 3000] []")
+	})
+	t.Run("days later", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.night()
+		s.at(500).node("n1", index.Down)
+		for at := int64(700); at <= 3200; at += 100 {
+			s.at(at).cycle()
+		}
+		s.nights("[] [1800 2400 3000]")
+		s.at(3300).node("n1", index.Up)
+		s.nights("[3600 4200] [1800 2400 3000]")
+	})
+	t.Run("no command for long", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4 n2=4")
+		s.night(0)
+		s.at(600_500).cycle()
+		s.nights("[600600 601200] [1800]")
+	})
+	t.Run("removed", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.night()
+		s.do(func(tx *Tx) error { _, err := tx.Unreserve("night.1"); return err })
+		s.nights("[1200 1800] []")
+		s.at(650).cycle()
+		s.nights("[1200 1800] []")
+	})
+	t.Run("taken", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.night()
+		s.place("X", "1:ncpus=4", 1500, 600)
+		s.at(700).cycle()
+		s.nights("[1200 2400] []")
+		s.at(710).do(func(tx *Tx) error { _, err := tx.Cancel(s.ids["X"], ""); return err })
+		s.nights("[1200 1800 2400] []")
+	})
 }

@@ -34,7 +34,7 @@ func TestStandingsAreTheirRows(t *testing.T) {
 		s := rapid.Make[row.Standing]().Draw(t, "standing")
 		s.Limit %= maxWalltime
 		got := standingOf(&s)
-		again := row.Standing{ReserveSpec: got.row(), Made: got.Made, Last: unix(got.Last), Over: got.Over, Note: got.Note}
+		again := row.Standing{ReserveSpec: got.row(), Made: got.Made, Last: unix(got.Last), Over: got.Over, Note: got.Note, Missing: converted(got.Missing, unix)}
 		if diff := cmp.Diff(s, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a caller's and back\n%s", diff)
 		}

@@ -132,6 +132,7 @@ func (r booking) choose(s row.ReserveSpec) error {
 		return err
 	}
 	start := max(s.Start, r.tx.now)
+	a.Duration = r.End - start // what is left of a window that is on
 	plan, err := snap.Place(a, start)
 	if err != nil {
 		return withStart(snap, a, start, err)
@@ -303,7 +304,14 @@ func (rs reservations) unreserve(name string) ([]*row.Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*row.Reservation{r}, booking{rs.Tx, r}.remove()
+	if err := (booking{rs.Tx, r}).remove(); err != nil || r.Series == "" {
+		return []*row.Reservation{r}, err
+	}
+	s, err := rs.standing(r.Series)
+	if err != nil || s.Over {
+		return []*row.Reservation{r}, passOver(err)
+	}
+	return []*row.Reservation{r}, rs.spoil(series{rs.Tx, s}.renew())
 }
 
 func (r booking) remove() error {

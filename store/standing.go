@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,21 +21,22 @@ import (
 // stay whose they are, and the occurrence gets the next number. So many of them as
 // its depth says are kept ahead, those under way counted. When one ends the next is
 // made: on the same nodes, without those that a job has by then, or as its request
-// is served then.
+// is served then. One that cannot be made then is tried again, whenever room is made,
+// until its window is over.
 type Standing struct {
 	ReserveSpec
-	Made int       // the number of the latest occurrence
-	Last time.Time // when the latest one starts
-	Over bool      // the rule has no more
-	Note string
+	Made    int         // the number of the latest occurrence
+	Last    time.Time   // when the latest one starts that was tried
+	Over    bool        // the rule has no more
+	Note    string      // why the latest of Missing cannot be made
+	Missing []time.Time // occurrences up to Last that cannot be made now, and are tried again
 }
 
 // maxDepth bounds how many occurrences are kept ahead.
 const maxDepth = 1000
 
-// maxMissed bounds how many windows in a row are passed over because nothing can be
-// had in them, before a standing reservation is left with fewer than its depth.
-const maxMissed = 100
+// maxMissing bounds how many windows in a row that cannot be had are looked behind.
+const maxMissing = 100
 
 // maxStandingName bounds the name of a standing reservation, in bytes: with a number
 // behind it, it must still be one.
@@ -45,7 +48,7 @@ const DefaultDepth = 2
 // standingOf is a standing reservation as callers get it.
 func standingOf(s *row.Standing) *Standing {
 	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, lasting(s.Limit), s.Repeat, s.Depth}
-	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note}
+	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note, converted(s.Missing, instant)}
 }
 
 // series makes the occurrences of a standing reservation.
@@ -161,7 +164,7 @@ func (s series) occur(at int64, note string) (*row.Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Last = at
+	s.Last = max(s.Last, at)
 	r, err := s.tx.reservations().addOne(s.at(at), name)
 	if err != nil {
 		return nil, err
@@ -213,7 +216,9 @@ func (s series) occurAgain(at int64) error {
 		again.Nodes, note = s.stillFree(s.at(at))
 	}
 	_, err := series{s.tx, &again}.occur(at, note)
-	s.Made, s.Last = again.Made, again.Last
+	if err == nil {
+		s.Made = again.Made
+	}
 	return err
 }
 
@@ -235,9 +240,10 @@ func (s series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	return nodes, note
 }
 
-// renew makes the occurrences that a standing reservation lacks.
+// renew makes the occurrences that a standing reservation lacks. A window that cannot be
+// had is tried again until it is over. What is missed is an event, and nothing is skipped.
 func (s series) renew() error {
-	ahead, err := s.occurrences()
+	made, err := s.occurrences()
 	if err != nil {
 		return err
 	}
@@ -245,37 +251,115 @@ func (s series) renew() error {
 	if err != nil {
 		return fmt.Errorf("%w: standing reservation %s: %v", ErrDamaged, s.Name, err)
 	}
-	// Occurrences that nobody was there to make, and that are over, are passed over.
-	from := max(s.Last, s.tx.now-(s.End-s.Start))
-	for made, missed := len(ahead), 0; made < s.Depth && missed < maxMissed; {
-		at, ok := rule.After(from)
-		if !ok {
-			s.Over = true
-			break
-		}
-		from = at
-		err := s.occurAgain(at)
-		if final := s.skipped(err); final != nil {
-			return final
-		}
-		if err == nil {
-			made++
+	length, ahead := s.lasts(), len(made)
+	missing, why := s.Missing, s.Note
+	s.Missing, s.Note = nil, ""
+	for _, at := range missing {
+		if at+length <= s.tx.now {
+			if err := s.missed(at, at, why); err != nil {
+				return err
+			}
 			continue
 		}
-		missed++
-		s.Note = fmt.Sprintf("the occurrence at %s could not be made: %v", stamp(at), err)
+		had, err := s.try(at)
+		if err != nil {
+			return err
+		}
+		if had {
+			ahead++
+		} else {
+			s.Missing = append(s.Missing, at)
+		}
+	}
+	if over, ok := rule.After(s.Last); ok && over+length <= s.tx.now {
+		s.Last = s.tx.now - length
+		if err := s.missed(over, s.Last, "no command was given in its time"); err != nil {
+			return err
+		}
+	}
+	if err := s.further(rule, ahead); err != nil {
+		return err
 	}
 	return s.put()
 }
 
-// skipped is nil for a reason for which an occurrence is left out, and for none.
-func (s series) skipped(err error) error {
+// further makes occurrences behind the last, until so many are ahead as its depth says. It
+// looks behind windows that cannot be had for some that can.
+func (s series) further(rule *recur.Recurrence, ahead int) error {
+	var missing []int64 // behind the last that can be had
+	lacks := s.Depth - ahead - len(s.Missing)
+	last := s.Last
+	for ahead < s.Depth && len(missing) < maxMissing {
+		at, ok := rule.After(last)
+		if !ok {
+			s.Over = len(s.Missing)+len(missing) == 0
+			break
+		}
+		last = at
+		had, err := s.try(at)
+		switch {
+		case err != nil:
+			return err
+		case !had:
+			missing = append(missing, at)
+		default:
+			ahead++
+			s.Missing, s.Last, missing = append(s.Missing, missing...), at, nil
+		}
+	}
+	if n := min(lacks, len(missing)); n > 0 {
+		s.Missing, s.Last = append(s.Missing, missing[:n]...), missing[n-1]
+	}
+	return nil
+}
+
+// try makes the occurrence that begins at an instant, if it can be had now.
+func (s series) try(at int64) (had bool, err error) {
+	err = s.occurAgain(at)
 	if err == nil {
-		return nil
+		return true, nil
 	}
 	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, fine) && s.tx.spoilt == nil {
-			return nil
+			s.Note = err.Error()
+			return false, nil
+		}
+	}
+	return false, err
+}
+
+// lasts is how long an occurrence lasts.
+func (s series) lasts() int64 {
+	if s.End <= s.Start { // its request says it
+		if a, err := s.tx.Ask(s.Request); err == nil {
+			return a.Duration
+		}
+	}
+	return max(1, s.End-s.Start)
+}
+
+// missed writes down that an occurrence never was, nor others that began up to the last.
+func (s series) missed(first, last int64, why string) error {
+	what := s.Name + ": the occurrence at " + stamp(first)
+	if last > first {
+		what += ", and any since,"
+	}
+	return s.tx.happened(row.Event{Event: "reservation", New: "missed", Reason: what + " could not be made: " + why})
+}
+
+// retryStandings tries windows again that standing reservations could not have, with over
+// only where one of them is over.
+func (rs reservations) retryStandings(over bool) error {
+	var again []*row.Standing
+	err := rs.eachStanding(func(s *row.Standing) error {
+		if len(s.Missing) > 0 && (!over || s.Missing[0]+(series{rs.Tx, s}).lasts() <= rs.now) {
+			again = append(again, s)
+		}
+		return nil
+	})
+	for _, s := range again {
+		if err == nil {
+			err = series{rs.Tx, s}.renew()
 		}
 	}
 	return err
@@ -291,6 +375,7 @@ func (s series) occurrences() ([]*row.Reservation, error) {
 		}
 		return true, err
 	})
+	slices.SortFunc(out, func(a, b *row.Reservation) int { return cmp.Compare(a.Start, b.Start) })
 	return out, err
 }
 

@@ -160,6 +160,11 @@ func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
 	}
+	if tx.loaded.freed.Made() {
+		if err := tx.reservations().retryStandings(false); err != nil {
+			return err
+		}
+	}
 	if err := tx.replan(nil); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -40,6 +41,9 @@ func (r *runner) reservationList(tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return a.Start.Compare(b.Start) })
+	if err := tx.EachStanding(r.sayMissing); err != nil {
+		return err
+	}
 	return r.printReservations(tx, false, all...)
 }
 
@@ -48,7 +52,21 @@ func (r *runner) reservationShow(tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.printReservations(tx, len(res) == 1, res...)
+	s, err := tx.Standing(c.Args().First())
+	if err == nil {
+		err = r.sayMissing(s)
+	} else if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return errors.Join(err, r.printReservations(tx, len(res) == 1, res...))
+}
+
+// sayMissing says which occurrences of a standing reservation cannot be made now.
+func (r *runner) sayMissing(s *store.Standing) error {
+	for _, at := range s.Missing {
+		r.notef("reservation %s has no occurrence at %s yet: %s; it is tried until it is over", s.Name, spell.AppendLocal(nil, at.Unix(), r.loc), s.Note)
+	}
+	return nil
 }
 
 // reservationView is a reservation as answers show it.

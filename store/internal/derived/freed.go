@@ -71,6 +71,9 @@ func (f *Freed) Read() (*cycle.Freed, error) {
 	return f.list, nil
 }
 
+// Made reports whether room was made in this transaction.
+func (f *Freed) Made() bool { return f.changed }
+
 // Keep says that it is to be written down: the plans have been looked at.
 func (f *Freed) Keep() { f.changed = true }
 

@@ -23,10 +23,11 @@ type ReserveSpec struct {
 // Standing is a reservation that repeats, as store.Standing describes it.
 type Standing struct {
 	ReserveSpec
-	Made int
-	Last int64
-	Over bool
-	Note string
+	Made    int
+	Last    int64 // the latest window that was looked at
+	Over    bool
+	Note    string
+	Missing []int64 // windows up to Last without an occurrence, which are tried again until they are over
 }
 
 const standingVersion = 1
@@ -55,8 +56,14 @@ func EncodeStanding(s *Standing) []byte {
 	}
 	e.bool(s.Over)
 	encodeAccess(&e, spec.Access)
-	if len(spec.Request.Pools) > 0 {
+	if len(spec.Request.Pools)+len(s.Missing) > 0 {
 		encodePools(&e, spec.Request.Pools)
+	}
+	if len(s.Missing) > 0 { // since format 10
+		e.uint(uint64(len(s.Missing)))
+		for _, at := range s.Missing {
+			e.int(at)
+		}
 	}
 	return e.b
 }
@@ -85,6 +92,11 @@ func DecodeStanding(key, payload []byte) (*Standing, error) {
 	spec.Access = decodeAccess(&d)
 	if len(d.b) > 0 {
 		spec.Request.Pools = decodePools(&d)
+	}
+	if len(d.b) > 0 {
+		for range d.count() {
+			s.Missing = append(s.Missing, d.int())
+		}
 	}
 	return s, d.done(Standings, key)
 }
