@@ -2,6 +2,7 @@ package directives
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -24,6 +25,19 @@ func (f Family) Declared() []Declared {
 		list[i] = Declared{o.short, o.long, o.takes != never, o.takes == attached}
 	}
 	return list
+}
+
+// missing are the options of sbatch that Slurm's other commands do not know, as those of 22.05
+// answer. An array, for one, is of a batch script: srun runs its command once.
+var missing = map[string]string{
+	"srun":   "array batch export-file get-user-env ignore-pbs kill-on-invalid-dep no-requeue parsable requeue wait-all-nodes wrap",
+	"salloc": "array batch error export export-file ignore-pbs input kill-on-invalid-dep no-requeue open-mode output parsable propagate requeue test-only wrap",
+}
+
+// DeclaredFor are the options of sbatch that another command of Slurm has, too.
+func DeclaredFor(command string) []Declared {
+	lacks := strings.Fields(missing[command])
+	return slices.DeleteFunc(Slurm.Declared(), func(d Declared) bool { return slices.Contains(lacks, d.Long) })
 }
 
 func (f Family) options() *optionSet {

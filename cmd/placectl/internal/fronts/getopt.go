@@ -85,9 +85,9 @@ func (o Options) long(w string, words []string, given *[]Given) ([]string, error
 	}
 	switch {
 	case len(others) > 1:
-		return nil, fmt.Errorf("option '--%s' is ambiguous; possibilities: %s", spell.Printable(name), strings.Join(others, " "))
+		return nil, fmt.Errorf("option '%s' is ambiguous; possibilities: %s", spell.Printable(w), strings.Join(others, " "))
 	case found == nil:
-		return nil, fmt.Errorf("unrecognized option '--%s'", spell.Printable(name))
+		return nil, fmt.Errorf("unrecognized option '%s'", spell.Printable(w))
 	case has && !found.Value:
 		return nil, fmt.Errorf("option '--%s' doesn't allow an argument", found.Long)
 	case found.Value && !found.Attached && !has:

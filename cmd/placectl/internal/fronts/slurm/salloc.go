@@ -17,14 +17,14 @@ const sallocOnly = "h,help usage Q,quiet v,verbose K,kill-command? no-shell I,im
 // salloc has a job's nodes while a command runs here: a shell, where none is named.
 func salloc(c *fronts.Call) error {
 	list := fronts.Declare(sallocOnly)
-	for _, d := range directives.Slurm.Declared() {
+	for _, d := range directives.DeclaredFor("salloc") {
 		if !slices.ContainsFunc(list, func(o directives.Declared) bool { return o.Long == d.Long }) {
 			list = append(list, d)
 		}
 	}
 	given, words, err := list.Read(c.Args, fronts.InFront)
 	if err != nil {
-		return usage(c, 1, err)
+		return usage(c, 255, err)
 	}
 	set := fronts.SetOf(given)
 	switch {

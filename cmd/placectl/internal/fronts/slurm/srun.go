@@ -23,7 +23,7 @@ var srunOnly = sync.OnceValue(func() fronts.Options {
 // srunOptions are those of srun's command line.
 func srunOptions() fronts.Options {
 	own := srunOnly()
-	for _, d := range directives.Slurm.Declared() {
+	for _, d := range directives.DeclaredFor("srun") {
 		if !slices.ContainsFunc(own, func(o directives.Declared) bool {
 			return d.Long != "" && o.Long == d.Long || d.Long == "" && o.Short == d.Short
 		}) {
@@ -40,7 +40,7 @@ func srunOptions() fronts.Options {
 func srun(c *fronts.Call) error {
 	given, words, err := srunOptions().Read(c.Args, fronts.InFront)
 	if err != nil {
-		return usage(c, 1, err)
+		return usage(c, 255, err)
 	}
 	set := fronts.SetOf(given)
 	switch {
