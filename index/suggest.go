@@ -1,6 +1,9 @@
 package index
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Suggest picks the candidate that s was most likely meant to be, or "" when
 // none is near: the smallest edit distance (Levenshtein, two letters exchanged
@@ -25,6 +28,17 @@ func DidYouMean(s string, candidates []string) string {
 	}
 	return ""
 }
+
+// UnknownResource is the error for a name that no resource has. Hint is empty, or names the
+// resource that may be meant: DidYouMean.
+type UnknownResource struct{ Name, Hint string }
+
+// NoResource is the error for an unknown name, with a hint if a known one is near.
+func NoResource(name string, known []string) error {
+	return &UnknownResource{Name: name, Hint: DidYouMean(name, known)}
+}
+
+func (e *UnknownResource) Error() string { return fmt.Sprintf("no resource %q%s", e.Name, e.Hint) }
 
 func foldWord(s string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))

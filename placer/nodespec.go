@@ -121,7 +121,7 @@ func (p *reader) nodePair(part *nodePart, at int, name, value string) error {
 	}
 	if !ok {
 		known := append(p.Defs.Names(), "ppn", "cpp", "gpus")
-		return p.Fail(at, "no resource %q%s", name, index.DidYouMean(name, known))
+		return p.FailAs(at, index.NoResource(name, known))
 	}
 	v := *p
 	v.At, v.End = valueAt, p.At

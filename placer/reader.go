@@ -35,7 +35,7 @@ func (p *reader) noResource(at int, name string) error {
 	if pool, ok := p.Defs.Pool(name); ok {
 		return p.Fail(at, "%s is a pool of the whole cluster, of which a request asks once: --pool %s=2, or in a resource list, ncpus=2,%s=2", pool, pool, pool)
 	}
-	return p.Fail(at, "no resource %q%s", name, index.DidYouMean(name, p.Defs.Names()))
+	return p.FailAs(at, index.NoResource(name, p.Defs.Names()))
 }
 
 // count reads a number from 1 to MaxCount; of says what of, for errors.

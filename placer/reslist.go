@@ -155,7 +155,7 @@ func (l *resourceList) want(p *reader, at int, key string) error {
 	def, ok := p.Defs.Lookup(key)
 	if !ok {
 		known := append(append(p.Defs.Names(), p.Defs.Pools()...), "select", "place", "nodes", "walltime")
-		return p.Fail(at, "no resource %q%s", key, index.DidYouMean(key, known))
+		return p.FailAs(at, index.NoResource(key, known))
 	}
 	valueAt := p.At
 	text, err := p.value()

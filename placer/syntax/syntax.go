@@ -23,6 +23,7 @@ type Error struct {
 	Input  string // the whole text
 	Offset int    // the byte the error is about; len(Input) when something is missing at the end
 	Msg    string // what was wrong, and what would be right
+	Cause  error  // the error that Msg puts into words, nil if it has no type of its own
 }
 
 // Error is one line, also for a hostile text: bytes that cannot be printed are
@@ -33,8 +34,13 @@ func (e *Error) Error() string {
 		e.What, strconv.Quote(before+after), utf8.RuneCountInString(e.Input[:e.Offset])+1, e.Msg)
 }
 
-// Unwrap makes every Error an ErrRequest.
-func (e *Error) Unwrap() error { return ErrRequest }
+// Unwrap makes every Error an ErrRequest, beside what caused it.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{ErrRequest}
+	}
+	return []error{ErrRequest, e.Cause}
+}
 
 // Caret is the text and, on a second line, a ^ below the place of the error.
 // Both lines end without a line feed.
@@ -110,6 +116,13 @@ func (p *Scanner) Fail(at int, format string, args ...any) error {
 		msg = strings.ToValidUTF8(msg[:maxMsg], "") + "..."
 	}
 	return &Error{What: p.What, Input: p.Text, Offset: at, Msg: msg}
+}
+
+// FailAs is Fail for an error with a type that callers branch on.
+func (p *Scanner) FailAs(at int, err error) error {
+	failed := p.Fail(at, "%v", err)
+	failed.(*Error).Cause = err //nolint:forcetypeassert // Fail makes nothing else
+	return failed
 }
 
 // Peek is the next byte, 0 at the end.

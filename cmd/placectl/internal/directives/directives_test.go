@@ -130,7 +130,7 @@ func TestUnknown(t *testing.T) {
 		"note: job, line 4, column 9: --bogus: left out: there is no such option")
 	check(t, "refused all the same", "#SBATCH --bogus --wrap=x\n", o, "refused: job, line 1, column 17: --wrap: in a script there is nothing to wrap")
 	check(t, "resources and attributes", "#PBS -l ncpus=2,pmem=4gb -W x=1,umask=7 -t 1-10\n", o, "--select=ncpus=2", "--umask=7", "means: 1:ncpus=2 free",
-		"note: job, line 1, column 6: -l: left out: there is no resource pmem",
+		"note: job, line 1, column 6: -l: left out: no resource \"pmem\"",
 		"note: job, line 1, column 26: -W: left out: qsub has no attribute x",
 		"note: job, line 1, column 41: -t: left out: an option of Torque's qsub: write -J 0-99 for an array")
 	check(t, "our own", "#placectl --bogus x --hold\n#placectl --db=x\n", o, "refused: job, line 2, column 11: --db: it belongs on the command line, not into the script")
@@ -161,7 +161,7 @@ func TestLastWins(t *testing.T) {
 // TestZeroOptions: without a cluster nothing is declared, and no array fits.
 func TestZeroOptions(t *testing.T) {
 	var o Options
-	check(t, "resources", "#PBS -l ncpus=2,a100=1\n", o, "refused: job, line 1, column 6: -l: there is no resource a100")
+	check(t, "resources", "#PBS -l ncpus=2,a100=1\n", o, "refused: job, line 1, column 6: -l: no resource \"a100\"")
 	check(t, "a class", "#SBATCH -q long\n", o, "note: job, line 1, column 9: -q: left out: there is no class long")
 	check(t, "an array", "#SBATCH -a 1\n", o, `refused: job, line 1, column 9: -a: "1" is not an array: it has more than 0 jobs; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %10 behind it for at most 10 at once`)
 	check(t, "a file", "#SBATCH -F nodes.txt\n", o, "refused: job, line 1, column 9: -F: no file is read here: name the nodes with --nodelist")

@@ -1,6 +1,7 @@
 package directives
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -126,11 +127,11 @@ func (r *reader) option(o *option, value string) {
 func (r *reader) notThere(set *optionSet, name string) {
 	if set.unknown != nil {
 		if why := set.unknown(name); why != "" {
-			r.unknown(r.here, "%s", why)
+			r.unknown(r.here, errors.New(why))
 			return
 		}
 	}
-	r.unknown(r.here, "there is no such option%s", index.DidYouMean(name, set.names()))
+	r.unknown(r.here, errors.New("there is no such option"+index.DidYouMean(name, set.names())))
 }
 
 func (set *optionSet) short(c byte) *option {

@@ -65,7 +65,7 @@ func (r *reader) ownFlag(name string, long bool) *OwnFlag {
 		r.refuse(r.here, "a command has no place in such a line: the script is what runs")
 		return nil
 	}
-	r.unknown(r.here, "submit has no such flag%s", index.DidYouMean(name, known))
+	r.unknown(r.here, errors.New("submit has no such flag"+index.DidYouMean(name, known)))
 	return nil
 }
 

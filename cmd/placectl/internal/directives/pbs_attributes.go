@@ -80,7 +80,7 @@ func (r *reader) pbsAttribute(name, value string) error {
 	if why := notAttribute(name); why != "" {
 		return errors.New(why)
 	}
-	r.unknown(r.here, "qsub has no attribute %s", name)
+	r.unknown(r.here, fmt.Errorf("qsub has no attribute %s", name))
 	return nil
 }
 

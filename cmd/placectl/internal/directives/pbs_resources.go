@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/index"
 )
 
 // resourceLists is what -l asks for, over all its lines.
@@ -77,7 +79,7 @@ func (r *reader) pbsResource(item pbsItem, value string) error {
 	case r.o.Pool != nil && r.o.Pool(item.name):
 		r.pool(item.name, value)
 	case !r.o.Resource(item.name):
-		r.unknown(r.here, "there is no resource %s", item.name)
+		r.unknown(r.here, &index.UnknownResource{Name: item.name})
 	default:
 		same := func(old pbsItem) bool { return strings.EqualFold(old.name, item.name) }
 		if key == "feature" { // a node may have to have several

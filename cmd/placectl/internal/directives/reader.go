@@ -41,7 +41,10 @@ func (s spot) later(t spot) spot {
 
 // refuse keeps an error about an option.
 func (r *reader) refuse(s spot, format string, args ...any) {
-	err := fmt.Errorf(format, args...)
+	r.refuseAs(s, fmt.Errorf(format, args...))
+}
+
+func (r *reader) refuseAs(s spot, err error) {
 	if s.option != "" {
 		err = &OptionError{s.option, err}
 	}
@@ -49,12 +52,12 @@ func (r *reader) refuse(s spot, format string, args ...any) {
 }
 
 // unknown refuses an option that the family does not have, or makes a note of it.
-func (r *reader) unknown(s spot, format string, args ...any) {
+func (r *reader) unknown(s spot, err error) {
 	if !r.o.Lax {
-		r.refuse(s, format, args...)
+		r.refuseAs(s, err)
 		return
 	}
-	r.note(s, "left out: "+fmt.Sprintf(format, args...))
+	r.note(s, "left out: "+err.Error())
 }
 
 func (r *reader) note(s spot, text string) {

@@ -23,14 +23,13 @@ func oneOf(flag, what string) func(*reader, string) error {
 }
 
 func (r *reader) slurmOpenMode(v string) error {
-	switch strings.ToLower(v) {
-	case "a", "append":
-		r.set("out-mode", "append")
-	case "t", "truncate":
-		r.set("out-mode", "truncate")
-	default:
+	mode := map[string]string{"a": "append", "append": "append", "t": "truncate", "truncate": "truncate"}[strings.ToLower(v)]
+	if mode == "" {
 		return fmt.Errorf("%q is neither append nor truncate", v)
 	}
+	r.set("out-mode", mode)
+	r.Variables = slices.DeleteFunc(r.Variables, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_OPEN_MODE=") })
+	r.Variables = append(r.Variables, "SLURM_OPEN_MODE="+mode[:1])
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
 )
 
 // slurmGPUs reads [TYPE:]N, joined by commas.
@@ -120,7 +120,7 @@ func (r *reader) gres(item string) (name string, w deviceWant, err error) {
 	case kind != "":
 		return "", w, fmt.Errorf("%q: a type is known of gpu alone", item)
 	case name != "shard" && !r.o.Resource(name):
-		return "", w, fmt.Errorf("there is no resource %s", spell.Quoted(name))
+		return "", w, &index.UnknownResource{Name: name}
 	}
 	return name, deviceWant{resource: resource, n: n}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/index"
 )
 
 // submitted is what a command line of qsub says beside the options that a script has, too.
@@ -157,13 +158,13 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 
 // refused is what a command says of options that were not taken.
 func refused(c *fronts.Call, v fronts.View, err error) error {
+	var unknown *index.UnknownResource
+	if errors.As(err, &unknown) {
+		return fronts.Failf(noResource, "%s: Unknown resource: %s", c.Name, spell.Printable(unknown.Name))
+	}
 	var o *directives.OptionError
 	if errors.As(err, &o) {
-		why := o.Err.Error()
-		if name, ok := strings.CutPrefix(why, "there is no resource "); ok {
-			return fronts.Failf(noResource, "%s: Unknown resource: %s", c.Name, name)
-		}
-		return fronts.Failf(2, "%s: illegal %s value: %s", c.Name, o.Option, why)
+		return fronts.Failf(2, "%s: illegal %s value: %v", c.Name, o.Option, o.Err)
 	}
 	if errors.Is(err, fronts.ErrNever) || errors.Is(err, fronts.ErrLimit) {
 		return fronts.Failf(overLimit, "%s: Job violates queue and/or server resource limits\n%[1]s: %v", c.Name, err)

@@ -16,6 +16,24 @@ const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion
 	"federation g,gid= group= h,help I,input= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
 	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
 
+// accountOptions are what sacct was given. Lists that stand in several options are one: -j 1
+// -j 2 is -j 1,2; of other options the last counts.
+func accountOptions(given []fronts.Given) fronts.Set {
+	set := make(fronts.Set)
+	for _, g := range given {
+		switch name := cmp.Or(map[string]string{"job": "jobs", "jobname": "name", "user": "uid"}[g.Name], g.Name); name {
+		case "accounts", "format", "gid", "jobs", "name", "partition", "qos", "state", "uid", "wckeys":
+			if set.Has(name) {
+				g.Value = set[name] + "," + g.Value
+			}
+			fallthrough
+		default:
+			set[name] = g.Value
+		}
+	}
+	return set
+}
+
 // sacct lists jobs, those that have ended above all.
 func sacct(c *fronts.Call) error {
 	list := fronts.Declare(sacctOptions)
@@ -28,12 +46,7 @@ func sacct(c *fronts.Call) error {
 	if err != nil {
 		return usage(c, 1, err)
 	}
-	set := fronts.SetOf(given)
-	for short, name := range map[string]string{"job": "jobs", "jobname": "name", "user": "uid"} {
-		if set.Has(short) {
-			set[name] = set[short]
-		}
-	}
+	set := accountOptions(given)
 	for _, no := range []string{"file", "yaml", "batch-script", "env-vars", "associations"} {
 		if set.Has(no) {
 			return fronts.Failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
