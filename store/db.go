@@ -171,11 +171,14 @@ func (db *DB) Copy() (*DB, error) {
 //
 // Who may write to a log may have it do anything, as with a file: whom to let in is a
 // matter of the log's.
-func (db *DB) Others() string {
-	if db.log != nil {
+func (db *DB) Others() string { return Others(db.Path()) }
+
+// Others is DB.Others of the database of a name.
+func Others(path string) string {
+	if IsLog(path) {
 		return ""
 	}
-	return db.file.Others()
+	return file.Others(path)
 }
 
 // Path is the database's name as given.

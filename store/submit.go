@@ -29,6 +29,7 @@ type Submission struct {
 	Attended  bool   // the submitter waits for the start and launches it himself
 	Command   []string
 	Payload   *Payload // what it carries besides its command; nil for nothing
+	Sign      Signer   // signs what is executed; nil: it stays unsigned
 	Notes     []string // what the submitter is to know of it: events of the job, or of the array's first
 }
 
@@ -74,6 +75,12 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 			one.Array, one.Index = one.ID-uint64(i), i
 		}
 		ws.state.NextJob++
+		if i == 0 {
+			if err := ws.payloads().sign(s.Sign, &one); err != nil {
+				return nil, ws.spoil(err)
+			}
+			j.Signature = one.Signature
+		}
 		if err := ws.putJob(&one, 0); err != nil {
 			return nil, ws.spoil(err)
 		}

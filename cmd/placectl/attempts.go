@@ -116,7 +116,11 @@ const beatsWithin = 6
 
 // dispatched is the database as those ask it who execute attempts of a user on a host.
 func (r *runner) dispatched(host string, uid int) *dispatch.DB {
-	return &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ, Distrusts: r.distrustsOpened}
+	d := &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ, Distrusts: r.distrustsOpened}
+	if store.Others(r.DB) != "" {
+		d.Verify = r.verify
+	}
+	return d
 }
 
 // updateOnce changes the database without an answer.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
@@ -106,6 +108,7 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	} else {
 		add("programs", attempts.Works, "those that the database names are run")
 	}
+	add(r.examineSignatures())
 	var mine []string
 	var gone error
 	err = db.View(func(tx *store.Tx) error {
@@ -137,6 +140,22 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 }
 
 func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
+
+// examineSignatures says whether jobs of this user can be verified here.
+func (r *runner) examineSignatures() (what string, state attempts.Fitness, format string, detail any) {
+	shared := store.Others(r.DB)
+	if shared == "" {
+		return "signatures", attempts.Works, "%s", "none are needed: only you or root can write the database"
+	}
+	_, err := signing.Read(r.keyPath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "signatures", attempts.Limited, "%s", fmt.Sprintf("%s, and there is no %s: passes here hold your jobs; your first submission makes a key, and a node with another home directory needs a copy", shared, r.keyPath())
+	case err != nil:
+		return "signatures", attempts.Fails, "%s", err.Error()
+	}
+	return "signatures", attempts.Works, "%s", fmt.Sprintf("%s: passes execute what you have signed with %s", shared, r.keyPath())
+}
 
 // examineUser says whose jobs are executed.
 func (r *runner) examineUser() attempts.Finding {

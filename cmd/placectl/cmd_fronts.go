@@ -286,7 +286,7 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 	case fronts.Hold:
 		_, err = ch.Tx.Hold(job, "by "+ch.Host.User)
 	case fronts.Unhold:
-		_, err = ch.Tx.Unhold(job)
+		_, err = ch.r.unhold(ch.Tx, job)
 	case fronts.Requeue:
 		_, err = ch.Tx.Requeue(job, "")
 	}

@@ -48,8 +48,10 @@ func unholdVerb() *verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
 		Brief:    true,
-		Example:  "placectl unhold 12",
-		Run:      func(r *runner, c *cli.Context) error { return r.changeJobs(c, (*store.Tx).Unhold) },
+		Description: "A job of yours that is held as not signed, in a database that others may write, is signed: look first, with\n" +
+			"placectl show, at what it executes.",
+		Example: "placectl unhold 12",
+		Run:     func(r *runner, c *cli.Context) error { return r.changeJobs(c, r.unhold) },
 	}
 }
 

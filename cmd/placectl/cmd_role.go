@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
+	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -107,6 +109,54 @@ func (r *runner) me() (store.Submitter, error) {
 	host, err := os.Hostname()
 	uid := uint32(os.Getuid())
 	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
+}
+
+// keyPath is where the key of this process's user lies.
+func (r *runner) keyPath() string {
+	return signing.Path(cmp.Or(r.getenv("HOME"), people.System.Home(uint32(os.Getuid()))))
+}
+
+// sign signs what a job executes, if others may have written what the database says: a pass
+// executes nothing else then.
+func (r *runner) sign(text []byte) ([]byte, error) {
+	shared := store.Others(r.DB)
+	if shared == "" {
+		return nil, nil
+	}
+	k, err := signing.ReadOrMake(r.keyPath())
+	if err != nil {
+		r.notef("the job is not signed, and passes hold it, since %s: %v", shared, err)
+		return nil, nil
+	}
+	return k.Sign(text), nil
+}
+
+// verify reports whether this process's user has signed a text.
+func (r *runner) verify(text, signature []byte) bool {
+	k, err := signing.Read(r.keyPath())
+	if err != nil && len(signature) > 0 {
+		r.notef("no signature can be verified here: %v", err)
+	}
+	return err == nil && k.Verify(text, signature)
+}
+
+// unhold lets a held job wait for its turn, and signs what it executes if it is the job of
+// this process's user.
+func (r *runner) unhold(tx *store.Tx, id uint64) (*store.Job, error) {
+	j, err := tx.Unhold(id)
+	if err != nil || store.Others(r.DB) == "" {
+		return j, err
+	}
+	text, signature, err := tx.Signed(id)
+	mine, errMine := r.dispatched("", os.Getuid()).Mine(tx, j)
+	if err = errors.Join(err, errMine); err != nil || !mine || r.verify(text, signature) {
+		return j, err
+	}
+	if err := tx.Sign(id, r.sign); err != nil {
+		return nil, err
+	}
+	r.notef("job %d was not signed by you, and is now: placectl show %d says what it executes", id, id)
+	return tx.Job(id)
 }
 
 // shareWith lets the members of a group use a database that was just made, whatever the umask.

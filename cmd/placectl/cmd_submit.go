@@ -164,6 +164,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 	case sc == nil && len(s.Command) == 0:
 		err = runsNothing(c, &s.Request)
 	default:
+		s.Sign = r.sign
 		s.Payload, err = r.payload(c, sc)
 	}
 	if err != nil {

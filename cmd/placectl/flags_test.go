@@ -338,6 +338,7 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are flags whose effect takes time, processes or a terminal to see,
 // and where it is shown.
 var shownElsewhere = map[string]string{
+	"upgrade --sign":            "signed.txtar",
 	"whatif --preempt":          "whatif.txtar",
 	"report --add":              "whatif.txtar",
 	"report --drop":             "whatif.txtar",

@@ -134,7 +134,7 @@ const importRules = `
 	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
-	cmd/placectl/internal/people             < cmd/placectl
+	cmd/placectl/internal/people, cmd/placectl/internal/signing < cmd/placectl
 	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/exit
 	cmd/placectl/internal/launch, index, placer, query, locality, store < cmd/placectl/internal/exit
 	cmd/placectl/internal/exit, cmd/placectl/internal/process < cmd/placectl

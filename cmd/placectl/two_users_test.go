@@ -36,18 +36,33 @@ func (u *twoUsers) run(uid uint32, line string) (int, string) {
 		words = append([]string{"/usr/bin/unshare", flag, "--", u.program}, strings.Fields(rest)...)
 	}
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=/", "PLACECTL_DB=" + u.db}
+	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=" + u.home(uid), "PLACECTL_DB=" + u.db}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
 	cmd.Dir = "/"
 	out, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// TestTwoUsers: a guest changes its own jobs alone, whatever the environment says, and what is
-// the cluster's not at all, unless it is an operator.
-func TestTwoUsers(t *testing.T) {
+// home is the home directory of a user, made when it is asked for.
+func (u *twoUsers) home(uid uint32) string {
+	dir := filepath.Join(u.dir, fmt.Sprint("home-", uid))
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		if err := os.Chown(dir, int(uid), int(uid)); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// newTwoUsers makes the folder and the program of a test with several users; without root it
+// skips the test.
+func newTwoUsers(t *testing.T) *twoUsers {
+	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("two users: only root can be both")
+		if os.Getenv("CI") == "true" {
+			t.Fatal("several users: only root can be all of them, and CI has to be")
+		}
+		t.Skip("several users: only root can be all of them")
 	}
 	dir, err := os.MkdirTemp("/tmp", "two")
 	if err != nil {
@@ -72,6 +87,13 @@ func TestTwoUsers(t *testing.T) {
 	}
 	was := syscall.Umask(0o077)
 	t.Cleanup(func() { syscall.Umask(was) })
+	return u
+}
+
+// TestTwoUsers: a guest changes its own jobs alone, whatever the environment says, and what is
+// the cluster's not at all, unless it is an operator.
+func TestTwoUsers(t *testing.T) {
+	u := newTwoUsers(t)
 	for _, step := range []struct {
 		uid    uint32
 		line   string

@@ -10,8 +10,8 @@ import (
 
 // Others says why somebody else than the caller or root may have written what is in the
 // file, or put it there: "" where nobody can have.
-func (f *File) Others() string {
-	path, err := filepath.Abs(f.path)
+func Others(path string) string {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return err.Error()
 	}

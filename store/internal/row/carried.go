@@ -160,12 +160,18 @@ func (p *Payload) decodeEnding(d *decoder) {
 // HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a
 // version that writes more fields gives the rows of older ones no other keys.
 func HashPayload(payload []byte) (k PayloadKey, err error) {
+	sum, err := SumPayload(payload)
+	copy(k[:], sum[:])
+	return k, err
+}
+
+// SumPayload is the whole hash; the key is its beginning.
+func SumPayload(payload []byte) (sum [sha256.Size]byte, err error) {
 	_, content, err := splitPayload(payload)
 	if err == nil {
-		sum := sha256.Sum256(content)
-		copy(k[:], sum[:])
+		sum = sha256.Sum256(content)
 	}
-	return k, err
+	return sum, err
 }
 
 // PayloadJobs is how many jobs name a row.

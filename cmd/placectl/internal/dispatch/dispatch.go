@@ -4,8 +4,8 @@ package dispatch
 
 import (
 	"context"
-	"os"
-	"syscall"
+	"errors"
+	"fmt"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/store"
@@ -16,16 +16,20 @@ type DB struct {
 	// View and Update run a function on the database once; what it sets outside it has
 	// to set anew each time that it runs.
 	View, Update func(func(*store.Tx) error) error
-	Path         string          // of the file: its owner is that of jobs without one
-	Host         string          // which executes
-	UID          int             // whose attempts
-	Environ      func() []string // of this process, for jobs that carry none
-	Distrusts    func() string   // why programs that the database names are not to be run, "" where they are
+	Path         string                            // of the file: its owner is that of jobs without one
+	Host         string                            // which executes
+	UID          int                               // whose attempts
+	Environ      func() []string                   // of this process, for jobs that carry none
+	Verify       func(text, signature []byte) bool // whether the user has signed what is executed; nil: no other user can write the database
+	Distrusts    func() string                     // why programs that the database names are not to be run, "" where they are
 }
 
 // Claim claims an attempt, and says what is to be executed.
 func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
 	err = d.Update(func(tx *store.Tx) error {
+		if err := d.verified(tx, c); err != nil {
+			return err
+		}
 		granted, err := tx.Claim(c)
 		if err != nil {
 			return err
@@ -52,17 +56,24 @@ func (d *DB) Beat(user, boot string) error {
 // Look is what there is to be done on this host for this user.
 func (d *DB) Look(context.Context) (*attempts.View, error) {
 	var view *attempts.View
+	var unsigned []attempts.Key
 	err := d.View(func(tx *store.Tx) error {
-		view = new(attempts.View)
+		view, unsigned = new(attempts.View), nil
 		var err error
 		if view.Hooked, err = d.Hooked(tx); err != nil {
 			return err
 		}
 		err = tx.Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
-			if ours {
-				view.Unclaimed = append(view.Unclaimed, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
+			if !ours {
+				return err
 			}
+			signed, err := d.signed(tx, j.ID)
+			to := &view.Unclaimed
+			if !signed {
+				to = &unsigned
+			}
+			*to = append(*to, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
 			return err
 		})
 		if err != nil {
@@ -79,7 +90,7 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 			if a.By != store.BySupervisor {
 				return nil
 			}
-			mine, err := d.mine(tx, j)
+			mine, err := d.Mine(tx, j)
 			if mine {
 				view.Held = append(view.Held, attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
 					Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())})
@@ -87,14 +98,59 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 			return err
 		})
 	})
+	if err == nil && len(unsigned) > 0 {
+		err = d.hold(unsigned)
+	}
 	return view, err
+}
+
+// signed reports whether the user whose attempts are executed has signed what a job executes,
+// if that is asked.
+func (d *DB) signed(tx *store.Tx, job uint64) (bool, error) {
+	if d.Verify == nil {
+		return true, nil
+	}
+	text, signature, err := tx.Signed(job)
+	return err == nil && d.Verify(text, signature), err
+}
+
+// hold holds the jobs of attempts that their user has not signed.
+func (d *DB) hold(list []attempts.Key) error {
+	return d.Update(func(tx *store.Tx) error {
+		for _, k := range list {
+			signed, err := d.signed(tx, k.Job)
+			if err == nil && !signed {
+				_, err = tx.HoldUnsigned(k.Job, k.Number)
+			}
+			if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// verified fails with a Conflict if an attempt is about to be claimed that may not be
+// executed. One that is claimed under the same nonce executes already.
+func (d *DB) verified(tx *store.Tx, c store.Claim) error {
+	if a, err := tx.Attempt(c.Job, c.Attempt); err != nil || a.Nonce == c.Nonce {
+		return nil // the claim says what is wrong with it
+	}
+	signed, err := d.signed(tx, c.Job)
+	if err == nil && !signed {
+		err = &store.Conflict{What: fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt), Why: "its user has not signed what it executes"}
+	}
+	return err
 }
 
 // Hooked reports whether what happens is to be handed to the site's program, and by our
 // user: the owner of the file.
 func (d *DB) Hooked(tx *store.Tx) (bool, error) {
 	settings, err := tx.Settings()
-	return err == nil && len(settings.Hook) > 0 && fileOwner(d.Path) == d.UID, err
+	if err != nil || len(settings.Hook) == 0 {
+		return false, err
+	}
+	return d.owns(tx)
 }
 
 // executes reports whether an attempt that nobody has claimed is to be executed by us.
@@ -106,7 +162,7 @@ func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 	if err != nil || !store.SameHost(host, d.Host) {
 		return false, err
 	}
-	return d.mine(tx, j)
+	return d.Mine(tx, j)
 }
 
 // forPasses reports whether a job has something to be executed, and waits for a pass.
@@ -114,9 +170,9 @@ func forPasses(j *store.Job) bool {
 	return !j.Attended && !j.Launched && (len(j.Command) > 0 || j.Payload != (store.PayloadKey{}))
 }
 
-// mine reports whether a job is to run as our user: its submitter's, or the owner's of the
+// Mine reports whether a job is to run as our user: its submitter's, or the owner's of the
 // file where nobody knows that.
-func (d *DB) mine(tx *store.Tx, j *store.Job) (bool, error) {
+func (d *DB) Mine(tx *store.Tx, j *store.Job) (bool, error) {
 	p, err := tx.Payload(j.ID)
 	if err != nil {
 		return false, err
@@ -124,7 +180,7 @@ func (d *DB) mine(tx *store.Tx, j *store.Job) (bool, error) {
 	if p != nil && p.Owner != nil {
 		return int(p.Owner.UID) == d.UID, nil
 	}
-	return fileOwner(d.Path) == d.UID, nil
+	return d.owns(tx)
 }
 
 // BusyHosts collects the hosts where a pass of our user has something to do: to start
@@ -134,7 +190,7 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		if !forPasses(j) {
 			return nil
 		}
-		mine, err := d.mine(tx, j)
+		mine, err := d.Mine(tx, j)
 		if err != nil || !mine {
 			return err
 		}
@@ -149,7 +205,7 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) {
 			return nil
 		}
-		mine, err := d.mine(tx, j)
+		mine, err := d.Mine(tx, j)
 		if mine {
 			busy[a.Host] = true
 		}
@@ -157,15 +213,9 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 	})
 }
 
-// fileOwner is the uid of a file's owner, -1 where that cannot be told. What is kept in a log
-// has none: whoever may change it is as good as the owner.
-func fileOwner(path string) int {
-	if store.IsLog(path) {
-		return os.Getuid()
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return -1
-	}
-	return int(info.Sys().(*syscall.Stat_t).Uid)
+// owns reports whether the database is the user's whose attempts are executed. One in a log is
+// everyone's who reaches it.
+func (d *DB) owns(tx *store.Tx) (bool, error) {
+	uid, known, err := store.RolesOf(tx).Owner()
+	return err == nil && (!known || int(uid) == d.UID), err
 }

@@ -28,7 +28,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 		return nil, err
 	}
 	if o.Payload == nil {
-		if o.Payload, err = d.bare(); err != nil {
+		if o.Payload, err = d.bare(tx); err != nil {
 			return nil, err
 		}
 	}
@@ -166,9 +166,9 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 
 // bare is what a job carries that was submitted by an older version: the home directory of
 // the file's owner, and an environment as --export none makes it.
-func (d *DB) bare() (*store.Payload, error) {
-	if owner := fileOwner(d.Path); owner != os.Getuid() {
-		return nil, fmt.Errorf("the job says nothing of its owner, and the database is that of the user %d, and not of %d", owner, os.Getuid())
+func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
+	if owns, err := d.owns(tx); err != nil || !owns {
+		return nil, errors.Join(err, fmt.Errorf("the job says nothing of its owner, and the database is that of another user than %d", d.UID))
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// TestSigned: in a file that others may write, root's passes execute what root has submitted,
+// and nothing that another program has written there in root's name: it is held. The other
+// program is this test, without an actor.
+func TestSigned(t *testing.T) {
+	u := newTwoUsers(t)
+	must := func(uid uint32, line string) string {
+		t.Helper()
+		status, said := u.run(uid, line)
+		if status != 0 {
+			t.Fatalf("%d: %s: status %d: %s", uid, line, status, said)
+		}
+		return strings.TrimSpace(said)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, witness := filepath.Join(u.dir, "state"), filepath.Join(u.dir, "witness")
+	for _, dir := range []string{state, witness} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(ownerUID, fmt.Sprint("init --group ", labGID))
+	must(ownerUID, "node add "+host+" ncpus=64")
+	must(ownerUID, "config set state_dir="+state+" detect=off")
+	submit := "submit -q -o id --chdir " + witness + " --out o.%j"
+	touch := func(name string) string { return " -- touch " + filepath.Join(witness, name) }
+	must(0, submit+touch("own"))                 // 1
+	must(0, submit+" --array 2"+touch("array"))  // 2, 3
+	must(0, submit+" --hold"+touch("altered"))   // 4
+	must(0, submit+" --hold"+touch("replayed"))  // 5
+	must(guestUID, submit+" --hold"+touch("gu")) // 6
+	info, err := os.Stat(filepath.Join(u.home(0), ".config", "placectl", "key"))
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("root's key: %v, %v", info, err)
+	}
+
+	// Another program: a payload of its own in root's name, one of root's with another
+	// command, and a signature of root's for another job.
+	db, err := store.Open(u.db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := func(p *store.Payload, sign store.Signer, command ...string) {
+		t.Helper()
+		if err := db.Update(func(tx *store.Tx) error {
+			_, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", User: "root"}, Command: command, Payload: p, Sign: sign})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var mine *store.Payload
+	var signature []byte
+	if err := db.View(func(tx *store.Tx) (err error) {
+		if mine, err = tx.Payload(5); err == nil {
+			_, signature, err = tx.Signed(5)
+		}
+		return err
+	}); err != nil || len(signature) == 0 {
+		t.Fatalf("root's job is signed %x, %v", signature, err)
+	}
+	again := func([]byte) ([]byte, error) { return signature, nil }
+	script := &store.Payload{Script: "#!/bin/sh\ntouch " + filepath.Join(witness, "script"), Dir: "/", Owner: &store.Submitter{Name: "root", Host: host}}
+	forged(mine, nil, "touch", filepath.Join(witness, "unsigned"))     // 7
+	forged(mine, again, "touch", filepath.Join(witness, "replayed"))   // 8
+	forged(script, again)                                              // 9
+	forged(nil, nil, "touch", filepath.Join(witness, "without-owner")) // 10
+	db.Close()
+	must(ownerUID, "cancel 6")
+
+	done := func(names ...string) {
+		t.Helper()
+		var there []string
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			must(0, "work --once --cycle -q")
+			there, _ = filepath.Glob(filepath.Join(witness, "[a-z]*"))
+			for i := range there {
+				there[i] = filepath.Base(there[i])
+			}
+			there = without(there, "o.")
+			if strings.Join(there, " ") == strings.Join(names, " ") && must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<10) --no-header -o csv") == "0" {
+				return
+			}
+		}
+		t.Fatalf("executed: %v, want %v\n%s", there, names, must(0, "job list"))
+	}
+	done("array", "own")
+	for _, job := range []string{"7", "8", "9"} {
+		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+") --no-header -o csv"); why != "held:not signed by root" {
+			t.Errorf("job %s is %s", job, why)
+		}
+	}
+	if status, said := u.run(0, "supervise 7.1"); status == 0 {
+		t.Errorf("supervise executes what is not signed: %s", said)
+	}
+	must(0, "unhold 4 5")
+	done("altered", "array", "own", "replayed")
+	must(0, "unhold 7") // root has looked at it
+	done("altered", "array", "own", "replayed", "unsigned")
+}
+
+// without leaves out the words that begin in a way.
+func without(words []string, prefix string) (kept []string) {
+	for _, w := range words {
+		if !strings.HasPrefix(w, prefix) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
