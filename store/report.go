@@ -34,6 +34,7 @@ type Result struct {
 	Blame   Blame
 	Use     ResourceUse
 	Log     string
+	Epoch   string `json:",omitempty"` // of the database that has the claim, as the directories of attempts have it; "" for one that is not known
 }
 
 // After how many attempts in a row that came to nothing something else is done.
@@ -85,6 +86,23 @@ func (as attempts) report(j *row.Job, r Result) (*Job, error) {
 		return nil, lateResult(r, j, "it is claimed"+claimedBy(a))
 	}
 	return jobResult(j, as.spoil(as.reported(j, a, r)))
+}
+
+// BeforeClaim reports whether this state of the database is one from before an attempt was
+// claimed: its job has not been submitted, it has not started, or waits for a claim.
+func (tx *Tx) BeforeClaim(job uint64, attempt int) (bool, error) {
+	if job >= tx.state.NextJob {
+		return true, nil
+	}
+	j, err := tx.job(job)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || attempt > j.CurrentAttempt() {
+		return err == nil, err
+	}
+	a, err := tx.attempts().of(j, attempt)
+	return err == nil && a.State == row.AttemptStarted, err
 }
 
 // Lose ends the attempts that are executed on a host that is known to be dead, or will not

@@ -60,6 +60,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		if err != nil {
 			return nil, "", err
 		}
+		lies.ID = is.ID
 	} else {
 		file := r.dispatched(host, os.Getuid())
 		db = file
@@ -73,6 +74,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		if is, err = r.site(); err != nil {
 			return nil, "", err
 		}
+		file.ID = is.ID
 	}
 	is.KeptAt(&site)
 	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
@@ -156,7 +158,7 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote.Answer{ID: id.ID, Epoch: fmt.Sprintf("%08x", id.Epoch), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
+	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
 }
 
 // endAttended ends the jobs of runs on this host that were killed.
@@ -171,7 +173,8 @@ func (r *runner) endAttended(tx *store.Tx) error {
 		return err
 	}
 	is.KeptAt(&site)
-	ended, err := (&attempts.Runner{Site: site}).EndAttended(tx)
+	ended, committed, err := (&attempts.Runner{Site: site}).EndAttended(tx)
+	r.committed = committed
 	for _, j := range ended {
 		r.notef("job %d is %s: %s", j.ID, j.State, j.Reason)
 	}

@@ -19,7 +19,7 @@ func attemptsVerb() *verb {
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskOn, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -38,6 +38,7 @@ func (r *runner) attempts(c *cli.Context) error {
 		return usage.Errorf("it is for other hosts, which ask on standard input")
 	}
 	d := r.dispatched(q.Host, q.UID)
+	d.ID = q.ID
 	a := new(remote.Answer)
 	switch what {
 	case remote.AskSite:
@@ -49,6 +50,8 @@ func (r *runner) attempts(c *cli.Context) error {
 			a.Lacks, err = tx.Detected(q.Host, q.Found)
 			return err
 		})
+	case remote.AskHeld:
+		a.Held, err = d.Held(r.ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
 	case remote.AskOn:
 		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
 	case remote.AskLook:
@@ -60,7 +63,7 @@ func (r *runner) attempts(c *cli.Context) error {
 	case remote.AskBeat:
 		err = d.Beat(q.User, q.Boot)
 	}
-	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport) {
+	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport || what == remote.AskHeld) {
 		return errors.New(err.Error()) // not that there is no such job: it may come back
 	}
 	if err != nil {

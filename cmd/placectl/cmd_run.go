@@ -211,6 +211,9 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 		return err
 	}
 	told[0].Env = append(told[0].Env, env...)
+	if r.attending != nil {
+		told[0].Env = append(told[0].Env, r.attending.Environ())
+	}
 	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.answers.Writer, Err: r.stderr, Terminal: r.stderrTTY}
 	seen, stopped := r.fileStamp(), false
 	command.Ended = func() bool {
@@ -227,6 +230,11 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 		defer stop()
 		own := *r // it works beside the run
 		go own.keepBeat(ctx)
+		command.Began = func(pid int) {
+			if err := r.attending.Began(pid); err != nil {
+				r.notef("the process of the command is not noted: %v", err)
+			}
+		}
 	}
 	status, err := command.Run(r.databasePath(), &told[0])
 	ended := r.endJob(job, status, stopped, err)
@@ -262,27 +270,31 @@ func (r *runner) endJob(job *store.Job, status int, stopped bool, failed error) 
 	if failed != nil {
 		status, reason = exit.NoProgram, failed.Error()
 	}
-	db, err := r.open()
-	if err != nil {
-		return err
+	if r.attending == nil {
+		return r.finishJob(job.ID, status, reason)
 	}
-	err = r.write(db, true, func(tx *store.Tx) error {
-		if r.attending == nil {
-			_, err := tx.Finish(job.ID, status, reason)
-			return err
-		}
-		result := store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: r.attending.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
-		if stopped {
-			result.Outcome = store.OutcomeStopped
-		}
-		_, err := tx.Report(result)
-		return err
-	})
+	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: r.attending.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
+	if stopped {
+		result.Outcome = store.OutcomeStopped
+	}
+	err := r.attending.Tell(r.ctx, result)
 	if errors.Is(err, store.ErrConflict) {
 		r.notef("%v", err) // cancelled, say: the command's status counts
 		return nil
 	}
 	return err
+}
+
+// finishJob notes the exit status of a command that nothing attends to.
+func (r *runner) finishJob(id uint64, status int, reason string) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return r.write(db, true, func(tx *store.Tx) error {
+		_, err := tx.Finish(id, status, reason)
+		return err
+	})
 }
 
 // endedByOthers says whether a job does not run any more; while nobody can tell, it

@@ -136,6 +136,7 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 	err := r.commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()
 		notes.Reset()
+		r.committed = nil
 		if err := fn(tx); err != nil || !keep {
 			return err
 		}
@@ -156,6 +157,9 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
 		return err
+	}
+	if r.committed != nil && keep {
+		r.committed()
 	}
 	if _, err = answer.WriteTo(stdout); err != nil && r.changed {
 		err = lostAnswer(err)

@@ -129,6 +129,7 @@ type runner struct {
 	answers   *process.Answers   // what stdout leads to in the end
 	changed   bool               // what was asked for has changed something, now or when its key was new
 	begun     bool               // the command that the verb runs was
+	committed func()             // called after the commit, nil for nothing
 	tx        *store.Tx          // of the transaction that the run is part of, nil outside one
 	notes     io.Writer          // for what notef says: stderr, if it is not held back
 	verbs     verbs.List[*runner]

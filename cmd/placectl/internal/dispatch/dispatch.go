@@ -16,6 +16,7 @@ type DB struct {
 	// View and Update run a function on the database once; what it sets outside it has
 	// to set anew each time that it runs.
 	View, Update func(func(*store.Tx) error) error
+	ID           string                            // of the database that is meant, "" for whichever is there
 	Path         string                            // of the file: its owner is that of jobs without one
 	Host         string                            // which executes
 	UID          int                               // whose attempts
@@ -24,9 +25,42 @@ type DB struct {
 	Distrusts    func() string                     // why programs that the database names are not to be run, "" where they are
 }
 
+// on runs a function on the database that is meant. Another one may lie at its path for a
+// moment, and knows nothing of its jobs.
+func (d *DB) on(do func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
+	return do(func(tx *store.Tx) error {
+		is, err := tx.Identity()
+		if err == nil && d.ID != "" && is.ID != d.ID {
+			err = fmt.Errorf("another database is at %s: its id is %s, and not %s", d.Path, is.ID, d.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// earlier fails where the database is of a state before an attempt was claimed that has been
+// in this epoch: a copy of the file lies at its path for a moment. One that was restored is of
+// another epoch, and its word counts.
+func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error {
+	is, err := tx.Identity()
+	if err != nil || epoch != EpochOf(is) {
+		return err
+	}
+	before, err := tx.BeforeClaim(job, attempt)
+	if err == nil && before {
+		err = fmt.Errorf("the database at %s is of a state before attempt %d.%d was claimed: a copy may be there in its place", d.Path, job, attempt)
+	}
+	return err
+}
+
+// EpochOf is an epoch as directories are called after it.
+func EpochOf(is store.Identity) string { return fmt.Sprintf("%08x", is.Epoch) }
+
 // Claim claims an attempt, and says what is to be executed.
 func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
-	err = d.Update(func(tx *store.Tx) error {
+	err = d.on(d.Update, func(tx *store.Tx) error {
 		if err := d.verified(tx, c); err != nil {
 			return err
 		}
@@ -42,22 +76,57 @@ func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err
 
 // Report says how an attempt has ended.
 func (d *DB) Report(_ context.Context, r *store.Result) error {
-	return d.Update(func(tx *store.Tx) error {
+	return d.on(d.Update, func(tx *store.Tx) error {
 		_, err := tx.Report(*r)
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+			if failed := d.earlier(tx, r.Job, r.Attempt, r.Epoch); failed != nil {
+				return failed
+			}
+		}
 		return err
 	})
 }
 
+// Held is an attempt that a supervisor on this host has claimed under a nonce, in an epoch of
+// the database. It fails with a
+// Conflict where the job has gone on without that.
+func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string) (h *attempts.Held, err error) {
+	err = d.on(d.View, func(tx *store.Tx) error {
+		if err := d.earlier(tx, k.Job, k.Number, epoch); err != nil {
+			return err
+		}
+		a, err := tx.Attempt(k.Job, k.Number)
+		if err != nil {
+			return err
+		}
+		j, err := tx.Job(k.Job)
+		if err != nil {
+			return err
+		}
+		if a.State == store.AttemptEnded || a.Nonce != n {
+			return &store.Conflict{What: "attempt " + k.String(), Why: "the job has gone on without it"}
+		}
+		h = heldOf(tx, j, a)
+		return nil
+	})
+	return h, err
+}
+
+func heldOf(tx *store.Tx, j *store.Job, a *store.Attempt) *attempts.Held {
+	return &attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
+		Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())}
+}
+
 // Beat says that somebody who executes a user's attempts is there.
 func (d *DB) Beat(user, boot string) error {
-	return d.Update(func(tx *store.Tx) error { return tx.Hosts().Beat(d.Host, user, boot) })
+	return d.on(d.Update, func(tx *store.Tx) error { return tx.Hosts().Beat(d.Host, user, boot) })
 }
 
 // Look is what there is to be done on this host for this user.
 func (d *DB) Look(context.Context) (*attempts.View, error) {
 	var view *attempts.View
 	var unsigned []attempts.Key
-	err := d.View(func(tx *store.Tx) error {
+	err := d.on(d.View, func(tx *store.Tx) error {
 		view, unsigned = new(attempts.View), nil
 		var err error
 		if view.Hooked, err = d.Hooked(tx); err != nil {
@@ -92,8 +161,7 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 			}
 			mine, err := d.Mine(tx, j)
 			if mine {
-				view.Held = append(view.Held, attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
-					Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())})
+				view.Held = append(view.Held, *heldOf(tx, j, a))
 			}
 			return err
 		})
@@ -116,7 +184,7 @@ func (d *DB) signed(tx *store.Tx, job uint64) (bool, error) {
 
 // hold holds the jobs of attempts that their user has not signed.
 func (d *DB) hold(list []attempts.Key) error {
-	return d.Update(func(tx *store.Tx) error {
+	return d.on(d.Update, func(tx *store.Tx) error {
 		for _, k := range list {
 			signed, err := d.signed(tx, k.Job)
 			if err == nil && !signed {

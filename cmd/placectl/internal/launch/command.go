@@ -17,8 +17,9 @@ type Command struct {
 	Words    []string // its name and arguments
 	In       io.Reader
 	Out, Err io.Writer
-	Terminal bool        // whoever is at the terminal interrupts both of us: it is not told twice
-	Ended    func() bool // asked each second: is it to terminate, since its job is no more?
+	Terminal bool          // whoever is at the terminal interrupts both of us: it is not told twice
+	Ended    func() bool   // asked each second: is it to terminate, since its job is no more?
+	Began    func(pid int) // called once it runs; nil for nothing
 }
 
 // grace is how long a command that was told to terminate may take.
@@ -40,6 +41,9 @@ func (c *Command) Run(database string, n *Notice) (status int, err error) {
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 0, &Error{c.Words[0], err}
+	}
+	if c.Began != nil {
+		c.Began(cmd.Process.Pid)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -33,6 +33,7 @@ const (
 	AskReport = "report"
 	AskBeat   = "beat"  // say that somebody is there
 	AskLacks  = "lacks" // of the devices that the database names
+	AskHeld   = "held"  // what has become of an attempt that was claimed
 	AskOn     = "on"    // where a command for a node of a job is to run
 )
 
@@ -40,15 +41,18 @@ const (
 type Question struct {
 	Host   string
 	UID    int
+	ID     string // of the database that is meant, "" for whichever is there
 	Claim  *store.Claim
 	Result *store.Result
 	User   string         // who is there
 	Boot   string         // which start of the host it is
 	Found  []devices.Held // of AskLacks
 
-	Job     uint64 // of AskOn
+	Job     uint64 // of AskOn, AskHeld
 	Attempt int
 	Node    string
+	Nonce   store.Nonce
+	Epoch   string
 }
 
 // Answer is what it gets.
@@ -57,6 +61,7 @@ type Answer struct {
 	LostAfter                   time.Duration
 	Detect                      string // the setting
 	View                        *attempts.View
+	Held                        *attempts.Held
 	Order                       *attempts.Order
 	Lacks                       []store.Lack
 	Place                       *dispatch.Place
@@ -65,6 +70,7 @@ type Answer struct {
 // Database is a database on another host as those who execute attempts ask it.
 type Database struct {
 	Host, Path string    // where it lies
+	ID         string    // of the one that is meant, "" while that is not known
 	Us         string    // this host's name
 	Now        time.Time // the time that is told it, zero for the clock's
 	Through    *Through  // whom to ask in place of ssh, nil for nobody
@@ -85,6 +91,18 @@ func (d *Database) Report(ctx context.Context, r *store.Result) error {
 	return err
 }
 
+// Held is an attempt that was claimed under a nonce, in an epoch of the database.
+func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoch string) (*attempts.Held, error) {
+	a, err := d.Ask(ctx, AskHeld, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Epoch: epoch})
+	if err == nil && a.Held == nil {
+		err = fmt.Errorf("%s: it does not know how to answer: placectl is older there", d.Host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.Held, nil
+}
+
 // Look is what there is to be done on this host.
 func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 	a, err := d.Ask(ctx, AskLook, Question{})
@@ -100,7 +118,7 @@ func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 
 // Ask asks, and reads the answer.
 func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer, err error) {
-	q.Host, q.UID = d.Us, os.Getuid()
+	q.Host, q.UID, q.ID = d.Us, os.Getuid(), d.ID
 	if d.Through != nil {
 		a, err = d.Through.ask(ctx, what, q)
 	} else {

@@ -142,28 +142,25 @@ const askFor = 10 * time.Second
 func (a *attendance) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	view, err := a.DB.Look(ctx)
+	h, err := a.DB.Held(ctx, a.dir.Key, a.nonce, a.dir.epoch())
+	if settled(err) && err != nil {
+		a.stop(store.OutcomeStopped, "the job has gone on without it")
+		return
+	}
 	if err != nil {
 		a.notef("%s: %v", a.dir.Key, err)
 		return
 	}
 	defer trim()
-	for _, h := range view.Held {
-		if h.Key != a.dir.Key || h.Nonce != a.nonce {
-			continue
+	was := a.begun.End
+	if a.begun.End = bootClock() + h.Left; h.Ending {
+		a.stop(store.OutcomeStopped, "")
+		if a.begun.End < was-time.Second {
+			// The rule by which it makes way may have a grace of its own. Who is told late
+			// has a second all the same, if it had as much by itself.
+			a.killAt = max(a.begun.End, bootClock()+min(a.begun.Grace, time.Second))
 		}
-		was := a.begun.End
-		if a.begun.End = bootClock() + h.Left; h.Ending {
-			a.stop(store.OutcomeStopped, "")
-			if a.begun.End < was-time.Second {
-				// The rule by which it makes way may have a grace of its own. Who is told late
-				// has a second all the same, if it had as much by itself.
-				a.killAt = max(a.begun.End, bootClock()+min(a.begun.Grace, time.Second))
-			}
-		}
-		return
 	}
-	a.stop(store.OutcomeStopped, "the job has gone on without it")
 }
 
 // stop tells the command to terminate. After the grace who is left is killed.

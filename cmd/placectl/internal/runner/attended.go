@@ -1,19 +1,23 @@
 package runner
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
-// Whoever waits for a job with run, and executes it himself, has a file in the state
-// directory locked from before the job is there until its command has ended: the command
-// inherits the descriptor. So a lock that is free says that both are gone.
+// A placectl run has a file in the state directory locked from before its job is there until
+// its command has ended: the command inherits the descriptor. Programs such as ssh close it.
+// So the file says the command's process, too, and the command and what it starts have a token
+// in their environment. What came of the command is in the file while the database is away.
 
 // inheritedFrom is the least number of the descriptor that a command inherits: scripts use
 // small ones themselves.
@@ -23,8 +27,10 @@ const inheritedFrom = 200
 type Attending struct {
 	As store.Attendant
 
-	fd   int
-	path string
+	runner *Runner
+	fd     int
+	path   string
+	untold bool // what came of the command is for a cycle to report
 }
 
 // Attend takes a lock for somebody who is about to ask for a job and to execute it. What is
@@ -40,7 +46,7 @@ func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	}
 	defer s.close()
 	name := attendName(nonce)
-	f, err := s.epoch.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := s.epoch.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrNotExist) { // the last one to leave has removed the directory
 		return r.Attend(nonce)
 	}
@@ -55,71 +61,166 @@ func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Attending{As: store.Attendant{Nonce: nonce, UID: uint32(os.Geteuid()), Process: self}, fd: fd, path: s.path + "/" + name}, nil
+	return &Attending{As: store.Attendant{Nonce: nonce, UID: uint32(os.Geteuid()), Process: self}, runner: r, fd: fd, path: s.path + "/" + name}, nil
 }
 
 func attendName(nonce store.Nonce) string { return "run-" + nonce.String() }
 
-// End gives the lock back, and leaves nothing behind.
+// attended is a line of the file of an attendant, or all of them.
+type attended struct {
+	Command *store.Process `json:"command,omitempty"`
+	Result  *store.Result  `json:"result,omitempty"`
+}
+
+func (a *Attending) write(line attended) error {
+	text, err := json.Marshal(line)
+	if err == nil {
+		_, err = unix.Write(a.fd, append(text, '\n'))
+	}
+	return err
+}
+
+// Environ is what the command has to have in its environment.
+func (a *Attending) Environ() string { return tokenName + "=" + a.As.Nonce.String() }
+
+// Began notes that the command is a process of ours.
+func (a *Attending) Began(pid int) error {
+	command := a.As.Process
+	s, err := statOf(pid)
+	if err != nil {
+		return nil // it has ended
+	}
+	command.PID, command.Born = pid, s.born
+	return a.write(attended{Command: &command})
+}
+
+// tellNow is how long an attendant, which a person may wait for, tries to tell.
+const tellNow = 3 * time.Second
+
+// Tell reports what came of the command. It keeps that first: should the database not say its
+// word, or this process be killed, a cycle reports it.
+func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
+	result.Epoch = a.runner.Epoch
+	if err := a.write(attended{Result: result}); err != nil {
+		a.runner.notef("%v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellNow)
+	defer cancel()
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		err := a.runner.DB.Report(ctx, result)
+		if settled(err) {
+			return err
+		}
+		if !sleep(ctx, wait) {
+			a.untold = true
+			return fmt.Errorf("it is left to the next cycle on this host: %w", err)
+		}
+	}
+}
+
+// End gives the lock back, and leaves nothing behind but what a cycle is to report.
 func (a *Attending) End() {
-	os.Remove(a.path)               //nolint:errcheck // who finds it free removes it
-	os.Remove(filepath.Dir(a.path)) //nolint:errcheck // others may have something there
-	unix.Close(a.fd)                //nolint:errcheck // it is ours
+	if !a.untold {
+		os.Remove(a.path)               //nolint:errcheck // a cycle removes it
+		os.Remove(filepath.Dir(a.path)) //nolint:errcheck // others may have something there
+	}
+	unix.Close(a.fd) //nolint:errcheck // it is ours
 }
 
-// Gone reports whether an attendant and the command that he started are certainly gone, as
-// far as this process can tell: of its own user, on the same start of the same host, in the
-// same process namespace. One of an earlier start of the host is gone.
-func (r *Runner) Gone(a *store.Attendant) bool {
+// left is what an attendant of this user on this host, which has ended, has left behind.
+type left struct {
+	attended
+	path   string // of its file, "" for none
+	lives  bool   // its command, or what that has started
+	locked bool   // somebody has its lock
+	nonce  store.Nonce
+}
+
+// leftBy looks what an attendant has left behind. It is nil while that lives, and where this
+// process cannot tell: on another host, of another user, in another process namespace.
+func (r *Runner) leftBy(a *store.Attendant) *left {
 	self, err := Self(r.Host)
-	switch {
-	case err != nil || a.Host != self.Host || int(a.UID) != os.Geteuid():
-		return false
-	case a.Boot != self.Boot:
-		return true
-	case lifeOf(a.Process, self) != dead:
-		return false
+	if err != nil || a.Host != self.Host || int(a.UID) != os.Geteuid() || lifeOf(a.Process, self) != dead {
+		return nil
 	}
-	s, err := openState(r.StateDir, r.ID, r.Epoch)
-	if err != nil {
-		return false
+	l := &left{nonce: a.Nonce}
+	files, _ := filepath.Glob(r.StateDir + "/" + r.ID + ".*/" + attendName(a.Nonce)) // a restore may have drawn another epoch
+	for _, path := range files {
+		f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return nil
+		}
+		defer f.Close()
+		l.path, l.locked = path, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
+		for lines := json.NewDecoder(f); lines.Decode(&l.attended) == nil; { // the last one may be cut off
+		}
 	}
-	defer s.close()
-	name := attendName(a.Nonce)
-	f, err := s.epoch.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
+	if a.Boot == self.Boot {
+		l.lives = l.locked || l.Command != nil && lifeOf(*l.Command, self) != dead || some(tokensOf(a.Nonce).each)
 	}
-	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return false
-	}
-	s.epoch.Remove(name) //nolint:errcheck // somebody else has
-	return true
+	return l
 }
 
-// EndAttended ends the jobs whose attendants are gone: those that wait are cancelled, those
-// that run are lost. It returns them.
-func (r *Runner) EndAttended(tx *store.Tx) ([]*store.Job, error) {
+// kill kills a command, and what it has started.
+func (l *left) kill() {
+	tokens := tokensOf(l.nonce)
+	sweep(func(fn func(pid int)) {
+		if l.Command != nil && lives(l.Command.PID, l.Command.Born) {
+			fn(l.Command.PID)
+			eachDescendant(l.Command.PID, fn)
+		}
+		tokens.each(fn)
+	})
+}
+
+// EndAttended ends the jobs whose attendants were killed, and returns them: those that wait are
+// cancelled; those that run end as their command did where the attendant has said so, and are
+// lost otherwise, once nothing of the command is left. After the commit the caller calls the
+// function, which removes what attendants have left, and kills commands that were told to end
+// and had their time: their attendant cannot.
+func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func(), err error) {
 	list, err := tx.AttendedOn(r.Host)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var ended []*store.Job
+	var after []func()
 	for _, j := range list {
-		if !r.Gone(j.Attendant) {
+		l := r.leftBy(j.Attendant)
+		if l == nil {
 			continue
 		}
-		if j.State == store.JobRunning && j.Claimed {
+		executed := j.State == store.JobRunning && j.Claimed
+		switch {
+		case l.Result != nil && executed:
+			j, err = tx.Report(*l.Result)
+		case l.lives && executed && j.Ending && !j.End.After(tx.Now()):
+			after = append(after, l.kill)
+			continue
+		case l.lives:
+			continue
+		case executed:
 			j, err = tx.Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce, Outcome: store.OutcomeLost,
 				Why: "its run and its command were killed"})
-		} else {
+		default:
 			j, err = tx.Cancel(j.ID, "its run was killed")
 		}
+		if errors.Is(err, store.ErrConflict) {
+			continue // the job has gone on without it
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ended = append(ended, j)
+		if l.path != "" {
+			after = append(after, func() { os.Remove(l.path) })
+		}
 	}
-	return ended, nil
+	return ended, func() {
+		for _, do := range after {
+			do()
+		}
+	}, nil
 }

@@ -43,6 +43,9 @@ type Database interface {
 	Claim(context.Context, store.Claim) (*Order, error)
 	// Report says how an attempt has ended. Again it changes nothing.
 	Report(context.Context, *store.Result) error
+	// Held is an attempt that was claimed on this host under a nonce, in an epoch of the
+	// database. An answer that is an error says that the job has gone on without it.
+	Held(ctx context.Context, k Key, n store.Nonce, epoch string) (*Held, error)
 	// Look is what there is to be done on this host for this user.
 	Look(context.Context) (*View, error)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -87,6 +89,19 @@ func (s *state) tryLock(k Key) (*dir, error) {
 	}
 	d.close()
 	return nil, err
+}
+
+// epoch is that of the database under which the attempt was begun.
+func (d *dir) epoch() string {
+	_, epoch, _ := strings.Cut(filepath.Base(filepath.Dir(d.path)), ".")
+	return epoch
+}
+
+// result is a result of the attempt.
+func (d *dir) result(n store.Nonce, o store.Outcome) *store.Result {
+	r := d.Key.result(n, o)
+	r.Epoch = d.epoch()
+	return r
 }
 
 // close gives the lock back.

@@ -254,6 +254,21 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 	})
 }
 
+func (f *fake) Held(_ context.Context, k Key, n store.Nonce, _ string) (*Held, error) {
+	s, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	_, a, err := s.attempt(k)
+	if err == nil && (a.Ended || a.Nonce != n) {
+		err = conflict("%s has gone on", k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Held{k, a.Nonce, a.Process, a.Ending, time.Until(a.End)}, nil
+}
+
 func (f *fake) Look(context.Context) (*View, error) {
 	s, err := f.read()
 	if err != nil {

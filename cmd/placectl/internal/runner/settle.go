@@ -29,7 +29,7 @@ func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt 
 		return false, err
 	}
 	if result == nil {
-		result = d.Key.result(j.Nonce, store.OutcomeUnbegun)
+		result = d.result(j.Nonce, store.OutcomeUnbegun)
 	}
 	if j.process != nil && result.Outcome == store.OutcomeUnbegun && !d.has(gaveUpFile) {
 		switch lifeOf(j.process.Process, self) {
