@@ -179,3 +179,16 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestHexLiterals: the smallest integer has no hexadecimal form with a sign, as in SQLite,
+// which says "hex literal too big".
+func TestHexLiterals(t *testing.T) {
+	for _, text := range []string{"SELECT -0x8000000000000000", "SELECT 1 - -(0x8000000000000000)", "SELECT 0x10000000000000000"} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "too large") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := Parse("SELECT 0x8000000000000000 - 0x8000000000000000, -0x7fffffffffffffff"); err != nil {
+		t.Error(err)
+	}
+}

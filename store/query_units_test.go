@@ -66,7 +66,12 @@ var unitCases = []unitCase{
 	{"t > 'now' - '2d'", "1"}, {"t < 'now' - '2d'", "0"}, {"t + '1h' > 'now'", "0"}, {"'1h' + t > 'now'", "0"}, {"'now' - t > '23h'", "1"}, {"'now' - t > '2d'", "0"},
 	{"t - 'L' = 0", "1"}, {"t - '2h' = t - d", "1"}, {"t - d + '2h' = t", "1"}, {"t + t", "means nothing"}, {"t + s", "means nothing"}, {"t - s", "means nothing"},
 	{"d - t", "means nothing"}, {"t * 2", "means nothing"}, {"t / 3600", "date_trunc"}, {"d * d", "means nothing"}, {"d * 2 = '4h'", "1"}, {"2 * d = '4h'", "1"}, {"d / 2 = '1h'", "1"},
-	{"d / '1h'", "2"}, {"d / d", "1"}, {"s / '1GiB'", "64"}, {"d * 'x'", "no number"}, {"d / 'x'", "not a duration"}, {"d * n = '6h'", "1"}, {"d + s", "means nothing"},
+	{"d / '1h'", "2.0"}, {"d / d", "1.0"}, {"s / '1GiB'", "64.0"}, {"s / '100GiB'", "0.64"}, {"s / '128GiB' > 0.4", "1"}, {"('now' - t) / d", "12.0"},
+	// a division that converts makes a plain number; all others keep the unit
+	{"d / 3600", "2.0"}, {"d / 86400.0", "0.08333333333333333"}, {"d / (60)", "120.0"}, {"d / 604800 < 1", "1"}, {"sum(d) / 3600", "2.0"}, {"round(avg(d / 60), 1)", "120.0"}, {"sum(n * d) / 3600", "6.0"},
+	{"s / 1024 = 67108864", "1"}, {"s / 1073741824.0", "64.0"}, {"s / 1e9", "68.719476736"}, {"s / 1000 = 68719476.736", "1"}, {"d / 3601 = '1s'", "1"}, {"d / 7 = '1028s'", "1"}, {"d / 1000 = '7s'", "1"},
+	{"s / 10 = '6871947673'", "1"}, {"s / 3600 = 19088743", "1"}, {"d / n / 60", "40.0"}, {"d / (30 * 2) = '2m'", "1"}, {"sum(d) / count(*) = '2h'", "1"}, {"d / 60 = '2h'", "0"},
+	{"CAST(d AS INTEGER) = '2h'", "0"}, {"CAST(d AS REAL)", "7200.0"}, {"CAST(t AS INTEGER)", "1795226400"}, {"unixepoch(t)", "1795226400"}, {"unixepoch(t) - unixepoch('now')", "-86400"}, {"d * 'x'", "no number"}, {"d / 'x'", "not a duration"}, {"d * n = '6h'", "1"}, {"d + s", "means nothing"},
 	{"d + '30m' = '2h30m'", "1"}, {"d > '1h' + '1h'", "0"}, {"d >= '1h' + '1h'", "1"}, {"d > '1h' * 3", "taken|take"}, {"d % '1h'", "0"}, {"s - '1GiB' = '63GiB'", "1"}, {"s & 1", "means nothing"},
 	{"-d = '-2h'", "1"}, {"-t", "means nothing"}, {"~s", "means nothing"}, {"d || 'x'", "CAST"}, {"t || ''", "datetime"}, {"t - t % '1d' = '2026-11-21T00:00:00Z'", "1"},
 	// functions

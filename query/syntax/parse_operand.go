@@ -31,9 +31,11 @@ func (p *parser) operand() Expr {
 	return nil
 }
 
+func isHexNumber(text string) bool { return len(text) > 2 && text[1]|0x20 == 'x' }
+
 // numberValue is a number's value: an integer where it fits.
 func (p *parser) numberValue(t token) values.Value {
-	if len(t.text) > 2 && t.text[1]|0x20 == 'x' {
+	if isHexNumber(t.text) {
 		n, err := strconv.ParseUint(t.text[2:], 16, 64)
 		if err != nil {
 			p.fail(t.pos, "the hexadecimal number %s is too large", t.text)
@@ -76,6 +78,9 @@ func (p *parser) prefix() Expr {
 			return &Literal{Span: p.from(t.pos), Value: values.Int(math.MinInt64)}
 		}
 		x := p.expr(bindSign)
+		if l, ok := x.(*Literal); ok && t.text == "-" && isHexNumber(p.text[l.Pos():]) && l.Value.Int64() == math.MinInt64 {
+			p.fail(l.Pos(), "the hexadecimal number -0x8000000000000000 is too large")
+		}
 		return &Unary{p.from(t.pos), t.text, x}
 	case "(":
 		return p.parenthesis()

@@ -297,3 +297,5 @@ SELECT lower(tag COLLATE NOCASE), count(*) FROM n GROUP BY 1 ORDER BY 1
 SELECT count(*) FROM (SELECT DISTINCT lower(tag) FROM n)
 SELECT name FROM n WHERE name COLLATE NOCASE IN (SELECT upper(name) FROM n) ORDER BY 1
 SELECT name FROM n WHERE tag COLLATE NOCASE NOT IN (SELECT upper(tag) FROM n) ORDER BY 1
+SELECT printf('%5s|%-5s|%!5s|%-!5s|%5.2s|%!5.2s|%3c|%5q', 'äö', 'äö', 'äö', 'äö', 'äöü', 'äöü', 'ä', 'ö')
+SELECT -(-0x7fffffffffffffff), -0xffffffffffffffff, 0x8000000000000000, +0x8000000000000000, ~0x8000000000000000

@@ -129,6 +129,7 @@ func (d *directive) format(v values.Value) string {
 	case 'f', 'e', 'E', 'g', 'G':
 		return d.float(v.AsFloat())
 	case 'c':
+		d.bang = true // a character is one, however many bytes it has
 		r, n := utf8.DecodeRuneInString(v.String())
 		if n == 0 {
 			return d.pad("")
@@ -170,8 +171,13 @@ func cutText(s string, n int, characters bool) string {
 	return s
 }
 
+// pad fills up to the width, which counts bytes, as SQLite's does; with ! it counts
+// characters.
 func (d *directive) pad(s string) string {
-	missing := d.width - utf8.RuneCountInString(s)
+	missing := d.width - len(s)
+	if d.bang {
+		missing = d.width - utf8.RuneCountInString(s)
+	}
 	switch {
 	case missing <= 0:
 		return s

@@ -20,13 +20,14 @@ type Scalar struct {
 type UnitRule uint8
 
 const (
-	anyUnit   UnitRule = iota // it takes all, and makes none
-	FirstUnit                 // what it makes is of the unit of its first argument
-	OneUnit                   // it makes one of its arguments: all are read in the same unit
-	NoUnit                    // it works with texts
-	NoMeasure                 // it works with numbers that are of nothing
-	MadeTime                  // it makes a time
-	DateUnit                  // it takes times, and makes texts that name instants
+	anyUnit     UnitRule = iota // it takes all, and makes none
+	FirstUnit                   // what it makes is of the unit of its first argument
+	OneUnit                     // it makes one of its arguments: all are read in the same unit
+	NoUnit                      // it works with texts
+	NoMeasure                   // it works with numbers that are of nothing
+	MadeTime                    // it makes a time
+	MadeSeconds                 // it takes times, and makes a plain number
+	DateUnit                    // it takes times, and makes texts that name instants
 )
 
 // Scalars are the functions of one row.
@@ -59,7 +60,7 @@ var Scalars = map[string]Scalar{
 	"date":         {0, -1, nil, DateUnit, true},
 	"time":         {0, -1, nil, DateUnit, true},
 	"datetime":     {0, -1, nil, DateUnit, true},
-	"unixepoch":    {0, -1, nil, MadeTime, true},
+	"unixepoch":    {0, -1, nil, MadeSeconds, true},
 	"strftime":     {1, -1, nil, DateUnit, true},
 	"floor":        {1, 1, rounder(math.Floor), FirstUnit, true},
 	"ceil":         {1, 1, rounder(math.Ceil), FirstUnit, true},

@@ -99,7 +99,7 @@ func (s *scope) functionUnit(x *syntax.Call, u functions.UnitRule, args []exec.C
 				s.c.fail(x.Args[i], "%s of %s means nothing", x.Name, args[i].Unit.Shown())
 			}
 		}
-	case functions.DateUnit, functions.MadeTime:
+	case functions.DateUnit, functions.MadeTime, functions.MadeSeconds:
 		for i := range args {
 			if args[i].Unit.Measured() && (i != timeArgument(x) || args[i].Unit != tables.Time) {
 				s.c.fail(x.Args[i], "%s takes a time there, and %s is %s", x.Name, x.Args[i], args[i].Unit.Shown())

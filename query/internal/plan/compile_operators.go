@@ -168,10 +168,7 @@ func (s *scope) caseCode(x *syntax.Case) exec.Code {
 func (s *scope) cast(x *syntax.Cast) exec.Code {
 	a := s.compile(x.X)
 	c := exec.Over(a).Likewise(&a)
-	c.Affinity = x.To
-	if x.To != values.TextAffinity && a.Unit != tables.UTC {
-		c.Unit = a.Unit
-	}
+	c.Affinity = x.To // and no unit: a CAST asks for the plain number, or text
 	c.Prefix = c.Prefix || x.To.Numeric() && a.IsPrefix()
 	c.Eval = func(e *exec.Env) values.Value { return x.To.Cast(a.Eval(e)) }
 	return c

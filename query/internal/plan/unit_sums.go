@@ -16,8 +16,40 @@ func (s *scope) arithmetic(x *syntax.Binary, a, b exec.Code) exec.Code {
 	c.Prefix = c.Prefix || a.IsPrefix() || b.IsPrefix()
 	op := values.Operators[x.Op]
 	left, right := a.Eval, b.Eval
+	ratio := x.Op == "/" && a.Unit.Measured() && b.Unit.Measured()
+	if converts(x, a.Unit) {
+		ratio, c.Unit = true, tables.NoUnit
+	}
+	if ratio { // a plain number, and no part of it is cut off
+		op = func(a, b values.Value) values.Value {
+			return values.Operators["/"](values.RealAffinity.Cast(a), b)
+		}
+	}
 	c.Eval = func(e *exec.Env) values.Value { return op(left(e), right(e)) }
 	return c
+}
+
+// converts reports whether a division asks for a number of hours, days or GiB: its divisor
+// is, literally, the seconds of a minute, hour, day or week below a duration, or a power of
+// 1000 or 1024 below a size.
+func converts(x *syntax.Binary, u tables.Unit) bool {
+	l, ok := x.Y.(*syntax.Literal)
+	if !ok || x.Op != "/" || l.Value.Kind() != values.Integer && l.Value.Kind() != values.Real {
+		return false
+	}
+	switch n := values.RealAffinity.Cast(l.Value).Float64(); u {
+	case tables.Duration:
+		return n == 60 || n == 3600 || n == 86400 || n == 604800
+	case tables.Bytes:
+		for _, base := range []float64{1000, 1024} {
+			for p := base; p <= n; p *= base {
+				if p == n {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sumUnits reads the operands of an operator, and tells what the result is of.
