@@ -134,6 +134,9 @@ func (cs counters) within(j *row.Job) error {
 
 // take verifies that a job may hold what its plan takes of counters, and counts it.
 func (cs counters) take(j *row.Job) error {
+	if err := cs.Rules.Disclaim(j.ID); err != nil {
+		return err
+	}
 	if err := cs.within(j); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 	}
 	start := tx.db.opt.Now()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.shares, p.schedule, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.shares, p.unclaim, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err
@@ -172,19 +172,20 @@ type pass struct {
 	tally
 	tx       *Tx
 	spec     CycleSpec
-	queue    []*row.Job          // in order, those that may have their nodes
-	placed   []placedJob         // that come before them
-	late     map[uint64]string   // jobs whose plans cannot be kept, and why
-	aside    []*row.Job          // those that wait for something else
-	jobs     map[uint64]*row.Job // of both, by number, as far as decided already
-	decider  *cycle.Pass         // of the queue
-	told     map[uint64]bool     // who is among Never
-	lifted   map[uint64][]span   // plans taken off the calendar to be made anew, by job
-	delayed  map[uint64]bool     // jobs whose plans an overdue job is in the way of
-	allotted *shares.Allotment   // nil in a store without classes
-	letting  *letting            // nil until it is looked up
-	began    uint64              // how often room had been made when the cycle began
-	looked   uint64              // and when it began to look at the queue
+	queue    []*row.Job            // in order, those that may have their nodes
+	placed   []placedJob           // that come before them
+	late     map[uint64]string     // jobs whose plans cannot be kept, and why
+	aside    []*row.Job            // those that wait for something else
+	jobs     map[uint64]*row.Job   // of both, by number, as far as decided already
+	decider  *cycle.Pass           // of the queue
+	told     map[uint64]bool       // who is among Never
+	lifted   map[uint64][]span     // plans taken off the calendar to be made anew, by job
+	delayed  map[uint64]bool       // jobs whose plans an overdue job is in the way of
+	claims   map[uint64]*row.Claim // as they were before
+	allotted *shares.Allotment     // nil in a store without classes
+	letting  *letting              // nil until it is looked up
+	began    uint64                // how often room had been made when the cycle began
+	looked   uint64                // and when it began to look at the queue
 }
 
 // tally is what a CycleReport is made of.

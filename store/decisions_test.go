@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -201,4 +202,137 @@ func TestStandingSkipsNothing(t *testing.T) {
 		s.at(710).do(func(tx *Tx) error { _, err := tx.Cancel(s.ids["X"], ""); return err })
 		s.nights("[1200 1800 2400] []")
 	})
+}
+
+// limit makes limits such as "user:ann running=1".
+func (s *story) limit(key, measure string, most int64) {
+	s.t.Helper()
+	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: key, Measure: measure, Max: most}) })
+}
+
+func pool(name string) func(*Submission) {
+	return func(s *Submission) { s.Request.Pools = []placer.PoolAmount{{Pool: name, Amount: 1}} }
+}
+
+// TestClaims: a job that a limit keeps has a claim on room in it, so that those behind it do not
+// pass it for ever, and nobody else is held up.
+func TestClaims(t *testing.T) {
+	t.Run("others want a pool besides", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=8")
+		s.do(func(tx *Tx) error {
+			return errors.Join(tx.Configure("overdue", "finish"), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
+		})
+		s.limit("user:ann", "running", 1)
+		s.submit("X", "1:ncpus=1", 300, pool("lic"))
+		s.cycle()
+		s.submit("TOP", "1:ncpus=1", 300, prio(1000))
+		s.submit("B", "1:ncpus=1", 300, pool("lic"))
+		s.submit("C", "1:ncpus=1", 300, pool("lic"))
+		s.cycle()
+		s.at(60).cycle()
+		s.at(300).cycle()
+		s.want("TOP running 300 n1, B queued, C queued")
+		s.at(600).cycle()
+		s.want("B running 600 n1, C reserved 900 n1")
+	})
+	for _, backfill := range []string{"easy", "fcfs"} {
+		t.Run("wide among narrow, "+backfill, func(t *testing.T) {
+			s := newStory(t, backfill, "n1=8")
+			s.limit("user:ann", "ncpus", 4)
+			s.submit("A", "1:ncpus=2", 100)
+			s.cycle()
+			s.at(50).submit("B", "1:ncpus=2", 100)
+			s.cycle()
+			s.submit("WIDE", "1:ncpus=4", 100, prio(10))
+			s.at(100).done("A")
+			s.submit("C", "1:ncpus=2", 100)
+			s.submit("D", "1:ncpus=4", 1000, byUser("bob"))
+			s.submit("E", "1:ncpus=1", 50)
+			s.cycle()
+			want := "B running 50 n1, D running 100 n1, E running 100 n1, WIDE queued, C queued"
+			if backfill == "fcfs" {
+				want = "B running 50 n1, D running 100 n1, WIDE queued, C queued, E queued"
+			}
+			s.want(want)
+			err := s.db.DryRun(func(tx *Tx) error {
+				_, err := tx.Place(placer.Request{User: "ann", Select: "1:ncpus=1", Walltime: 100 * time.Second})
+				return err
+			})
+			if !errors.Is(err, placer.ErrNotNow) {
+				t.Errorf("ann has one placed past the claim: %v", err)
+			}
+			s.at(150).done("B")
+			if backfill == "easy" {
+				s.done("E")
+			}
+			s.cycle()
+			s.want(map[string]string{"easy": "D running 100 n1, WIDE running 150 n1, C reserved 250 n1", "fcfs": "D running 100 n1, WIDE running 150 n1, C queued, E queued"}[backfill])
+		})
+	}
+	t.Run("short of room and of a limit", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=4")
+		s.limit("user:ann", "ncpus", 4)
+		s.submit("A", "1:ncpus=2", 600)
+		s.submit("B", "1:ncpus=2", 600, byUser("bob"))
+		s.cycle()
+		s.submit("C", "1:ncpus=4", 600, prio(9))
+		s.submit("D", "1:ncpus=2", 3600, byUser("cyd"))
+		s.cycle()
+		s.want("A running 0 n1, B running 0 n1, C reserved 600 n1, D queued")
+	})
+	t.Run("a claim goes with its job", func(t *testing.T) {
+		for _, how := range []func(*Tx, uint64) error{
+			func(tx *Tx, id uint64) error { _, err := tx.Cancel(id, ""); return err },
+			func(tx *Tx, id uint64) error { _, err := tx.Hold(id, ""); return err },
+			func(tx *Tx, id uint64) error { _, err := tx.Extend(id, 10*time.Second); return err },
+		} {
+			s := newStory(t, "easy", "n1=8")
+			s.limit("user:ann", "running", 1)
+			s.submit("A", "1:ncpus=1", 100)
+			s.cycle()
+			s.submit("TOP", "1:ncpus=1", 100)
+			s.cycle()
+			s.claims("TOP 100")
+			s.do(func(tx *Tx) error { return how(tx, s.ids["TOP"]) })
+			s.claims("")
+		}
+	})
+	t.Run("put off three times", func(t *testing.T) {
+		s := newStory(t, "easy", "n1=8")
+		s.limit("user:ann", "running", 1)
+		s.limit("all", "ncpus", 8)
+		s.submit("A", "1:ncpus=1", 100)
+		s.cycle()
+		s.submit("TOP", "1:ncpus=1", 100)
+		s.cycle()
+		for _, at := range []int64{101, 201, 301} {
+			s.at(at).cycle()
+		}
+		s.claims("TOP 601")
+		s.do(func(tx *Tx) error {
+			claims, err := tx.counters().Rules.Claims()
+			if held := claims[s.ids["TOP"]].Held; len(held) != 1 || !strings.Contains(held[0].Counter, "user:ann") {
+				t.Errorf("it keeps room in %v", held)
+			}
+			return err
+		})
+	})
+}
+
+// claims verifies which claims there are, and from when on.
+func (s *story) claims(want string) {
+	s.t.Helper()
+	got := ""
+	err := s.db.View(func(tx *Tx) error {
+		claims, err := tx.counters().Rules.Claims()
+		for name, id := range s.ids {
+			if c := claims[id]; c != nil {
+				got += fmt.Sprintf("%s %d", name, c.Start-s.began)
+			}
+		}
+		return err
+	})
+	if err != nil || got != want {
+		s.t.Errorf("claims: %s %v, want %s", got, err, want)
+	}
 }

@@ -48,6 +48,9 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime)))
 	}
 	if j.State == JobQueued || j.State == JobHeld {
+		if err := al.counters().Rules.Disclaim(id); err != nil {
+			return nil, err
+		}
 		j.Walltime = walltime
 		return j, al.putJob(j, j.State)
 	}

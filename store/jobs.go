@@ -96,6 +96,11 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		j.Devices = nil
 	}
 	if was != j.State {
+		if was == JobQueued {
+			if err := tx.counters().Rules.Disclaim(j.ID); err != nil {
+				return err
+			}
+		}
 		if err := tx.happened(jobEvent(j, was)); err != nil {
 			return err
 		}

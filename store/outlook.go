@@ -25,6 +25,7 @@ type Outlook struct {
 	requests *requests.Requests
 	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
 	letting  letting
+	claims   bool              // that job has a claim of its own
 	asked    row.Job           // who was asked about last
 	delays   bool              // how long a job has waited matters: the setting set_delay
 	shares   *shares.Allotment // nil as long as it was not asked for
@@ -115,12 +116,20 @@ func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 			return p, nil
 		}
 	}
-	if p, err = o.kept(j); err != nil {
+	claims, err := o.tx.counters().Rules.Claims()
+	if err != nil {
 		return p, err
 	}
-	if p.Wait != WaitsNever && p.Wait != WaitsHeld {
-		err = o.expect(j, &p)
-	}
+	o.claims = claims[j.ID] != nil
+	err = o.tx.counters().Rules.Unclaimed(j.ID, func() error {
+		if p, err = o.kept(j); err != nil {
+			return err
+		}
+		if p.Wait != WaitsNever && p.Wait != WaitsHeld {
+			return o.expect(j, &p)
+		}
+		return nil
+	})
 	if err == nil {
 		o.remember(j.ID, p)
 	}
@@ -307,6 +316,9 @@ func (o *Outlook) short(j *row.Job) (string, error) {
 func (o *Outlook) kind(j *row.Job) (string, error) {
 	apart, err := o.tx.waiting().tellsApart(j, o.letting)
 	key := requestKind(j, apart)
+	if o.claims {
+		key += "claims" + strconv.FormatUint(j.ID, 10)
+	}
 	if o.delays {
 		key += strconv.FormatInt(j.Submit, 10)
 	}

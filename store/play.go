@@ -116,7 +116,7 @@ func (p *play) step() (n int, err error) {
 		}
 	}
 	c := newPass(tx, p.spec)
-	for _, step := range []func() error{c.putOffs, c.listQueue, c.shares, c.schedule, c.keepPutOffs, c.ages, c.keep} {
+	for _, step := range []func() error{c.putOffs, c.listQueue, c.shares, c.unclaim, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep} {
 		if err := step(); err != nil {
 			return 0, err
 		}

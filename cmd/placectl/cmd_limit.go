@@ -27,8 +27,9 @@ func limitVerb() *verb {
 			"  RES.left                its amount times the seconds that jobs have still to run\n" +
 			"  RES.job walltime.job    of one job\n" +
 			"What waits and what one job asks for is looked at when it is submitted: placectl says 3, or 4. What runs is held against\n" +
-			"rules at every instant, plans counted: a job that only a limit keeps from starting is in nobody's way. Who goes beyond\n" +
-			"a --soft limit has his turn after all others. --over-limits of a request passes them.",
+			"rules at every instant, plans counted. A job kept by a limit has room kept in it from its earliest start on, so that\n" +
+			"jobs behind it do not pass it for ever; jobs under other limits start around it. A job beyond a --soft limit has its\n" +
+			"turn after all others. --over-limits of a request passes them.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*verb{
 			{Name: "list", Usage: "all limits, and with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).limitList,

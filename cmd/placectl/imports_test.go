@@ -19,7 +19,7 @@ const importRules = `
 	cmd/placectl/internal/detect             < cmd/placectl
 	index, timeline                          < placer
 	timeline                                 < placer/limits
-	placer/limits                            < placer, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
+	placer/limits                            < placer, placer/cycle, placer/cluster, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
 	placer/limits, placer, index, store/internal/row, store/internal/file < store/internal/rules
 	store/internal/rules                     < store, store/internal/derived, store/internal/check, store/internal/tables
 	index                                    < placer/syntax

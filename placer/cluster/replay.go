@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/limits"
 )
 
 // Log is jobs to be replayed on a cluster. A job is its place in the log, and the owner
@@ -219,6 +220,8 @@ func (s *scheduler) Nodes(j *cycle.Job) []uint32 {
 	}
 	return s.placed[j.Owner].nodes
 }
+
+func (s *scheduler) Claim(*cycle.Job, *placer.Plan, limits.Demands) error { return nil }
 
 func (s *scheduler) Beyond(*cycle.Job) (bool, error) { return false, nil }
 

@@ -48,6 +48,9 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			}
 		}
 	}
+	if mayStart && !j.Planned && p.passes(k) {
+		return false, nil
+	}
 	if mayStart && !settled && !j.Planned {
 		if done, err := p.tryNow(j, k); done || err != nil {
 			return false, err
@@ -58,8 +61,10 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			return blocked, err
 		}
 	}
-	if mayStart && !j.Planned && p.ruledOut(k) {
-		return false, nil
+	if mayStart && !j.Planned && p.spec.Depth != All {
+		if waits, err := p.waitsForLimit(j, k); waits || err != nil {
+			return false, err
+		}
 	}
 	if !j.Planned && p.planned >= p.spec.Depth {
 		return mayStart, nil // one that may not start is in nobody's way

@@ -61,6 +61,7 @@ const All = math.MaxInt
 type Host interface {
 	Requests
 	Plans
+	Claims
 	Jobs
 }
 

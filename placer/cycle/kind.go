@@ -14,11 +14,13 @@ type kind struct {
 	refused  error // the request is not understood any more, or can never run
 	possible bool  // it could run some day, as was found out for jobs that were not reached
 
-	short  error // why it does not fit, or never will; nil as long as that is not known
-	before Place // of the job for which it was decided
-	steady bool  // no taking makes it fit
-	taken  int   // as of so many takings
-	freed  int   // and as of room being made so many times
+	short     error // why it does not fit, or never will; nil as long as that is not known
+	before    Place // of the job for which it was decided
+	kept      bool  // a limit keeps it, and another job has the claim
+	keptFreed int   // as of room being made so many times
+	steady    bool  // no taking makes it fit
+	taken     int   // as of so many takings
+	freed     int   // and as of room being made so many times
 }
 
 // kind finds what is known of a job's request.
@@ -81,7 +83,7 @@ func (p *Pass) ruledOut(k *kind) bool {
 // can never run: plans that were taken off the nodes for it are put back, as if it was not
 // there.
 func (p *Pass) inVain(j *Job) bool {
-	return !j.Planned && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
+	return !j.Planned && !p.claimed[j] && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
 }
 
 // Possible says why a job's request can never run, nil when it can: for jobs that the

@@ -1,6 +1,11 @@
 package cycle
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/placer/limits"
+)
 
 // Pass is a pass over a queue under way.
 type Pass struct {
@@ -10,15 +15,18 @@ type Pass struct {
 	now   int64
 
 	kinds     map[string]*kind
-	bounds    []bound       // of requests that were planned in this pass
-	lifted    map[*Job]bool // plans taken off the nodes to be made anew
-	cleared   bool          // the plans behind a job that comes first were lifted
-	reordered bool          // jobs are taken out of order
-	last      []*Job        // jobs beyond a soft limit, whose turn is after all others
-	again     []*Job        // jobs whose plans were displaced after their turn
-	planned   int           // jobs that did not fit, and were planned or kept their plan
-	taken     int           // how often something was started or planned
-	whole     bool          // every job was looked at
+	keeps     map[*limits.Counter]bool // counters that keep a job
+	claimed   map[*Job]bool            // jobs that have a claim on room in them
+	bounds    []bound                  // of requests that were planned in this pass
+	lifted    map[*Job]bool            // plans taken off the nodes to be made anew
+	cleared   bool                     // the plans behind a job that comes first were lifted
+	reordered bool                     // jobs are taken out of order
+	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
+	again     []*Job                   // jobs whose plans were displaced after their turn
+	planned   int                      // jobs that did not fit, and were planned or kept their plan
+	taken     int                      // how often something was started or planned
+	unreached []*Job
+	whole     bool // every job was looked at
 
 	queue  []*Job
 	passed map[*Job]bool // jobs that were looked at; nil where nobody makes way
@@ -30,7 +38,8 @@ type Pass struct {
 // made while it goes on; a pass that has looked at every job leaves no more than that.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
-	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool)}
+	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool),
+		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
 }
 
 // Run goes through the queue, which is in order, and changes the order of those behind
@@ -49,6 +58,7 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 	for i, j := range queue {
 		rest := queue[i+1:]
 		if p.spec.Enough != nil && p.spec.Enough() {
+			p.unreached = queue[i:]
 			return len(rest) + 1, p.putRestBack(queue[i:])
 		}
 		if beyond, err := p.beyond(j); err != nil {
@@ -93,6 +103,11 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		p.freed.looked()
 	}
 	return unreached, err
+}
+
+// Reached reports whether a job had its turn before the time was over.
+func (p *Pass) Reached(id uint64) bool {
+	return !slices.ContainsFunc(p.unreached, func(j *Job) bool { return j.ID == id })
 }
 
 // Whole reports whether every job was looked at.

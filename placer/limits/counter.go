@@ -320,6 +320,7 @@ func (c *Counter) Split() (now, planned int64) {
 	c.need()
 	for _, h := range c.holders {
 		switch {
+		case h.Claim && c.Rule: // a job waits for it, without a plan
 		case h.Start <= c.now && c.Left:
 			now = min(now+Product(h.Amount, max(0, h.End-c.now)), MaxLeft)
 		case h.Start <= c.now:

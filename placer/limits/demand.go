@@ -143,6 +143,26 @@ func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	return nil
 }
 
+// Kept are the demands of rules that cannot be met throughout a time.
+func (ds Demands) Kept(at, duration int64) (out Demands) {
+	for _, d := range ds {
+		if d.Rule && !d.Fits(at, duration) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Pools are the demands of no rule.
+func (ds Demands) Pools() (out Demands) {
+	for _, d := range ds {
+		if !d.Rule {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // NextBack is the first instant after a given one at which some of what is demanded is
 // expected to be given back, Forever where there is none.
 func (ds Demands) NextBack(after int64) int64 {

@@ -52,3 +52,26 @@ func (d *derived) held(who, key string, h limits.Holder) {
 	}
 	d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.EncodeHolding(h)
 }
+
+// claims verifies that jobs which wait have the claims, and no others.
+func (d *derived) claims() error {
+	if d.store.Rows.Format() < row.Claims.Since() {
+		return nil
+	}
+	return d.store.Rows.Each(row.Claims, nil, func(key, _ []byte) (bool, error) {
+		payload, err := d.store.Rows.Get(row.Jobs, key)
+		if err != nil {
+			return false, err
+		}
+		d.at = Row{row.Claims, string(key)}
+		if payload == nil {
+			d.contradict("job %d has a claim, and there is no such job", row.Number64(key))
+			return true, nil
+		}
+		j, err := row.DecodeJob(key, payload)
+		if err == nil && j.State != row.JobQueued {
+			d.contradict("job %d has a claim, and is %s", j.ID, j.State)
+		}
+		return true, err
+	})
+}

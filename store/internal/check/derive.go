@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -72,7 +73,7 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 	if err := d.batches(); err != nil {
 		return nil, err
 	}
-	if err := d.answers(); err != nil {
+	if err := errors.Join(d.answers(), d.claims()); err != nil {
 		return nil, err
 	}
 	d.blocks()

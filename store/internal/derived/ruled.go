@@ -23,6 +23,8 @@ type Ruled struct {
 	rules *rules.Rules
 	timed map[string]*limits.Counter
 	tally map[string]int64 // as far as they have been read
+
+	claims map[uint64]*row.Claim // by job; nil until they are read
 }
 
 // NewRuled makes it.
@@ -96,6 +98,9 @@ func (ru *Ruled) Counter(a *limits.Applied) (string, *limits.Counter, error) {
 		}
 		c = limits.New(a.Rule.String(), true, a.Max, ru.Calendar().Now(), Grace)
 		c.Who, c.Left, c.Soft, c.Overrun, c.Text = a.Who(), a.Measure.Form == limits.Left, a.Soft, ru.Overrun, ru.rules.Text(a.Measure)
+		if err := ru.claimed(key, func(h limits.Holder) { sum += h.Amount }); err != nil {
+			return key, nil, err
+		}
 		c.Unread(sum, func(c *limits.Counter) { ru.readHolders(key, c) })
 		ru.timed[key] = c
 	}
@@ -109,6 +114,9 @@ func (ru *Ruled) readHolders(key string, c *limits.Counter) {
 		c.Put(h)
 		return true, err
 	})
+	if err == nil {
+		err = ru.claimed(key, c.Put)
+	}
 	if err != nil {
 		ru.Fail(fmt.Errorf("%s: %w", key, err))
 	}
@@ -140,7 +148,12 @@ func (ru *Ruled) Moved(j *row.Job, was row.JobState) error { return ru.counted(j
 
 // Changing takes a job out of the rules on jobs that wait and run before it changes what it
 // asks for or whose it is; Changed counts it again.
-func (ru *Ruled) Changing(j *row.Job) error { return ru.counted(j, j.State, 0) }
+func (ru *Ruled) Changing(j *row.Job) error {
+	if err := ru.Disclaim(j.ID); err != nil {
+		return err
+	}
+	return ru.counted(j, j.State, 0)
+}
 
 // Changed counts a job after Changing.
 func (ru *Ruled) Changed(j *row.Job) error { return ru.counted(j, 0, j.State) }

@@ -171,6 +171,7 @@ var contents = map[Table]*content{
 	Tallies:   contentOf(DecodeTally, EncodeTally),
 	Views:     contentOf(DecodeView, EncodeView),
 	Limits:    contentOf(DecodeLimit, EncodeLimit),
+	Claims:    contentOf(DecodeClaim, EncodeClaim),
 	Roles:     textContent,
 	Hosts:     contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
 }

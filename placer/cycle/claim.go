@@ -1,0 +1,98 @@
+package cycle
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/timeline"
+)
+
+// A job that a limit keeps is in the way of jobs under that limit alone. Where not all are
+// planned, it gets no plan but a claim: room in all of its limits, and on no node, from its
+// earliest start on. Jobs behind it start as far as the limits have room beside its claim, so
+// that they cannot pass it for ever. The first in the queue that a counter keeps has one, the
+// others wait without. Under first come, first served others under that counter wait, too.
+
+// waitsForLimit reports whether a job that does not fit now waits for a limit rather than for a
+// plan, and claims room for it.
+func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
+	usedUp := p.planned >= p.spec.Depth
+	if k.kept && k.keptFreed == p.freed.times {
+		return true, nil
+	}
+	if len(k.Demands) == len(k.Demands.Pools()) {
+		return false, nil
+	}
+	refusing := k.Demands.Kept(p.now, k.Duration)
+	switch {
+	case len(refusing) > 0 && usedUp && !p.first(refusing):
+		return p.keptBack(k), nil
+	case len(refusing) == 0 && (p.spec.InOrder || len(k.Demands.Kept(p.now, timeline.Forever-1-p.now)) == 0):
+		return false, nil // no limit will keep it
+	}
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return false, err
+	}
+	a := k.asked(j)
+	plan, err := snap.Earliest(a, p.now)
+	if isRefusal(err) {
+		return len(refusing) > 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(refusing) == 0 || !usedUp {
+		free := a
+		free.Demands = a.Demands.Pools()
+		soonest, err := snap.Earliest(free, p.now)
+		if isRefusal(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if plan.Start <= soonest.Start {
+			return false, nil
+		}
+		if len(refusing) == 0 {
+			refusing = k.Demands.Kept(soonest.Start, k.Duration)
+		}
+	}
+	first := p.first(refusing)
+	for _, d := range refusing {
+		p.keeps[d.Counter] = true
+	}
+	own := slices.ContainsFunc(refusing, func(d limits.Demand) bool { return d.Own })
+	if own || !first || j.Deadline != 0 && plan.End > j.Deadline {
+		return p.keptBack(k), nil
+	}
+	p.claimed[j] = true
+	p.taken++
+	return true, p.host.Claim(j, plan, refusing)
+}
+
+// keptBack notes that no job of a kind gets a claim, until room is made.
+func (p *Pass) keptBack(k *kind) bool {
+	k.kept, k.keptFreed = true, p.freed.times
+	return true
+}
+
+// first reports whether some of the counters keep no job that comes before.
+func (p *Pass) first(refusing limits.Demands) bool {
+	return slices.ContainsFunc(refusing, func(d limits.Demand) bool { return !p.keeps[d.Counter] })
+}
+
+// passes reports whether a job would pass one, first come, first served, that a limit of its own
+// keeps.
+func (p *Pass) passes(k *kind) bool {
+	return p.spec.InOrder && slices.ContainsFunc(k.Demands, func(d limits.Demand) bool { return d.Rule && !d.Own && p.keeps[d.Counter] })
+}
+
+// Claims are carried out by a host.
+type Claims interface {
+	// Claim keeps room in the limits of a job, from the start of a plan to its end, which
+	// these refuse it now or when there are nodes.
+	Claim(j *Job, plan *placer.Plan, refusing limits.Demands) error
+}

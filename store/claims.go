@@ -1,0 +1,74 @@
+package store
+
+import (
+	"maps"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// mostSlides is how often the claim of a job may be put off before it keeps no room but in the
+// limits that refuse the job: who holds those overruns.
+const mostSlides = 3
+
+// unclaim has no claim count: the pass makes them anew, each at the turn of its job.
+func (p *pass) unclaim() error {
+	rules := p.tx.counters().Rules
+	claims, err := rules.Claims()
+	if err != nil || len(claims) == 0 {
+		return err
+	}
+	p.claims = maps.Clone(claims)
+	for id := range p.claims {
+		if err := rules.Unclaim(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Claim makes it a cycle.Host.
+func (p *pass) Claim(c *cycle.Job, plan *placer.Plan, refusing limits.Demands) error {
+	j, was := p.jobs[c.ID], p.claims[c.ID]
+	claim := &row.Claim{Job: j.ID, Start: plan.Start, End: plan.End}
+	if was != nil {
+		if claim.Slid = was.Slid; was.Start < plan.Start {
+			claim.Slid = min(was.Slid+1, mostSlides)
+		}
+	}
+	planned := *j
+	planned.Start, planned.End = plan.Start, plan.End
+	rules := p.tx.counters().Rules
+	err := rules.EachTimed(&planned, func(key string, of *limits.Counter, h limits.Holder) error {
+		keeps := claim.Slid < mostSlides
+		for _, d := range refusing {
+			keeps = keeps || d.Counter == of
+		}
+		if keeps && h.Amount > 0 && of.Binds(j.OverLimits) {
+			claim.Held = append(claim.Held, row.ClaimHeld{Counter: key, Amount: h.Amount})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return rules.Claim(claim)
+}
+
+// keepClaims writes down which claims there are. Jobs that the pass has not reached have
+// those that they had.
+func (p *pass) keepClaims() error {
+	rules := p.tx.counters().Rules
+	if p.unreached > 0 {
+		for id, c := range p.claims {
+			if j := p.jobs[id]; j != nil && j.State == JobQueued && !p.decider.Reached(id) {
+				if err := rules.Claim(c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return rules.KeepClaims(p.claims)
+}

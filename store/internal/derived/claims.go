@@ -1,0 +1,141 @@
+package derived
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Jobs that a limit keeps may have claims on room in limits (placer/cycle). Claims are rows of
+// their own, and few: at most one for a counter. They count in a counter beside its holdings.
+
+// Claims are the claims, by job.
+func (ru *Ruled) Claims() (map[uint64]*row.Claim, error) {
+	if ru.claims != nil || ru.Rows.Format() < row.Claims.Since() {
+		return ru.claims, nil
+	}
+	claims := make(map[uint64]*row.Claim)
+	err := ru.Rows.Each(row.Claims, nil, func(key, payload []byte) (bool, error) {
+		c, err := row.DecodeClaim(key, payload)
+		if err == nil {
+			claims[c.Job] = c
+		}
+		return true, err
+	})
+	if err == nil {
+		ru.claims = claims
+	}
+	return claims, err
+}
+
+// claimed goes through what claims keep of a counter.
+func (ru *Ruled) claimed(key string, fn func(limits.Holder)) error {
+	claims, err := ru.Claims()
+	for _, c := range claims {
+		for _, h := range c.Held {
+			if h.Counter == key {
+				fn(c.Holder(h))
+			}
+		}
+	}
+	return err
+}
+
+// count has a claim count in the counters that are known, or not any more.
+func (ru *Ruled) count(c *row.Claim, counts bool) {
+	for _, h := range c.Held {
+		counter, sign := ru.timed[h.Counter], int64(-1)
+		if counts {
+			sign = 1
+		}
+		switch {
+		case counter == nil || counter.Adjust(sign*h.Amount):
+		case counts:
+			counter.Put(c.Holder(h))
+		default:
+			counter.Remove(row.JobOwner(c.Job))
+		}
+	}
+}
+
+// Claim has a claim count, in place of the one that its job has. It is no row yet.
+func (ru *Ruled) Claim(c *row.Claim) error {
+	if err := ru.Unclaim(c.Job); err != nil {
+		return err
+	}
+	if ru.claims == nil { // a file of a format before has no rows of claims
+		ru.claims = make(map[uint64]*row.Claim)
+	}
+	ru.claims[c.Job] = c
+	ru.count(c, true)
+	return nil
+}
+
+// Unclaim has the claim of a job count no more.
+func (ru *Ruled) Unclaim(job uint64) error {
+	claims, err := ru.Claims()
+	if c := claims[job]; c != nil {
+		delete(claims, job)
+		ru.count(c, false)
+	}
+	return err
+}
+
+// Disclaim takes the claim of a job away.
+func (ru *Ruled) Disclaim(job uint64) error {
+	claims, err := ru.Claims()
+	if claims[job] == nil || err != nil {
+		return err
+	}
+	ru.count(claims[job], false)
+	delete(claims, job)
+	return ru.Rows.Remove(row.Claims, row.Key64(job))
+}
+
+// Unclaimed calls a function while the claim of a job does not count: its own is in nobody's way
+// but that of others.
+func (ru *Ruled) Unclaimed(job uint64, fn func() error) error {
+	claims, err := ru.Claims()
+	c := claims[job]
+	if c == nil || err != nil {
+		if err != nil {
+			return err
+		}
+		return fn()
+	}
+	delete(claims, job)
+	ru.count(c, false)
+	defer func() {
+		claims[job] = c
+		ru.count(c, true)
+	}()
+	return fn()
+}
+
+// KeepClaims writes down which claims there are now, and those of jobs that have them still, of
+// what was before.
+func (ru *Ruled) KeepClaims(was map[uint64]*row.Claim) error {
+	claims, err := ru.Claims()
+	if err != nil || ru.Rows.Format() < row.Claims.Since() {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(was)) {
+		if claims[id] == nil {
+			if err := ru.Rows.Remove(row.Claims, row.Key64(id)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(claims)) {
+		now := row.EncodeClaim(claims[id])
+		if old := was[id]; old != nil && string(row.EncodeClaim(old)) == string(now) {
+			continue
+		}
+		if err := ru.Rows.Put(row.Claims, row.Key64(id), now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
