@@ -21,6 +21,9 @@ import (
 // watchFlag has on be the one that runs the command, on the other host.
 const watchFlag = "watch"
 
+// sweepFlag has on end what an attempt has on this host.
+const sweepFlag = "sweep"
+
 func onVerb() *verb {
 	return &verb{
 		Name:     "on",
@@ -36,6 +39,7 @@ func onVerb() *verb {
 			"OMPI_MCA_plm_rsh_agent='placectl on'.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: watchFlag, Hidden: true},
+			&cli.StringFlag{Name: sweepFlag, Hidden: true},
 			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "nothing: agents of MPI libraries are called with it", Hidden: true},
 		},
 		Access:   verbs.Reads,
@@ -51,6 +55,13 @@ func onVerb() *verb {
 func (r *runner) on(c *cli.Context) error {
 	if c.Bool(watchFlag) {
 		return r.watch()
+	}
+	if c.IsSet(sweepFlag) {
+		found, err := attempts.Sweep(c.String(sweepFlag))
+		if err == nil && found {
+			err = r.passOn(attempts.SweepFound)
+		}
+		return err
 	}
 	args := c.Args().Slice()
 	if len(args) < 2 || r.dash >= 0 && r.dash != 1 {
@@ -130,6 +141,10 @@ func (r *runner) onHost(p *dispatch.Place, e *attempts.Elsewhere) (err error) {
 	if err != nil {
 		return err
 	}
+	back, err := attempts.NoteSent(r.getenv)
+	if err != nil {
+		return err
+	}
 	defer write.Close()       // with us the connection ends
 	go e.Send(write, r.stdin) //nolint:errcheck // who does not read it has ended
 	status, err := ssh.Run(r.ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.answers.Writer, r.stderr)
@@ -140,6 +155,9 @@ func (r *runner) onHost(p *dispatch.Place, e *attempts.Elsewhere) (err error) {
 			return fmt.Errorf("%w: %w", exit.ErrUnreached, err)
 		}
 		return err
+	}
+	if status < 128 {
+		back() // the other side has said that nothing is left there; else it may have been killed itself
 	}
 	return r.passOn(status)
 }

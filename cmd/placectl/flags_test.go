@@ -353,6 +353,7 @@ var shownElsewhere = map[string]string{
 	"history --last":            "daily.txtar",
 	"work --once":               "work.txtar",
 	"on --watch":                "on.txtar",
+	"on --sweep":                "elsewhere.txtar",
 	"on --no-forward":           "on.txtar",
 	"logs --path":               "logs.txtar",
 	"work --cycle":              "work.txtar",

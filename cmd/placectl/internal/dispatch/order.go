@@ -35,7 +35,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if o.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(orderChunks(tx, j, o), orderWhole(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
+	if err := errors.Join(orderChunks(tx, j, o), orderHosts(tx, j, o), orderWhole(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
 		return nil, err
 	}
 	if j.Array != 0 {
@@ -87,6 +87,25 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 				o.Memory += int64(n.Chunks) * memory
 				o.Cores += int(n.Chunks) * one.Cores
 			}
+		}
+	}
+	return nil
+}
+
+// orderHosts says which other hosts its nodes have.
+func orderHosts(tx *store.Tx, j *store.Job, o *attempts.Order) error {
+	home := ""
+	for i, number := range j.AllNodes() {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		host := store.HostOfNode(n)
+		if i == 0 {
+			home = host
+		}
+		if !store.SameHost(host, home) && !slices.Contains(o.Hosts, host) {
+			o.Hosts = append(o.Hosts, host)
 		}
 	}
 	return nil

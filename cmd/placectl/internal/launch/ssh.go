@@ -16,7 +16,10 @@ import (
 
 // SSH is the program ssh as it lies on PATH. It asks nobody for anything, and gives up a
 // host that does not answer.
-type SSH struct{ path string }
+type SSH struct {
+	path string
+	env  []string // nil: ours
+}
 
 // FindSSH finds it. The error is an *Error.
 func FindSSH() (*SSH, error) {
@@ -24,7 +27,16 @@ func FindSSH() (*SSH, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SSH{path}, nil
+	return &SSH{path: path}, nil
+}
+
+// FindSSHIn finds it as it lies on the PATH of an environment, which it gets.
+func FindSSHIn(env []string) (*SSH, error) {
+	path, err := lookIn(searched(env), "ssh")
+	if err != nil {
+		return nil, &Error{"ssh", err}
+	}
+	return &SSH{path, env}, nil
 }
 
 // Unreached says that ssh has not reached a host, or has lost it.
@@ -51,8 +63,8 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Host, e.Status, e.Why)
 }
 
-// sshLost is the exit status of ssh for what has gone wrong in itself.
-const sshLost = 255
+// SSHLost is the exit status of ssh for what has gone wrong in itself.
+const SSHLost = 255
 
 // args are the arguments of ssh for words that a shell on a host is to run.
 func (s *SSH) args(host string, words []string) []string {
@@ -63,7 +75,7 @@ func (s *SSH) args(host string, words []string) []string {
 // with an *Unreached where the connection did, and nobody knows how far it had come.
 func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
 	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, complaint
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, complaint, s.env
 	cmd.WaitDelay = time.Second // what was started there may hold the streams open
 	err = cmd.Run()
 	switch {
@@ -73,7 +85,7 @@ func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader
 		return 0, ctx.Err()
 	}
 	status, err = exitStatus(err)
-	if err == nil && status == sshLost {
+	if err == nil && status == SSHLost {
 		err = &Unreached{Host: host}
 	}
 	return status, err

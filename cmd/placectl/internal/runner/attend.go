@@ -25,6 +25,7 @@ type attendance struct {
 	signaled bool          // what was to be sent before the end was sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
 	killAt   time.Duration // when those are killed who are left; 0: not yet known
+	until    time.Duration // when they were to be killed first
 	pause    time.Duration // between two attempts to kill
 	why      string
 
@@ -38,6 +39,13 @@ type attendance struct {
 // attend waits for the command's end, ends it where it has to end, and everybody whom it
 // left behind.
 func (a *attendance) attend(ctx context.Context) *store.Result {
+	defer func() {
+		if a.until == 0 {
+			if a.until = a.killAt; a.until == 0 {
+				a.until = bootClock() + a.begun.Grace
+			}
+		}
+	}()
 	alarm, err := newAlarm()
 	if err != nil {
 		a.notef("%s: %v", a.dir.Key, err)
@@ -85,6 +93,7 @@ func (a *attendance) left() bool {
 func (a *attendance) dismiss() {
 	a.leftover = len(a.tasks())
 	a.killAt = bootClock() + a.begun.Grace
+	a.until = a.killAt
 	a.signal(syscall.SIGTERM)
 }
 
@@ -114,6 +123,9 @@ func (a *attendance) due(ctx context.Context) {
 		return // it was set anew in the meantime
 	}
 	if a.killAt != 0 {
+		if a.pause == 0 {
+			a.until = a.killAt
+		}
 		a.group.kill()
 		a.pause = pauseAfter(sweep(a.eachTask()), a.pause)
 		a.killAt = bootClock() + a.pause

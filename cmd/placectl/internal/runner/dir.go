@@ -24,6 +24,8 @@ const (
 	nodesFile   = "nodes"
 	devicesFile = "devices"
 	tmpDir      = "tmp"
+
+	elsewhereDir = "elsewhere" // a file for each command that was sent to another node
 )
 
 // errHeld is a directory that another process has locked.

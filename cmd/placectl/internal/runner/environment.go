@@ -58,6 +58,7 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	v.set("PLACECTL_JOB", strconv.FormatUint(o.Job, 10))
 	v.set("PLACECTL_ATTEMPT", strconv.Itoa(o.Number))
 	v.set(tokenName, n.String())
+	v.set(ElsewhereName, dir+"/"+elsewhereDir)
 	v.set("PLACECTL_NAME", o.Name)
 	v.set("PLACECTL_USER", o.User)
 	v.set("PLACECTL_QUEUE", o.Queue)

@@ -118,7 +118,7 @@ func TestEnvironment(t *testing.T) {
 	env := o.environment("/db", "/state/14.3", store.Nonce{1})
 	want := []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "MAIL=/m", "TZ=UTC", "I_MPI_HYDRA_BOOTSTRAP=mine", "MINE=1",
 		"PLACECTL_DB=/db", "PLACECTL_JOB=14", "PLACECTL_ATTEMPT=3", "PLACECTL_TOKEN=01000000000000000000000000000000", "PLACECTL_NAME=solve", "PLACECTL_USER=ann",
-		"PLACECTL_QUEUE=workq", "PLACECTL_CLASS=gold", "PLACECTL_ACCOUNT=lab", "PLACECTL_NODELIST=n[1-3]", "PLACECTL_NODEFILE=/state/14.3/nodes",
+		"PLACECTL_QUEUE=workq", "PLACECTL_CLASS=gold", "PLACECTL_ACCOUNT=lab", "PLACECTL_NODELIST=n[1-3]", "PLACECTL_ELSEWHERE=/state/14.3/elsewhere", "PLACECTL_NODEFILE=/state/14.3/nodes",
 		"PLACECTL_WALLTIME=3600", "PLACECTL_END=1764003600", "PLACECTL_SUBMIT_DIR=/work", "PLACECTL_SUBMIT_HOST=login", "PLACECTL_ARRAY=10", "PLACECTL_INDEX=4",
 		"PLACECTL_DEVICES=ngpus=0,3;ncpus=0-7", "PLACECTL_DEVICEFILE=/state/14.3/devices", "CUDA_VISIBLE_DEVICES=GPU-a,GPU-b", "TMPDIR=/state/14.3/tmp", "PWD=/work"}
 	slices.Sort(env)

@@ -25,6 +25,7 @@ type execution struct {
 	nonce   store.Nonce
 	journal *os.File
 
+	until   time.Duration // when those are killed who are left
 	process begun
 	group   *cgroup // nil for none
 	go_     *os.File
@@ -66,6 +67,7 @@ func (e *execution) run(ctx context.Context) *store.Result {
 	e.process.confined(e.group)
 	a := &attendance{Runner: e.Runner, dir: e.dir, nonce: e.nonce, begun: &e.process, group: e.group, in: e.state, bell: bell, ours: true}
 	result := a.attend(ctx)
+	e.until = a.until
 	e.group.remove()
 	if failed != nil {
 		failed.Use = result.Use
@@ -116,7 +118,7 @@ func (e *execution) openGate() *store.Result {
 	e.process.Process = self
 	e.process.PID, e.process.Born = pid, s.born
 	e.process.Signal, e.process.Before, e.process.Grace = o.Payload.Ending.Signal, o.Payload.Ending.Before, o.grace()
-	e.process.First = o.Payload.Ending.First
+	e.process.First, e.process.Hosts = o.Payload.Ending.First, o.Hosts
 	e.process.share, e.process.Polled = o.share(), o.Enforce == "poll"
 	if e.group != nil {
 		e.process.Cgroup = e.group.path
@@ -206,6 +208,9 @@ func (e *execution) refused(why error, blame store.Blame) *store.Result {
 func (e *execution) plan() (*plan, error) {
 	o, d := e.order, e.dir
 	if err := d.root.Mkdir(tmpDir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := d.root.Mkdir(elsewhereDir, 0o700); err != nil {
 		return nil, err
 	}
 	var nodes strings.Builder

@@ -39,6 +39,7 @@ type begun struct {
 	Grace  time.Duration `json:"grace"`
 	End    time.Duration `json:"end"`              // by the boot clock, as far as was known then
 	Polled bool          `json:"polled,omitempty"` // the memory of share is looked at
+	Hosts  []string      `json:"hosts,omitempty"`  // of its other nodes
 	share
 }
 

@@ -18,8 +18,9 @@ type Order struct {
 	Name, User, Queue, Class, Account, Reservation string
 	Array                                          *Array // nil for a job that is in none
 	Nodes                                          []string
-	Whole                                          []int   // the cores of each node, of a job that has its nodes whole; else nil
-	Chunks                                         []Chunk // in the order of the select
+	Hosts                                          []string // of its nodes, each once, but the one that executes it
+	Whole                                          []int    // the cores of each node, of a job that has its nodes whole; else nil
+	Chunks                                         []Chunk  // in the order of the select
 	Walltime                                       time.Duration
 	Start, End                                     time.Time
 

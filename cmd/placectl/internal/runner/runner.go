@@ -119,7 +119,8 @@ func (r *Runner) Supervise(ctx context.Context, k Key) error {
 	}
 	r.at("claimed")
 	e := &execution{Runner: r, dir: d, order: order, nonce: i.Nonce, journal: journal, state: s}
-	return r.deliver(ctx, d, e.run(ctx))
+	result := e.run(ctx)
+	return r.deliver(ctx, d, result, e.until)
 }
 
 // claim claims an attempt for this process, and tries again while nobody knows whether it

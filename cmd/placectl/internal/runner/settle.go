@@ -60,6 +60,9 @@ func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt 
 // report reports a result once; the directory goes when the database has said its word.
 func (r *Runner) report(ctx context.Context, d *dir, result *store.Result) error {
 	r.at("settling")
+	if err := r.emptied(ctx, d, 0); err != nil {
+		return err
+	}
 	if err := r.DB.Report(ctx, result); !settled(err) {
 		return err
 	} else if err != nil {
@@ -176,5 +179,5 @@ func (r *Runner) Adopt(ctx context.Context, epoch string, k Key) error {
 	r.at("adopted")
 	result := a.attend(ctx)
 	a.group.remove()
-	return r.deliver(ctx, d, result)
+	return r.deliver(ctx, d, result, a.until)
 }

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -198,13 +200,21 @@ const tokenName = "PLACECTL_TOKEN"
 // tokens finds processes by the token in their environment, as they were started with, for
 // the short time in which the number of a process is not used again.
 type tokens struct {
-	token []byte
+	tag   string
 	read  map[int]bool // the environment of these is known: does it have the token?
 	empty map[int]bool // it was found empty
 }
 
-func tokensOf(n store.Nonce) *tokens {
-	return &tokens{[]byte(tokenName + "=" + n.String()), map[int]bool{os.Getpid(): false}, make(map[int]bool)}
+func tokensOf(n store.Nonce) *tokens { return tokensWith(tagOf(n.String())) }
+
+// tagOf is a name for a token that can be told to others.
+func tagOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:6])
+}
+
+func tokensWith(tag string) *tokens {
+	return &tokens{tag, map[int]bool{os.Getpid(): false}, make(map[int]bool)}
 }
 
 // tokensFor bounds the search for processes with a token on a host where processes end all
@@ -256,7 +266,10 @@ func (t *tokens) look(pid int, fn func(pid int)) (unknown bool) {
 			t.empty[pid] = true
 			return true
 		}
-		has = err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool { return bytes.Equal(v, t.token) })
+		has = err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(v []byte) bool {
+			token, ok := bytes.CutPrefix(v, []byte(tokenName+"="))
+			return ok && tagOf(string(token)) == t.tag
+		})
 		t.read[pid] = has
 	}
 	if has && (!known || lives(pid, 0)) {

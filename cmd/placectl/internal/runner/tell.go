@@ -16,13 +16,15 @@ import (
 const tellFor = 10 * time.Minute
 
 // deliver keeps a result until the database has said its word about it; then the directory
-// goes.
-func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result) error {
+// goes. It is told once nothing of the attempt is left on its other nodes, where that may use
+// its time until an instant.
+func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result, until time.Duration) error {
 	r.at("ended")
 	if err := d.spool(result); err != nil {
 		r.notef("%s: the result cannot be kept: %v", d.Key, err)
 	}
 	r.at("spooled")
+	r.emptyAll(ctx, d, result.Nonce, until)
 	if err := r.tell(ctx, result, d); err != nil {
 		return err
 	}

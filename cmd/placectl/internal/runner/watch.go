@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,6 +73,28 @@ func Watch(from *os.File) (status int, err error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT)
+	notes, err := os.MkdirTemp("", "placectl-on-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(notes)
+	token := ""
+	for _, kv := range e.Env {
+		if is, ok := strings.CutPrefix(kv, tokenName+"="); ok {
+			token = is
+		}
+	}
+	if token != "" {
+		e.Env = append(slices.DeleteFunc(e.Env, func(kv string) bool { return strings.HasPrefix(kv, ElsewhereName+"=") }), ElsewhereName+"="+notes)
+		if err := os.WriteFile("/proc/self/comm", []byte(comm(tagOf(token))), 0); err != nil {
+			return 0, err
+		}
+	}
+	if len(signals) > 0 || isHungUp(from) {
+		return 0, errors.New("the connection has been broken")
+	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return 0, err
@@ -81,13 +106,17 @@ func Watch(from *os.File) (status int, err error) {
 		return 0, err
 	}
 	var once sync.Once
-	for _, lasts := range []func(){func() { feed(in, write) }, func() { hungUp(from) }} {
+	for _, lasts := range []func(){func() { feed(in, write) }, func() { hungUp(from) }, func() { <-signals }} {
 		go func() {
 			lasts()
 			once.Do(func() { close(w.broken) })
 		}()
 	}
-	return w.watch(), nil
+	status = w.watch()
+	if left, err := os.ReadDir(notes); err != nil || len(left) > 0 {
+		return launch.SSHLost, nil // what the command has sent further is not known to have ended
+	}
+	return status, nil
 }
 
 // feed passes the input on until the connection is broken. What the command does not want to
@@ -127,6 +156,13 @@ func hungUp(f *os.File) {
 			return
 		}
 	}
+}
+
+// isHungUp reports whether the other end is closed by now.
+func isHungUp(f *os.File) bool {
+	poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(poll, 0)
+	return err == nil && n > 0
 }
 
 // watcher looks after a command and all that descends from it.

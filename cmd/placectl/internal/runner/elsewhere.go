@@ -1,0 +1,183 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// An attempt has ended when none of its processes is left on any of its nodes. A placectl on
+// that starts a command on another node leaves a file in a directory of the attempt first, and
+// removes it when the other side has said that nothing is left there. Where files are left as
+// the attempt ends here, its supervisor, or a pass, asks all its other hosts to end what they
+// have of it, until a round has found nothing on any of them.
+
+// ElsewhereName is the variable that names that directory.
+const ElsewhereName = "PLACECTL_ELSEWHERE"
+
+// sent is the content of such a file: by what its ssh goes.
+type sent struct{ Env []string }
+
+// ofSSH are the variables that ssh needs.
+var ofSSH = []string{"PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK"}
+
+// NoteSent notes that something is sent to another node. The function takes the note back. Where
+// nothing keeps such notes, as in jobs of launchers, it does nothing.
+func NoteSent(getenv func(string) string) (back func(), err error) {
+	dir := getenv(ElsewhereName)
+	if dir == "" || getenv(tokenName) == "" {
+		return func() {}, nil
+	}
+	var s sent
+	for _, name := range ofSSH {
+		if value := getenv(name); value != "" {
+			s.Env = append(s.Env, name+"="+value)
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, rand.Text())
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return nil, fmt.Errorf("nothing is sent to other nodes while that cannot be noted: %w", err)
+	}
+	return func() { os.Remove(path) }, os.Rename(path+".new", path)
+}
+
+// elsewhere is what was noted of an attempt: nil for nothing.
+func (d *dir) elsewhere() (*sent, error) {
+	list, err := fs.ReadDir(d.root.FS(), elsewhereDir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
+		return nil, nil
+	}
+	s := new(sent)
+	for _, e := range list {
+		if text, failed := d.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && json.Unmarshal(text, s) == nil {
+			break
+		}
+	}
+	return s, err
+}
+
+// sweepTime is how long a host may take to end what it has of an attempt, once that is to be
+// killed.
+const sweepTime = 30 * time.Second
+
+// emptied ends what an attempt has on other hosts. Until then it may use its time there.
+func (r *Runner) emptied(ctx context.Context, d *dir, until time.Duration) error {
+	s, err := d.elsewhere()
+	if s == nil || err != nil {
+		return err
+	}
+	j, err := d.journal()
+	if err != nil || j == nil || j.process == nil {
+		return err
+	}
+	ssh, err := launch.FindSSHIn(s.Env)
+	if err != nil {
+		return err
+	}
+	for found := true; found; {
+		found = false
+		within := max(until-bootClock(), 0)
+		words := []string{"placectl", "on", "--sweep", tagOf(j.Nonce.String()) + "," + within.Round(time.Millisecond).String()}
+		var failed []error
+		for _, err := range ssh.Each(ctx, j.process.Hosts, within+sweepTime, func(string) []string { return words }) {
+			var status *launch.Refused
+			if errors.As(err, &status) && status.Status == SweepFound {
+				found = true
+			} else if err != nil {
+				failed = append(failed, err)
+			}
+		}
+		if err := errors.Join(failed...); err != nil {
+			return fmt.Errorf("whether processes are left elsewhere is not known: %w", err)
+		}
+	}
+	return d.root.RemoveAll(elsewhereDir)
+}
+
+// emptyAll does so until it is done, or the job has gone on without the attempt.
+func (r *Runner) emptyAll(ctx context.Context, d *dir, n store.Nonce, until time.Duration) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		err := r.emptied(ctx, d, until)
+		if err == nil {
+			return
+		}
+		r.notef("%s: %v", d.Key, err)
+		if _, gone := r.DB.Held(ctx, d.Key, n, d.epoch()); gone != nil && settled(gone) || d.removed() || !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+// SweepFound is the exit status of a sweep that has found processes, and ended them.
+const SweepFound = 75
+
+// Sweep ends what an attempt has on this host: what watches its commands, those, and what has
+// its token. What is asked for is a tag, a comma, and how long they may use their time. It
+// reports whether there was anything.
+func Sweep(asked string) (found bool, err error) {
+	tag, text, _ := strings.Cut(asked, ",")
+	within, err := time.ParseDuration(text)
+	if err != nil || tag == "" {
+		return false, fmt.Errorf("%q is no TAG,DURATION", asked)
+	}
+	end := bootClock() + within
+	told := make(map[int]bool)
+	for {
+		watchers := watching(tag)
+		tokens := tokensWith(tag)
+		below := func(fn func(pid int)) {
+			for _, pid := range watchers {
+				eachDescendant(pid, fn)
+			}
+			tokens.each(fn)
+		}
+		left := listed(below)
+		if len(watchers)+len(left) == 0 {
+			return found, nil
+		}
+		found = true
+		switch now := bootClock(); {
+		case now > end+sweepTime/2:
+			return found, fmt.Errorf("processes %v cannot be killed", append(watchers, left...))
+		case now >= end:
+			sweep(below)
+		default:
+			for _, pid := range append(left, watchers...) {
+				if !told[pid] {
+					unix.Kill(pid, unix.SIGTERM) //nolint:errcheck // it may have ended
+				}
+				told[pid] = true
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// comm is the name that a process has which watches commands of an attempt.
+func comm(tag string) string { return "on-" + tag }
+
+// watching lists the processes that watch commands of an attempt.
+func watching(tag string) (list []int) {
+	for _, pid := range processes() {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err == nil && strings.TrimSpace(string(text)) == comm(tag) && lives(pid, 0) {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
