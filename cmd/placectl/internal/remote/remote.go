@@ -125,7 +125,7 @@ func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer,
 		a, err = d.asked(ctx, what, q)
 	}
 	if err == nil && a.Order != nil {
-		eachText(a.Order, fromLatin1)
+		eachText(a.Order, attempts.FromLatin1)
 	}
 	return a, err
 }
@@ -198,7 +198,7 @@ func (a *Answer) KeptAt(site *attempts.Site) {
 // Write writes an answer for Ask to read.
 func (a *Answer) Write(w io.Writer) error {
 	if a.Order != nil {
-		eachText(a.Order, toLatin1)
+		eachText(a.Order, attempts.ToLatin1)
 	}
 	return json.NewEncoder(w).Encode(a)
 }
@@ -206,40 +206,14 @@ func (a *Answer) Write(w io.Writer) error {
 // eachText changes the texts of an order that need not be UTF-8, as JSON has to be: on the
 // way each byte is a letter of its own.
 func eachText(o *attempts.Order, change func(string) string) {
-	all := func(list []string) []string {
-		out := make([]string, len(list))
-		for i, s := range list {
-			out[i] = change(s)
-		}
-		if list == nil {
-			return nil
-		}
-		return out
-	}
-	o.Command = all(o.Command)
+	o.Command = attempts.Each(o.Command, change)
 	if o.Payload == nil {
 		return
 	}
 	p := *o.Payload
-	p.Env, p.Variables = all(p.Env), all(p.Variables)
+	p.Env, p.Variables = attempts.Each(p.Env, change), attempts.Each(p.Variables, change)
 	for _, s := range []*string{&p.Script, &p.Interpreter, &p.Dir, &p.Out, &p.Err, &p.Input} {
 		*s = change(*s)
 	}
 	o.Payload = &p
-}
-
-func toLatin1(s string) string {
-	letters := make([]rune, len(s))
-	for i := range len(s) {
-		letters[i] = rune(s[i])
-	}
-	return string(letters)
-}
-
-func fromLatin1(s string) string {
-	var b []byte
-	for _, c := range s {
-		b = append(b, byte(c))
-	}
-	return string(b)
 }

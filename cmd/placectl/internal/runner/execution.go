@@ -128,7 +128,7 @@ func (e *execution) openGate() *store.Result {
 
 // awaitGate tells the gate what to do, and waits until it has done all but the last step.
 func (e *execution) awaitGate(p *plan) *store.Result {
-	err := json.NewEncoder(e.go_).Encode(p)
+	err := json.NewEncoder(e.go_).Encode(p.texts(ToLatin1))
 	var w word
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		e.told.SetReadDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // it is a pipe

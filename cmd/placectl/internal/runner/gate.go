@@ -88,6 +88,7 @@ func gate(step func(string)) int {
 	if err := in.Decode(&p); err != nil {
 		return fail(stageSetUp, err)
 	}
+	p = p.texts(FromLatin1)
 	ready, stage, err := p.prepare()
 	if err != nil {
 		return fail(stage, err)

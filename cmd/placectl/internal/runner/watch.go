@@ -38,7 +38,7 @@ const maxPiece = 1 << 16
 
 // Send sends the command, and then its input, until that ends. The connection stays open.
 func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
-	if err := json.NewEncoder(to).Encode(e); err != nil {
+	if err := json.NewEncoder(to).Encode(e.texts(ToLatin1)); err != nil {
 		return err
 	}
 	piece := make([]byte, 4+maxPiece)
@@ -70,6 +70,7 @@ func Watch(from *os.File) (status int, err error) {
 	if err := json.Unmarshal(line, &e); err != nil || len(e.Words) == 0 {
 		return 0, errors.New("what arrived is no command")
 	}
+	e = e.texts(FromLatin1)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}
