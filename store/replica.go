@@ -169,8 +169,11 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 		return err
 	}
 	err = replica.Create(d, opt.lockTimeout(), f)
-	if errors.Is(err, replica.ErrLog) {
+	switch {
+	case errors.Is(err, replica.ErrLog):
 		err = fmt.Errorf("%s: %w", name, ErrExists)
+	case errors.Is(err, replica.ErrNested):
+		err = fmt.Errorf("%s: %w%w", name, err, file.Wordless(ErrConflict))
 	}
 	return err
 }

@@ -101,6 +101,20 @@ func (f *folder) Snapshot(ctx context.Context) (s *replica.Snapshot, err error) 
 	return s, err
 }
 
+func (f *folder) Earlier(ctx context.Context) (s *replica.Snapshot, err error) {
+	err = f.do(func(m *replica.Memory) error { s, err = m.Earlier(ctx); return err })
+	return s, err
+}
+
+func (f *folder) Remember(ctx context.Context, from uint64, chains [][8]byte) error {
+	return f.do(func(m *replica.Memory) error { return m.Remember(ctx, from, chains) })
+}
+
+func (f *folder) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool, err error) {
+	err = f.do(func(m *replica.Memory) error { chain, known, err = m.Chain(ctx, n); return err })
+	return chain, known, err
+}
+
 // Turn only pauses: nobody has a place that could outlive a process that is killed.
 func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position) (replica.Place, *replica.Tail, error) {
 	time.Sleep(lookEvery)

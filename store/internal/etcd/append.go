@@ -52,7 +52,13 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 			}
 			return nil, nil
 		}
-		s, err := describe(a)
+		s, err := d.describe(a)
+		if errors.Is(err, replica.ErrNoLog) {
+			if err = d.elsewhere(ctx); err == nil {
+				d.forget(id) // its parts went there, too
+				continue
+			}
+		}
 		if err != nil {
 			return nil, d.lostBefore(id, err)
 		}

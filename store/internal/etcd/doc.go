@@ -13,6 +13,8 @@
 //	part/<n>/<id>/<i> part i of entry n where that is too long for one request
 //	snap              the newest snapshot: position, format, pieces, bytes, SHA-256
 //	snap/<n>/<i>      piece i of the snapshot at position n
+//	earlier           the snapshot before that, as snap
+//	chain/<n>         the chains of entries that were trimmed, 8 bytes each, from entry n on
 //	first             the oldest entry that is still there
 //	line/<id>         who waits for a turn, bound to a lease
 //

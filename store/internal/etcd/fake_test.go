@@ -29,6 +29,7 @@ type fake struct {
 	user     string
 	tokens   map[string]bool
 	noSpace  bool
+	cluster  uint64
 	older    *fake // what a member's own state shows until somebody reads it twice, nil: the newest
 	now      func() time.Time
 }
@@ -40,7 +41,7 @@ type fakePair struct {
 }
 
 func newFake() *fake {
-	return &fake{changed: make(chan struct{}), revision: 1, pairs: make(map[string]*fakePair), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
+	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418, pairs: make(map[string]*fakePair), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
 }
 
 // member starts a server. Before a request is carried out, and before its answer is sent,
@@ -134,13 +135,13 @@ func (f *fake) answer(r *http.Request, body []byte) (any, *refusal) {
 	case "/v3/lease/grant":
 		f.last++
 		f.leases[f.last] = f.now().Add(time.Duration(loose.TTL) * time.Second)
-		return map[string]string{"ID": fmt.Sprint(f.last), "TTL": fmt.Sprint(loose.TTL)}, nil
+		return map[string]any{"header": f.head(), "ID": fmt.Sprint(f.last), "TTL": fmt.Sprint(loose.TTL)}, nil
 	case "/v3/lease/keepalive":
 		if _, ok := f.leases[loose.ID]; !ok {
-			return map[string]any{"result": map[string]string{"ID": fmt.Sprint(loose.ID)}}, nil
+			return map[string]any{"result": map[string]any{"header": f.head(), "ID": fmt.Sprint(loose.ID)}}, nil
 		}
 		f.leases[loose.ID] = f.now().Add(placeLease * time.Second)
-		return map[string]any{"result": map[string]string{"ID": fmt.Sprint(loose.ID), "TTL": fmt.Sprint(placeLease)}}, nil
+		return map[string]any{"result": map[string]any{"header": f.head(), "ID": fmt.Sprint(loose.ID), "TTL": fmt.Sprint(placeLease)}}, nil
 	case "/v3/lease/revoke":
 		if _, ok := f.leases[loose.ID]; !ok {
 			return nil, &refusal{codeNotFound, "etcdserver: requested lease not found"}
@@ -175,6 +176,10 @@ func (f *fake) expire() {
 	}
 }
 
+func (f *fake) head() map[string]string {
+	return map[string]string{"cluster_id": fmt.Sprint(f.cluster), "revision": fmt.Sprint(f.revision)}
+}
+
 // lag lets the next who reads a member's own state see it as it is now, whatever comes.
 func (f *fake) lag() {
 	f.mu.Lock()
@@ -204,6 +209,9 @@ func (f *fake) find(q ranged) map[string]any {
 	if q.MaxCreated != 0 {
 		list = slices.DeleteFunc(list, func(k string) bool { return f.pairs[k].created > q.MaxCreated })
 	}
+	if q.By == "" && q.Order == "DESCEND" {
+		slices.Reverse(list)
+	}
 	if q.By == targetCreated {
 		slices.SortFunc(list, func(a, b string) int {
 			c := cmp.Compare(f.pairs[a].created, f.pairs[b].created)
@@ -213,7 +221,7 @@ func (f *fake) find(q ranged) map[string]any {
 			return c
 		})
 	}
-	out := map[string]any{}
+	out := map[string]any{"header": f.head()}
 	if n := len(list); n > 0 {
 		out["count"] = fmt.Sprint(n)
 	}
@@ -334,7 +342,7 @@ func (f *fake) transact(t transaction) (any, *refusal) {
 	if wrote {
 		f.stir()
 	}
-	out := map[string]any{"header": map[string]string{"revision": fmt.Sprint(f.revision)}}
+	out := map[string]any{"header": f.head()}
 	if took {
 		out["succeeded"] = true
 	}

@@ -42,6 +42,7 @@ type gateway struct {
 	client  *http.Client
 	login   *login // nil: etcd knows no users
 	best    atomic.Int32
+	cluster atomic.Uint64 // that has the log, 0: not known yet
 	detail  func(string)
 }
 
@@ -214,7 +215,7 @@ func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byt
 				g.best.Store(int32(a.member))
 				return a.body, underWay(), a.err
 			}
-			if a.sent {
+			if a.sent && !errors.As(a.err, new(*stranger)) { // another etcd has nothing of ours
 				lost++
 			}
 			g.note(a, failed)
@@ -331,7 +332,7 @@ func (g *gateway) exchange(ctx context.Context, method, url string, body []byte)
 		return nil, err
 	}
 	if res.StatusCode == http.StatusOK {
-		return got, nil
+		return got, g.same(clusterOf(got))
 	}
 	r := new(refusal)
 	if json.Unmarshal(got, r) != nil || r.Message == "" {

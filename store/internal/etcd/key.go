@@ -14,6 +14,22 @@ func (k keys) head() []byte  { return k.key("head") }
 func (k keys) first() []byte { return k.key("first") }
 func (k keys) snap() []byte  { return k.key("snap") }
 
+// earlier says of the snapshot before the newest what snap says of that.
+func (k keys) earlier() []byte { return k.key("earlier") }
+
+// chains is the key of the chains of entries that are trimmed, from n on.
+func (k keys) chains(n uint64) []byte { return k.key(fmt.Sprintf("chain/%016x", n)) }
+
+// above are the prefixes that a prefix lies below.
+func (k keys) above() (list []keys) {
+	for i, c := range k {
+		if c == '/' {
+			list = append(list, k[:i])
+		}
+	}
+	return list
+}
+
 func (k keys) entry(n uint64) []byte { return k.key(fmt.Sprintf("log/%016x", n)) }
 
 // parts is what the keys of the parts of an entry begin with.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
@@ -29,6 +30,7 @@ type place struct {
 	created int64 // revision
 	lease   int64
 	doubled bool // a copy of what put the key may be carried out yet
+	turned  atomic.Bool
 	once    sync.Once
 	left    chan struct{}
 }
@@ -59,6 +61,11 @@ func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *stand
 		}
 		// Whether the key was put is not known: another lease, and this one runs out.
 		d.forgetLease(lease)
+		if errors.Is(err, replica.ErrNoLog) {
+			if err = d.elsewhere(ctx); err == nil {
+				continue
+			}
+		}
 		if r := new(refusal); try > 0 || !errors.As(err, &r) || r.Code != codeNotFound {
 			return nil, nil, d.explain(err)
 		}
@@ -102,7 +109,7 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, lease int64) 
 	if len(last) > 1 {
 		s.before = last[1].Key
 	}
-	s.described, err = describe(a)
+	s.described, err = d.describe(a)
 	return p, s, err
 }
 
@@ -134,16 +141,28 @@ func (d *driver) forgetLease(lease int64) {
 	}
 }
 
+// leastWork is how much processor time a process takes from one renewal to the next that does
+// something: the renewal itself takes less.
+const leastWork = 10 * time.Millisecond
+
 // stay renews the lease until the place is given up. A lease that runs out all the same
-// loses the place, nothing else.
+// loses the place, nothing else. While it waits a process may sleep; once its turn has come
+// all wait for it, so it loses the place if it does nothing: its disk may hang.
 func (p *place) stay() {
 	tick := time.NewTicker(renewPlace)
 	defer tick.Stop()
+	watched, used := false, time.Duration(0)
 	for {
 		select {
 		case <-p.left:
 			return
 		case <-tick.C:
+			now := p.d.used()
+			if watched && now-used < leastWork {
+				p.behind(p.remove)
+				return
+			}
+			watched, used = p.turned.Load(), now
 			ctx, cancel := context.WithTimeout(context.Background(), renewPlace)
 			alive, err := p.d.renew(ctx, p.lease)
 			cancel()
@@ -230,6 +249,7 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 			return nil, nil, err
 		}
 		tail.Waiting = found.waited
+		mine.turned.Store(true)
 		return mine, tail, nil
 	}
 }
@@ -281,7 +301,7 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 	}
 	s := &standing{revision: a.Header.Revision}
 	var err error
-	if s.described, err = describe(a); err != nil {
+	if s.described, err = d.describe(a); err != nil {
 		return nil, err
 	}
 	if len(a.ranges(tailRanges).Pairs) == 0 {

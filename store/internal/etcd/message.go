@@ -121,9 +121,10 @@ func (t transaction) serializable() transaction {
 	return transaction{Then: then}
 }
 
-// revised is the head of an answer: of which revision it is.
+// revised is the head of an answer: of which revision it is, and of which etcd.
 type revised struct {
-	Revision int64 `json:"revision,string"`
+	Cluster  uint64 `json:"cluster_id,string"`
+	Revision int64  `json:"revision,string"`
 }
 
 type transactionAnswer struct {

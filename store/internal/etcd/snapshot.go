@@ -3,11 +3,13 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/placectl/placectl/store/internal/replica"
 )
@@ -25,18 +27,41 @@ func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := s.newest
-		body, err := d.gather(ctx, d.snapPieces(n), int(n.pieces), n.bytes)
+		snap, err := d.collect(ctx, s.newest)
 		switch {
-		case err != nil:
-			return nil, err
-		case body != nil && sha256.Sum256(body) == n.sum:
-			return &replica.Snapshot{At: n.at, Format: n.format, SHA256: n.sum, Body: body}, nil
-		case last == n.make:
-			return nil, fmt.Errorf("the snapshot at %v is damaged: pieces are missing, or differ from their checksum", n.at)
+		case snap != nil || err != nil:
+			return snap, err
+		case last == s.newest.make:
+			return nil, fmt.Errorf("%w: that at %v lacks pieces, or differs from its checksum", replica.ErrSnapshot, s.newest.at)
 		}
-		last = n.make
+		last = s.newest.make
 	}
+}
+
+// collect reads a snapshot, nil if its pieces are not there, or are others.
+func (d *driver) collect(ctx context.Context, n newest) (*replica.Snapshot, error) {
+	body, err := d.gather(ctx, d.snapPieces(n), int(n.pieces), n.bytes)
+	if body == nil || err != nil || sha256.Sum256(body) != n.sum {
+		return nil, err
+	}
+	return &replica.Snapshot{At: n.at, Format: n.format, SHA256: n.sum, Body: body}, nil
+}
+
+// Earlier reads the snapshot before the newest, see replica.Upkeep. Older versions do not
+// move its key: then its pieces are gone.
+func (d *driver) Earlier(ctx context.Context) (*replica.Snapshot, error) {
+	var a rangedAnswer
+	if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.earlier()}, &a); err != nil {
+		return nil, d.explain(err)
+	}
+	if len(a.Pairs) == 0 {
+		return nil, nil
+	}
+	n, err := decodeNewest(a.value())
+	if err != nil {
+		return nil, err
+	}
+	return d.collect(ctx, n)
 }
 
 // send puts the pieces of a snapshot, under a lease.
@@ -65,6 +90,9 @@ func (d *driver) Create(ctx context.Context, id replica.ID, s *replica.Snapshot)
 		}
 		return err
 	}
+	if err := d.apart(ctx); err != nil {
+		return err
+	}
 	n, p, err := d.send(ctx, s)
 	if err != nil {
 		return err
@@ -90,6 +118,34 @@ func (d *driver) Create(ctx context.Context, id replica.ID, s *replica.Snapshot)
 	return replica.ErrLog
 }
 
+// apart verifies that no log lies above the prefix or below it: one would trim the other.
+func (d *driver) apart(ctx context.Context) error {
+	for _, k := range d.keys.above() {
+		var a rangedAnswer
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: k.meta()}, &a); err != nil {
+			return d.explain(err)
+		}
+		if _, err := decodeMeta(a.value()); err == nil {
+			return fmt.Errorf("%w: there is one with the prefix %s", replica.ErrNested, k)
+		}
+	}
+	for from, end := d.keys.all(); ; {
+		var a rangedAnswer
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, KeysOnly: true, Limit: deletedAtOnce}, &a); err != nil {
+			return d.explain(err)
+		}
+		for _, p := range a.Pairs {
+			if under, is := strings.CutSuffix(string(p.Key), "/meta"); is && under != string(d.keys) {
+				return fmt.Errorf("%w: there is one with the prefix %s", replica.ErrNested, under)
+			}
+			from = append(bytes.Clone(p.Key), 0)
+		}
+		if !a.More {
+			return nil
+		}
+	}
+}
+
 // Keep puts a snapshot in the place of the newest, see replica.Upkeep.
 func (d *driver) Keep(ctx context.Context, was replica.Position, s *replica.Snapshot) (bool, error) {
 	now, err := d.look(ctx, 1<<63)
@@ -103,7 +159,7 @@ func (d *driver) Keep(ctx context.Context, was replica.Position, s *replica.Snap
 	value := n.encode()
 	t := transaction{
 		If:   []comparison{unchanged(d.keys.snap(), now.snapRev)},
-		Then: append(counted(p.keys), putting(d.keys.snap(), value)),
+		Then: append(counted(p.keys), putting(d.keys.snap(), value), putting(d.keys.earlier(), now.newest.encode())),
 		Else: []operation{reading(ranged{Key: d.keys.snap()})},
 	}
 	var a transactionAnswer

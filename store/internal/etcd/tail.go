@@ -50,7 +50,7 @@ type described struct {
 	line    int64 // when the first in the line came, 0: nobody is in it
 }
 
-func describe(a transactionAnswer) (s described, err error) {
+func (d *driver) describe(a transactionAnswer) (s described, err error) {
 	meta := a.ranges(0).value()
 	if meta == nil {
 		return s, replica.ErrNoLog
@@ -58,6 +58,7 @@ func describe(a transactionAnswer) (s described, err error) {
 	if s.tail.Log, err = decodeMeta(meta); err != nil {
 		return s, err
 	}
+	d.cluster.CompareAndSwap(0, a.Header.Cluster)
 	var ok bool
 	if s.tail.Head, ok = replica.ParsePosition(a.ranges(1).value()); !ok {
 		return s, fmt.Errorf("head: %w", errForeign)
@@ -79,11 +80,19 @@ func describe(a transactionAnswer) (s described, err error) {
 
 // look asks for the state of the log, and the first page behind a position.
 func (d *driver) look(ctx context.Context, at uint64) (described, error) {
-	var a transactionAnswer
-	if err := d.read(ctx, "/v3/kv/txn", transaction{Then: d.tailReads(at)}, &a); err != nil {
-		return described{}, d.explain(err)
+	for {
+		var a transactionAnswer
+		if err := d.read(ctx, "/v3/kv/txn", transaction{Then: d.tailReads(at)}, &a); err != nil {
+			return described{}, d.explain(err)
+		}
+		s, err := d.describe(a)
+		if errors.Is(err, replica.ErrNoLog) {
+			if err = d.elsewhere(ctx); err == nil {
+				continue
+			}
+		}
+		return s, err
 	}
-	return describe(a)
 }
 
 // After reads what there is behind a position.

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // deletedAtOnce are so many entries: more would hold others up.
@@ -32,6 +34,34 @@ func (d *driver) Trim(ctx context.Context, first uint64) error {
 			return d.explain(err)
 		}
 	}
+}
+
+// Remember keeps chains, see replica.Upkeep.
+func (d *driver) Remember(ctx context.Context, from uint64, chains [][8]byte) error {
+	value := make([]byte, 0, 8*len(chains))
+	for _, c := range chains {
+		value = append(value, c[:]...)
+	}
+	return d.explain(d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{putting(d.keys.chains(from), value)}}, nil))
+}
+
+// Chain returns one of them, see replica.Log.
+func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool, err error) {
+	var a rangedAnswer
+	q := ranged{Key: d.keys.chains(0), End: d.keys.chains(n + 1), Order: "DESCEND", Limit: 1}
+	if err := d.read(ctx, "/v3/kv/range", q, &a); err != nil || len(a.Pairs) == 0 {
+		return chain, false, d.explain(err)
+	}
+	key := string(a.Pairs[0].Key)
+	from, err := strconv.ParseUint(key[strings.LastIndexByte(key, '/')+1:], 16, 64)
+	if err != nil || n < from {
+		return chain, false, nil
+	}
+	value := a.value()
+	if at := (n - from) * 8; at < uint64(len(value)) && uint64(len(value))-at >= 8 {
+		return [8]byte(value[at : at+8]), true, nil
+	}
+	return chain, false, nil
 }
 
 // sweep deletes the entries before first, their parts, and the snapshots that nobody can

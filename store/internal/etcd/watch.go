@@ -127,6 +127,9 @@ func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(
 		case line.Result.Canceled:
 			return fmt.Errorf("the watch was ended: %s", line.Result.Reason)
 		}
+		if err := g.same(line.Result.Header.Cluster); err != nil {
+			return err
+		}
 		silent.Stop()
 		say(line.Result.Header.Revision)
 	}

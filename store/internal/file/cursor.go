@@ -247,5 +247,9 @@ func (c *cursor) complete() error {
 	if len(c.prefix) > 0 {
 		of += " below " + row.Shown(c.prefix)
 	}
-	return fmt.Errorf("%w: %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, of, c.sum.Count, want.Count)
+	return otherRows(of, c.sum, want)
+}
+
+func otherRows(of string, has, want row.Sum) error {
+	return fmt.Errorf("%w: %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, of, has.Count, want.Count)
 }

@@ -229,6 +229,8 @@ func (r *Recorder) Clear(t row.Table) error {
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}
+	} else if row.Local(t, nil) { // it follows from what is written down
+		return err
 	} else if err == nil && r.beside {
 		r.changed = true
 	}

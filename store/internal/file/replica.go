@@ -88,18 +88,33 @@ func (r *Recorder) lower(format uint32) error {
 }
 
 // EachStored goes through all rows of a table as they are stored, but for those that are of
-// this file alone.
+// this file alone, and verifies each, and at the end that no row is missing.
 func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) error {
 	b := r.bucket(t)
 	if b == nil {
 		return nil
 	}
-	return b.ForEach(func(key, value []byte) error {
+	var sum row.Sum
+	err := b.ForEach(func(key, value []byte) error {
+		if err := whole(t, key, value); err != nil {
+			return err
+		}
+		if row.Counted(t, key) {
+			sum.Add(value)
+		}
 		if row.Local(t, key) {
 			return nil
 		}
 		return fn(key, value)
 	})
+	if err != nil {
+		return err
+	}
+	want, known, err := r.sumOf(t, nil)
+	if err == nil && known && sum != want {
+		err = otherRows(t.String(), sum, want)
+	}
+	return err
 }
 
 // Upgrade brings a replica of an older format up to date: what it changes is known, and the

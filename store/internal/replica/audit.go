@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
 )
@@ -28,7 +29,7 @@ func (rep *Replica) Each(since uint64, fn func(*Change) error) error {
 	for at := (Position{N: since}); ; {
 		tail, err := rep.driver.After(ctx, at)
 		if err != nil {
-			return away(err)
+			return rep.away(err)
 		}
 		if at.N+1 < tail.First {
 			at.N = tail.First - 1
@@ -76,6 +77,9 @@ func (rep *Replica) Audit(find func(string)) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := rep.auditSnapshots(dir, find); err != nil {
+		return err
+	}
 	other := &Replica{Name: rep.Name, driver: rep.driver, opt: rep.opt, link: dir + "/log"}
 	other.opt.Folder, other.opt.Stale = dir, 0
 	if err := other.join(rep.until()); err != nil {
@@ -102,6 +106,82 @@ func (rep *Replica) Audit(find func(string)) error {
 	return fmt.Errorf("%w: others wrote all the time, and no two replicas stood at one position", file.ErrLocked)
 }
 
+// auditSnapshots makes the newest snapshot anew of the one before and the entries between the
+// two, and compares: a machine whose replica was damaged may have made it.
+func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
+	ctx, cancel := within(time.Now().Add(max(rep.opt.LockTimeout, joinTime)))
+	defer cancel()
+	newest, err := rep.driver.Snapshot(ctx)
+	if err != nil {
+		return rep.away(err)
+	}
+	earlier, err := rep.driver.Earlier(ctx)
+	if earlier == nil || err != nil {
+		return rep.away(err)
+	}
+	was, err := rep.replay(ctx, dir+"/newest.db", newest, newest.At)
+	if errors.Is(err, ErrSnapshot) {
+		find(fmt.Sprintf("the newest snapshot, at %v: %v; put another in its place: placectl log trim", newest.At, err))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	is, err := rep.replay(ctx, dir+"/earlier.db", earlier, newest.At)
+	if errors.Is(err, errTrimmed) { // another machine has made a snapshot meanwhile
+		return nil
+	}
+	if err == nil && !bytes.Equal(was.Body, is.Body) {
+		find(fmt.Sprintf("the newest snapshot, at %v, is not what the snapshot at %v and the entries behind that make; put another in its place from a machine that has not joined since: placectl log trim", newest.At, earlier.At))
+	}
+	return err
+}
+
+// errTrimmed says that entries are in the log no more.
+var errTrimmed = errors.New("the entries have been trimmed meanwhile")
+
+// replay makes a file of a snapshot and the entries behind it, and returns a snapshot of that.
+func (rep *Replica) replay(ctx context.Context, path string, from *Snapshot, until Position) (out *Snapshot, err error) {
+	if err := from.make(path, rep.ID(), rep.opt.LockTimeout); err != nil {
+		return nil, err
+	}
+	f, err := file.Open(path, file.Options{LockTimeout: rep.opt.LockTimeout, Replica: true})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for at := from.At; at.N < until.N; {
+		tail, err := rep.driver.After(ctx, at)
+		if err != nil {
+			return nil, rep.away(err)
+		}
+		if len(tail.Entries) == 0 {
+			return nil, errTrimmed
+		}
+		tail.Entries = tail.Entries[:min(uint64(len(tail.Entries)), until.N-at.N)]
+		err = f.Follow(func(r *file.Recorder) (bool, error) {
+			r.Unrecorded()
+			stands, err := r.Replica()
+			if err == nil {
+				err = applyAll(r, stands, tail)
+			}
+			if err != nil {
+				return false, err
+			}
+			at = positionOf(stands)
+			return true, r.PutReplica(stands)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	err = f.View(func(r *file.Recorder) (err error) {
+		out, err = TakeSnapshot(r, until)
+		return err
+	})
+	return out, err
+}
+
 // snapshot is what the replica holds, brought up to date.
 func (rep *Replica) snapshot() (snap *Snapshot, err error) {
 	err = rep.View(func(r *file.Recorder) error {
@@ -122,7 +202,7 @@ func (rep *Replica) auditEntries(find func(string)) error {
 	defer cancel()
 	end, err := rep.driver.After(ctx, nowhere)
 	if err != nil {
-		return away(err)
+		return rep.away(err)
 	}
 	var last *Change
 	stop := errors.New("an entry cannot be read")
@@ -158,7 +238,7 @@ func (rep *Replica) Watch(ctx context.Context, since string) (string, error) {
 	for {
 		tail, err := rep.driver.After(ctx, nowhere)
 		if err != nil {
-			return "", away(err)
+			return "", rep.away(err)
 		}
 		if now := tail.Head.String(); now != since {
 			return now, nil
@@ -174,5 +254,5 @@ func (rep *Replica) Size() (Size, error) {
 	ctx, cancel := within(rep.until())
 	defer cancel()
 	s, err := rep.driver.Size(ctx)
-	return s, away(err)
+	return s, rep.away(err)
 }

@@ -18,6 +18,9 @@ const deltaLevel = 4
 // those that are of the file alone.
 func changesOf(set *file.ChangeSet, before find) (tables []tableChange, err error) {
 	for t := range row.TableCount {
+		if row.Local(t, nil) {
+			continue
+		}
 		c := tableChange{name: t.String(), cleared: set.Cleared(t)}
 		set.Each(t, func(key, value []byte) {
 			if row.Local(t, key) {
@@ -28,6 +31,9 @@ func changesOf(set *file.ChangeSet, before find) (tables []tableChange, err erro
 				old = before(t, key)
 			}
 			o, same, failed := change(key, old, value)
+			if failed == nil && o.kind == opChange { // no other machine could make the new row of a damaged one
+				_, failed = row.Unseal(t, key, old)
+			}
 			if failed != nil {
 				err = failed
 			}

@@ -18,6 +18,8 @@ var (
 	ErrNoLog = errors.New("there is no log")
 	// ErrLog: there is one already.
 	ErrLog = errors.New("there is a log already")
+	// ErrNested: the prefix lies below that of a log, or the other way round.
+	ErrNested = errors.New("no database may lie below another")
 	// ErrAway: nobody who keeps the log could be reached, and nothing was sent.
 	ErrAway = errors.New("nobody who keeps the log can be reached")
 	// ErrLost: a call was sent, and no answer came: it may have been carried out, or be
@@ -103,6 +105,8 @@ type Log interface {
 	After(ctx context.Context, at Position) (*Tail, error)
 	// Snapshot reads the newest snapshot, whole.
 	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Chain returns the chain of an entry that was trimmed, if Remember was told of it.
+	Chain(ctx context.Context, n uint64) (chain [8]byte, known bool, err error)
 	// Turn waits in the line until nobody is before the place; without one it takes the
 	// last first. It returns what there was behind a position when the turn came, so that
 	// nobody has to ask once more. A place that is lost while it waits is taken anew, at
@@ -134,6 +138,10 @@ type Upkeep interface {
 	// Keep puts a snapshot in the place of the newest one, if that one's position is was
 	// still; else it does nothing, and is false. The one before the newest is kept, too.
 	Keep(ctx context.Context, was Position, s *Snapshot) (bool, error)
+	// Earlier reads the snapshot before the newest, nil if there is none.
+	Earlier(ctx context.Context) (*Snapshot, error)
+	// Remember keeps the chains of entries from a position on, which Trim forgets next.
+	Remember(ctx context.Context, from uint64, chains [][8]byte) error
 	// Trim moves First to a position, unless it is there or behind it already, and only
 	// then deletes the entries before it, and the snapshots that lie before first - 1.
 	// What an earlier one has left it deletes, too.

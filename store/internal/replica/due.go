@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"context"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -55,13 +56,30 @@ func (rep *Replica) Trim() error { return rep.keep(0) }
 // keep puts a snapshot of the replica in the place of the newest, unless that is newer.
 // Pieces of the log are deleted last: whoever reads meanwhile finds what it looks for, or
 // is told where the log begins.
+//
+// A replica that is damaged is made anew first: others make theirs of the snapshot.
 func (rep *Replica) keep(times float64) error {
+	err := rep.keepOnce(times)
+	if !isDamage(err) {
+		return err
+	}
+	rep.detail("the replica is made anew: " + err.Error())
+	if err := rep.join(rep.until()); err != nil {
+		return err
+	}
+	if err := rep.View(func(*file.Recorder) error { return nil }); err != nil {
+		return err
+	}
+	return rep.keepOnce(times)
+}
+
+func (rep *Replica) keepOnce(times float64) error {
 	s := &session{rep: rep, until: time.Now().Add(max(rep.opt.LockTimeout, time.Minute))}
 	ctx, cancel := within(s.until)
 	defer cancel()
 	tail, err := rep.driver.After(ctx, nowhere)
 	if err != nil {
-		return away(err)
+		return rep.away(err)
 	}
 	var snap *Snapshot
 	err = rep.File().View(func(r *file.Recorder) error {
@@ -78,10 +96,13 @@ func (rep *Replica) keep(times float64) error {
 	if snap != nil {
 		kept, err := rep.driver.Keep(ctx, tail.Snapshot, snap)
 		if err != nil || !kept {
-			return away(err)
+			return rep.away(err)
+		}
+		if err := rep.keepChains(ctx, tail); err != nil {
+			return err
 		}
 		if err := rep.driver.Trim(ctx, tail.Snapshot.N+1); err != nil {
-			return away(err)
+			return rep.away(err)
 		}
 		tail.Snapshot, tail.SnapshotBytes = snap.At, int64(len(snap.Body))
 	}
@@ -94,4 +115,33 @@ func (rep *Replica) keep(times float64) error {
 		rep.noteDue(at)
 		return true, r.PutReplica(at)
 	})
+}
+
+// chainsAtOnce is how many chains a value of a log has.
+const chainsAtOnce = 8192
+
+// keepChains keeps the chains of entries that are trimmed next, 8 bytes each: a machine that
+// was away for long finds out by them whether the log is the one that it knew.
+func (rep *Replica) keepChains(ctx context.Context, end *Tail) error {
+	for at := (Position{N: end.First - 1}); at.N < end.Snapshot.N; {
+		from := at.N + 1
+		var chains [][8]byte
+		for at.N < end.Snapshot.N && len(chains) < chainsAtOnce {
+			tail, err := rep.driver.After(ctx, at)
+			if err != nil {
+				return rep.away(err)
+			}
+			if len(tail.Entries) == 0 { // another machine has trimmed them
+				return nil
+			}
+			for _, b := range tail.Entries[:min(uint64(len(tail.Entries)), end.Snapshot.N-at.N)] {
+				at = at.After(b)
+				chains = append(chains, at.Chain)
+			}
+		}
+		if err := rep.driver.Remember(ctx, from, chains); err != nil {
+			return rep.away(err)
+		}
+	}
+	return nil
 }

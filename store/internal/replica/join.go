@@ -25,40 +25,67 @@ func (rep *Replica) join(until time.Time) error {
 	if err != nil {
 		return rep.away(err)
 	}
-	snap, err := rep.driver.Snapshot(ctx)
-	if err != nil {
-		return rep.away(err)
+	if most := time.Now().Add(joinTime); until.Before(most) { // the log answers: the rest is work
+		until = most
 	}
-	if err := snap.verify(); err != nil {
-		return rep.wanted(err, until)
-	}
-	at := row.Replica{Log: tail.Log, N: snap.At.N, Chain: snap.At.Chain, Since: snap.At.N, SinceBytes: uint64(len(snap.Body))}
-	rep.removeOthers(tail.Log)
-	err = file.Join(rep.path(tail.Log), time.Until(until), func(b *file.Bulk) error { return snap.fill(b, &at) })
-	if err != nil {
-		return err
-	}
-	if err := rep.use(tail.Log); err != nil {
-		return err
-	}
-	return writeLink(rep.link, tail.Log)
+	return rep.joinTo(tail.Log, until)
 }
 
-// fill puts the rows of a snapshot into a new file, and says where it stands.
-func (s *Snapshot) fill(b *file.Bulk, at *row.Replica) error {
-	err := s.rows(func(t row.Table, key, value []byte) error { return b.PutStored(t, key, bytes.Clone(value)) })
+// joinTime is how long a log that answers may take to hand over a snapshot.
+const joinTime = time.Minute
+
+// joinTo makes the local replica anew of a log's newest snapshot, or of the one before if
+// that is damaged: the entries behind it are still in the log.
+func (rep *Replica) joinTo(log ID, until time.Time) error {
+	ctx, cancel := within(until)
+	defer cancel()
+	snap, err := rep.driver.Snapshot(ctx)
+	if err == nil {
+		err = snap.make(rep.path(log), log, time.Until(until))
+	}
+	if errors.Is(err, ErrSnapshot) {
+		earlier, failed := rep.driver.Earlier(ctx)
+		if failed != nil || earlier == nil {
+			return errors.Join(err, rep.away(failed))
+		}
+		rep.warn(err.Error() + "; this machine goes by the one before: find out with placectl log check which machine made it")
+		err = earlier.make(rep.path(log), log, time.Until(until))
+	}
 	if err != nil {
+		return rep.wanted(rep.away(err), until)
+	}
+	if err := rep.use(log); err != nil {
 		return err
 	}
-	if at == nil {
-		return nil
+	rep.removeOthers(log)
+	return writeLink(rep.link, log)
+}
+
+// make makes a replica of a snapshot.
+func (s *Snapshot) make(path string, log ID, timeout time.Duration) error {
+	if err := s.verify(); err != nil {
+		return err
 	}
-	return b.Put(row.Meta, row.KeyReplica, at.Encode())
+	at := row.Replica{Log: log, N: s.At.N, Chain: s.At.Chain, Since: s.At.N, SinceBytes: uint64(len(s.Body))}
+	return file.Join(path, timeout, func(b *file.Bulk) error {
+		err := s.rows(func(t row.Table, key, value []byte) error {
+			if row.Counted(t, key) {
+				if _, err := row.Unseal(t, key, value); err != nil {
+					return fmt.Errorf("%w: %w", ErrSnapshot, err)
+				}
+			}
+			return b.PutStored(t, key, bytes.Clone(value))
+		})
+		if err != nil {
+			return err
+		}
+		return b.Put(row.Meta, row.KeyReplica, at.Encode())
+	})
 }
 
 // removeOthers removes the replicas of a log that were made before the machine was booted.
 func (rep *Replica) removeOthers(id ID) {
-	suffix := fmt.Sprintf("-%d.db", os.Getuid())
+	suffix := fmt.Sprintf("-%s-%d.db", machineID(), os.Getuid())
 	boot := fmt.Sprintf("%s-%s-", id, bootID())
 	entries, _ := os.ReadDir(rep.opt.Folder)
 	for _, e := range entries {
@@ -84,6 +111,3 @@ func writeLink(path string, id ID) error {
 	}
 	return err
 }
-
-// damaged removes a replica that cannot be used: the next to come makes it anew.
-func (rep *Replica) damaged() { _ = os.Remove(rep.path(rep.ID())) }

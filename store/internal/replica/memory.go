@@ -25,7 +25,8 @@ type memoryState struct {
 	First     uint64
 	Entries   map[uint64][]byte
 	Snapshots []*Snapshot // the newest is the last
-	Line      []uint64    // places, in order
+	Chains    map[uint64][8]byte
+	Line      []uint64 // places, in order
 	LastPlace uint64
 }
 
@@ -146,6 +147,36 @@ func (m *Memory) Trim(_ context.Context, first uint64) error {
 		s.Snapshots = slices.DeleteFunc(s.Snapshots, func(snap *Snapshot) bool { return snap.At.N+1 < s.First })
 		return true, nil
 	})
+}
+
+// Earlier reads the snapshot before the newest, see Upkeep.
+func (m *Memory) Earlier(context.Context) (earlier *Snapshot, err error) {
+	err = m.do(func(s *memoryState) (bool, error) {
+		if n := len(s.Snapshots); n > 1 {
+			earlier = s.Snapshots[n-2]
+		}
+		return false, nil
+	})
+	return earlier, err
+}
+
+// Remember keeps chains, see Upkeep.
+func (m *Memory) Remember(_ context.Context, from uint64, chains [][8]byte) error {
+	return m.do(func(s *memoryState) (bool, error) {
+		if s.Chains == nil {
+			s.Chains = make(map[uint64][8]byte)
+		}
+		for i, c := range chains {
+			s.Chains[from+uint64(i)] = c
+		}
+		return false, nil
+	})
+}
+
+// Chain returns one of them, see Log.
+func (m *Memory) Chain(_ context.Context, n uint64) (chain [8]byte, known bool, err error) {
+	err = m.do(func(s *memoryState) (bool, error) { chain, known = s.Chains[n]; return false, nil })
+	return chain, known, err
 }
 
 // Size tells how much there is, see Upkeep.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -13,8 +14,12 @@ import (
 // applyMost is how many bytes of entries are applied; who is behind by more joins anew.
 const applyMost = 8 << 20
 
-// behind says that the replica is not at the end of the log.
-type behind struct{ tail *Tail }
+// behind says that the replica is not at the end of the log, and what comes behind the
+// position that it was at.
+type behind struct {
+	from Position
+	tail *Tail
+}
 
 func (*behind) Error() string { return "the replica is behind the log" }
 
@@ -26,6 +31,12 @@ func (e *errJoin) Unwrap() error { return e.why }
 
 // ErrGoneBack says that a log is not what it was: an older state of it was put back.
 var ErrGoneBack = fmt.Errorf("%w: the log has gone back to an earlier state", row.ErrDamaged)
+
+// ErrVanished says that there is no log any more of which this machine has a replica.
+var ErrVanished = fmt.Errorf("%w: the log is gone", row.ErrDamaged)
+
+// wayOut is what to do about a log that a replica is ahead of.
+const wayOut = "back that up (placectl backup, with --stale any), and begin a new log with init --from"
 
 // View runs fn on a snapshot of the replica that holds all that the log held when View was
 // called, or, where the handle is content with less, what is there.
@@ -48,7 +59,7 @@ func (rep *Replica) View(fn func(*file.Recorder) error) error {
 		if !errors.As(err, &late) {
 			return err
 		}
-		if err := s.catchUp(late.tail); err != nil {
+		if err := s.catchUp(late.from, late.tail); err != nil {
 			return err
 		}
 		return errAgain
@@ -96,8 +107,7 @@ func (s *session) joining(try func() error) error {
 		case errors.Is(err, errAgain):
 			continue
 		case errors.As(err, &join) && s.joins < joinsMost:
-		case s.joins == 0 && isDamage(err):
-			s.rep.damaged()
+		case s.joins == 0 && isDamage(err): // the file stays until there is another
 		default:
 			return s.rep.wanted(saidBy(err), s.until)
 		}
@@ -111,8 +121,10 @@ func (s *session) joining(try func() error) error {
 
 // isDamage reports whether an error is one of this machine's replica, and of no log's.
 func isDamage(err error) bool {
-	if errors.Is(err, errEntry) || errors.Is(err, errSnapshot) || errors.Is(err, ErrGoneBack) {
-		return false
+	for _, is := range []error{errEntry, ErrSnapshot, ErrGoneBack, ErrVanished} {
+		if errors.Is(err, is) {
+			return false
+		}
 	}
 	var said *answered
 	gone := errors.Is(err, row.ErrNotFound) && !errors.As(err, &said)
@@ -190,11 +202,11 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	case tail.Log != at.Log:
 		return &errJoin{fmt.Errorf("the log is another one than it was: %s, and not %s", tail.Log, ID(at.Log))}
 	case tail.Head.N < at.N || tail.Head.N == at.N && tail.Head.Chain != at.Chain:
-		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; back that up (placectl backup, with --stale any), and begin a new log with init --from", ErrGoneBack, tail.Head, positionOf(at))
+		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; "+wayOut, ErrGoneBack, tail.Head, positionOf(at))
 	}
 	s.known, s.asked, s.heard = max(s.known, tail.Head.N), true, began
 	if tail.Head.N > at.N {
-		return &behind{tail}
+		return &behind{positionOf(at), tail}
 	}
 	s.rep.wasFresh(began)
 	return nil
@@ -203,11 +215,15 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 // away is an error of a call under the name that callers know it by.
 func (rep *Replica) away(err error) error {
 	if errors.Is(err, ErrNoLog) {
+		if _, err := os.Stat(rep.path(rep.ID())); err == nil {
+			return fmt.Errorf("%w: there is none below %s, and this machine has a replica of it; "+wayOut, ErrVanished, rep.Name)
+		}
 		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name, file.Wordless(file.ErrNoDatabase))
 	}
 	return away(err)
 }
 
+// away is an error of a call of a log that does not answer.
 func away(err error) error {
 	switch {
 	case errors.Is(err, ErrAway), errors.Is(err, ErrLost), errors.Is(err, context.DeadlineExceeded):
@@ -216,9 +232,11 @@ func away(err error) error {
 	return err
 }
 
-// catchUp applies what a log held behind the replica, or says that it is to be made anew.
-func (s *session) catchUp(tail *Tail) error {
+// catchUp applies what a log held behind a position of the replica, or says that the replica
+// should be made anew. It is errAgain if another process has made it anew meanwhile.
+func (s *session) catchUp(from Position, tail *Tail) error {
 	return s.rep.File().Follow(func(r *file.Recorder) (bool, error) {
+		defer s.worked(time.Now())
 		r.Unrecorded()
 		at, err := s.position(r)
 		if err != nil {
@@ -227,7 +245,13 @@ func (s *session) catchUp(tail *Tail) error {
 		if s.at = positionOf(at); tail.Head.N <= at.N { // somebody else of this machine was faster
 			return false, nil
 		}
+		if at.N < from.N {
+			return false, errAgain
+		}
 		if why := s.tooFar(at, tail); why != "" {
+			if err := s.follows(at, tail); err != nil {
+				return false, err
+			}
 			return false, &errJoin{errors.New(why)}
 		}
 		newer(at, tail)
@@ -256,6 +280,31 @@ func (s *session) tooFar(at *row.Replica, tail *Tail) string {
 	}
 	return ""
 }
+
+// follows verifies that a log which is too far ahead of the replica goes on from where that
+// stands: of entries that were trimmed it keeps the chains.
+func (s *session) follows(at *row.Replica, tail *Tail) error {
+	chain, known := at.Chain, false
+	var err error
+	if at.N+1 < tail.First {
+		ctx, cancel := within(s.until)
+		defer cancel()
+		chain, known, err = s.rep.driver.Chain(ctx, at.N)
+	} else if len(tail.Entries) > 0 {
+		var h *Head
+		if h, err = DecodeHead(tail.Entries[0]); err == nil && h.Position == at.N+1 {
+			chain, known = h.Before, true
+		}
+	}
+	if err == nil && known && chain != at.Chain {
+		err = fmt.Errorf("%w: it has gone on from another entry %d than this machine's replica; "+wayOut, ErrGoneBack, at.N)
+	}
+	return s.rep.away(err)
+}
+
+// worked lets a transaction wait as much longer as it has worked since an instant: its
+// timeout is for waiting.
+func (s *session) worked(since time.Time) { s.until = s.until.Add(time.Since(since)) }
 
 // applyAll applies the entries of a tail that come behind a position, and moves that.
 func applyAll(r *file.Recorder, at *row.Replica, tail *Tail) error {

@@ -94,7 +94,7 @@ func readLink(path string) (id ID, err error) {
 // path is where the replica of a log lies. After the machine was booted again nobody knows
 // what of it is on disk: it has another name then.
 func (rep *Replica) path(id ID) string {
-	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%d.db", id, bootID(), os.Getuid()))
+	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", id, bootID(), machineID(), os.Getuid()))
 }
 
 var bootID = sync.OnceValue(func() string {
@@ -103,6 +103,13 @@ var bootID = sync.OnceValue(func() string {
 		return "unknown"
 	}
 	return strings.ReplaceAll(strings.TrimSpace(string(text)), "-", "")
+})
+
+// machineID tells this machine from others that have the folder, too: a home may be shared.
+var machineID = sync.OnceValue(func() string {
+	id, _ := os.ReadFile("/etc/machine-id") // several may have the same, or none
+	sum := sha256.Sum256(append(id, hostName()...))
+	return hex.EncodeToString(sum[:4])
 })
 
 // use makes a handle on the replica of a log, which has to be there.

@@ -19,8 +19,13 @@ import (
 // is deflated. On disk; must not change.
 const snapshotVersion = 1
 
-// TakeSnapshot makes a snapshot of what a transaction sees.
+// TakeSnapshot makes a snapshot of what a transaction sees, and fails if a row of that is
+// damaged or missing: others make their replicas of it.
 func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
+	return takeSnapshot(r, at, r.EachStored)
+}
+
+func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(key, value []byte) error) error) (*Snapshot, error) {
 	var body bytes.Buffer
 	z, err := flate.NewWriter(&body, flate.BestSpeed)
 	if err != nil {
@@ -34,12 +39,12 @@ func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
 			continue
 		}
 		rows := uint64(0)
-		if err := r.EachStored(t, func(_, _ []byte) error { rows++; return nil }); err != nil {
+		if err := each(t, func(_, _ []byte) error { rows++; return nil }); err != nil { // it verifies them, too
 			return nil, err
 		}
 		head = binary.AppendUvarint(appendBytes(head[:0], []byte(t.String())), rows)
 		w.Write(head)
-		err := r.EachStored(t, func(key, value []byte) error {
+		err := each(t, func(key, value []byte) error {
 			head = binary.AppendUvarint(appendBytes(head[:0], key), uint64(len(value)))
 			w.Write(head)
 			_, err := w.Write(value)
@@ -55,8 +60,8 @@ func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
 	return &Snapshot{At: at, Format: r.Format(), SHA256: sha256.Sum256(body.Bytes()), Body: body.Bytes()}, nil
 }
 
-// errSnapshot says that a snapshot is not what somebody wrote.
-var errSnapshot = fmt.Errorf("%w: the snapshot in the log is not what somebody wrote", row.ErrDamaged)
+// ErrSnapshot says that a snapshot is damaged.
+var ErrSnapshot = fmt.Errorf("%w: the snapshot in the log is not what was written", row.ErrDamaged)
 
 // verify refuses a snapshot that is not whole, or that this version cannot know.
 func (s *Snapshot) verify() error {
@@ -64,7 +69,7 @@ func (s *Snapshot) verify() error {
 		return fmt.Errorf("%w: the snapshot in the log has format %d; this one knows up to %d", file.ErrNewer, s.Format, row.Format)
 	}
 	if sha256.Sum256(s.Body) != s.SHA256 {
-		return errSnapshot
+		return ErrSnapshot
 	}
 	return nil
 }
@@ -90,7 +95,7 @@ func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
 				break
 			}
 			if row.Local(t, key) {
-				return errSnapshot
+				return ErrSnapshot
 			}
 			if err := fn(t, key, value); err != nil {
 				return err
@@ -98,7 +103,7 @@ func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
 		}
 	}
 	if in.err != nil {
-		return fmt.Errorf("%w: %w", errSnapshot, in.err)
+		return fmt.Errorf("%w: %w", ErrSnapshot, in.err)
 	}
 	return nil
 }
@@ -144,7 +149,7 @@ func (s *stream) uint() uint64 {
 func (s *stream) bytes(into *[]byte) []byte {
 	n := s.uint()
 	if n > rowMost {
-		s.err = errSnapshot
+		s.err = ErrSnapshot
 	}
 	if s.err != nil {
 		return nil

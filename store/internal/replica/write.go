@@ -104,6 +104,7 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 		stood = positionOf(at)
 		began := time.Now()
 		keep, err := fn(r)
+		w.worked(began)
 		w.long = w.long || time.Since(began) > longRun
 		if err != nil || !keep {
 			said := answer(err)
@@ -140,7 +141,7 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	if w.waiting = tail.Waiting; !w.waiting {
 		w.lost++
 	}
-	if err := w.catchUp(tail); err != nil {
+	if err := w.catchUp(stood, tail); err != nil {
 		return err
 	}
 	return errAgain
@@ -172,11 +173,13 @@ func (rep *Replica) warn(text string) {
 // commit appends what a transaction has changed, and moves the replica's position. Where
 // somebody else was faster it returns what there is behind the position.
 func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
+	began := time.Now()
 	entry, err := w.entry(r, at)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	w.worked(began.Add(-time.Duration(len(entry)>>20) * time.Second)) // so much for sending it
+	began = time.Now()
 	tail, err := w.append(positionOf(at), entry)
 	if err != nil {
 		return nil, err
@@ -249,7 +252,7 @@ func (w *writer) append(at Position, entry []byte) (*Tail, error) {
 			if lost {
 				return nil, fmt.Errorf("%w: no answer came to an entry, and then: %w", file.ErrUnknown, err)
 			}
-			return nil, notTaken(err)
+			return nil, fmt.Errorf("nothing was changed: %w", w.rep.away(err))
 		}
 		if ctx.Err() != nil || time.Now().After(w.until) {
 			if lost {
@@ -268,9 +271,6 @@ func because(err error) string {
 	}
 	return ": " + err.Error()
 }
-
-// notTaken says of an entry that the log has refused that nothing was changed.
-func notTaken(err error) error { return fmt.Errorf("nothing was changed: %w", away(err)) }
 
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
@@ -336,7 +336,7 @@ func (w *writer) line(ctx context.Context) error {
 	place, tail, err := w.rep.driver.Turn(ctx, w.place, w.at)
 	w.place = place
 	if err != nil {
-		return away(err)
+		return w.rep.away(err)
 	}
 	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
 	return w.follow(tail)
@@ -349,5 +349,5 @@ func (w *writer) follow(tail *Tail) error {
 		return nil
 	}
 	w.known, w.asked = max(w.known, tail.Head.N), true
-	return w.catchUp(tail)
+	return w.catchUp(w.at, tail)
 }

@@ -1,0 +1,328 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// asked is every way in which a verb asks a log.
+func asked(rep *Replica) map[string]error {
+	return map[string]error{
+		"read":  rep.View(func(*file.Recorder) error { return nil }),
+		"write": rep.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", "v") }),
+		"alone": rep.UpdateAlone(func(r *file.Recorder) (bool, error) { return true, set(r, "k", "v") }),
+		"log":   rep.Each(0, func(*Change) error { return nil }),
+		"check": rep.Audit(func(string) {}),
+		"trim":  rep.Trim(),
+		"late": func() error {
+			rep.noteCrowd(true)
+			return rep.Update(func(*file.Recorder) (bool, error) { return true, nil })
+		}(),
+	}
+}
+
+// TestVanished: a log that is gone takes no machine's replica along, and each verb says that
+// it is the last copy.
+func TestVanished(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", "acknowledged")
+	if err := m.SetBytes(nil); err != nil {
+		t.Fatal(err)
+	}
+	for again := range 2 {
+		for what, err := range asked(a) {
+			if !errors.Is(err, ErrVanished) || !errors.Is(err, row.ErrDamaged) || errors.Is(err, row.ErrNotFound) || !strings.Contains(err.Error(), "--stale any") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if again == 0 {
+			a = machineAgain(t, a, m)
+		}
+	}
+	a.opt.Stale = -1
+	if err := a.View(func(r *file.Recorder) error {
+		if got := get(r, "k"); got != "acknowledged" {
+			t.Errorf("the last copy has %q", got)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDamagedLastCopy: a replica that is damaged is not removed before there is another.
+func TestDamagedLastCopy(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", "v")
+	if err := m.SetBytes(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(a.path(a.ID()), 100); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range asked(a) {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	if _, err := os.Stat(a.path(a.ID())); err != nil {
+		t.Error(err)
+	}
+}
+
+// rot leaves a replica with a row that does not match its checksum.
+func rot(t *testing.T, rep *Replica, key string) {
+	t.Helper()
+	contents(t, rep) // it stands at the end
+	err := rep.File().Follow(func(r *file.Recorder) (bool, error) {
+		value, err := r.Stored(row.Config, []byte(key))
+		if err != nil {
+			return false, err
+		}
+		value = bytes.Clone(value)
+		value[1] ^= 1
+		return true, r.PutStored(row.Config, []byte(key), value)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRotStaysLocal: a machine with a damaged replica makes no snapshot of it and no entry,
+// but makes it anew.
+func TestRotStaysLocal(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	long := strings.Repeat("a long row ", 100)
+	write(t, a, "k", long)
+	rot(t, a, "k")
+	if err := a.Trim(); err != nil {
+		t.Error(err)
+	}
+	if snap, _ := m.Snapshot(context.Background()); snap.At.N == 0 {
+		t.Error("no snapshot was made")
+	} else if err := snap.make(t.TempDir()+"/x", a.ID(), time.Second); err != nil {
+		t.Error(err)
+	}
+	rot(t, a, "k")
+	write(t, a, "k", long+"more") // told by what it has in common with the row before
+	for _, rep := range []*Replica{b, machine(t, m)} {
+		if err := rep.View(func(r *file.Recorder) error {
+			if got := get(r, "k"); got != long+"more" {
+				t.Errorf("it has %q", got)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDamagedSnapshot: of a snapshot with a damaged row no replica is made: the one before
+// and the entries are still there. log check finds it, and one whose rows are whole and
+// others than the log makes.
+func TestDamagedSnapshot(t *testing.T) {
+	t.Parallel()
+	for what, spoil := range map[string]func(*file.Recorder) error{
+		"damaged": func(r *file.Recorder) error {
+			value, err := r.Stored(row.Config, []byte("k"))
+			value = bytes.Clone(value)
+			value[1] ^= 1
+			return errors.Join(err, r.PutStored(row.Config, []byte("k"), value))
+		},
+		"other": func(r *file.Recorder) error { return set(r, "k", "a guess") },
+		"less":  func(r *file.Recorder) error { return r.Remove(row.Config, []byte("k")) },
+	} {
+		m := newLog(t)
+		a := machine(t, m)
+		write(t, a, "k", "v")
+		was, _ := m.Snapshot(context.Background())
+		bad := machine(t, m)
+		contents(t, bad) // it stands at the end
+		if err := bad.File().Follow(func(r *file.Recorder) (bool, error) { return true, spoil(r) }); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := m.Keep(context.Background(), was.At, unverified(t, bad, m.Head())); !kept || err != nil {
+			t.Fatal(kept, err)
+		}
+		var found []string
+		if err := a.Audit(func(f string) { found = append(found, f) }); err != nil || len(found) == 0 || !strings.Contains(found[0], "log trim") {
+			t.Errorf("%s: log check finds %q, %v", what, found, err)
+		}
+		if what == "damaged" {
+			if diff := cmp.Diff(contents(t, a), contents(t, machine(t, m))); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+}
+
+// unverified makes a snapshot as versions did that did not look at what they copied.
+func unverified(t *testing.T, rep *Replica, at Position) *Snapshot {
+	t.Helper()
+	var snap *Snapshot
+	if err := rep.File().View(func(r *file.Recorder) (err error) {
+		snap, err = takeSnapshot(r, at, func(t row.Table, fn func(key, value []byte) error) error {
+			if t != row.Config {
+				return r.EachStored(t, fn)
+			}
+			value, err := r.Stored(t, []byte("k"))
+			if value == nil || err != nil {
+				return err
+			}
+			return fn([]byte("k"), value)
+		})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// TestLongWork: a transaction that works longer than its timeout for waiting is done.
+func TestLongWork(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m, func(o *Options) { o.LockTimeout = 200 * time.Millisecond })
+	b := machine(t, m)
+	runs := 0
+	err := a.Update(func(r *file.Recorder) (bool, error) {
+		if runs++; runs == 1 {
+			write(t, b, "other", "v") // so it runs again
+		}
+		time.Sleep(300 * time.Millisecond)
+		return true, set(r, "k", "v")
+	})
+	if err != nil || runs != 2 {
+		t.Errorf("after %d runs: %v", runs, err)
+	}
+}
+
+// TestJoinsAtOnce: processes of a machine that is behind the log's first entry make its
+// replica anew at once, and beside those that have it already; none calls that damage.
+func TestJoinsAtOnce(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a, b := machine(t, m), machine(t, m)
+	for i := range 6 {
+		write(t, a, fmt.Sprint("k", i), "v")
+		if i == 1 || i == 3 {
+			if err := a.Trim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				c := machineAgain(t, b, m)
+				if err := c.View(func(*file.Recorder) error { return nil }); err != nil {
+					t.Error(err)
+				}
+				if err := c.join(c.until()); err != nil {
+					t.Error(err)
+				}
+				if err := c.View(func(*file.Recorder) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+	}
+	// The replica falls back between what was asked and what is applied.
+	write(t, a, "last", "v")
+	s := &session{rep: b, until: b.until()}
+	tail, err := m.After(context.Background(), Position{N: m.Head().N - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.join(b.until()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.catchUp(Position{N: m.Head().N - 1}, tail); !errors.Is(err, errAgain) {
+		t.Errorf("entries of a later position: %v", err)
+	}
+}
+
+// TestGoneBackAndTrimmed: a log that has gone back and on, and has trimmed the entries that a
+// machine knew differently, is not taken for the one that it was.
+func TestGoneBackAndTrimmed(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	write(t, a, "k", "v")
+	earlier, err := m.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, a, "k", "acknowledged")
+	if err := m.SetBytes(earlier); err != nil {
+		t.Fatal(err)
+	}
+	b := machine(t, m)
+	sound := machine(t, m)
+	for i := range 9 {
+		write(t, b, "k", fmt.Sprint("other ", i))
+		if i%3 == 0 {
+			if err := b.Trim(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if m.state.First < 4 {
+		t.Fatal("nothing was trimmed")
+	}
+	for _, err := range []error{
+		a.View(func(*file.Recorder) error { return nil }),
+		a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "l", "v") }),
+	} {
+		if !errors.Is(err, ErrGoneBack) {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff(contents(t, b), contents(t, sound)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSharedFolder: a folder of replicas that machines share, as a home is, keeps those of
+// the others.
+func TestSharedFolder(t *testing.T) {
+	t.Parallel()
+	m := newLog(t)
+	a := machine(t, m)
+	other := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), "0a0b0c0d", os.Getuid()))
+	old := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), machineID(), os.Getuid()))
+	for _, path := range []string{other, old, old + ".fresh"} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.join(a.until()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+	for _, path := range []string{old, old + ".fresh"} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
