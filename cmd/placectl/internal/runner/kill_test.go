@@ -156,7 +156,8 @@ func killStorm(t *testing.T, kills int) {
 	for total < kills {
 		if len(s.waiting()) < 8 {
 			jobs++
-			s.job(fmt.Sprintf(ledgerLine+"; (setsid sleep 0.0%d & ) ; sleep 0.0%d", random.IntN(10), random.IntN(5)))
+			leaves := []string{"(setsid sleep 0.0%d & )", `(setsid sh -c "sleep 10%d & (sleep 100 &) &" &)`, `(setsid sh -c 'trap "" TERM; for i in 1 2 3%d; do sleep 0.1 & sleep 0.01; done' &)`}[random.IntN(3)]
+			s.job(fmt.Sprintf(ledgerLine+"; "+leaves+"; sleep 0.0%d", random.IntN(10), random.IntN(5)), func(o *Order) { o.Payload.Ending.Grace = 200 * time.Millisecond })
 		}
 		pass()
 		for _, pid := range s.ours() {
