@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
@@ -41,7 +40,8 @@ func init() {
 // driver keeps one log.
 type driver struct {
 	*gateway
-	keys keys
+	keys       keys
+	renewPlace time.Duration // how often a place in the line is kept alive
 
 	mu       sync.Mutex
 	unsure   map[[16]byte]bool     // entries of which a copy may be under way
@@ -50,7 +50,6 @@ type driver struct {
 	lease    int64                 // for places that are taken soon, 0: none
 	granted  time.Time             // when it was, at the latest
 	leaving  sync.WaitGroup        // of those that are given up
-	used     func() time.Duration  // the processor time of this process
 }
 
 var _ replica.Driver = (*driver)(nil)
@@ -81,18 +80,10 @@ func open(c replica.Config, env func(string) string) (replica.Driver, error) {
 		}
 	}
 	d := &driver{
-		gateway: newGateway(members, scheme, secured, l, c.Detail), keys: keys(c.Prefix),
-		unsure: make(map[[16]byte]bool), deposits: make(map[[16]byte]*deposit), places: make(map[*place]bool), used: processorTime,
+		gateway: newGateway(members, scheme, secured, l, c.Detail), keys: keys(c.Prefix), renewPlace: renewPlace,
+		unsure: make(map[[16]byte]bool), deposits: make(map[[16]byte]*deposit), places: make(map[*place]bool),
 	}
 	return d, nil
-}
-
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return time.Duration(time.Now().UnixNano()) // as if it worked
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // secure reads the files for etcds://. Without a CA those of the machine count.

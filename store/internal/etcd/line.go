@@ -29,8 +29,8 @@ type place struct {
 	key     []byte
 	created int64 // revision
 	lease   int64
-	doubled bool // a copy of what put the key may be carried out yet
-	turned  atomic.Bool
+	doubled bool                        // a copy of what put the key may be carried out yet
+	working atomic.Pointer[func() bool] // nil: the place stays until it is left
 	once    sync.Once
 	left    chan struct{}
 }
@@ -118,7 +118,7 @@ func (d *driver) placesLease(ctx context.Context) (int64, error) {
 	d.mu.Lock()
 	lease, age := d.lease, time.Since(d.granted)
 	d.mu.Unlock()
-	if lease != 0 && age < renewPlace {
+	if lease != 0 && age < d.renewPlace {
 		return lease, nil
 	}
 	began := time.Now()
@@ -141,28 +141,23 @@ func (d *driver) forgetLease(lease int64) {
 	}
 }
 
-// leastWork is how much processor time a process takes from one renewal to the next that does
-// something: the renewal itself takes less.
-const leastWork = 10 * time.Millisecond
+// While keeps the place alive only while its owner works, see replica.Place.
+func (p *place) While(working func() bool) { p.working.Store(&working) }
 
-// stay renews the lease until the place is given up. A lease that runs out all the same
-// loses the place, nothing else. While it waits a process may sleep; once its turn has come
-// all wait for it, so it loses the place if it does nothing: its disk may hang.
+// stay renews the lease until the place is given up. A lease that runs out loses the place,
+// nothing else. An owner that does not work loses it at once, because all others wait.
 func (p *place) stay() {
-	tick := time.NewTicker(renewPlace)
+	tick := time.NewTicker(p.d.renewPlace)
 	defer tick.Stop()
-	watched, used := false, time.Duration(0)
 	for {
 		select {
 		case <-p.left:
 			return
 		case <-tick.C:
-			now := p.d.used()
-			if watched && now-used < leastWork {
+			if working := p.working.Load(); working != nil && !(*working)() {
 				p.behind(p.remove)
 				return
 			}
-			watched, used = p.turned.Load(), now
 			ctx, cancel := context.WithTimeout(context.Background(), renewPlace)
 			alive, err := p.d.renew(ctx, p.lease)
 			cancel()
@@ -249,7 +244,6 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 			return nil, nil, err
 		}
 		tail.Waiting = found.waited
-		mine.turned.Store(true)
 		return mine, tail, nil
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
 )
@@ -124,27 +123,4 @@ func TestEarlier(t *testing.T) {
 			t.Fatal(s, err)
 		}
 	})
-}
-
-// TestHanging: a process that does nothing when its turn has come, because its disk hangs,
-// loses its place; one that works, or waits, keeps it.
-func TestHanging(t *testing.T) {
-	t.Parallel()
-	f := newFake()
-	host := f.member(t, nil)
-	d := connect(t, "line", host)
-	at := made(t, d)
-	work := time.Duration(0)
-	d.used = func() time.Duration { return work }
-	if _, _, err := d.Turn(ending(t), nil, at); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	other := connect(t, "line", host) // waits behind it, and takes no processor time
-	other.used = func() time.Duration { return 0 }
-	p, _, err := other.Turn(ending(t), nil, at)
-	if took := time.Since(began); err != nil || took < renewPlace || took > 3*renewPlace {
-		t.Fatalf("after %v: %v", took, err)
-	}
-	p.Leave()
 }

@@ -117,6 +117,9 @@ type Log interface {
 // Place is one in the line, kept alive until it is left, or an Append with it has put its
 // entry.
 type Place interface {
+	// While keeps the place alive only as long as working says that its owner works: it is
+	// asked every few seconds from another goroutine. A place that is not kept alive is lost.
+	While(working func() bool)
 	// Leave gives the place up. It returns at once, and does nothing where the place is
 	// given up already.
 	Leave()

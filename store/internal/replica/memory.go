@@ -244,6 +244,9 @@ func (s *memoryState) leave(n uint64) {
 	s.Line = slices.DeleteFunc(s.Line, func(other uint64) bool { return other == n })
 }
 
+// While does nothing: a place in memory does not run out, see Place.
+func (*memoryPlace) While(func() bool) {}
+
 // Leave gives the place up, see Place.
 func (p *memoryPlace) Leave() {
 	_ = p.m.do(func(s *memoryState) (bool, error) { s.leave(p.n); return true, nil })

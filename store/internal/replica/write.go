@@ -81,6 +81,7 @@ type writer struct {
 	lost    int  // how many races
 	long    bool // fn takes long
 	waiting bool // it was refused because somebody waits in the line
+	pulse   *pulse
 }
 
 // leave gives up the place in the line. The log has done that where it has answered that it
@@ -88,6 +89,9 @@ type writer struct {
 func (w *writer) leave() {
 	if w.place != nil {
 		w.place.Leave()
+	}
+	if w.pulse != nil {
+		w.pulse.end()
 	}
 }
 
@@ -235,7 +239,11 @@ func (w *writer) append(at Position, entry []byte) (*Tail, error) {
 	defer cancel()
 	lost := false
 	for try := 1; ; try++ {
-		tail, err := w.rep.driver.Append(ctx, at, entry, w.place)
+		var tail *Tail
+		err := w.pulse.calling(func() (err error) {
+			tail, err = w.rep.driver.Append(ctx, at, entry, w.place)
+			return err
+		})
 		switch {
 		case err == nil && tail == nil:
 			return nil, nil
@@ -333,11 +341,18 @@ func (w *writer) ready() error {
 
 // line waits in the line, and applies what was new when the turn came.
 func (w *writer) line(ctx context.Context) error {
-	place, tail, err := w.rep.driver.Turn(ctx, w.place, w.at)
-	w.place = place
+	if w.pulse == nil {
+		w.pulse = feel()
+	}
+	var tail *Tail
+	err := w.pulse.calling(func() (err error) {
+		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at)
+		return err
+	})
 	if err != nil {
 		return w.rep.away(err)
 	}
+	w.place.While(w.pulse.beats)
 	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
 	return w.follow(tail)
 }

@@ -1,0 +1,63 @@
+package replica
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A writer whose turn has come keeps all others waiting. If the disk of its machine hangs, its
+// thread gets nowhere, while other goroutines of the process go on. So the writer stays on one
+// thread, and keeps its place only while that thread uses processor time or a call to the log
+// is under way. Such a call has a timeout.
+
+// pulse tells whether a writer works.
+type pulse struct {
+	thread  int
+	used    atomic.Int64 // processor time, in nanoseconds, when beats was asked last
+	calls   atomic.Int32 // to the log, that are under way
+	heedful bool         // of used: the thread's clock can be read
+}
+
+// feel binds the calling goroutine to its thread until end, which it must call.
+func feel() *pulse {
+	runtime.LockOSThread()
+	p := &pulse{thread: unix.Gettid()}
+	used, err := p.time()
+	p.used.Store(used)
+	p.heedful = err == nil
+	return p
+}
+
+func (p *pulse) end() { runtime.UnlockOSThread() }
+
+// calling does something that calls the log. A writer outside the line has no pulse.
+func (p *pulse) calling(do func() error) error {
+	if p != nil {
+		p.calls.Add(1)
+		defer p.calls.Add(-1)
+	}
+	return do()
+}
+
+// littleWork is less than a thread uses between two questions if it reads only some rows.
+const littleWork = 100 * time.Microsecond
+
+// beats reports whether the writer has worked since beats was called last.
+func (p *pulse) beats() bool {
+	if p.calls.Load() > 0 || !p.heedful {
+		return true
+	}
+	used, err := p.time()
+	return err != nil || used-p.used.Swap(used) >= int64(littleWork)
+}
+
+// time is the processor time that the thread has used. Linux makes a thread's clock of its id:
+// the complement in the upper 29 bits, then 4 for a thread and 2 for the scheduler's clock.
+func (p *pulse) time() (int64, error) {
+	var t unix.Timespec
+	err := unix.ClockGettime(int32(^p.thread<<3|6), &t)
+	return t.Nano(), err
+}
