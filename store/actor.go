@@ -291,14 +291,18 @@ func (rs Roles) executes(j *row.Job) error {
 // Sees reports whether the actor may see what a job carries: script and environment. They are
 // for its submitter, its user and the owner of the database.
 func (rs Roles) Sees(j *Job) (bool, error) {
-	if rs.Mine(j) {
+	r := j.row()
+	return rs.sees(&r)
+}
+
+func (rs Roles) sees(j *row.Job) (bool, error) {
+	if rs.ownsJob(j) {
 		return true, nil
 	}
-	r := j.row()
 	if is, err := rs.owner(); is || err != nil {
 		return is, err
 	}
-	err := rs.executes(&r)
+	err := rs.executes(j)
 	if errors.Is(err, ErrNotPermitted) {
 		return false, nil
 	}

@@ -166,7 +166,15 @@ func (tx *Tx) Payload(id uint64) (*Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.payloads().of(j)
+	p, err := tx.payloads().of(j)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	sees, err := RolesOf(tx).sees(j)
+	if !sees {
+		p.Script, p.Env = "", nil
+	}
+	return p, err
 }
 
 // payloads is the transaction as far as it is about what jobs carry besides their commands.

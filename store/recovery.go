@@ -36,9 +36,11 @@ type Watch = file.Watch
 
 // Backup makes a file with all that is in the database at one instant, while others go on
 // using it. The copy is verified, synced, and has its name then: ErrExists when there is
-// a file of that name, ErrDamaged when the database is not sound.
+// a file of that name, ErrDamaged when the database is not sound. An actor who does not own the
+// database gets it without scripts, environments and signatures of others' jobs, as in a dump.
 func (db *DB) Backup(path string, watch Watch) (Content, error) {
-	now, err := db.current()
+	now, done, err := db.seen()
+	defer done()
 	if err != nil {
 		return Content{}, err
 	}
@@ -49,7 +51,8 @@ func (db *DB) Backup(path string, watch Watch) (Content, error) {
 // BackupTo writes such a copy to w, nothing before it has been made whole in a folder for
 // temporary files and verified. Nobody waits for w.
 func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
-	now, err := db.current()
+	now, done, err := db.seen()
+	defer done()
 	if err != nil {
 		return Content{}, err
 	}
@@ -191,7 +194,8 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 // of this version and any later one. A database of an older format is dumped as what
 // its migration makes of it, and stays as it is.
 func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
-	now, err := db.current()
+	now, done, err := db.seen()
+	defer done()
 	if err != nil {
 		return Content{}, err
 	}
@@ -319,6 +323,9 @@ type SalvageOptions struct {
 func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if opt == nil {
 		opt = new(SalvageOptions)
+	}
+	if err := Permit(damaged, &opt.Options, Owners, "salvage"); err != nil {
+		return nil, err
 	}
 	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch,
 		Last: func(tmp string, got *recovery.Salvaged) error {

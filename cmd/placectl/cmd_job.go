@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -194,6 +195,13 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 	// There is room for why it waits, and from when on.
 	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
 	if c.Bool("env") {
+		sees, err := store.RolesOf(tx).Sees(job)
+		if err == nil && !sees {
+			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, job.ID, job.User)
+		}
+		if err != nil {
+			return err
+		}
 		columns += " env"
 	}
 	p := r.jobs(tx, true, columns)

@@ -88,6 +88,9 @@ func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
 		return nil, err
 	}
 	from := payload.Process{Me: me, Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
+	if r.front != nil && r.front.Family == directives.PBS {
+		from.Export = "none" // PBS_O_ variables are made of it; -v and -V add
+	}
 	if r.carried != nil {
 		from.Environ, from.Carried = r.carried.Environ, r.carried
 	}

@@ -31,7 +31,7 @@ func (u *twoUsers) run(uid uint32, line string) (int, string) {
 	u.t.Helper()
 	line = strings.ReplaceAll(line, "GUEST", "nobody")
 	words := append([]string{u.program}, strings.Fields(line)...)
-	if line[0] == '-' { // flags of unshare, before those of placectl
+	if strings.HasPrefix(line, "-U") { // flags of unshare, before those of placectl
 		flag, rest, _ := strings.Cut(line, " ")
 		words = append([]string{"/usr/bin/unshare", flag, "--", u.program}, strings.Fields(rest)...)
 	}

@@ -26,7 +26,9 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	case err != nil:
 		return nil, usage.Errorf("--export: %w", err)
 	case !flags.IsSet("export"):
-		items = []string{p.defaultExport()}
+		if items = []string{p.Export}; p.Export == "" {
+			items = []string{p.defaultExport()}
+		}
 	case len(items) == 0:
 		return nil, usage.Errorf("--export is empty: all, none, NAME and NAME=VALUE may stand there")
 	}
@@ -38,7 +40,7 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	var secret []string
 	for name, value := range here {
 		switch {
-		case slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_"):
+		case slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_"), name == "MAIL" && p.Export != "":
 		case !slices.Contains(items, "all") || slices.Contains(notExported, name) || ofJob(name):
 			continue
 		case isSecret(name) && !p.Original:

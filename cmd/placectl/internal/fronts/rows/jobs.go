@@ -246,6 +246,10 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 	if d.ExecVNode, err = v.Tx.ExecVNode(j); err != nil {
 		return nil, err
 	}
+	sees, err := store.RolesOf(v.Tx).Sees(j)
+	if err != nil {
+		return nil, err
+	}
 	if p != nil {
 		files := payload.Files{Job: j, Of: p, Attempt: max(j.Attempt, 1), Node: func() string {
 			if len(out.Nodes) == 0 {
@@ -263,7 +267,9 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 			name, value, _ := strings.Cut(kv, "=")
 			switch name {
 			case LineVariable:
-				d.Line = value
+				if sees {
+					d.Line = value
+				}
 			case "SLURM_CPUS_PER_TASK":
 				d.CPUsPerTask = number(value)
 			case "SLURM_MEM_PER_CPU":
