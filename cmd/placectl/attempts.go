@@ -46,7 +46,9 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 			return nil, "", err
 		}
 		if r.inv.Has(remote.ThroughFlag) {
-			lies.Through = remote.NewThrough()
+			if lies.Through, err = remote.NewThrough(); err != nil {
+				return nil, "", err
+			}
 		}
 		db, stamp = lies, sshStamp
 		beat = func(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -49,6 +50,19 @@ func Fork(words, env []string, files []*os.File, cgroup *os.File) (pid int, err 
 	}
 	pid = cmd.Process.Pid
 	return pid, cmd.Process.Release()
+}
+
+// Inherited fails unless the descriptors from 3 on are of the kinds, unix.S_IF*, that Fork passes
+// on to such a process. A process that is started otherwise may have anything there, the
+// database's file for one: nothing may be written to that.
+func Inherited(kinds ...uint32) error {
+	for i, kind := range kinds {
+		var is unix.Stat_t
+		if err := unix.Fstat(3+i, &is); err != nil || is.Mode&unix.S_IFMT != kind {
+			return fmt.Errorf("descriptor %d is not what placectl passes on to a process that it starts for itself: this is not for the command line", 3+i)
+		}
+	}
+	return nil
 }
 
 // again is this program, whatever lies under its name by now.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
 )
 
 // A supervisor takes all processes below it for its command's, and reaps them: it can run
@@ -80,8 +81,11 @@ type Through struct {
 }
 
 // NewThrough is for a process that was started by Lend.
-func NewThrough() *Through {
-	return &Through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}
+func NewThrough() (*Through, error) {
+	if err := launch.Inherited(unix.S_IFIFO, unix.S_IFIFO); err != nil {
+		return nil, err
+	}
+	return &Through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}, nil
 }
 
 // relayed is a refusal as its text, of the same kind.

@@ -62,6 +62,10 @@ const (
 func Gate() int { return gate(func(string) {}) }
 
 func gate(step func(string)) int {
+	if err := launch.Inherited(unix.S_IFIFO, unix.S_IFIFO, unix.S_IFDIR); err != nil {
+		fmt.Fprintln(os.Stderr, "placectl: "+GateVerb+":", err)
+		return statusGate
+	}
 	runtime.LockOSThread() // cores and oom_score are of the thread that executes
 	order, told := os.NewFile(orderFD, "order"), os.NewFile(toldFD, "told")
 	for fd := orderFD; fd <= insideFD; fd++ {
