@@ -106,6 +106,26 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	return instant(h.Failing), hs.put(h)
 }
 
+// HookState is how far the hook is.
+type HookState struct {
+	Program []string  // nil if no hook is set
+	Failing time.Time // since when it has taken no events; zero while it takes them
+	Behind  uint64    // how many events it has not taken yet
+}
+
+// State tells how far the hook is.
+func (hs Hook) State() (HookState, error) {
+	s, err := hs.tx.Settings()
+	if err != nil || len(s.Hook) == 0 {
+		return HookState{}, err
+	}
+	h, err := hs.row()
+	if err != nil {
+		return HookState{}, err
+	}
+	return HookState{Program: s.Hook, Failing: instant(h.Failing), Behind: hs.tx.state.Events - h.Cursor}, nil
+}
+
 // Hook is the transaction as far as it is about the hook.
 type Hook struct{ tx *Tx }
 

@@ -25,7 +25,7 @@ func (r *runner) printer(res output.Result) *output.Printer {
 // outputOptions are what an answer on stdout is to know of where it goes.
 func (r *runner) outputOptions() output.Options {
 	a := r.audience()
-	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Raw: r.Raw, Zone: r.loc,
+	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Quiet: r.Quiet, Raw: r.Raw, Zone: r.loc,
 		Terminal: a.terminal, Unicode: a.blocks, Widths: r.widths, Color: a.color, Width: r.width}
 }
 

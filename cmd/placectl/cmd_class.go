@@ -78,6 +78,10 @@ func (r *runner) classSet(c *cli.Context) error {
 		return err
 	}
 	return r.changeShares(c, func(s *fairshare.Settings) error {
+		was := ""
+		if len(s.Loads) > 0 {
+			was = s.DefaultClass()
+		}
 		var loads []fairshare.ClassLoad
 		if !c.Bool("replace") {
 			loads = s.ClassLoads()
@@ -95,7 +99,13 @@ func (r *runner) classSet(c *cli.Context) error {
 				s.SetAllowed(g.Class, spell.SplitList(c.String("allow")))
 			}
 		}
-		return s.SetClassLoads(loads)
+		if err := s.SetClassLoads(loads); err != nil {
+			return err
+		}
+		if is := s.DefaultClass(); is != was {
+			r.notef("jobs that match no class are in %s, the class of the least load; to name another: placectl class default NAME", spell.Quoted(is))
+		}
+		return nil
 	})
 }
 

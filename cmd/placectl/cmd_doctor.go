@@ -111,8 +111,12 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	add(r.examineSignatures())
 	var mine []string
 	var gone error
-	err = db.View(func(tx *store.Tx) error {
+	var hook store.HookState
+	err = db.View(func(tx *store.Tx) (err error) {
 		mine = nil
+		if hook, err = tx.Hook().State(); err != nil {
+			return err
+		}
 		if behind := tx.Now().Sub(r.env.now()); r.Now.IsZero() && behind > time.Second {
 			gone = fmt.Errorf("it is %s behind the database's", behind.Round(time.Second))
 		}
@@ -131,12 +135,27 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	} else {
 		add("clock", attempts.Works, "not behind the database's")
 	}
+	switch {
+	case hook.Program == nil:
+	case !hook.Failing.IsZero():
+		add("hook", attempts.Limited, "%s has been failing since %s, and %s; placectl cycle runs it again and says why",
+			strings.Join(hook.Program, " "), r.localTimes(hook.Failing.UTC().Format(time.RFC3339)), waitingEvents(hook.Behind))
+	default:
+		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), waitingEvents(hook.Behind))
+	}
 	if len(mine) == 0 {
 		add("nodes", attempts.Limited, "none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
 	} else {
 		add("nodes", attempts.Works, "this host is %s", index.FoldNodeList(mine))
 	}
 	return out, nil
+}
+
+func waitingEvents(n uint64) string {
+	if n == 1 {
+		return "1 event waits for it"
+	}
+	return fmt.Sprintf("%d events wait for it", n)
 }
 
 func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }

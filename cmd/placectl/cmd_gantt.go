@@ -25,8 +25,8 @@ func ganttVerb() *verb {
 			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +
 			"programs: the stretches of time as rows. The SVG shows who has a node, from when to when, where the mouse points.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (a little before now)"},
-			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (until most has ended)"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (a little before now)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (until most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these, a node `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "by", Value: "node", Usage: "a row for each `WHAT`: node, bucket, or device of the nodes that name some"},
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},

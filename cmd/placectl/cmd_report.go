@@ -28,8 +28,8 @@ func reportVerb() *verb {
 			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user; and\n" +
 			"with the flags of placectl whatif what those who wait would wait then.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (the first submission)"},
-			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (now)"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first submission)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
 		}, trendFlags(), supposeFlags("what if")),
 		Exclusive: []string{"html svg series"},

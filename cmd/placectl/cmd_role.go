@@ -20,7 +20,7 @@ func roleVerb() *verb {
 		Name:     "role",
 		Category: "Shares",
 		Usage:    "show or change who operates the cluster",
-		Description: "placectl knows you by your real uid, whatever the environment says. The owner of the database and root may do\n" +
+		Description: "You are known by your real uid, whatever the environment says. The owner of the database and root may do\n" +
 			"everything; operators may do all but what touches the file as a whole, roles, and settings that name programs.\n" +
 			"You change your own jobs alone, and ask for yourself, within limits. On a file that its group may write this\n" +
 			"stops mistakes, not malice: see docs/sharing.md.",

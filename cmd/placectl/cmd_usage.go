@@ -23,8 +23,8 @@ func usageVerb() *verb {
 			"once, without what runs.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Usage: "a row for each `WHAT`: user, account, class, queue, day or month", Value: "user"},
-			&cli.StringFlag{Name: "from", Usage: "from `TIME` on (the first job)"},
-			&cli.StringFlag{Name: "to", Usage: "up to `TIME` (now)"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first job)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
 		},
 		Access:  verbs.Reads,
 		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by day --from now-7d",

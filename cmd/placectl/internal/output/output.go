@@ -139,6 +139,7 @@ type Result struct {
 type Options struct {
 	Format   Format
 	NoHeader bool           // no line of column names
+	Quiet    bool           // a table without rows is nothing, not a header
 	Raw      bool           // csv without the guard against formulas
 	Zone     *time.Location // of the times that people read; nil is UTC
 	Terminal bool           // the writer is a terminal: nothing in an answer may steer it

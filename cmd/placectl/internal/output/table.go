@@ -106,6 +106,9 @@ func (l *tableLayout) end(*Printer) {}
 
 // flush writes the rows held back.
 func (l *tableLayout) flush(p *Printer) {
+	if p.o.Quiet && p.rows == 0 {
+		return // the header waits for a row
+	}
 	widths, fits := l.fit(p, 0)
 	var err error
 	switch {
