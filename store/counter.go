@@ -68,6 +68,34 @@ func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) e
 	return nil
 }
 
+// lets reports of waiting jobs, asked in the order of the queue, whether pools and limits let
+// them start now beside those before.
+func (cs counters) lets() func(*row.Job) (bool, error) {
+	taken := make(map[*limits.Counter]int64)
+	each := func(j *row.Job, fn func(c *limits.Counter, h limits.Holder)) error {
+		return cs.EachHeld(j, func(_ string, c *limits.Counter, h limits.Holder) error {
+			if c.Binds(j.OverLimits) {
+				fn(c, h)
+			}
+			return nil
+		})
+	}
+	return func(j *row.Job) (bool, error) {
+		now, lets := *j, true
+		now.Start, now.End = cs.tx.now, cs.tx.now+j.Walltime
+		err := cs.Rules.Unclaimed(j.ID, func() error {
+			return each(&now, func(c *limits.Counter, h limits.Holder) {
+				h.Amount += taken[c]
+				lets = lets && !c.Refuses(h, false)
+			})
+		})
+		if lets && err == nil {
+			err = each(&now, func(c *limits.Counter, h limits.Holder) { taken[c] += h.Amount })
+		}
+		return lets, err
+	}
+}
+
 // keeps reports whether a limit keeps a job that waits from starting now, whatever else may.
 func (cs counters) keeps(j *row.Job) (bool, error) {
 	all, err := cs.Rules.All()

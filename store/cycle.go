@@ -225,8 +225,14 @@ func (p *pass) schedule() (err error) {
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	p.tx.loaded.displaced = nil
-	queue := p.awaits()
-	for i, j := range p.queue {
+	queue, line := p.awaits(), p.queue
+	if p.allotted != nil {
+		if line, err = p.allotted.Order(line); err != nil {
+			return err
+		}
+		ordered = true
+	}
+	for i, j := range line {
 		c := p.waits(j)
 		if ordered {
 			c.Priority = int64(-i)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/recur"
 )
 
@@ -334,5 +335,80 @@ func (s *story) claims(want string) {
 	})
 	if err != nil || got != want {
 		s.t.Errorf("claims: %s %v, want %s", got, err, want)
+	}
+}
+
+// TestClassPlans: across classes shares decide who starts and who is planned, at each instant
+// at which something is given back, and what cannot start keeps nothing from others.
+func TestClassPlans(t *testing.T) {
+	classes := func(t *testing.T, backfill string) *story {
+		s := newStory(t, backfill, "n1=1 n2=1 n3=1 n4=1 n5=1")
+		setShares(t, s.db, &fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "phys", Load: 60}, {Class: "bio", Load: 40}},
+			Map: []fairshare.Mapping{{Class: "bio", Requestor: "^eva$"}}, Default: "phys"})
+		return s
+	}
+	starts := func(s *story, states ...JobState) string {
+		got := make(map[int64]map[string]int)
+		err := s.db.View(func(tx *Tx) error {
+			return tx.EachJob(func(j *Job) error {
+				at := j.Start.Unix() - s.began
+				if got[at] == nil {
+					got[at] = make(map[string]int)
+				}
+				got[at][j.User]++
+				return nil
+			}, states...)
+		})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return fmt.Sprint(got)
+	}
+	t.Run("conservative", func(t *testing.T) {
+		s := classes(t, "conservative")
+		s.submit("bio", "1:ncpus=1", 1800, byUser("eva"), func(s *Submission) { s.Array = 12 })
+		s.submit("phys", "1:ncpus=1", 1800, byUser("max"), func(s *Submission) { s.Array = 12 })
+		s.cycle()
+		if got, want := starts(s, JobRunning, JobReserved), "map[0:map[eva:2 max:3] 1800:map[eva:2 max:3] 3600:map[eva:2 max:3] 5400:map[eva:2 max:3] 7200:map[eva:4]]"; got != want {
+			t.Errorf("planned: %s, want %s", got, want)
+		}
+		s.at(300).do(func(tx *Tx) error {
+			return tx.EachJob(func(j *Job) error { _, err := tx.Finish(j.ID, 0, ""); return err }, JobRunning)
+		})
+		s.cycle()
+		if got, want := starts(s, JobRunning), "map[300:map[eva:2 max:3]]"; got != want {
+			t.Errorf("running: %s, want %s", got, want)
+		}
+	})
+	for _, backfill := range []string{"easy", "conservative", "fcfs"} {
+		t.Run("a limit of 0, "+backfill, func(t *testing.T) {
+			s := classes(t, backfill)
+			s.limit("user:max", "running", 0)
+			s.submit("phys", "1:ncpus=1", 1800, byUser("max"), func(s *Submission) { s.Array = 5 })
+			s.submit("bio", "1:ncpus=1", 1800, byUser("eva"), func(s *Submission) { s.Array = 6 })
+			s.cycle()
+			if got, want := starts(s, JobRunning), "map[0:map[eva:5]]"; got != want {
+				t.Errorf("running: %s, want %s", got, want)
+			}
+		})
+		if backfill == "fcfs" {
+			continue
+		}
+		t.Run("what does not fit lends, "+backfill, func(t *testing.T) {
+			s := classes(t, backfill)
+			s.submit("wide", "1:ncpus=1", 600, byUser("max"), func(s *Submission) { s.Array = 3 })
+			s.cycle()
+			s.submit("never", "1:ncpus=2", 1800, byUser("max"))
+			s.submit("bio", "1:ncpus=1", 1800, byUser("eva"), func(s *Submission) { s.Array = 6 })
+			s.cycle()
+			if got, want := starts(s, JobRunning), "map[0:map[eva:2 max:3]]"; got != want {
+				t.Errorf("running: %s, want %s", got, want)
+			}
+			s.at(10).done("wide")
+			s.cycle()
+			if got, want := starts(s, JobRunning), "map[0:map[eva:2 max:2] 10:map[eva:1]]"; got != want {
+				t.Errorf("running: %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -96,7 +96,7 @@ func (tx *Tx) replan(late []*row.Job) error {
 		}
 		p.queue = append(p.queue, j)
 	}
-	if err := p.schedule(); err != nil {
+	if err := errors.Join(p.shares(), p.schedule()); err != nil {
 		return err
 	}
 	tx.loaded.freed.Anywhere() // the next cycle looks at everything once more

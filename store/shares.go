@@ -175,7 +175,8 @@ func (cs classShares) tally() (*shares.Tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := shares.NewTally(shares.Source{Now: cs.now, Defs: cs.loaded.defs, Nodes: cs.loaded.nodes, ClassOf: cs.ofJob, Spans: cs.allocations().spans}, unit, s, timer, ix)
+	t := shares.NewTally(shares.Source{Now: cs.now, Defs: cs.loaded.defs, Nodes: cs.loaded.nodes, ClassOf: cs.ofJob, Spans: cs.allocations().spans,
+		Lets: cs.counters().lets(), Overrun: cs.overdue().overrun}, unit, s, timer, ix)
 	if err := cs.reservations().each(t.Keeps); err != nil {
 		return nil, err
 	}
@@ -199,8 +200,8 @@ func (cs classShares) allot(t *shares.Tally, line []*row.Job) (*shares.Allotment
 }
 
 // ShareState is what class shares are planned on now: all nodes that are up, what
-// running jobs have of them, and what queued jobs ask for, by class and in the unit
-// of the setting share_unit. What runs on nodes that are not up counts nowhere.
+// running jobs have of them, and what queued jobs ask for that pools and limits let start
+// now, by class and in the unit of the setting share_unit. What runs on nodes that are not up counts nowhere.
 // What a reservation that lets nobody in keeps now is away. A job is in the class
 // that was given with it, where there is such a class, else in that of its user.
 func (tx *Tx) ShareState() (*fairshare.State, error) {
@@ -211,16 +212,34 @@ func (tx *Tx) ShareState() (*fairshare.State, error) {
 	if err := tx.eachJob(t.Runs, JobRunning); err != nil {
 		return nil, err
 	}
-	waits := func(j *row.Job) error {
-		if !j.Queued {
-			return nil // planned by hand
-		}
-		return t.Waits(j)
-	}
-	if err := tx.eachJob(waits, JobQueued, JobReserved, JobLate); err != nil {
+	line, err := tx.classShares().startable()
+	if err != nil {
 		return nil, err
 	}
+	for _, j := range line {
+		if err := t.Waits(j); err != nil && !isRefusal(err) {
+			return nil, err
+		}
+	}
 	return &t.State, nil
+}
+
+// startable are the jobs of the queue that wait for no other job, and not to begin.
+func (cs classShares) startable() (line []*row.Job, err error) {
+	all, err := cs.waiting().line()
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range all {
+		waitsFor, err := cs.waiting().ready(j)
+		if waitsFor == "" && err == nil && j.Begin <= cs.now {
+			line = append(line, j)
+		}
+		if err != nil && !errors.Is(err, errUnmet) {
+			return nil, err
+		}
+	}
+	return line, nil
 }
 
 // allotted is what each class may start now; of a store without classes, nothing.
@@ -229,19 +248,9 @@ func (cs classShares) allotted() (*shares.Allotment, error) {
 	if err != nil || len(tally.State.Classes) == 0 {
 		return &shares.Allotment{Tally: tally}, err
 	}
-	all, err := cs.waiting().line()
+	line, err := cs.startable()
 	if err != nil {
 		return nil, err
-	}
-	var line []*row.Job
-	for _, j := range all {
-		waitsFor, err := cs.waiting().ready(j)
-		if waitsFor == "" && err == nil {
-			line = append(line, j)
-		}
-		if err != nil && !errors.Is(err, errUnmet) {
-			return nil, err
-		}
 	}
 	a, _, err := cs.allot(tally, line)
 	return a, err

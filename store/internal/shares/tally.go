@@ -4,6 +4,9 @@
 package shares
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -20,6 +23,8 @@ type Source struct {
 	Nodes   *nodes.Rows
 	ClassOf func(j *row.Job) (string, error)
 	Spans   func(j *row.Job) ([]usage.Stretch, error)
+	Lets    func(j *row.Job) (bool, error) // whether pools and limits let a waiting job start now
+	Overrun func(owner uint64) int64       // how long one past its end is taken to go on
 }
 
 // Tally counts jobs into the classes of a state. Whoever goes through the jobs anyway, as a
@@ -33,11 +38,14 @@ type Tally struct {
 	asked  map[string]int64
 	spare  fairshare.Spare
 	notUp  *roaring.Bitmap
+
+	running []stretch       // what runs
+	starts  map[uint64]bool // the jobs that Waits has counted
 }
 
 // NewTally begins with nothing running or waiting, in a unit.
 func NewTally(src Source, unit Unit, set *fairshare.Settings, timer fairshare.Timer, ix *index.Index) *Tally {
-	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64), spare: set.Spare, notUp: ix.NotUp()}
+	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64), spare: set.Spare, notUp: ix.NotUp(), starts: make(map[uint64]bool)}
 	t.State.Now, t.State.Rebalance, t.State.Timer = src.Now, set.Rebalance, timer
 	t.State.Classes, t.places = set.NewClasses()
 	t.State.TotalWorkers = sum(0, int(unit.inService(ix)))
@@ -81,6 +89,15 @@ func (t *Tally) Runs(j *row.Job) error {
 		return err
 	}
 	c.Running = sum(c.Running, units)
+	at, err := t.Place(j)
+	if err != nil {
+		return err
+	}
+	end := j.End
+	if end <= t.Now {
+		end = t.Now + t.Overrun(row.JobOwner(j.ID))
+	}
+	t.running = append(t.running, stretch{at, units, end})
 	if !j.Queued {
 		return nil // placed by hand: nobody else stops it
 	}
@@ -91,12 +108,17 @@ func (t *Tally) Runs(j *row.Job) error {
 	return nil
 }
 
-// Waits counts a job that waits.
+// Waits counts a job that waits, if it could start now for all but nodes: what is not counted
+// keeps nothing from other classes.
 func (t *Tally) Waits(j *row.Job) error {
 	c, err := t.class(j)
 	if c == nil || err != nil {
 		return err
 	}
+	if lets, err := t.Lets(j); j.Never || !lets || err != nil {
+		return err
+	}
+	t.starts[j.ID] = true
 	units, err := t.Wants(j)
 	c.Waiting = sum(c.Waiting, units)
 	return err
@@ -169,6 +191,8 @@ type Allotment struct {
 	*Tally
 	Left     []int // as in State.Classes
 	Entitled []int // how many more units each is entitled to
+	targets  []int // how many units it should have
+	order    []int // the classes by load, then name
 }
 
 // Allot finds out how much each class may start, of what was counted.
@@ -177,8 +201,17 @@ func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &Allotment{t, make([]int, len(plan.Classes)), make([]int, len(plan.Classes))}
+	n := len(plan.Classes)
+	a := &Allotment{Tally: t, Left: make([]int, n), Entitled: make([]int, n), targets: make([]int, n), order: make([]int, n)}
+	for i := range a.order {
+		a.order[i] = i
+	}
+	slices.SortStableFunc(a.order, func(i, k int) int {
+		x, y := t.State.Classes[i], t.State.Classes[k]
+		return cmp.Or(cmp.Compare(y.Load, x.Load), cmp.Compare(x.Name, y.Name))
+	})
 	for i, c := range plan.Classes {
+		a.targets[i] = c.Entitlement
 		a.Left[i], a.Entitled[i] = c.Start, c.Entitlement-t.State.Classes[i].Running
 	}
 	return a, plan, nil
@@ -194,10 +227,4 @@ func (a *Allotment) Took(j *row.Job) error {
 	a.Left[at] -= units
 	a.Entitled[at] -= units
 	return err
-}
-
-// MayStart reports whether a job's class may start something more.
-func (a *Allotment) MayStart(j *row.Job) (bool, error) {
-	at, err := a.Place(j)
-	return err == nil && a.Left[at] > 0, err
 }

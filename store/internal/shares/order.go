@@ -1,0 +1,104 @@
+package shares
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Across classes shares decide who comes first, inside a class priority. So the queue is put in
+// order through time: what classes may start now comes first, then at each instant at which
+// something is given back the class that is furthest below its target has its turn, as long as
+// anything is free. This is reckoned in units, not on nodes: a job that has had its turn counts
+// for its class from then on for its walltime.
+
+// stretch is what a class holds of the units until an instant.
+type stretch struct {
+	class, units int
+	end          int64
+}
+
+// turns is the order under way.
+type turns struct {
+	*Allotment
+	queues [][]*row.Job // of each class, in the order of the queue
+	held   []int
+	free   int
+	ends   []stretch // by end
+	out    []*row.Job
+}
+
+// Order puts the jobs of a queue in the order of their turns.
+func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
+	t := &turns{Allotment: a, queues: make([][]*row.Job, len(a.State.Classes)), held: make([]int, len(a.State.Classes)), free: a.State.TotalWorkers - a.State.Away}
+	for _, j := range line {
+		at, err := a.Place(j)
+		if err != nil {
+			return nil, err
+		}
+		t.queues[at] = append(t.queues[at], j)
+	}
+	for i, c := range a.State.Classes {
+		t.held[i] = c.Running
+		t.free -= c.Running
+	}
+	t.ends = slices.Clone(a.running)
+	slices.SortFunc(t.ends, func(x, y stretch) int { return cmp.Compare(x.end, y.end) })
+	left := slices.Clone(a.Left)
+	for {
+		at := t.next(func(class int) bool { return left[class] > 0 })
+		if at < 0 {
+			break
+		}
+		units, err := t.turn(at, a.Now, a.starts[t.queues[at][0].ID])
+		if err != nil {
+			return nil, err
+		}
+		left[at] -= units
+	}
+	for now := a.Now; ; {
+		at := t.next(func(int) bool { return true })
+		if at < 0 {
+			return t.out, nil
+		}
+		if t.free <= 0 && len(t.ends) > 0 {
+			now = max(now, t.ends[0].end)
+			t.held[t.ends[0].class] -= t.ends[0].units
+			t.free += t.ends[0].units
+			t.ends = t.ends[1:]
+			continue
+		}
+		if _, err := t.turn(at, now, true); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// next is the class furthest below its target, of those that may have a turn, -1 for none.
+func (t *turns) next(may func(class int) bool) int {
+	best := -1
+	for _, at := range t.order {
+		below := func(i int) int { return t.targets[i] - t.held[i] }
+		if len(t.queues[at]) > 0 && may(at) && (best < 0 || below(at) > below(best)) {
+			best = at
+		}
+	}
+	return best
+}
+
+// turn gives the first job of a class its turn, and what it asks for if it takes something.
+func (t *turns) turn(class int, now int64, takes bool) (units int, err error) {
+	j := t.queues[class][0]
+	t.queues[class] = t.queues[class][1:]
+	t.out = append(t.out, j)
+	if units, err = t.Wants(j); !takes || err != nil {
+		return 0, nil // it is not understood any more, or cannot start: it has its turn all the same
+	}
+	t.held[class] += units
+	t.free -= units
+	s := stretch{class, units, max(now, j.Begin) + j.Walltime}
+	i, _ := slices.BinarySearchFunc(t.ends, s, func(x, y stretch) int { return cmp.Compare(x.end, y.end) })
+	t.ends = slices.Insert(t.ends, i, s)
+	return units, nil
+}
