@@ -352,7 +352,9 @@ func (w *writer) line(ctx context.Context) error {
 	if err != nil {
 		return w.rep.away(err)
 	}
-	w.place.While(w.pulse.beats)
+	if w.place != nil { // a log of tests may have no line
+		w.place.While(w.pulse.beats)
+	}
 	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
 	return w.follow(tail)
 }
