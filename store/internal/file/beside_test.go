@@ -75,9 +75,9 @@ func randomStep(r *Recorder, table row.Table, draw func(int) int, say func(strin
 		return err
 	case 6:
 		k, b, err := r.Before(table, key())
-		last, err := r.Last(table)
-		say("%s before %x %x, last %x %v", table, k, b, last, err)
-		return err
+		last, errLast := r.Last(table)
+		say("%s before %x %x %v, last %x %v", table, k, b, err, last, errLast)
+		return errors.Join(err, errLast)
 	case 7: // a walk that changes what it walks through
 		return r.Each(table, nil, func(k, b []byte) (bool, error) {
 			say("%s walks %x %x", table, k, b)
