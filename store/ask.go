@@ -18,7 +18,7 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).wh
 // askOf is what a job asks for that has been submitted: it may be let into reservations
 // by its number, and has waited since then.
 func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
-	a, err := asking{tx, j.Request(), subject(j), j.Walltime}.whole()
+	a, err := asking{tx: tx, r: j.Request(), who: subject(j), walltime: j.Walltime}.whole()
 	a.Since, a.Excluded = j.Submit, j.Excluded
 	return a, err
 }
@@ -30,9 +30,23 @@ type asking struct {
 	who placer.Subject
 	// walltime is what it has got already, in seconds; 0: what the request says, or the store.
 	walltime int64
+	new      bool // it is not a job's that is there
 }
 
-func (tx *Tx) asking(r placer.Request) asking { return asking{tx, r, subjectOf(r), 0} }
+func (tx *Tx) asking(r placer.Request) asking { return asking{tx, r, subjectOf(r), 0, true} }
+
+// MaxName is how many bytes a name may have, of whatever it is.
+const MaxName = index.MaxNodeName
+
+func checkNames(r *placer.Request) error {
+	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group}, {"account", r.Account},
+		{"queue", r.Queue}, {"class", r.Class}, {"reservation", r.Reservation}} {
+		if len(n.name) > MaxName {
+			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", ErrInvalid, n.what, len(n.name), MaxName)
+		}
+	}
+	return nil
+}
 
 // whole reads the request, with the order of the policy local.
 func (q asking) whole() (placer.Ask, error) {
@@ -50,6 +64,11 @@ func (q asking) whole() (placer.Ask, error) {
 
 // read reads the request without that order.
 func (q asking) read() (placer.Ask, error) {
+	if q.new {
+		if err := checkNames(&q.r); err != nil {
+			return placer.Ask{}, err
+		}
+	}
 	tx, r := q.tx, q.r
 	defs, err := tx.Resources()
 	if err != nil {

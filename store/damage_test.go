@@ -451,6 +451,16 @@ func TestCheckMutants(t *testing.T) {
 				return payload
 			})
 		}, "the next job number is", guesses},
+		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) }, "are missing", guesses},
+		mutant{"a file of a batch is missing", func(t *testing.T, db *DB) {
+			rewrite(t, db, row.BatchFiles, func(key, payload []byte) []byte {
+				files, err := row.DecodeBatchFiles(key, payload)
+				if err != nil {
+					return nil
+				}
+				return row.EncodeBatchFiles(files[1:])
+			})
+		}, "its files", guesses},
 		mutant{"a cursor past its range", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchRanges, func(key, payload []byte) []byte {
 				c, err := row.DecodeRange(key, payload)

@@ -34,7 +34,8 @@ type Options struct {
 	// for. The transaction is at that instant then; it is for Tx.ResetClock.
 	Behind bool
 	// Private keeps the file open and locked from the first transaction to
-	// Close: fastest, for a process that has the database to itself.
+	// Close: for a process that has the database to itself. Its readers share it, its writers
+	// do not.
 	Private bool
 	// Beside lets those who read the file go on while Update runs its function: they wait
 	// only while what it has changed is written down, and see the file as it was until

@@ -23,6 +23,7 @@ var (
 	ErrNewer      = file.ErrNewer                                  // its format is refused untouched
 	ErrUnknown    = file.ErrUnknown                                // a commit failed on its way to disk: it may or may not be there
 	ErrInvalid    = row.ErrInvalid                                 // an argument makes no sense
+	ErrClosed     = file.ErrClosed                                 // a handle after its Close
 	ErrReadOnly   = file.ErrReadOnly                               // a change inside View
 	ErrNested     = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )

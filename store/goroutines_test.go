@@ -44,6 +44,9 @@ func TestGoroutines(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
+		if db, err = Open(db.Path(), &Options{Now: db.opt.Now}); err != nil {
+			t.Fatal(err)
+		}
 		if list := findings(t, db); len(list) > 0 {
 			t.Error(list)
 		}

@@ -326,5 +326,5 @@ func (o *Outlook) kind(j *row.Job) (string, error) {
 }
 
 func (o *Outlook) ask(j *row.Job) (placer.Ask, error) {
-	return asking{o.tx, j.Request(), subject(j), j.Walltime}.read()
+	return asking{tx: o.tx, r: j.Request(), who: subject(j), walltime: j.Walltime}.read()
 }

@@ -47,7 +47,11 @@ func (d *derived) hosts() error {
 
 func (d *derived) batch(b *row.Batch) {
 	rows := &derivedRows{Rows: d.store.Batch(b.Number), d: d, number: b.Number}
-	if err := rows.derive(&b.Batch); err != nil {
+	err := d.batchFiles(b)
+	if err == nil {
+		err = rows.derive(&b.Batch)
+	}
+	if err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
 		return
 	}
@@ -60,6 +64,24 @@ func (d *derived) batch(b *row.Batch) {
 	if err != nil {
 		d.contradict("batch %s: %v", b.Name, err)
 	}
+}
+
+// batchFiles verifies that the files of a batch are there: jobs know them by number.
+func (d *derived) batchFiles(b *row.Batch) error {
+	blocks := 0
+	err := d.store.Rows.Each(row.BatchFiles, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+		files, err := row.DecodeBatchFiles(key, payload)
+		first := blocks * row.BatchFileBlock
+		if err == nil && (string(key) != string(row.BatchBlockKey(b.Number, blocks)) || len(files) != min(row.BatchFileBlock, b.Files-first)) {
+			d.contradict("batch %s: its files from number %d on are not the next ones of %d", b.Name, first, b.Files)
+		}
+		blocks++
+		return true, err
+	})
+	if has := (b.Files + row.BatchFileBlock - 1) / row.BatchFileBlock; err == nil && blocks < has {
+		d.contradict("batch %s: it has %d files, and those from number %d on are missing", b.Name, b.Files, blocks*row.BatchFileBlock)
+	}
+	return err
 }
 
 // derivedRows are the rows of a batch as they should be: what is derived is taken

@@ -194,8 +194,11 @@ func Verify(path string, watch Watch) (Content, error) {
 	}
 	var sums row.Sums
 	var stored []byte
+	ours := false
 	check := func(t row.Table, key, value []byte) error {
-		if !isFormat(t, key) {
+		if isFormat(t, key) {
+			_, ours = row.DecodeFormat(value)
+		} else {
 			if _, err := row.Unseal(t, key, value); err != nil {
 				lost(err.Error())
 			}
@@ -215,6 +218,9 @@ func Verify(path string, watch Watch) (Content, error) {
 		if want := row.Seal(row.KeySums, sums.Encode()); !bytes.Equal(stored, want) {
 			lost("the rows are not those that the last transaction left: a page is lost or stale")
 		}
+	}
+	if err == nil && losses == 0 && !ours {
+		err = fmt.Errorf("%w: %s has no format row", ErrNotOurs, path)
 	}
 	if err == nil && losses > 0 {
 		err = fmt.Errorf("%w: %s", row.ErrDamaged, first)

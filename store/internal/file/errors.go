@@ -17,6 +17,7 @@ var (
 	ErrNewer    = errors.New("the database was written by a newer placectl")
 	ErrUnknown  = errors.New("the outcome is unknown")
 	ErrReadOnly = errors.New("read-only transaction")
+	ErrClosed   = errors.New("the handle on the database is closed")
 	// ErrNoDatabase is an ErrNotFound.
 	ErrNoDatabase = fmt.Errorf("there is no database%w", Wordless(row.ErrNotFound))
 )

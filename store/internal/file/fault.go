@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -26,8 +27,8 @@ func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 // Stack is where it comes from.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// guard turns the faults and panics that a damaged file sets off inside bbolt into
-// ErrDamaged. Other panics go on.
+// guard turns the faults and panics that a damaged file sets off inside bbolt, or in a
+// bitmap that was read of it, into ErrDamaged. Other panics go on.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -41,7 +42,8 @@ func guard(fn func() error) (err error) {
 		}:
 			err = &fault{"reading it faults"}
 		default:
-			if !strings.HasPrefix(panicOrigin(), "go.etcd.io/bbolt") {
+			origin := panicOrigin()
+			if !slices.ContainsFunc(trusting, func(module string) bool { return strings.HasPrefix(origin, module) }) {
 				panic(&Panic{p, debug.Stack()})
 			}
 			err = &fault{fmt.Sprint(p)}
@@ -50,9 +52,14 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// panicOrigin is the function that a panic which is being recovered comes from.
-func panicOrigin() string {
-	var pcs [64]uintptr
+// trusting are the modules that take what a file holds for what they have written.
+var trusting = []string{"go.etcd.io/bbolt", "github.com/RoaringBitmap/roaring"}
+
+// panicOrigin is the function that a panic which is being recovered comes from. A deferred
+// function on the way may have recovered it and panicked again: the first panic counts, which
+// is the deepest.
+func panicOrigin() (origin string) {
+	var pcs [1024]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
 	for panicked := false; ; {
 		frame, more := frames.Next()
@@ -60,10 +67,10 @@ func panicOrigin() string {
 		case frame.Function == "runtime.gopanic":
 			panicked = true
 		case panicked && !strings.HasPrefix(frame.Function, "runtime."):
-			return frame.Function
+			origin, panicked = frame.Function, false
 		}
 		if !more {
-			return ""
+			return origin
 		}
 	}
 }

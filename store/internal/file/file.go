@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -39,9 +40,10 @@ type File struct {
 	path string
 	opt  Options
 
-	mu     sync.Mutex // one transaction at a time through a private handle
-	own    *opened    // private handles only
-	copied *opened    // the private copy that the handle is on, nil for none
+	mu     sync.RWMutex // one writer at a time through a private handle, or readers
+	shut   atomic.Bool
+	own    *opened // private handles only
+	copied *opened // the private copy that the handle is on, nil for none
 	warned sync.Once
 }
 
@@ -161,7 +163,14 @@ func (f *File) update(o *opened, fn func(*Recorder) (keep bool, err error)) erro
 
 // run opens and locks the file around fn, or uses the private handle.
 func (f *File) run(want grasp, fn func(*opened) error) error {
+	if f.shut.Load() {
+		return ErrClosed
+	}
 	if f.opt.Private {
+		if want == sharing && f.mayShare() { // readers do not wait for each other
+			defer f.mu.RUnlock()
+			return guard(func() error { return fn(f.own) })
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.own == nil {
@@ -198,6 +207,16 @@ func (f *File) run(want grasp, fn func(*opened) error) error {
 	return err
 }
 
+// mayShare takes the private handle for a reader, if it is open.
+func (f *File) mayShare() bool {
+	f.mu.RLock()
+	if f.own == nil {
+		f.mu.RUnlock()
+		return false
+	}
+	return true
+}
+
 // closed notes that a file could not be closed, or its lock not be given back: what was
 // done is done.
 func (f *File) closed(err error) {
@@ -210,6 +229,7 @@ func (f *File) closed(err error) {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.shut.Store(true)
 	for _, o := range []**opened{&f.own, &f.copied} {
 		if *o != nil {
 			f.closed((*o).close())

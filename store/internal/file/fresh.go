@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
 	"syscall"
 	"time"
 
@@ -97,30 +99,45 @@ func cannot(err error) bool { return errors.Is(err, unix.EINVAL) || errors.Is(er
 // litterOf is how the files are called that are to become one.
 func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
 
-// sweep removes what runs that were cut off have left beside a name. What cannot be
-// removed stays: it is in nobody's way.
+// litterName is what litterOf makes, and the lock file of that.
+var litterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(.+)\.new-[0-9]+(\.lock|-lock)?$`) })
+
+// sweep removes what runs that were cut off have left in a folder, of any name there: a backup
+// may be called otherwise each day. A name that is not path's is only ours if its content
+// is, or it is empty. What cannot be removed stays.
 func sweep(path string) {
-	left, err := filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(path)), quoteGlob("."+filepath.Base(path)+".new-")+"*"))
+	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return
 	}
-	for _, name := range left {
-		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > litterAge && abandoned(name) {
+	for _, e := range entries {
+		parts := litterName().FindStringSubmatch(e.Name())
+		if parts == nil {
+			continue
+		}
+		name := filepath.Join(filepath.Dir(path), e.Name())
+		info, err := os.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) <= litterAge || !abandoned(name) {
+			continue
+		}
+		if parts[1] == filepath.Base(path) || info.Size() == 0 || isLitter(name, info) {
 			os.Remove(name)
 		}
 	}
 }
 
-// quoteGlob is a name as a pattern that only it fits.
-func quoteGlob(name string) string {
-	var quoted []rune
-	for _, c := range name {
-		if c == '*' || c == '?' || c == '[' || c == '\\' {
-			quoted = append(quoted, '\\')
-		}
-		quoted = append(quoted, c)
+// isLitter reports whether a file is this user's, and a database or the beginning of one.
+func isLitter(name string, info fs.FileInfo) bool {
+	if info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		return false
 	}
-	return string(quoted)
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = pageSize(f)
+	return err == nil
 }
 
 // abandoned reports whether nobody works on a file: whoever does has locked it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -97,19 +97,21 @@ func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 	return bbolt.Open(f.Name(), 0o600, opt)
 }
 
-// openError is why bbolt could not open a file: what the system says is not what the
-// file is.
+// contents are the errors of bbolt that are about what a file holds.
+var contents = []error{bbolterrors.ErrInvalid, bbolterrors.ErrInvalidMapping, bbolterrors.ErrVersionMismatch, bbolterrors.ErrChecksum}
+
+// openError is why bbolt could not open a file. What is not about the file's content is about
+// this machine: too little memory, say. Its words are bbolt's own.
 func openError(path string, err error) error {
-	var system syscall.Errno
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, bbolterrors.ErrTimeout):
 		return fmt.Errorf("%w%s, not through the lock file", ErrLocked, holders(path))
-	case errors.As(err, &system):
-		return fmt.Errorf("%s: %w", path, err)
+	case slices.ContainsFunc(contents, func(is error) bool { return errors.Is(err, is) }):
+		return fmt.Errorf("%w: %s: %v", ErrNotOurs, path, err)
 	}
-	return fmt.Errorf("%w: %s: %v", ErrNotOurs, path, err)
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // unlock gives the locks back while the file stays open.

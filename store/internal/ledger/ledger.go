@@ -75,7 +75,7 @@ func (l *Ledger) asked(text string) asked {
 				n, at[w.Res] = len(list), len(list)
 				list = append(list, Amount{def.Name, 0, One(def)})
 			}
-			list[n].Num += w.Value.Num * int64(chunks[i].Count)
+			list[n].Num = index.Plus(list[n].Num, index.Times(w.Value.Num, int64(chunks[i].Count)))
 		}
 	}
 	a := asked{list[:len(list):len(list)], count}
@@ -143,14 +143,18 @@ func (l *Ledger) Attempt(j *row.Job, a *row.Attempt, until, from, to int64, add 
 	}
 }
 
-// product is a*b/c, rounded down, and the largest number where that is too large.
+// mostHeld is the most that one attempt counts for in a month, in units times seconds: sums of
+// several still have room, and no cluster has as much.
+const mostHeld = 1 << 59
+
+// product is a*b/c, rounded down, and mostHeld if that is more.
 func product(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(max(a, 0)), uint64(max(b, 0)))
 	if high >= uint64(c) {
-		return math.MaxInt64
+		return mostHeld
 	}
 	q, _ := bits.Div64(high, low, uint64(c))
-	return int64(min(q, math.MaxInt64))
+	return int64(min(q, mostHeld))
 }
 
 // Job is what counts when a job ends, in the month of its end: nothing where it has never

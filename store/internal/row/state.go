@@ -23,6 +23,9 @@ type State struct {
 
 const stateVersion = 1
 
+// LastInstant is the end of the year 9999, in Unix seconds: no clock goes beyond it.
+const LastInstant = 253402300799
+
 // Encode is the row.
 func (s *State) Encode() []byte {
 	e := encoder{}
@@ -72,6 +75,9 @@ func (s *State) Decode(payload []byte) error {
 	}
 	if len(d.b) > 0 {
 		s.NodesSince = d.int()
+	}
+	for _, at := range []int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
+		d.bad = d.bad || at < 0 || at > LastInstant
 	}
 	return d.done(Meta, KeyState)
 }

@@ -3,6 +3,7 @@ package row
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"time"
 )
@@ -50,6 +51,8 @@ func (t *Total) Hold(name string, seconds int64) {
 		t.Held = slices.Insert(t.Held, i, TotalHeld{name, seconds})
 	case ok && t.Held[i].Seconds+seconds == 0:
 		t.Held = slices.Delete(t.Held, i, i+1)
+	case ok && seconds > 0 && t.Held[i].Seconds > math.MaxInt64-seconds:
+		t.Held[i].Seconds = math.MaxInt64
 	case ok:
 		t.Held[i].Seconds += seconds
 	}

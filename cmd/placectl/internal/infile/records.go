@@ -84,8 +84,10 @@ func (l *recordList) unknown(name string) error {
 }
 
 func (l *recordList) readCSV(in io.Reader) error {
-	c := csv.NewReader(in)
+	budget := &recordBudget{from: in}
+	c := csv.NewReader(budget)
 	c.ReuseRecord = true
+	budget.left = MaxLine
 	header, err := c.Read()
 	if err != nil {
 		return l.csvError(err)
@@ -104,6 +106,7 @@ func (l *recordList) readCSV(in io.Reader) error {
 	}
 	l.cells = make([]string, len(l.columns))
 	for {
+		budget.left = MaxLine
 		row, err := c.Read()
 		if err == io.EOF {
 			return nil
@@ -121,7 +124,27 @@ func (l *recordList) readCSV(in io.Reader) error {
 	}
 }
 
+// recordBudget bounds what one record may read: package csv keeps all of it in memory.
+type recordBudget struct {
+	from io.Reader
+	left int
+}
+
+func (b *recordBudget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errLongRecord
+	}
+	n, err := b.from.Read(p)
+	b.left -= n
+	return n, err
+}
+
+var errLongRecord = fmt.Errorf("the record has more than %d bytes", MaxLine)
+
 func (l *recordList) csvError(err error) error {
+	if errors.Is(err, errLongRecord) {
+		return l.bad(l.line+1, err)
+	}
 	var bad *csv.ParseError
 	if errors.As(err, &bad) {
 		return l.badAt(l.line+bad.Line, max(1, bad.Column), bad.Err)

@@ -18,6 +18,9 @@ func TestRecords(t *testing.T) {
 		{"a,a\n", "list, line 1, column 1: the column a is there twice"},
 		{"\na,b\n1,2\n1\n", "3:[1 2] list, line 4, column 1: wrong number of fields"},
 		{"{\"a\":true}", "list, line 1, column 1: a: a text or a number is wanted, not true"},
+		{"a\n" + strings.Repeat("x", 3*MaxLine), "list, line 1, column 1: the record has more than 1048576 bytes"},
+		{"a\n\"" + strings.Repeat("x\n", 2*MaxLine), "list, line 1, column 1: the record has more than 1048576 bytes"},
+		{strings.Repeat("\x00", 3*MaxLine), "list, line 1, column 1: the record has more than 1048576 bytes"},
 		{"a\nbad\n", "list, line 2, column 1: refused"},
 	} {
 		var got []string

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
@@ -16,6 +17,12 @@ func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 		b = spell.AppendPrintable(b[:start], string(b[start:]))
 	}
 	return b
+}
+
+// commands reports whether text has characters that a terminal obeys, on which the file may
+// be shown later. Blanks of lines and columns are none.
+func commands(text string) bool {
+	return strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\n\r", c) })
 }
 
 // csvLayout writes RFC 4180, with line feeds.
@@ -50,6 +57,9 @@ func (l *csvLayout) field(p *Printer, i int, v any, k Kind) {
 		p.buf = append(p.buf, ',')
 	}
 	l.cell = p.rawText(l.cell[:0], v, k)
+	if !p.o.Raw && commands(string(l.cell)) {
+		l.cell = spell.AppendPrintable(nil, string(l.cell))
+	}
 	if !p.o.Raw && isFormula(v, l.cell) {
 		l.cell = append([]byte{'\''}, l.cell...)
 	}

@@ -86,7 +86,7 @@ n1               3  0.25  true   2026-11-20 10:30:00  1h30m  8.0 GiB  a[1-2]
 		{"csv", Options{Format: CSV}, false, `
 name,jobs,load,up,since,left,mem,nodes
 n1,3,0.25,true,2026-11-20T09:30:00Z,5400,8589934592,"a1,a2"
-"'=a|` + "\t\x1b" + `""é",-1,-2,false,1970-01-01T00:00:00Z,60,512,
+"""=a|\t\x1b\""é""",-1,-2,false,1970-01-01T00:00:00Z,60,512,
 ,,,,,,,
 `},
 		{"csv raw on a terminal", Options{Format: CSV, Raw: true, NoHeader: true}, true, `

@@ -53,7 +53,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
 	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: spell.List(output.FormatNames(), "or"), set: setOutput},
 	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
-	{Name: "raw", Usage: "csv cells as they are, even where a spreadsheet would run them, and logs as they are, on a terminal, too", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
+	{Name: "raw", Usage: "csv cells as they are, even if a spreadsheet would run them or a terminal obey them, and logs as they are, on a terminal, too", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "how long to wait for other processes (30s)", set: setLockTimeout},
 	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "answers may be so old, or of \"any\" age, where the database is in etcd", set: setStale},
 	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
