@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
@@ -267,5 +268,16 @@ func TestClock(t *testing.T) {
 	ahead, err := connect(t, "clock", f.member(t, nil)).Clock(ending(t))
 	if err != nil || (ahead-time.Minute).Abs() > 2*time.Second {
 		t.Fatalf("a minute ahead: %v, %v", ahead, err)
+	}
+}
+
+// TestHeadAlone: at the end of the log no more is asked for than whether it ends there.
+func TestHeadAlone(t *testing.T) {
+	t.Parallel()
+	d := connect(t, "alone", newFake().member(t, nil))
+	at := appended(t, d, made(t, d), []byte("\x01one"), nil)
+	got, err := d.After(ending(t), at)
+	if diff := cmp.Diff(&replica.Tail{Log: testID, Head: at}, got); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }

@@ -43,6 +43,7 @@ func (d *driver) tailReads(at uint64) []operation {
 
 // described is what these operations found, entries apart.
 type described struct {
+	ends    bool // at the position that was asked about; then only the log's id is known
 	tail    replica.Tail
 	newest  newest
 	snapRev int64 // when snap was put
@@ -59,6 +60,9 @@ func (d *driver) describe(a transactionAnswer) (s described, err error) {
 		return s, err
 	}
 	d.cluster.CompareAndSwap(0, a.Header.Cluster)
+	if s.ends = len(a.Answers) == 1; s.ends {
+		return s, nil
+	}
 	var ok bool
 	if s.tail.Head, ok = replica.ParsePosition(a.ranges(1).value()); !ok {
 		return s, fmt.Errorf("head: %w", errForeign)
@@ -80,9 +84,14 @@ func (d *driver) describe(a transactionAnswer) (s described, err error) {
 
 // look asks for the state of the log, and the first page behind a position.
 func (d *driver) look(ctx context.Context, at uint64) (described, error) {
+	return d.lookBy(ctx, transaction{Then: d.tailReads(at)})
+}
+
+// lookBy looks by a transaction that finds what describes the log, or its id alone.
+func (d *driver) lookBy(ctx context.Context, ask transaction) (described, error) {
 	for {
 		var a transactionAnswer
-		if err := d.read(ctx, "/v3/kv/txn", transaction{Then: d.tailReads(at)}, &a); err != nil {
+		if err := d.read(ctx, "/v3/kv/txn", ask, &a); err != nil {
 			return described{}, d.explain(err)
 		}
 		s, err := d.describe(a)
@@ -95,12 +104,21 @@ func (d *driver) look(ctx context.Context, at uint64) (described, error) {
 	}
 }
 
-// After reads what there is behind a position.
+// After reads the entries behind a position. As a rule there are none, so it asks whether head
+// is there, and for the rest only if it is not, in the same step.
 func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail, error) {
+	ask := transaction{
+		If:   []comparison{valueIs(d.keys.head(), at.Bytes())},
+		Then: []operation{reading(ranged{Key: d.keys.meta()})},
+		Else: d.tailReads(at.N),
+	}
 	for {
-		s, err := d.look(ctx, at.N)
+		s, err := d.lookBy(ctx, ask)
 		if err != nil {
 			return nil, err
+		}
+		if s.ends {
+			return &replica.Tail{Log: s.tail.Log, Head: at}, nil
 		}
 		t, err := d.follow(ctx, at, s)
 		if !errors.Is(err, errMoved) {

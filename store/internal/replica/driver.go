@@ -67,7 +67,8 @@ func (p Position) String() string { return fmt.Sprintf("%d (%x)", p.N, p.Chain) 
 // MostEntries is how many entries a Tail holds at most; who is behind by more joins anew.
 const MostEntries = 2000
 
-// Tail is what a log held behind a position, all of it at one instant.
+// Tail is what a log held behind a position, all of it at one instant. After at the log's end
+// fills in Log and Head alone.
 type Tail struct {
 	Log   ID
 	Head  Position // its last entry
