@@ -148,7 +148,7 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 	if opt == nil {
 		opt = new(Options)
 	}
-	d, _, err := drivers.Connect(name, opt.Detail)
+	d, _, err := drivers.Connect(name, "", opt.Detail)
 	if err != nil {
 		return err
 	}

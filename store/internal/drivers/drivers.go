@@ -14,8 +14,8 @@ import (
 
 // Connect makes a connection to a log by its name, SCHEME://... It fails with ErrInvalid
 // where this build has no driver of that scheme.
-func Connect(name string, detail func(string)) (replica.Driver, replica.Config, error) {
-	d, c, err := replica.Connect(name, detail)
+func Connect(name, folder string, detail func(string)) (replica.Driver, replica.Config, error) {
+	d, c, err := replica.Connect(name, folder, detail)
 	if err != nil {
 		err = fmt.Errorf("%s: %w%w", name, err, file.Wordless(row.ErrInvalid))
 	}
@@ -25,16 +25,16 @@ func Connect(name string, detail func(string)) (replica.Driver, replica.Config, 
 // Open makes a handle on the replica of a log. Where the options name no folder, it lies
 // below the folder that the system has for what can be made anew.
 func Open(name string, opt replica.Options) (*replica.Replica, error) {
-	d, c, err := Connect(name, opt.Detail)
-	if err != nil {
-		return nil, err
-	}
 	if opt.Folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
 			return nil, fmt.Errorf("where replicas are to lie: %w; PLACECTL_REPLICAS says it", err)
 		}
 		opt.Folder = filepath.Join(cache, "placectl")
+	}
+	d, c, err := Connect(name, opt.Folder, opt.Detail)
+	if err != nil {
+		return nil, err
 	}
 	log, err := replica.Connected(name, d, c, opt)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -47,8 +48,8 @@ type driver struct {
 	unsure   map[[16]byte]bool     // entries of which a copy may be under way
 	deposits map[[16]byte]*deposit // parts of entries that are not put yet
 	places   map[*place]bool       // in the line, kept alive
-	lease    int64                 // for places that are taken soon, 0: none
-	granted  time.Time             // when it was, at the latest
+	kept     lease                 // for the next place, where there is no folder
+	leases   string                // the file that keeps it for the machine, "": there is no folder
 	leaving  sync.WaitGroup        // of those that are given up
 }
 
@@ -82,6 +83,9 @@ func open(c replica.Config, env func(string) string) (replica.Driver, error) {
 	d := &driver{
 		gateway: newGateway(members, scheme, secured, l, c.Detail), keys: keys(c.Prefix), renewPlace: renewPlace,
 		unsure: make(map[[16]byte]bool), deposits: make(map[[16]byte]*deposit), places: make(map[*place]bool),
+	}
+	if c.Folder != "" {
+		d.leases = filepath.Join(c.Folder, c.Sum()+".lease")
 	}
 	return d, nil
 }

@@ -111,7 +111,7 @@ func TestLostPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.revoke(ctx, p.(*place).lease); err != nil { // as if it had run out
+		if err := d.revoke(ctx, p.(*place).lease.id); err != nil { // as if it had run out
 			t.Fatal(err)
 		}
 		if tail, err := d.Append(ctx, at, []byte("\x01one"), p); err != nil || tail == nil || !tail.Waiting {

@@ -28,7 +28,7 @@ type place struct {
 	d       *driver
 	key     []byte
 	created int64 // revision
-	lease   int64
+	lease   lease
 	doubled bool                        // a copy of what put the key may be carried out yet
 	working atomic.Pointer[func() bool] // nil: the place stays until it is left
 	once    sync.Once
@@ -43,11 +43,10 @@ type standing struct {
 	waited   bool
 }
 
-// enter takes the last place in the line, and looks around from there in the same step. A
-// lease is good for all places that are taken soon after it was granted.
+// enter takes the last place in the line, and looks around from there in the same step.
 func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *standing, error) {
 	for try := 0; ; try++ {
-		lease, err := d.placesLease(ctx)
+		lease, err := d.leaseOfPlace(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -60,7 +59,6 @@ func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *stand
 			return p, s, nil
 		}
 		// Whether the key was put is not known: another lease, and this one runs out.
-		d.forgetLease(lease)
 		if errors.Is(err, replica.ErrNoLog) {
 			if err = d.elsewhere(ctx); err == nil {
 				continue
@@ -73,15 +71,15 @@ func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *stand
 }
 
 // enterBy puts a key of the line under a lease.
-func (d *driver) enterBy(ctx context.Context, at replica.Position, lease int64) (*place, *standing, error) {
+func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease) (*place, *standing, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it never fails
-	p := &place{d: d, key: d.keys.place(id), lease: lease, left: make(chan struct{})}
+	p := &place{d: d, key: d.keys.place(id), lease: l, left: make(chan struct{})}
 	from, end := d.keys.line()
 	mine := reading(ranged{Key: p.key, KeysOnly: true})
 	t := transaction{
 		If: []comparison{absent(p.key, nil)},
-		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Lease: lease}},
+		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Lease: l.id}},
 			reading(ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 2})),
 		Else: []operation{mine}, // a copy of this request was first
 	}
@@ -113,34 +111,6 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, lease int64) 
 	return p, s, err
 }
 
-// placesLease is the lease for a place that is taken now.
-func (d *driver) placesLease(ctx context.Context) (int64, error) {
-	d.mu.Lock()
-	lease, age := d.lease, time.Since(d.granted)
-	d.mu.Unlock()
-	if lease != 0 && age < d.renewPlace {
-		return lease, nil
-	}
-	began := time.Now()
-	lease, err := d.grant(ctx, placeLease)
-	if err != nil {
-		return 0, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.lease, d.granted = lease, began
-	return lease, nil
-}
-
-// forgetLease lets the next place have another lease.
-func (d *driver) forgetLease(lease int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.lease == lease {
-		d.lease = 0
-	}
-}
-
 // While keeps the place alive only while its owner works, see replica.Place.
 func (p *place) While(working func() bool) { p.working.Store(&working) }
 
@@ -159,7 +129,7 @@ func (p *place) stay() {
 				return
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), renewPlace)
-			alive, err := p.d.renew(ctx, p.lease)
+			alive, err := p.d.renew(ctx, p.lease.id)
 			cancel()
 			if err == nil && !alive {
 				return
@@ -170,8 +140,12 @@ func (p *place) stay() {
 
 // given says that the place is given up: its key was deleted.
 func (p *place) given() {
-	if p.end() && p.doubled {
+	switch {
+	case !p.end():
+	case p.doubled:
 		p.behind(p.remove) // or a copy would bring it back
+	default:
+		p.d.keepLease(p.lease)
 	}
 }
 
@@ -208,11 +182,11 @@ func (p *place) remove(ctx context.Context) {
 	if !p.doubled {
 		var a transactionAnswer
 		if p.d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{deleting(p.key, nil)}}, &a) == nil {
+			p.d.keepLease(p.lease)
 			return
 		}
 	}
-	p.d.forgetLease(p.lease)
-	_ = p.d.revoke(ctx, p.lease) // else it runs out
+	_ = p.d.revoke(ctx, p.lease.id) // else it runs out
 }
 
 // Turn waits in the line, see replica.Log.

@@ -5,6 +5,7 @@ package etcd
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -79,9 +80,6 @@ func TestLateEnter(t *testing.T) {
 			})
 			d, other := connect(t, "copy", slow, f.member(t, nil)), connect(t, "copy", f.member(t, nil))
 			at := made(t, d)
-			if _, err := d.placesLease(ending(t)); err != nil { // it has one
-				t.Fatal(err)
-			}
 			d.best.Store(0)
 			hanging.Store(true)
 			p, _ := turned(t, d, at)
@@ -120,12 +118,63 @@ func TestLeaseOfPlaces(t *testing.T) {
 	if n := grants.Load() - before; n != 1 {
 		t.Errorf("%d leases for three places", n)
 	}
-	if err := d.revoke(ending(t), d.lease); err != nil {
+	if err := d.revoke(ending(t), d.kept.id); err != nil {
 		t.Fatal(err)
 	}
 	p, _ := turned(t, d, at)
 	appended(t, d, at, []byte("\x01one"), p)
 	if n := grants.Load() - before; n != 2 {
 		t.Errorf("%d leases, after the first was gone", n)
+	}
+}
+
+// TestKeptLease: processes of a machine that take places one after the other have one lease,
+// but never that of one which was killed in the line: its place would be kept alive.
+func TestKeptLease(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	var grants atomic.Int32
+	host := f.member(t, func(r *http.Request, after bool) bool {
+		if !after && strings.HasSuffix(r.URL.Path, "/lease/grant") {
+			grants.Add(1)
+		}
+		return true
+	})
+	folder := t.TempDir()
+	process := func() *driver {
+		return connectWith(t, replica.Config{Scheme: schemePlain, Members: []string{host}, Prefix: "kept", Folder: folder}, nil)
+	}
+	at := made(t, process())
+	before := grants.Load() // for the first snapshot
+	want := func(what string, n int32) {
+		t.Helper()
+		if got := grants.Load() - before; got != n {
+			t.Fatalf("%s: %d leases, not %d", what, got, n)
+		}
+	}
+	for i := range 4 {
+		d := process()
+		p, _ := turned(t, d, at)
+		if i%2 == 0 {
+			at = appended(t, d, at, []byte{1, byte(i)}, p)
+		} else {
+			p.Leave()
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("one after the other", 1)
+	killed, _ := turned(t, process(), at)
+	want("the same", 1)
+	ctx, cancel := context.WithTimeout(ending(t), 100*time.Millisecond)
+	defer cancel()
+	if _, _, err := process().Turn(ctx, nil, at); err == nil {
+		t.Fatal("two have their turn")
+	}
+	want("beside one in the line", 2)
+	killed.Leave()
+	if left, err := filepath.Glob(filepath.Join(folder, "*")); err != nil || len(left) > 1 {
+		t.Error(left, err)
 	}
 }

@@ -2,10 +2,12 @@ package replica
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -182,7 +184,15 @@ type Config struct {
 	Scheme  string
 	Members []string // HOST:PORT
 	Prefix  string   // without / at either end
+	Folder  string   // of the machine's replicas; "": there is none
 	Detail  func(string)
+}
+
+// Sum tells the names of logs apart, in any order of members.
+func (c *Config) Sum() string {
+	members := slices.Sorted(slices.Values(c.Members))
+	sum := sha256.Sum256([]byte(c.Scheme + "\n" + strings.Join(members, ",") + "\n" + c.Prefix))
+	return hex.EncodeToString(sum[:8])
 }
 
 var (
@@ -220,8 +230,9 @@ func Parse(name string) (Config, error) {
 	return c, nil
 }
 
-// Connect makes a connection to the log of a name. It sends nothing.
-func Connect(name string, detail func(string)) (Driver, Config, error) {
+// Connect makes a connection to the log of a name, for a machine with a folder of replicas,
+// or with none. It sends nothing.
+func Connect(name, folder string, detail func(string)) (Driver, Config, error) {
 	c, err := Parse(name)
 	if err != nil {
 		return nil, c, err
@@ -232,7 +243,7 @@ func Connect(name string, detail func(string)) (Driver, Config, error) {
 	if open == nil {
 		return nil, c, ErrNoDriver
 	}
-	c.Detail = detail
+	c.Folder, c.Detail = folder, detail
 	d, err := open(c)
 	return d, c, err
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,9 +53,7 @@ func Connected(name string, d Driver, c Config, opt Options) (*Replica, error) {
 	if err := rep.folder(); err != nil {
 		return nil, err
 	}
-	members := slices.Sorted(slices.Values(c.Members))
-	sum := sha256.Sum256([]byte(c.Scheme + "\n" + strings.Join(members, ",") + "\n" + c.Prefix))
-	rep.link = filepath.Join(opt.Folder, hex.EncodeToString(sum[:8])+".log")
+	rep.link = filepath.Join(opt.Folder, c.Sum()+".log")
 	if id, err := readLink(rep.link); err == nil {
 		if err := rep.use(id); err == nil {
 			return rep, nil

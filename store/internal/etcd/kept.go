@@ -1,0 +1,79 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"time"
+)
+
+// A lease costs a commit of its own, and each verb is a process. So the lease of a place is
+// kept in the folder of replicas once the place is given up, and the next process of the
+// machine takes it from there. A process that is killed has taken it away: if others renewed
+// the lease, its place would stay in the line.
+
+// lease is one for a place in the line.
+type lease struct {
+	id      int64 // 0: none
+	granted time.Time
+}
+
+// fresh reports whether a lease lasts until its place begins to renew it.
+func (l lease) fresh(within time.Duration) bool {
+	age := time.Since(l.granted)
+	return l.id != 0 && age >= 0 && age < within
+}
+
+// leaseOfPlace takes the lease that is kept, or makes one.
+func (d *driver) leaseOfPlace(ctx context.Context) (l lease, err error) {
+	if l = d.takeLease(); l.fresh(d.renewPlace) {
+		return l, nil
+	}
+	l.granted = time.Now()
+	l.id, err = d.grant(ctx, placeLease)
+	return l, err
+}
+
+func (d *driver) takeLease() (l lease) {
+	if d.leases == "" {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		l, d.kept = d.kept, lease{}
+		return l
+	}
+	mine := d.leases + "." + rand.Text()
+	if os.Rename(d.leases, mine) != nil {
+		return lease{}
+	}
+	defer os.Remove(mine)
+	text, err := os.ReadFile(mine)
+	if err != nil {
+		return lease{}
+	}
+	var granted int64
+	if n, _ := fmt.Sscan(string(text), &l.id, &granted); n != 2 {
+		return lease{}
+	}
+	l.granted = time.Unix(0, granted)
+	return l
+}
+
+// keepLease keeps a lease whose place has certainly gone.
+func (d *driver) keepLease(l lease) {
+	if !l.fresh(d.renewPlace) {
+		return
+	}
+	if d.leases == "" {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.kept = l
+		return
+	}
+	mine := d.leases + "." + rand.Text()
+	if os.WriteFile(mine, fmt.Appendf(nil, "%d %d\n", l.id, l.granted.UnixNano()), 0o600) == nil {
+		_ = os.Rename(mine, d.leases)
+	}
+}
