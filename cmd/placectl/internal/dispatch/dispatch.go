@@ -61,10 +61,11 @@ func EpochOf(is store.Identity) string { return fmt.Sprintf("%08x", is.Epoch) }
 // Claim claims an attempt, and says what is to be executed.
 func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
 	err = d.on(d.Update, func(tx *store.Tx) error {
-		if err := d.verified(tx, c); err != nil {
-			return err
-		}
+		was, _ := tx.Attempt(c.Job, c.Attempt) // the claim says what is wrong with it
 		granted, err := tx.Claim(c)
+		if err == nil && was.Nonce != c.Nonce { // else it executes already
+			err = d.verified(tx, c)
+		}
 		if err != nil {
 			return err
 		}
@@ -198,12 +199,8 @@ func (d *DB) hold(list []attempts.Key) error {
 	})
 }
 
-// verified fails with a Conflict if an attempt is about to be claimed that may not be
-// executed. One that is claimed under the same nonce executes already.
+// verified fails with a Conflict if an attempt may not be executed.
 func (d *DB) verified(tx *store.Tx, c store.Claim) error {
-	if a, err := tx.Attempt(c.Job, c.Attempt); err != nil || a.Nonce == c.Nonce {
-		return nil // the claim says what is wrong with it
-	}
 	signed, err := d.signed(tx, c.Job)
 	if err == nil && !signed {
 		err = &store.Conflict{What: fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt), Why: "its user has not signed what it executes"}

@@ -182,6 +182,8 @@ func refusal(host string, status int, said []byte) error {
 	switch doc.Error.Reason {
 	case exit.ReasonConflict:
 		return fmt.Errorf("%s: %w: %s", host, store.ErrConflict, why)
+	case exit.ReasonNotPermitted:
+		return fmt.Errorf("%s: %w: %s", host, store.ErrNotPermitted, why)
 	case exit.ReasonNotFound:
 		return fmt.Errorf("%s: %w: %s", host, store.ErrNotFound, why)
 	}

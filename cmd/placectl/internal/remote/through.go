@@ -34,6 +34,7 @@ type throughAnswer struct {
 	Answer             *Answer
 	Failed             string // "" for an answer
 	Conflict, NotFound bool
+	Denied             bool
 }
 
 // Lend starts a supervisor with these words, and asks the database for it until it has ended.
@@ -65,7 +66,7 @@ func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 		}
 		var a throughAnswer
 		if a.Answer, err = d.asked(ctx, q.What, q.Question); err != nil {
-			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), NotFound: errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)}
+			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), Denied: errors.Is(err, store.ErrNotPermitted), NotFound: errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)}
 		}
 		if err := out.Encode(&a); err != nil {
 			return err
@@ -110,6 +111,8 @@ func (t *Through) ask(_ context.Context, what string, q Question) (*Answer, erro
 		return nil, err
 	case a.Conflict:
 		return nil, &relayed{a.Failed, store.ErrConflict}
+	case a.Denied:
+		return nil, &relayed{a.Failed, store.ErrNotPermitted}
 	case a.NotFound:
 		return nil, &relayed{a.Failed, store.ErrNotFound}
 	case a.Failed != "":

@@ -112,7 +112,7 @@ func (r *Runner) Supervise(ctx context.Context, k Key) error {
 	r.at("journal")
 	order, err := r.claim(ctx, k, i.Nonce)
 	if err != nil {
-		if settled(err) {
+		if settled(err) || errors.Is(err, store.ErrNotPermitted) {
 			return errors.Join(err, d.remove())
 		}
 		return err // perhaps it was claimed: a pass finds out
@@ -134,7 +134,7 @@ func (r *Runner) claim(ctx context.Context, k Key, n store.Nonce) (*Order, error
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		order, err := r.DB.Claim(ctx, store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: n, Process: self})
-		if settled(err) {
+		if settled(err) || errors.Is(err, store.ErrNotPermitted) { // a report that is not permitted is tried again, though: it may be the only one
 			return order, err
 		}
 		if !sleep(ctx, wait) {
