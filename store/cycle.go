@@ -170,22 +170,24 @@ func (p *pass) report() *CycleReport {
 // decides, to which it is the host.
 type pass struct {
 	tally
-	tx       *Tx
-	spec     CycleSpec
-	queue    []*row.Job            // in order, those that may have their nodes
-	placed   []placedJob           // that come before them
-	late     map[uint64]string     // jobs whose plans cannot be kept, and why
-	aside    []*row.Job            // those that wait for something else
-	jobs     map[uint64]*row.Job   // of both, by number, as far as decided already
-	decider  *cycle.Pass           // of the queue
-	told     map[uint64]bool       // who is among Never
-	lifted   map[uint64][]span     // plans taken off the calendar to be made anew, by job
-	delayed  map[uint64]bool       // jobs whose plans an overdue job is in the way of
-	claims   map[uint64]*row.Claim // as they were before
-	allotted *shares.Allotment     // nil in a store without classes
-	letting  *letting              // nil until it is looked up
-	began    uint64                // how often room had been made when the cycle began
-	looked   uint64                // and when it began to look at the queue
+	tx        *Tx
+	spec      CycleSpec
+	queue     []*row.Job            // in order, those that may have their nodes
+	placed    []placedJob           // that come before them
+	late      map[uint64]string     // jobs whose plans cannot be kept, and why
+	aside     []*row.Job            // those that wait for something else
+	jobs      map[uint64]*row.Job   // of both, by number, as far as decided already
+	decider   *cycle.Pass           // of the queue
+	told      map[uint64]bool       // who is among Never
+	lifted    map[uint64][]span     // plans taken off the calendar to be made anew, by job
+	delayed   map[uint64]bool       // jobs whose plans an overdue job is in the way of
+	following map[uint64][]*row.Job // of aside, who depend on the start of a job
+	ranked    bool                  // the order of jobs is not that of their priorities
+	claims    map[uint64]*row.Claim // as they were before
+	allotted  *shares.Allotment     // nil in a store without classes
+	letting   *letting              // nil until it is looked up
+	began     uint64                // how often room had been made when the cycle began
+	looked    uint64                // and when it began to look at the queue
 }
 
 // tally is what a CycleReport is made of.
@@ -225,6 +227,7 @@ func (p *pass) schedule() (err error) {
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	p.tx.loaded.displaced = nil
+	p.ranked = ordered || p.allotted != nil
 	queue, line := p.awaits(), p.queue
 	if p.allotted != nil {
 		if line, err = p.allotted.Order(line); err != nil {

@@ -112,6 +112,17 @@ func (p *pass) keepsPlan(c *cycle.Job, j *row.Job) (bool, error) {
 
 // listQueue lists the jobs that may have their nodes, in order.
 func (p *pass) listQueue() error {
+	for {
+		cancelled := len(p.cancelled)
+		p.queue, p.aside, p.waiting = nil, nil, 0
+		if err := p.list(); err != nil || len(p.cancelled) == cancelled {
+			return err
+		}
+	}
+}
+
+// list lists them once. What it cancels may let others have their turn.
+func (p *pass) list() error {
 	waiting, err := p.tx.waiting().line()
 	if err != nil {
 		return err
@@ -128,6 +139,37 @@ func (p *pass) listQueue() error {
 		}
 	}
 	return nil
+}
+
+// Followers makes it a cycle.Host.
+func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
+	if p.following == nil {
+		p.following = make(map[uint64][]*row.Job)
+		for _, j := range p.aside {
+			for _, d := range j.After {
+				if d.When == After {
+					p.following[d.Job] = append(p.following[d.Job], j)
+				}
+			}
+		}
+	}
+	for _, j := range p.following[c.ID] {
+		waitsFor, err := p.tx.waiting().ready(j)
+		if errors.Is(err, errUnmet) {
+			continue // the next cycle cancels it
+		}
+		if err != nil {
+			return nil, err
+		}
+		if waitsFor == "" && j.State == JobQueued && (j.Begin <= p.tx.now || p.spec.Backfill == Conservative) {
+			next := p.waits(j)
+			if p.ranked {
+				next.Priority = c.Priority // next
+			}
+			p.queue, out = append(p.queue, j), append(out, next)
+		}
+	}
+	return out, nil
 }
 
 // stays reports whether a waiting job may have its nodes. One that waits in vain is

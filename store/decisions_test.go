@@ -412,3 +412,20 @@ func TestClassPlans(t *testing.T) {
 		})
 	}
 }
+
+// TestFollowers: what depends on the start of a job, or on the end of one that a cycle cancels, has
+// its turn in that cycle, before those behind it.
+func TestFollowers(t *testing.T) {
+	s := newStory(t, "easy", "n1=2")
+	s.submit("A", "1:ncpus=1", 100, prio(9))
+	s.submit("B", "1:ncpus=1", 100, prio(5), func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} })
+	s.submit("C", "1:ncpus=1", 100)
+	s.cycle()
+	s.want("A running 0 n1, B running 0 n1, C reserved 100 n1")
+	s = newStory(t, "easy", "n1=1")
+	s.submit("X", "1:ncpus=1", 100, func(x *Submission) { x.Deadline = time.Unix(s.began+120, 0) })
+	s.submit("Y", "1:ncpus=1", 100, prio(5), func(x *Submission) { x.After = []Dependency{{When: AfterAny, Job: s.ids["X"]}} })
+	s.submit("Z", "1:ncpus=1", 100)
+	s.at(50).cycle()
+	s.want("Y running 50 n1, Z reserved 150 n1")
+}

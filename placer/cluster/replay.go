@@ -221,6 +221,8 @@ func (s *scheduler) Nodes(j *cycle.Job) []uint32 {
 	return s.placed[j.Owner].nodes
 }
 
+func (s *scheduler) Followers(*cycle.Job) ([]*cycle.Job, error) { return nil, nil }
+
 func (s *scheduler) Claim(*cycle.Job, *placer.Plan, limits.Demands) error { return nil }
 
 func (s *scheduler) Beyond(*cycle.Job) (bool, error) { return false, nil }

@@ -98,6 +98,8 @@ type Jobs interface {
 	MayStart(*Job) (bool, error)
 	// Beyond reports whether a job would go beyond a soft limit if it started now.
 	Beyond(*Job) (bool, error)
+	// Followers are jobs that may have their turn now that a job has started in this pass.
+	Followers(*Job) ([]*Job, error)
 	// Never is told of a job without a plan that can never run, and why.
 	Never(j *Job, why error) error
 }

@@ -55,11 +55,11 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 	if p.spec.Preempter != nil {
 		p.passed, p.served = make(map[*Job]bool, len(queue)), make(map[*Job]bool)
 	}
-	for i, j := range queue {
-		rest := queue[i+1:]
+	for i := 0; i < len(p.queue); i++ {
+		j, rest := p.queue[i], p.queue[i+1:]
 		if p.spec.Enough != nil && p.spec.Enough() {
-			p.unreached = queue[i:]
-			return len(rest) + 1, p.putRestBack(queue[i:])
+			p.unreached = p.queue[i:]
+			return len(rest) + 1, p.putRestBack(p.unreached)
 		}
 		if beyond, err := p.beyond(j); err != nil {
 			return 0, err
@@ -83,6 +83,9 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		if p.passed != nil {
 			p.passed[j] = true
 		}
+		if err := p.follow(i); err != nil {
+			return 0, err
+		}
 		if blocked && p.spec.InOrder {
 			if err := p.putRestBack(rest); err != nil {
 				return 0, err
@@ -103,6 +106,23 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		p.freed.looked()
 	}
 	return unreached, err
+}
+
+// follow puts the jobs into the queue that may have their turn now that a job has started: they
+// come at theirs, or next where that is over.
+func (p *Pass) follow(i int) error {
+	if j := p.queue[i]; j.Planned || j.Start != p.now {
+		return nil
+	}
+	list, err := p.host.Followers(p.queue[i])
+	for _, j := range list {
+		behind := slices.IndexFunc(p.queue[i+1:], func(o *Job) bool { return j.place().before(o.place()) })
+		if behind < 0 || p.reordered {
+			behind = len(p.queue) - i - 1
+		}
+		p.queue = slices.Insert(p.queue, i+1+behind, j)
+	}
+	return err
 }
 
 // Reached reports whether a job had its turn before the time was over.
