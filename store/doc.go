@@ -50,13 +50,13 @@
 //
 // Jobs and the queue: [Tx.Submit], [Tx.Alter], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.Payload], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
+// [Tx.ArrayJobs], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
 //
 // What jobs have had, by month: [Tx.Usage]; in which order they wait: [PrioritiesOf].
 //
-// Attempts, each a start of a job: [Tx.Claim], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
+// Attempts, each a start of a job: [Tx.Claim], [Tx.BeforeClaim], [Tx.HoldUnsigned], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
 // [Tx.Attend], [Tx.AttendedOn],
 // [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.ClaimedOn],
 // [Tx.HostOf]; who executes them: [Tx.Hosts].

@@ -121,6 +121,8 @@ var settingValues = map[string][]string{
 	"detect":             {"warn", "drain", "off", "x", ""},
 	"enforce":            {"auto", "none", "poll", "x", ""},
 	"job_priority":       {"AGE", "PRIORITY + AGE/60", "slurm", "maui", "fifo", "FAIRSHARE - USAGE.user", "ASK.lic", "TARGET.class + BYPASS", "nosuch(", ""},
+	"priority_min":       {"-5", "0", "x", ""},
+	"priority_max":       {"5", "0", "x", ""},
 	"priority_every":     {"60", "1h", "0", ""},
 	"half_life":          {"1h", "7d", "0", ""},
 	"accept":             {"any", "feasible", "x", ""},
