@@ -157,7 +157,7 @@ func (l *lawLife) cycle() {
 
 // verify states the laws: (1) no plan of a job in the queue lies on a node that is not up.
 // (2) No job waits that could start now beside all plans, claims and jobs; under first come, first
-// served this is said of the first in the queue. (3) Nor could one without a plan have started in
+// served this is said of the first in the queue. (3) Nor could one have started in
 // place of one behind it that this cycle has started.
 func (l *lawLife) verify(tx *Tx, was map[uint64]JobState) error {
 	line, err := tx.waiting().line()
@@ -195,8 +195,8 @@ func (l *lawLife) verify(tx *Tx, was map[uint64]JobState) error {
 		}
 		for _, s := range started {
 			followed := slices.ContainsFunc(j.After, func(d row.Dependency) bool { return was[d.Job].Live() && was[d.Job] != JobRunning })
-			if followed || !before(j, s) || j.State == JobReserved {
-				continue // its turn came when this one had started; or a plan behind it was in its way
+			if followed || !before(j, s) {
+				continue // its turn came when this one had started
 			}
 			spans, err := tx.allocations().spans(s)
 			if err == nil {

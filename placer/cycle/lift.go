@@ -1,5 +1,7 @@
 package cycle
 
+import "github.com/RoaringBitmap/roaring/v2"
+
 // clearTheWay takes the plans of all jobs behind one off the nodes that has none and may
 // fit, or get one, or whose plan an overdue job is in the way of: it comes before them.
 // Those ahead of it were looked at with all plans in place.
@@ -11,11 +13,50 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 		return err
 	}
 	p.cleared = true
+	room := roaring.New()
 	for _, j := range behind {
 		if !j.Planned || p.lifted[j] { // for one that others make way for
 			continue
 		}
+		room.AddMany(p.host.Nodes(j))
 		if err := p.lift(j); err != nil {
+			return err
+		}
+	}
+	return p.comeFirst(j, room)
+}
+
+// comeFirst has the jobs with plans ahead of one come sooner where the plans behind it were in
+// their way: it would take that room before them.
+func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
+	if room.IsEmpty() {
+		return nil
+	}
+	was := p.freed.Nodes
+	defer func() {
+		was.Or(p.freed.late)
+		p.freed.Nodes = was
+	}()
+	p.freed.Nodes = roaring.Or(was, room)
+	for _, j := range p.queue {
+		if j == before {
+			return nil
+		}
+		if !j.Planned || p.lifted[j] || j.Begin > p.now {
+			continue
+		}
+		k, err := p.kind(j)
+		if err != nil {
+			return err
+		}
+		soonest, err := p.soonest(j, k)
+		if err == nil && soonest < j.Start {
+			if !j.Placed {
+				p.planned--
+			}
+			_, err = p.plan(j, k, true, soonest)
+		}
+		if err != nil {
 			return err
 		}
 	}
