@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,7 +125,48 @@ func (m *model) setState(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.nodes[name].up = state == index.Up
+	if m.nodes[name].up = state == index.Up; m.nodes[name].up {
+		return
+	}
+	m.follow(t) // plans on the node were made anew in that commit, and those behind them, too
+}
+
+// follow reads where planned jobs have gone after some plans were made anew: what is behind
+// them may move, too.
+func (m *model) follow(t *rapid.T) {
+	type plan struct {
+		nodes []string
+		start int64
+	}
+	was := make(map[uint64]plan)
+	ids := slices.Sorted(maps.Keys(m.planned))
+	for _, id := range ids {
+		was[id] = plan{m.jobs[id], m.planned[id]}
+		m.free(m.jobs[id], fmt.Sprint("job ", id))
+		delete(m.jobs, id)
+		delete(m.planned, id)
+	}
+	for _, id := range ids {
+		var job *Job
+		err := m.dbs[0].View(func(tx *Tx) (err error) {
+			job, err = tx.Job(id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.State != JobRunning && job.State != JobReserved {
+			continue // it fits nowhere any more
+		}
+		if (job.State == JobReserved) != (unix(job.Start) > m.clock.t) {
+			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)
+		}
+		kept := unix(job.Start) == was[id].start && slices.EqualFunc(job.NodeNumbers(), was[id].nodes, func(n uint32, name string) bool { return m.order[n] == name })
+		m.occupy(t, job, !kept) // one that has no other place keeps its start on a node that is down, or that an overdue job has
+		if job.State == JobReserved {
+			m.planned[id] = unix(job.Start)
+		}
+	}
 }
 
 func (m *model) place(t *rapid.T) {
@@ -156,7 +198,7 @@ func (m *model) place(t *rapid.T) {
 	case err == nil && free < count:
 		t.Fatalf("%s ran on %s with %d nodes free", sel, nodes, free)
 	case err == nil:
-		m.occupy(t, job)
+		m.occupy(t, job, true)
 	case errors.Is(err, placer.ErrNotNow) && (free >= count || could < count), errors.Is(err, placer.ErrNever) && could >= count:
 		t.Fatalf("%s: %v with %d nodes free, %d that could be", sel, err, free, could)
 	case !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, placer.ErrNever):
@@ -164,12 +206,13 @@ func (m *model) place(t *rapid.T) {
 	}
 }
 
-func (m *model) occupy(t *rapid.T, job *Job) {
+// occupy puts a job on its nodes, which it must be able to have if the plan is new.
+func (m *model) occupy(t *rapid.T, job *Job, made bool) {
 	for _, number := range job.NodeNumbers() {
 		name := m.order[number]
 		n := m.nodes[name]
-		if !n.up || n.taken(m.clock.t, unix(job.Start), unix(job.End)) {
-			t.Fatalf("job %d on %s, which is not to be had", job.ID, name)
+		if made && (!n.up || n.taken(m.clock.t, unix(job.Start), unix(job.End))) {
+			t.Fatalf("job %d on %s, which it cannot have", job.ID, name)
 		}
 		n.spans = append(n.spans, modelSpan{unix(job.Start), unix(job.End), fmt.Sprint("job ", job.ID), true})
 		m.jobs[job.ID] = append(m.jobs[job.ID], name)
@@ -204,7 +247,7 @@ func (m *model) placeLater(t *rapid.T) {
 	if !earliest && unix(job.Start) != at {
 		t.Fatalf("asked for a start at %d, got %v", at, job.Start)
 	}
-	m.occupy(t, job)
+	m.occupy(t, job, true)
 	if unix(job.Start) > m.clock.t {
 		m.planned[job.ID] = unix(job.Start)
 	}
@@ -306,16 +349,11 @@ func (m *model) pass(t *rapid.T) {
 // begin follows the planned jobs whose time has come. One whose node an overdue
 // job still has is somewhere else, or later.
 func (m *model) begin(t *rapid.T) {
-	var due []uint64
-	for id, start := range m.planned {
-		if start <= m.clock.t {
-			due = append(due, id)
-			m.free(m.jobs[id], fmt.Sprint("job ", id))
-			delete(m.jobs, id)
-			delete(m.planned, id)
-		}
+	due := false
+	for _, start := range m.planned {
+		due = due || start <= m.clock.t
 	}
-	if len(due) == 0 {
+	if !due {
 		return
 	}
 	// A writer settles where late jobs go; what a reader tells of them until then
@@ -323,26 +361,7 @@ func (m *model) begin(t *rapid.T) {
 	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Configure("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range due {
-		var job *Job
-		err := m.dbs[0].View(func(tx *Tx) (err error) {
-			job, err = tx.Job(id)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if job.State != JobRunning && job.State != JobReserved {
-			continue // it fits nowhere any more
-		}
-		if (job.State == JobReserved) != (unix(job.Start) > m.clock.t) {
-			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)
-		}
-		m.occupy(t, job)
-		if job.State == JobReserved {
-			m.planned[id] = unix(job.Start)
-		}
-	}
+	m.follow(t)
 }
 
 // agree compares what a reader sees of every node with the model.

@@ -21,20 +21,27 @@ import (
 // displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
 // next cycle to plan; jobs placed at an instant get another start at once.
 func (tx *Tx) displace(list []*row.Job, why string) error {
-	var placed []*row.Job
 	for _, j := range list {
-		reason := "was to start at " + stamp(j.Start) + "; " + why
-		if j.Queued {
-			if err := tx.unplan(j, JobQueued, reason); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := tx.putOff(j, reason); err != nil {
+		if err := tx.takeOff(j, why); err != nil {
 			return err
 		}
-		placed = append(placed, j)
 	}
+	return tx.placedAnew(list)
+}
+
+// takeOff takes a plan away. As a pass moves other plans, too, those of placed jobs are made
+// anew once all are taken away: placedAnew.
+func (tx *Tx) takeOff(j *row.Job, why string) error {
+	reason := "was to start at " + stamp(j.Start) + "; " + why
+	if j.Queued {
+		return tx.unplan(j, JobQueued, reason)
+	}
+	return tx.putOff(j, reason)
+}
+
+// placedAnew plans the placed ones of some jobs whose plans were taken away.
+func (tx *Tx) placedAnew(list []*row.Job) error {
+	placed := slices.DeleteFunc(slices.Clone(list), func(j *row.Job) bool { return j.Queued })
 	tx.loaded.moved = append(tx.loaded.moved, placed...)
 	if len(placed) == 0 {
 		return nil
@@ -45,12 +52,16 @@ func (tx *Tx) displace(list []*row.Job, why string) error {
 // offNode takes plans off a node that cannot serve them. Jobs of the queue have their turn
 // before the commit.
 func (tx *Tx) offNode(list []*row.Job, why string) error {
+	tx.turnBeforeCommit(list)
+	return tx.displace(list, why)
+}
+
+func (tx *Tx) turnBeforeCommit(list []*row.Job) {
 	for _, j := range list {
 		if j.Queued {
 			tx.loaded.displaced = append(tx.loaded.displaced, j.ID)
 		}
 	}
-	return tx.displace(list, why)
 }
 
 // putOff takes a job with a plan off its nodes, to be planned anew.
@@ -189,16 +200,19 @@ func (tx *Tx) outgrown(n *index.Node) error {
 	if err != nil {
 		return err
 	}
+	var off []*row.Job
 	for _, j := range slices.Backward(planned) {
 		serves, err := tx.serves(n, j)
 		if err == nil && !serves {
-			err = tx.offNode([]*row.Job{j}, "node "+n.Name+" has less than it had")
+			off = append(off, j)
+			err = tx.takeOff(j, "node "+n.Name+" has less than it had")
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	tx.turnBeforeCommit(off)
+	return tx.placedAnew(off)
 }
 
 // serves reports whether a job can have what is planned for it on a node.
