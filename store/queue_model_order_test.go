@@ -1,0 +1,220 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A waitingJob is a waiting job as it was before a cycle.
+type waitingJob struct {
+	*row.Job
+	ready bool // nothing but the cluster keeps it
+}
+
+// cycle makes a cycle and verifies what it has decided.
+func (m *queueModel) cycle() {
+	before := make(map[uint64]waitingJob)
+	m.holds("time")
+	m.do("cycle", func(tx *Tx) error {
+		err := tx.eachJob(func(j *row.Job) error {
+			waitsFor, err := tx.waiting().ready(j)
+			before[j.ID] = waitingJob{j, err == nil && waitsFor == "" && j.Begin <= tx.now && !j.Never}
+			return nil
+		})
+		if err == nil {
+			_, err = tx.Cycle(CycleSpec{})
+		}
+		return err
+	})
+	m.stats.cycles++
+	m.holds("cycle")
+	m.orderHolds(before)
+	m.still()
+	if m.classes == nil || m.backfill != FCFS { // shares choose who is first
+		m.nothingIdle()
+	}
+	m.plansStand(before)
+	m.playsOut()
+}
+
+// ordersPlanned has the law of the order speak of jobs that have a plan, too. Not yet: see
+// TestPlannedIsNotPassed.
+const ordersPlanned = false
+
+// orderHolds: of jobs that were ready, none was left that could have started in place of those
+// behind it that this cycle has started, and plans and claims behind it; those of jobs before it
+// stand. A job that had a plan already moves within the plans of others. Under first come, first
+// served nobody passes one that no limit keeps. With shares this is said within a class.
+func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
+	now := m.snapshot()
+	for id, j := range now {
+		if len(j.YieldedTo) > len(before[id].YieldedTo) {
+			return // the room is for who it was made for
+		}
+	}
+	for id, j := range now {
+		was := before[id]
+		if j.State == JobReserved && !ordersPlanned || !j.Queued || !was.ready || j.State != JobQueued && j.State != JobReserved || was.State != JobQueued && was.State != JobReserved || j.Never {
+			continue
+		}
+		behind := func(s *row.Job) bool {
+			return s.Queued && precedes(j, s) && (m.classes == nil || s.Class == j.Class)
+		}
+		var passed []uint64
+		for _, s := range now {
+			if s.State == JobRunning && before[s.ID].State == JobQueued && behind(s) {
+				passed = append(passed, s.ID)
+			}
+		}
+		if len(passed) == 0 {
+			continue
+		}
+		m.stats.ordered++
+		err := m.db.DryRun(func(tx *Tx) error {
+			var claims []uint64
+			for _, s := range now {
+				if !behind(s) {
+					continue
+				}
+				started := s.State == JobRunning && before[s.ID].State == JobQueued
+				if started || s.State == JobReserved && j.State == JobQueued {
+					if err := tx.allocations().leave(s); err != nil {
+						return err
+					}
+				}
+				if s.State == JobQueued && j.State == JobQueued {
+					claims = append(claims, s.ID)
+				}
+			}
+			return withoutClaims(tx, claims, func() error {
+				kept, err := tx.counters().keeps(j)
+				if err != nil {
+					return err
+				}
+				if m.backfill == FCFS && !kept {
+					return fmt.Errorf("job %d waits, and jobs %v behind it have started", id, passed)
+				}
+				starts, err := couldStartNow(tx, j)
+				if starts {
+					err = fmt.Errorf("job %d (%s) waits, and could have started in place of %v", id, j.State, passed)
+				}
+				return err
+			})
+		})
+		if err != nil {
+			m.Fatalf("at %d under %s: %v", m.clock.t, m.backfill, err)
+		}
+	}
+}
+
+// withoutClaims calls a function while no claim of some jobs counts.
+func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
+	if len(ids) == 0 {
+		return fn()
+	}
+	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
+}
+
+// still: a cycle at the same instant as another changes nothing.
+func (m *queueModel) still() {
+	for i := 0; ; i++ {
+		var was, is string
+		var report *CycleReport
+		m.do("cycle", func(tx *Tx) (err error) {
+			was = statesOf(tx)
+			report, err = tx.Cycle(CycleSpec{})
+			is = statesOf(tx)
+			return err
+		})
+		if was == is {
+			return
+		}
+		m.stats.again++
+		if i >= stillAfter {
+			m.Fatalf("at %d under %s: another cycle starts %v, plans %v, stops %v, cancels %v", m.clock.t, m.backfill, ids(report.Started), ids(report.Planned), ids(report.Stopped), ids(report.Cancelled))
+		}
+	}
+}
+
+// stillAfter is how many more cycles than one may change something at one instant.
+const stillAfter = 20
+
+// nothingIdle: no job waits that could start now beside all plans, claims and jobs; under first
+// come, first served this is said of the first in the queue.
+func (m *queueModel) nothingIdle() {
+	err := m.db.DryRun(func(tx *Tx) error {
+		line, err := tx.waiting().line()
+		if err != nil {
+			return err
+		}
+		for _, j := range line {
+			waitsFor, err := tx.waiting().ready(j)
+			if err != nil || waitsFor != "" || j.Begin > tx.now {
+				continue
+			}
+			m.stats.idle++
+			if starts, err := couldStartNow(tx, j); starts || err != nil {
+				return errors.Join(err, fmt.Errorf("job %d waits (%s at %d), and could start now", j.ID, j.State, j.Start))
+			}
+			if m.backfill == FCFS {
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.Fatalf("at %d under %s: %v", m.clock.t, m.backfill, err)
+	}
+}
+
+// couldStartNow reports whether a job could start now, if it had no plan or claim of its own.
+func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
+	a, err := tx.askOf(j)
+	if isRefusal(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	snap, err := tx.snapshot(j.Queue)
+	if err != nil {
+		return false, err
+	}
+	if j.State == JobReserved {
+		spans, err := tx.allocations().spans(j)
+		if err == nil {
+			err = tx.allocations().leave(j)
+		}
+		if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, tx.allocations().occupyAgain(j, spans, j.State)) }()
+	}
+	return starts, tx.counters().Rules.Unclaimed(j.ID, func() error {
+		_, err := snap.Place(a, tx.now)
+		if starts = err == nil; isRefusal(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// snapshot is all jobs as of now.
+func (m *queueModel) snapshot() map[uint64]*row.Job {
+	all := make(map[uint64]*row.Job)
+	if err := m.db.DryRun(func(tx *Tx) error {
+		return tx.eachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
+	}); err != nil {
+		m.Fatal(err)
+	}
+	return all
+}
+
+// TestPlannedIsNotPassed is for a life of the model in which a conservative cycle starts job 7,
+// though job 4 before it has a plan and could have started in its place.
+func TestPlannedIsNotPassed(t *testing.T) {
+	t.Skip("not understood yet: set ordersPlanned, then -run TestQueueModel -rapid.checks 1000 -rapid.seed 17675685066834387470")
+}

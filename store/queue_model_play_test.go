@@ -1,0 +1,147 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// overdue notes that a job runs past its end, for which others may have to wait longer.
+func (m *queueModel) overdue(tx *Tx) error {
+	return tx.eachJob(func(j *row.Job) error {
+		if j.End <= tx.now {
+			m.cause = fmt.Sprintf("job %d is overdue", j.ID)
+		}
+		return nil
+	}, JobRunning)
+}
+
+// plansStand: since the last cycle no job of the queue got a later start, or lost its plan, but
+// for a cause: an overdue job, a lost node, a limit, a longer walltime, or a job before it that
+// had no plan.
+func (m *queueModel) plansStand(before map[uint64]waitingJob) {
+	now := m.snapshot()
+	var claims map[uint64]*row.Claim
+	err := m.db.DryRun(func(tx *Tx) (err error) {
+		list, err := tx.counters().Rules.Claims()
+		claims = maps.Clone(list)
+		return err
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	for id, start := range m.plans {
+		j := now[id]
+		if m.cause != "" || m.preempts || m.classes != nil || !before[id].ready && before[id].Begin <= m.clock.t {
+			break
+		}
+		m.stats.stood++
+		if j.State != JobQueued && (j.State != JobReserved && j.State != JobRunning || j.Start <= start) {
+			continue
+		}
+		comesBefore := false
+		for _, s := range now {
+			_, planned := m.plans[s.ID]
+			comesBefore = comesBefore || !planned && s.Queued && precedes(s, j) &&
+				(s.State == JobReserved || claims[s.ID] != nil || s.Start >= m.then && s.State != JobQueued)
+		}
+		if !comesBefore {
+			m.Fatalf("at %d under %s: the plan of job %d was put off from %d to %d (%s), for no cause", m.clock.t, m.backfill, id, start, j.Start, j.State)
+		}
+	}
+	m.plans, m.then, m.cause = make(map[uint64]int64), m.clock.t, ""
+	for id, j := range now {
+		if j.Queued && j.State == JobReserved {
+			m.plans[id] = j.Start
+		}
+	}
+}
+
+// playsOut: what is told of the start of a job with a plan is what happens on a copy of the
+// file, where nothing is done but cycles whenever something is due, and jobs run for their
+// walltimes. Where jobs are planned to a depth a job may start sooner. Nothing is said where a
+// job before it has no plan yet, for another job or its begin, or where jobs are overdue.
+func (m *queueModel) playsOut() {
+	if m.preempts || m.classes != nil || m.backfill == FCFS || !m.oneIn(3, "play") {
+		return
+	}
+	told, exact := make(map[uint64]int64), m.backfill == Conservative
+	err := m.db.DryRun(func(tx *Tx) error {
+		o, err := tx.Outlook()
+		if err != nil {
+			return err
+		}
+		late := false
+		err = tx.EachJob(func(j *Job) error { late = late || unix(j.End) <= tx.now; return nil }, JobRunning)
+		if late || err != nil {
+			return err
+		}
+		line, err := tx.waiting().line()
+		for _, j := range line {
+			p, errJob := o.Prospect(jobOf(j))
+			if err = errors.Join(err, errJob); err != nil || j.State != JobReserved && p.Wait != WaitsNever {
+				break
+			}
+			if j.State == JobReserved {
+				told[j.ID] = unix(p.Start)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	if len(told) == 0 {
+		return
+	}
+	path := filepath.Join(m.tt.TempDir(), "copy.db")
+	if _, err := m.db.Backup(path, nil); err != nil {
+		m.Fatal(err)
+	}
+	now := &clock{m.clock.t}
+	db, err := Open(path, &Options{Now: now.now})
+	if err != nil {
+		m.Fatal(err)
+	}
+	defer db.Close()
+	last := slices.Max(slices.Collect(maps.Values(told)))
+	for now.t <= last {
+		err := db.Update(func(tx *Tx) error {
+			err := tx.Configure("overdue", "finish")
+			if err != nil {
+				return err
+			}
+			r, err := tx.Cycle(CycleSpec{})
+			if err == nil {
+				now.t = max(now.t+1, unix(r.Next))
+			}
+			if err == nil && r.Next.IsZero() {
+				now.t = last + 1
+			}
+			return err
+		})
+		if err != nil {
+			m.Fatal(err)
+		}
+	}
+	err = db.View(func(tx *Tx) error {
+		for id, start := range told {
+			m.stats.played++
+			j, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			if at := unix(j.Start); at > start || exact && at != start {
+				return fmt.Errorf("job %d is told to start at %d, and is %s at %d", id, start, j.State, at)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.Fatalf("at %d under %s: %v", m.clock.t, m.backfill, err)
+	}
+}

@@ -1,0 +1,275 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// queueModel lives a random life of a queue and states laws of what cycles decide, from the rows
+// alone: plans lie on nodes that serve (plansServe), no window of a standing reservation is
+// skipped (windowsKept), the order holds (orderHolds) and nothing startable waits (nothingIdle),
+// plans are put off for a cause alone (plansStand), and forecasts come true (queue_model_play_test.go).
+type queueModel struct {
+	*rapid.T
+	tt       *testing.T
+	db       *DB
+	clock    *clock
+	backfill Backfill
+	nodes    int
+	jobs     uint64
+	classes  []string
+	window   int64            // when the first window of the standing reservation begins; 0: there is none
+	cause    string           // why plans may be put off until the next cycle; "": for no cause
+	plans    map[uint64]int64 // starts of plans in the queue after the last cycle
+	then     int64            // when that was
+	preempts bool             // jobs make way for others
+	stats    *modelStats
+}
+
+// modelStats tell whether the laws had anything to say.
+type modelStats struct{ cycles, again, ordered, idle, stood, played int }
+
+const (
+	windowEvery = 600
+	windowFor   = 120
+)
+
+func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
+	db, clock := newDB(tt)
+	m := &queueModel{T: t, tt: tt, db: db, clock: clock, backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative}).Draw(t, "backfill"),
+		nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), stats: stats}
+	addNodes(tt, db, "n", m.nodes, 4)
+	m.do("settings", func(tx *Tx) error {
+		err := errors.Join(tx.Configure("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
+		if m.backfill == EASY {
+			err = errors.Join(err, tx.Configure("depth", fmt.Sprint(m.draw("depth", 1, 3))))
+		}
+		if m.oneIn(2, "finish") {
+			err = errors.Join(err, tx.Configure("overdue", "finish"))
+		}
+		for range m.draw("limits", 0, 2) {
+			err = errors.Join(err, tx.Limits().Set(m.limit()))
+		}
+		if m.oneIn(4, "shares") {
+			m.classes = []string{"a", "b"}
+			err = errors.Join(err, tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: m.draw("load", 1, 3)}, {Class: "b", Load: m.draw("load", 0, 3)}}}))
+		}
+		if m.oneIn(4, "preemption") {
+			m.preempts = true
+			rule, errRule := preempt.Parse("user:ann over user:bob")
+			rule.Grace = rapid.SampledFrom([]int64{preempt.OwnGrace, 0, 60}).Draw(t, "grace")
+			err = errors.Join(err, errRule, tx.Preemption().Set(rule))
+		}
+		return err
+	})
+	if m.oneIn(3, "standing") {
+		m.window = clock.t + windowEvery
+		spec := ReserveSpec{Name: "night", Start: instant(m.window), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2}
+		if m.oneIn(2, "of nodes") {
+			spec.Nodes, spec.End = []uint32{0}, spec.Start.Add(windowFor*time.Second)
+		} else {
+			spec.Request = placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: windowFor * time.Second}
+		}
+		m.do("reserve", func(tx *Tx) error { _, err := tx.AddReservation(spec); return err })
+	}
+	return m
+}
+
+func (m *queueModel) draw(what string, from, to int) int {
+	return rapid.IntRange(from, to).Draw(m.T, what)
+}
+func (m *queueModel) oneIn(n int, what string) bool { return m.draw(what, 1, n) == n }
+
+// do makes a change, or has it refused, and verifies what holds at any instant.
+func (m *queueModel) do(what string, fn func(*Tx) error) bool {
+	err := m.db.Update(fn)
+	if err != nil && !isRefusal(err) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+		m.Fatalf("%s at %d: %v", what, m.clock.t, err)
+	}
+	return err == nil
+}
+
+// holds verifies what holds at any instant, after any verb.
+func (m *queueModel) holds(what string) {
+	if err := m.db.DryRun(func(tx *Tx) error { return errors.Join(m.plansServe(tx), m.windowsKept(tx), m.overdue(tx)) }); err != nil {
+		m.Fatalf("at %d after %s, %s: %v", m.clock.t, what, m.backfill, err)
+	}
+}
+
+func (m *queueModel) limit() Limit {
+	return Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "all"}).Draw(m.T, "key"),
+		Measure: rapid.SampledFrom([]string{"running", "ncpus"}).Draw(m.T, "measure"), Max: int64(m.draw("max", 0, 6))}
+}
+
+func (m *queueModel) request() placer.Request {
+	r := placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", m.draw("chunks", 1, 2), m.draw("cpus", 1, 4)), Walltime: time.Duration(m.draw("walltime", 1, 30)) * time.Minute,
+		User: rapid.SampledFrom([]string{"ann", "bob", "eve"}).Draw(m.T, "user")}
+	if m.classes != nil {
+		r.Class = rapid.SampledFrom(m.classes).Draw(m.T, "class")
+	}
+	if m.oneIn(4, "pool") {
+		r.Pools = []placer.PoolAmount{{Pool: "lic", Amount: 1}}
+	}
+	return r
+}
+
+func (m *queueModel) submission() Submission {
+	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)), Array: rapid.SampledFrom([]int{0, 0, 0, 3}).Draw(m.T, "array")}
+	if m.oneIn(5, "depends") && m.jobs > 0 {
+		s.After = []Dependency{{When: When(m.draw("when", 1, 4)), Job: uint64(m.draw("on", 1, int(m.jobs)))}}
+	}
+	if m.oneIn(7, "begins") {
+		s.Begin = instant(m.clock.t + int64(m.draw("begin", 1, 1200)))
+	}
+	return s
+}
+
+// step does something that is no cycle.
+func (m *queueModel) step() {
+	what := rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job", "limit", "time", "time"}).Draw(m.T, "step")
+	switch what {
+	case "submit":
+		s := m.submission()
+		m.do(what, func(tx *Tx) error { _, err := tx.Submit(s); m.jobs = tx.state.NextJob - 1; return err })
+	case "place":
+		r, in := m.request(), time.Duration(m.draw("in", 0, 900))*time.Second
+		m.do(what, func(tx *Tx) error {
+			_, err := tx.PlaceAt(r, tx.Now().Add(in))
+			m.jobs = tx.state.NextJob - 1
+			return err
+		})
+	case "reserve":
+		node, from, length := uint32(m.draw("node", 0, m.nodes-1)), m.clock.t+int64(m.draw("from", 0, 1800)), int64(m.draw("length", 1, 900))
+		m.do(what, func(tx *Tx) error {
+			_, err := tx.ReserveNodes(fmt.Sprint("r", from), []uint32{node}, instant(from), instant(from+length))
+			return err
+		})
+	case "done":
+		n := m.draw("which", 0, 9)
+		m.do(what, func(tx *Tx) error {
+			var running []uint64
+			err := tx.EachJob(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning)
+			if err == nil && len(running) > 0 {
+				_, err = tx.Finish(running[n%len(running)], n%3/2, "")
+			}
+			return err
+		})
+	case "node":
+		node, state := uint32(m.draw("node", 0, m.nodes-1)), rapid.SampledFrom([]index.State{index.Up, index.Up, index.Down, index.Drained, index.Offline}).Draw(m.T, "state")
+		if state != index.Up {
+			m.cause = "a node is lost"
+		}
+		m.do(what, func(tx *Tx) error { return tx.SetNodeState(node, state, "") })
+	case "limit":
+		m.cause = "a limit is set"
+		l := m.limit()
+		m.do(what, func(tx *Tx) error { return tx.Limits().Set(l) })
+	case "job":
+		if m.jobs == 0 {
+			return
+		}
+		id, minutes := uint64(m.draw("job", 1, int(m.jobs))), time.Duration(m.draw("walltime", 1, 30))*time.Minute
+		verb := rapid.SampledFrom([]string{"hold", "unhold", "cancel", "requeue", "extend", "alter"}).Draw(m.T, "verb")
+		if verb == "extend" {
+			m.cause = "a job is extended"
+		}
+		what = verb
+		m.do(verb, func(tx *Tx) (err error) {
+			switch verb {
+			case "hold":
+				_, err = tx.Hold(id, "")
+			case "unhold":
+				_, err = tx.Unhold(id)
+			case "cancel":
+				_, err = tx.Cancel(id, "")
+			case "requeue":
+				_, err = tx.Requeue(id, "")
+			case "extend":
+				_, err = tx.Extend(id, minutes)
+			default:
+				_, err = tx.Alter(id, Alteration{Walltime: &minutes})
+			}
+			return err
+		})
+		delete(m.plans, id)
+	case "time":
+		then := m.clock.t + int64(m.draw("seconds", 1, 900))
+		for id, j := range m.snapshot() { // with no cycle to say so, it may have to run again
+			if (j.State == JobReserved || j.State == JobRunning) && j.End <= then {
+				m.cause = fmt.Sprintf("job %d comes to its end", id)
+			}
+		}
+		m.clock.t = then
+	}
+	m.holds(what)
+}
+
+// TestQueueModel: over random lives, with limits, a pool, shares, preemption, reservations that
+// repeat or not, arrays, dependencies, jobs placed at an instant, nodes that go down and come
+// back, early ends and overdue jobs, the laws hold after each step and each cycle. Many more lives:
+// -run TestQueueModel -rapid.checks 5000.
+func TestQueueModel(t *testing.T) {
+	t.Parallel()
+	stats := new(modelStats)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newQueueModel(t, rt, stats)
+		defer m.db.Close()
+		for range m.draw("rounds", 2, 7) {
+			for range m.draw("steps", 1, 6) {
+				m.step()
+			}
+			m.cycle()
+		}
+		if list := findings(t, m.db); len(list) > 0 {
+			rt.Fatalf("%q", list)
+		}
+	})
+	t.Logf("%+v", *stats)
+}
+
+// plansServe: no plan of a job in the queue lies on a node that is not up.
+func (m *queueModel) plansServe(tx *Tx) error {
+	return tx.eachJob(func(j *row.Job) error {
+		for _, n := range j.AllNodes() {
+			if _, state, err := tx.loaded.nodes.Head(n); j.Queued && (state != index.Up || err != nil) {
+				return errors.Join(err, fmt.Errorf("job %d is planned on node %d, which is %s", j.ID, n, state))
+			}
+		}
+		return nil
+	}, JobReserved)
+}
+
+// windowsKept: the first two windows of the standing reservation that are not over are there, or
+// are listed as missing.
+func (m *queueModel) windowsKept(tx *Tx) error {
+	if m.window == 0 {
+		return nil
+	}
+	s, err := tx.Standing("night")
+	if err != nil {
+		return err
+	}
+	list, err := tx.Occurrences("night")
+	if err != nil {
+		return err
+	}
+	at := m.window + max(0, (m.clock.t-m.window-windowFor+windowEvery)/windowEvery)*windowEvery
+	for w := at; w <= at+windowEvery; w += windowEvery {
+		there := slices.ContainsFunc(list, func(r *Reservation) bool { return unix(r.Start) >= w && unix(r.Start) < w+windowFor })
+		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return unix(t) == w }) {
+			return fmt.Errorf("the window at %d is neither an occurrence nor missing: %+v", w, s)
+		}
+	}
+	return nil
+}
