@@ -73,6 +73,7 @@ var inside = map[string]string{
 	"locality.ErrPolicy":   "store makes it ErrInvalid",
 	"recur.ErrInvalid":     "store makes it ErrInvalid",
 	"store.ErrAnyTime":     "it is store.ErrInvalid",
+	"store.ErrClosed":      "no verb uses a handle that it has closed",
 	"store.ErrKey":         "it is store.ErrConflict",
 	"store.ErrNested":      "no verb begins a transaction inside another one",
 	"store.ErrNoDatabase":  "it is store.ErrNotFound",
