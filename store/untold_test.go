@@ -102,8 +102,8 @@ func testUntold(t *testing.T, overdue string) {
 	}
 }
 
-// TestUntoldDependents: who waits for a job's start waits again when it turns out that
-// nobody was told of it.
+// TestUntoldDependents: a job that waits for another's start waits again if no launcher was
+// told of that, and starts when the other does.
 func TestUntoldDependents(t *testing.T) {
 	t.Parallel()
 	db, c := newDB(t)
@@ -115,18 +115,15 @@ func TestUntoldDependents(t *testing.T) {
 					return err
 				}
 			}
-			_, err := tx.Cycle(CycleSpec{Silent: true}) // job 1 starts
-			if err == nil {
-				_, err = tx.Cycle(CycleSpec{Silent: true}) // and so does job 2
-			}
+			_, err := tx.Cycle(CycleSpec{Silent: true}) // job 1 starts, and with it job 2
 			return err
 		},
 		func(tx *Tx) error {
 			r, err := tx.Cycle(CycleSpec{})
-			if got := fmt.Sprint(ids(r.Started), ids(r.Launch)); err == nil && got != "[1] [1]" {
-				t.Errorf("started and launched %s, want job 1 alone", got)
+			if got := fmt.Sprint(ids(r.Started), ids(r.Launch)); err == nil && got != "[1 2] [1 2]" {
+				t.Errorf("started and launched %s, want both, in their order", got)
 			}
-			if j, err := tx.Job(2); err != nil || j.State != JobQueued {
+			if j, err := tx.Job(2); err != nil || j.State != JobRunning || unix(j.Start) != tx.now {
 				t.Errorf("%v, %v", j, err)
 			}
 			return err
