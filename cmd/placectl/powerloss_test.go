@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,6 +218,7 @@ func (h *history) verify(image []byte, allowed []string, line string) {
 
 // imageState is rawState of a file that may be anything.
 func imageState(t *testing.T, path string) (state string) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // pages may lie behind the end of the file
 	defer func() {
 		if p := recover(); p != nil {
 			state = fmt.Sprint("unreadable: ", p)

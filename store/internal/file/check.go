@@ -15,8 +15,8 @@ import (
 // nothing more.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
 	return f.run(sharing, func(o *opened) error {
-		return f.read(o, 0, 0, func(tx *bbolt.Tx) error {
-			sound, err := checkPages(o.data, find)
+		return f.readPages(o, func(tx *bbolt.Tx, pages *os.File) error {
+			sound, err := checkPages(pages, find)
 			if err != nil || !sound {
 				return err
 			}

@@ -136,6 +136,22 @@ func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) e
 	})
 }
 
+// readPages runs fn on a snapshot, with the file that the pages of the snapshot are in: the
+// copy that the read goes on with, since others write to the database once it has left.
+func (f *File) readPages(o *opened, fn func(tx *bbolt.Tx, pages *os.File) error) error {
+	return o.bolt.View(func(tx *bbolt.Tx) error {
+		pages := o.data
+		if f.copied == nil && !f.opt.Private {
+			d := f.leave(o, tx, 0, 0)
+			defer d.end()
+			if <-d.done; d.copied != nil {
+				pages = d.copied
+			}
+		}
+		return fn(tx, pages)
+	})
+}
+
 // Update runs fn and commits what it changed, all or nothing, if it says to keep it. It
 // returns nil once the change is durable. ErrUnknown means that the commit failed on its
 // way to disk: the change may or may not be there. After any other error nothing was

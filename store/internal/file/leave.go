@@ -37,6 +37,8 @@ type departure struct {
 	over  atomic.Bool   // the read is: there is nobody to leave any more
 	ended chan struct{} // closed when the read is over
 	done  chan struct{} // closed when it has left, or could not
+	// copied is what it goes on with, nil until done and where it could not leave.
+	copied *os.File
 }
 
 // leave lets a reader leave the file after a time, or up to another later if nobody waits.
@@ -79,10 +81,11 @@ func (d *departure) leave() error {
 	if err != nil {
 		return err
 	}
-	defer copied.Close() // what is mapped stays
 	if err := mapOver(d.at, d.size, copied); err != nil {
+		copied.Close()
 		return err
 	}
+	d.copied = copied
 	return d.from.unlock()
 }
 
@@ -92,6 +95,9 @@ func (d *departure) end() {
 		d.over.Store(true)
 		close(d.ended)
 		<-d.done
+	}
+	if d.copied != nil {
+		d.copied.Close()
 	}
 }
 

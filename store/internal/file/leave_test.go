@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
+	"go.etcd.io/bbolt"
 )
 
 // stamp makes every row of a table say the same, a different thing each time.
@@ -181,5 +183,30 @@ func TestCopy(t *testing.T) {
 	}
 	if err := change(copied); err == nil {
 		t.Error("a copy was written")
+	}
+}
+
+// A check finds nothing in a sound file that others write to meanwhile: it looks at the
+// pages of its snapshot, and not at those that later commits have put in their places.
+func TestPagesOfSnapshot(t *testing.T) {
+	f := newFile(t)
+	stamp(t, f, 3000, 1)
+	err := f.run(sharing, func(o *opened) error {
+		return f.readPages(o, func(tx *bbolt.Tx, pages *os.File) error {
+			for i := range uint64(6) {
+				stamp(t, f, 3000, i+2)
+			}
+			if newest, err := newestMeta(pages); err != nil || newest.transaction != uint64(tx.ID()) {
+				t.Errorf("the pages are of transaction %d (%v), the snapshot of %d", newest.transaction, err, tx.ID())
+			}
+			sound, err := checkPages(pages, func(format string, args ...any) { t.Errorf(format, args...) })
+			if !sound {
+				t.Error("the pages are not sound")
+			}
+			return err
+		})
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
