@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -31,7 +31,7 @@ func (r *runner) attempts(c *cli.Context) error {
 	var q remote.Question
 	text, err := io.ReadAll(r.stdin)
 	if err == nil {
-		err = json.Unmarshal(text, &q)
+		err = bytejson.Unmarshal(text, &q)
 	}
 	what := c.Args().First()
 	if err != nil || what == remote.AskClaim && q.Claim == nil || what == remote.AskReport && q.Result == nil {

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -159,7 +159,7 @@ func readFindings(out []byte) []string {
 	var list []string
 	for line := range bytes.Lines(out) {
 		var row struct{ Finding string }
-		if json.Unmarshal(line, &row) == nil && row.Finding != "" {
+		if bytejson.Unmarshal(line, &row) == nil && row.Finding != "" {
 			list = append(list, row.Finding)
 		}
 	}
@@ -169,7 +169,7 @@ func readFindings(out []byte) []string {
 // errorMessage reads the error that a child reported as JSON.
 func errorMessage(b []byte) string {
 	var e struct{ Error struct{ Message string } }
-	if json.Unmarshal(bytes.TrimSpace(b), &e) == nil && e.Error.Message != "" {
+	if bytejson.Unmarshal(bytes.TrimSpace(b), &e) == nil && e.Error.Message != "" {
 		return e.Error.Message
 	}
 	return firstLine(b)

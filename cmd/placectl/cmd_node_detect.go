@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -78,7 +79,7 @@ var detectedFields = output.Fields[*detected]{
 		if len(d.Devices) == 0 {
 			return nil
 		}
-		b, err := json.Marshal(d.Devices)
+		b, err := bytejson.Marshal(d.Devices)
 		if err != nil {
 			return nil
 		}
@@ -170,7 +171,7 @@ func (r *runner) detectOn(host string, threads bool) (*detected, error) {
 		return nil, fmt.Errorf("host %s: %w", host, err)
 	}
 	d := new(detected)
-	if err := json.Unmarshal([]byte(text), d); err != nil {
+	if err := bytejson.Unmarshal([]byte(text), d); err != nil {
 		return nil, fmt.Errorf("host %s printed what is no node: %w", host, err)
 	}
 	d.Name = host[strings.LastIndex(host, "@")+1:]
@@ -232,7 +233,7 @@ func (r *runner) applyDetected(tx *store.Tx, found []*detected) (sum importSumma
 	if err != nil {
 		return sum, nil, err
 	}
-	text, err := json.Marshal(found)
+	text, err := bytejson.Marshal(found)
 	if err != nil {
 		return sum, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -86,7 +87,7 @@ func (r *runner) allocationValue(n *nouns.Node) any {
 	for _, a := range n.Allocations {
 		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start.Unix())), string(spell.AppendRFC3339(nil, a.End.Unix())), a.Now})
 	}
-	b, err := json.Marshal(list)
+	b, err := bytejson.Marshal(list)
 	if err != nil {
 		return nil
 	}

@@ -4,7 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +133,7 @@ const importRules = `
 	cmd/placectl/internal/joblog             < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl
+	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
 	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
@@ -193,7 +196,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
@@ -291,4 +294,24 @@ func forbidden(pkg, imported string, allowed map[string][]string) string {
 		return "pure packages know nothing of files and clocks"
 	}
 	return ""
+}
+
+// TestJSONKeepsBytes: JSON is written by package bytejson, for encoding/json replaces bytes that
+// are not UTF-8. What a page shows may be replaced.
+func TestJSONKeepsBytes(t *testing.T) {
+	calls := regexp.MustCompile(`\bjson\.(Marshal|MarshalIndent|NewEncoder)\(`)
+	may := []string{"internal/bytejson/bytejson.go", "internal/report/page.go"}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains(may, path) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, call := range calls.FindAll(text, -1) {
+			t.Errorf("%s: %s...): call package bytejson", path, call)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -245,7 +245,7 @@ func (r *runner) carry(inv invocation, c *cli.Context, in io.Reader) (invocation
 	if err != nil {
 		return inv, nil, err
 	}
-	text, err := json.Marshal(along)
+	text, err := bytejson.Marshal(along)
 	if err != nil {
 		return inv, nil, err
 	}
@@ -270,7 +270,7 @@ func (r *runner) readCarried(c *cli.Context) (err error) {
 		return err
 	}
 	along := new(payload.Carried)
-	if err := json.Unmarshal(text, along); err != nil {
+	if err := bytejson.Unmarshal(text, along); err != nil {
 		return usagef("--%s is for placectl --db ssh://..., which says what is to be read: %w", request.Carried, err)
 	}
 	r.inputs.Add(string(along.Script))

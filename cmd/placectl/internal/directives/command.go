@@ -86,7 +86,7 @@ func (r *reader) readGiven() {
 		switch {
 		case o == nil:
 			r.notThere(set, g.Name)
-		case strings.ContainsFunc(g.Value, func(c rune) bool { return c != '\n' && c != '\t' && !spell.IsPrintable(string(c)) }):
+		case unprintable(strings.NewReplacer("\n", "", "\t", "").Replace(g.Value)):
 			r.refuse(r.here, "%s cannot be printed", spell.Quoted(g.Value))
 		default:
 			r.option(o, g.Value)

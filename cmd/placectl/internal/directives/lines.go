@@ -148,11 +148,16 @@ type word struct {
 	at   infile.Position
 }
 
+// unprintable reports whether a text steers terminals. Bytes that are not UTF-8 are part of names.
+func unprintable(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool { return !spell.IsPrintable(string(c)) })
+}
+
 // read reads one line.
 func (r *reader) read(l line) {
 	whole := spot{r.position(l.number, 0), l.prefix}
-	if len(l.rest) > infile.MaxLine || !utf8.ValidString(l.rest) {
-		r.refuse(whole, "the line is not text in UTF-8 of at most %d bytes", infile.MaxLine)
+	if len(l.rest) > infile.MaxLine {
+		r.refuse(whole, "the line has more than %d bytes", infile.MaxLine)
 		return
 	}
 	split, err := spell.Words(l.rest)
@@ -170,7 +175,7 @@ func (r *reader) read(l line) {
 			r.refuse(spot{r.position(l.number, col), cmp.Or(optionOf(words[:i+1]), l.prefix)},
 				"%c is not expanded in such a line: in single quotes it stands for itself, and names of files have %%j, %%x and others", l.rest[w.Expands])
 			return
-		case !spell.IsPrintable(w.Text):
+		case unprintable(w.Text):
 			r.refuse(spot{words[i].at, cmp.Or(optionOf(words[:i+1]), l.prefix)}, "%q cannot be printed", w.Text)
 			return
 		}

@@ -3,6 +3,7 @@ package fronts
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
@@ -157,10 +158,35 @@ func (s Set) Has(names ...string) bool {
 // Word shows a name among columns that are split on blanks: a blank, or what cannot be
 // printed, is a _.
 func Word(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c <= ' ' || c == 0x7f || !spell.IsPrintable(string(c)) {
-			return '_'
+	return Replace(s, '_', func(c rune) bool { return c <= ' ' || c == 0x7f || !spell.IsPrintable(string(c)) })
+}
+
+// Replace replaces characters. Bytes that are not UTF-8 stay as they are.
+func Replace(s string, by byte, is func(rune) bool) string {
+	var b []byte
+	for i := 0; i < len(s); {
+		c, n := utf8.DecodeRuneInString(s[i:])
+		if is(c) {
+			b = append(b, by)
+		} else {
+			b = append(b, s[i:i+n]...)
 		}
-		return c
-	}, s)
+		i += n
+	}
+	return string(b)
+}
+
+// Cut is the first n characters of a text, the last of them replaced by end if there are more.
+// A byte that is not UTF-8 is a character.
+func Cut(s string, n int, end string) string {
+	at, keep := 0, n-len(end)
+	for i := range s {
+		if keep == 0 {
+			at = i
+		}
+		if keep--; keep < -len(end) {
+			return s[:at] + end
+		}
+	}
+	return s
 }

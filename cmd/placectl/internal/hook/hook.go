@@ -7,10 +7,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/store"
@@ -120,10 +120,8 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 // feed runs the program on the events of a run.
 func (h *Hook) feed(ctx context.Context, run *store.HookRun) error {
 	var lines bytes.Buffer
-	encode := json.NewEncoder(&lines)
-	encode.SetEscapeHTML(false)
 	for i := range run.Events {
-		if err := encode.Encode(line(&run.Events[i])); err != nil {
+		if err := bytejson.Write(&lines, line(&run.Events[i])); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 )
@@ -202,11 +203,11 @@ func jsonCell(raw json.RawMessage) (string, error) {
 	switch raw[0] {
 	case '"':
 		var s string
-		err := json.Unmarshal(raw, &s)
+		err := bytejson.Unmarshal(raw, &s)
 		return s, err
 	case '[':
 		var list []string
-		if err := json.Unmarshal(raw, &list); err != nil {
+		if err := bytejson.Unmarshal(raw, &list); err != nil {
 			return "", errors.New("a list of names is wanted")
 		}
 		return strings.Join(list, "|"), nil

@@ -1,10 +1,10 @@
 package keyed
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
@@ -66,12 +66,12 @@ func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) err
 }
 
 // Encode returns the recording as it is kept.
-func (rec *Recording) Encode() ([]byte, error) { return json.Marshal(rec) }
+func (rec *Recording) Encode() ([]byte, error) { return bytejson.Marshal(rec) }
 
 // Decode reads a recording that was kept.
 func Decode(b []byte) (*Recording, error) {
 	rec := new(Recording)
-	return rec, json.Unmarshal(b, rec)
+	return rec, bytejson.Unmarshal(b, rec)
 }
 
 // Notices are those whom the answer says to launch, and stop.

@@ -3,10 +3,11 @@ package launch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
 // Candidate is a node that could serve a request, as the program of the policy local
@@ -27,10 +28,9 @@ type Candidate struct {
 func (p *Program) Rank(ctx context.Context, candidates []Candidate) ([]string, error) {
 	known := make(map[string]bool, len(candidates))
 	var in, out bytes.Buffer
-	lines := json.NewEncoder(&in)
 	for i := range candidates {
 		known[candidates[i].Name] = true
-		if err := lines.Encode(&candidates[i]); err != nil {
+		if err := bytejson.Write(&in, &candidates[i]); err != nil {
 			return nil, err
 		}
 	}

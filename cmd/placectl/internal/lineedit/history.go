@@ -2,9 +2,10 @@ package lineedit
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
 const mostKept = 1000 // texts
@@ -39,7 +40,7 @@ func (h *History) Load(r io.Reader) error {
 		text := in.Text()
 		if strings.HasPrefix(text, `"`) {
 			var quoted string
-			if json.Unmarshal([]byte(text), &quoted) == nil {
+			if bytejson.Unmarshal([]byte(text), &quoted) == nil {
 				text = quoted
 			}
 		}
@@ -52,7 +53,7 @@ func (h *History) Load(r io.Reader) error {
 func (h *History) Save(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, text := range h.texts {
-		line, err := json.Marshal(text)
+		line, err := bytejson.Marshal(text)
 		if err != nil {
 			return err
 		}

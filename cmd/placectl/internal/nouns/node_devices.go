@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index/devices"
@@ -38,7 +39,7 @@ func deviceObject(n *Node) any {
 		}
 		object[d.Resource] = append(object[d.Resource], out)
 	}
-	b, err := json.Marshal(object)
+	b, err := bytejson.Marshal(object)
 	if err != nil {
 		return nil
 	}

@@ -1,12 +1,12 @@
 package output
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 )
 
@@ -111,13 +111,11 @@ func appendJSONList(b []byte, list []string) []byte {
 // a terminal would act on is escaped after it; outside strings JSON has no such
 // characters.
 func appendJSONAny(b []byte, v any) []byte {
-	var doc bytes.Buffer
-	enc := json.NewEncoder(&doc)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := bytejson.Marshal(v)
+	if err != nil {
 		return AppendJSONString(b, "not to be written as JSON: "+err.Error())
 	}
-	return appendEscaped(b, string(bytes.TrimSuffix(doc.Bytes(), []byte("\n"))))
+	return appendEscaped(b, string(text))
 }
 
 // AppendJSONString appends a JSON string. Every character that cannot be shown
@@ -166,10 +164,12 @@ func appendEscapedByte(b []byte, c byte) []byte {
 }
 
 // appendEscaped copies JSON text, with \u escapes for characters outside ASCII
-// that cannot be shown; bytes that are no UTF-8 become U+FFFD.
+// that cannot be shown, and bytes that are not UTF-8, as package bytejson has them.
 func appendEscaped(b []byte, s string) []byte {
-	for _, c := range s {
+	for i, c := range s {
 		switch {
+		case c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			b = appendUnicode(b, 0xdc00+rune(s[i]))
 		case c >= ' ' && c < 0x7f || strconv.IsPrint(c):
 			b = utf8.AppendRune(b, c)
 		case c < 0x10000:

@@ -5,7 +5,6 @@ package remote
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -124,9 +124,6 @@ func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer,
 	} else {
 		a, err = d.asked(ctx, what, q)
 	}
-	if err == nil && a.Order != nil {
-		eachText(a.Order, attempts.FromLatin1)
-	}
 	return a, err
 }
 
@@ -137,7 +134,7 @@ func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer,
 	if err != nil {
 		return nil, err
 	}
-	in, err := json.Marshal(q)
+	in, err := bytejson.Marshal(q)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +155,7 @@ func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer,
 		return nil, refusal(d.Host, status, said.Bytes())
 	}
 	a := new(Answer)
-	if err := json.Unmarshal(out.Bytes(), a); err != nil {
+	if err := bytejson.Unmarshal(out.Bytes(), a); err != nil {
 		return nil, fmt.Errorf("%s: its answer to attempts %s cannot be read: %w", d.Host, what, err)
 	}
 	return a, nil
@@ -173,7 +170,7 @@ func refusal(host string, status int, said []byte) error {
 		}
 	}
 	for line := range bytes.Lines(said) {
-		json.Unmarshal(line, &doc) //nolint:errcheck // other lines are no documents
+		bytejson.Unmarshal(line, &doc) //nolint:errcheck // other lines are no documents
 	}
 	why := doc.Error.Message
 	if why == "" {
@@ -199,23 +196,5 @@ func (a *Answer) KeptAt(site *attempts.Site) {
 
 // Write writes an answer for Ask to read.
 func (a *Answer) Write(w io.Writer) error {
-	if a.Order != nil {
-		eachText(a.Order, attempts.ToLatin1)
-	}
-	return json.NewEncoder(w).Encode(a)
-}
-
-// eachText changes the texts of an order that need not be UTF-8, as JSON has to be: on the
-// way each byte is a letter of its own.
-func eachText(o *attempts.Order, change func(string) string) {
-	o.Command = attempts.Each(o.Command, change)
-	if o.Payload == nil {
-		return
-	}
-	p := *o.Payload
-	p.Env, p.Variables = attempts.Each(p.Env, change), attempts.Each(p.Variables, change)
-	for _, s := range []*string{&p.Script, &p.Interpreter, &p.Dir, &p.Out, &p.Err, &p.Input} {
-		*s = change(*s)
-	}
-	o.Payload = &p
+	return bytejson.Write(w, a)
 }

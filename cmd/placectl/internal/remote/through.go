@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -55,10 +56,10 @@ func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 	if err != nil {
 		return err
 	}
-	in, out := json.NewDecoder(questions), json.NewEncoder(answers)
+	in := json.NewDecoder(questions)
 	for {
 		var q throughQuestion
-		if err := in.Decode(&q); err != nil {
+		if err := bytejson.Decode(in, &q); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -68,7 +69,7 @@ func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 		if a.Answer, err = d.asked(ctx, q.What, q.Question); err != nil {
 			a = throughAnswer{Failed: err.Error(), Conflict: errors.Is(err, store.ErrConflict), Denied: errors.Is(err, store.ErrNotPermitted), NotFound: errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)}
 		}
-		if err := out.Encode(&a); err != nil {
+		if err := bytejson.Write(answers, &a); err != nil {
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (d *Database) Lend(ctx context.Context, words, environ []string) error {
 type Through struct {
 	sync.Mutex
 	in  *json.Decoder
-	out *json.Encoder
+	out io.Writer
 }
 
 // NewThrough is for a process that was started by Lend.
@@ -86,7 +87,7 @@ func NewThrough() (*Through, error) {
 	if err := launch.Inherited(unix.S_IFIFO, unix.S_IFIFO); err != nil {
 		return nil, err
 	}
-	return &Through{in: json.NewDecoder(os.NewFile(3, "answers")), out: json.NewEncoder(os.NewFile(4, "questions"))}, nil
+	return &Through{in: json.NewDecoder(os.NewFile(3, "answers")), out: os.NewFile(4, "questions")}, nil
 }
 
 // relayed is a refusal as its text, of the same kind.
@@ -101,11 +102,11 @@ func (e *relayed) Unwrap() error { return e.kind }
 func (t *Through) ask(_ context.Context, what string, q Question) (*Answer, error) {
 	t.Lock()
 	defer t.Unlock()
-	if err := t.out.Encode(throughQuestion{what, q}); err != nil {
+	if err := bytejson.Write(t.out, throughQuestion{what, q}); err != nil {
 		return nil, err
 	}
 	var a throughAnswer
-	err := t.in.Decode(&a)
+	err := bytejson.Decode(t.in, &a)
 	switch {
 	case err != nil:
 		return nil, err

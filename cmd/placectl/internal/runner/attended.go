@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -73,7 +74,7 @@ type attended struct {
 }
 
 func (a *Attending) write(line attended) error {
-	text, err := json.Marshal(line)
+	text, err := bytejson.Marshal(line)
 	if err == nil {
 		_, err = unix.Write(a.fd, append(text, '\n'))
 	}
@@ -155,7 +156,7 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 		}
 		defer f.Close()
 		l.path, l.locked = path, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
-		for lines := json.NewDecoder(f); lines.Decode(&l.attended) == nil; { // the last one may be cut off
+		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; { // the last one may be cut off
 		}
 	}
 	if a.Boot == self.Boot {

@@ -2,13 +2,13 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -159,7 +159,7 @@ func (d *dir) remove() error {
 
 // spool keeps a result until the database has it, synced.
 func (d *dir) spool(r *store.Result) error {
-	text, err := json.Marshal(r)
+	text, err := bytejson.Marshal(r)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (d *dir) spooled() (*store.Result, error) {
 		return nil, err
 	}
 	r := new(store.Result)
-	if json.Unmarshal(text, r) != nil || r.Job != d.Job || r.Attempt != d.Number {
+	if bytejson.Unmarshal(text, r) != nil || r.Job != d.Job || r.Attempt != d.Number {
 		return nil, nil // a loss of power: nobody knows how it ended
 	}
 	return r, nil

@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -45,7 +45,7 @@ func NoteSent(getenv func(string) string) (back func(), err error) {
 			s.Env = append(s.Env, name+"="+value)
 		}
 	}
-	text, err := json.Marshal(s)
+	text, err := bytejson.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (d *dir) elsewhere() (*sent, error) {
 	}
 	s := new(sent)
 	for _, e := range list {
-		if text, failed := d.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && json.Unmarshal(text, s) == nil {
+		if text, failed := d.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && bytejson.Unmarshal(text, s) == nil {
 			break
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -128,11 +129,11 @@ func (e *execution) openGate() *store.Result {
 
 // awaitGate tells the gate what to do, and waits until it has done all but the last step.
 func (e *execution) awaitGate(p *plan) *store.Result {
-	err := json.NewEncoder(e.go_).Encode(p.texts(ToLatin1))
+	err := bytejson.Write(e.go_, p)
 	var w word
 	if err == nil || errors.Is(err, syscall.EPIPE) {
 		e.told.SetReadDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // it is a pipe
-		err = json.NewDecoder(e.told).Decode(&w)
+		err = bytejson.Decode(json.NewDecoder(e.told), &w)
 	}
 	switch {
 	case err == nil && w.Ready:
@@ -170,7 +171,7 @@ func (e *execution) abandon() {
 func (e *execution) executed() *store.Result {
 	e.told.SetReadDeadline(time.Time{}) //nolint:errcheck // it is a pipe
 	var w word
-	if err := json.NewDecoder(e.told).Decode(&w); err != nil {
+	if err := bytejson.Decode(json.NewDecoder(e.told), &w); err != nil {
 		return nil // the end: executing has closed it
 	}
 	return e.gateFailed(w)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -71,14 +72,13 @@ func gate(step func(string)) int {
 	for fd := orderFD; fd <= insideFD; fd++ {
 		unix.CloseOnExec(fd)
 	}
-	tell := json.NewEncoder(told)
 	fail := func(stage gateStage, err error) int {
 		w := word{Stage: stage, Text: err.Error()}
 		var errno syscall.Errno
 		if errors.As(err, &errno) {
 			w.Errno = int(errno)
 		}
-		tell.Encode(w) //nolint:errcheck // nobody is left to be told
+		bytejson.Write(told, w) //nolint:errcheck // nobody is left to be told
 		if stage == stageExec && errors.Is(err, syscall.ENOENT) {
 			return statusNoProgram
 		}
@@ -89,15 +89,14 @@ func gate(step func(string)) int {
 	}
 	var p plan
 	in := json.NewDecoder(order)
-	if err := in.Decode(&p); err != nil {
+	if err := bytejson.Decode(in, &p); err != nil {
 		return fail(stageSetUp, err)
 	}
-	p = p.texts(FromLatin1)
 	ready, stage, err := p.prepare()
 	if err != nil {
 		return fail(stage, err)
 	}
-	if err := tell.Encode(ready); err != nil {
+	if err := bytejson.Write(told, ready); err != nil {
 		return statusGate
 	}
 	step("gate waits")

@@ -2,12 +2,12 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 )
@@ -43,7 +43,7 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	if text, err := s.epoch.ReadFile(healthFile); err == nil {
 		var was health
 		age := func() time.Duration { return now.Sub(was.At) }
-		if json.Unmarshal(text, &was) == nil && slices.Equal(was.Program, v.Health) && age() >= 0 && age() < healthGood {
+		if bytejson.Unmarshal(text, &was) == nil && slices.Equal(was.Program, v.Health) && age() >= 0 && age() < healthGood {
 			return nil
 		}
 	}
@@ -57,7 +57,7 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	case !well:
 		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameHealth, Why: said}
 	}
-	text, err := json.Marshal(health{v.Health, now})
+	text, err := bytejson.Marshal(health{v.Health, now})
 	if err == nil {
 		err = s.epoch.WriteFile(healthFile, text, 0o600)
 	}

@@ -2,12 +2,12 @@ package runner
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/store"
 )
 
@@ -58,7 +58,7 @@ func (d *dir) begin(i intent) (*os.File, error) {
 
 // appendLine adds a line to a journal, synced.
 func appendLine(f *os.File, line any) error {
-	text, err := json.Marshal(line)
+	text, err := bytejson.Marshal(line)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (d *dir) journal() (*journal, error) {
 	}
 	first, rest, ok := bytes.Cut(text, []byte("\n"))
 	j := new(journal)
-	if !ok || json.Unmarshal(first, &j.intent) != nil || j.Nonce == (store.Nonce{}) {
+	if !ok || bytejson.Unmarshal(first, &j.intent) != nil || j.Nonce == (store.Nonce{}) {
 		return nil, nil
 	}
 	second, _, ok := bytes.Cut(rest, []byte("\n"))
-	if b := new(begun); ok && json.Unmarshal(second, b) == nil && b.PID != 0 {
+	if b := new(begun); ok && bytejson.Unmarshal(second, b) == nil && b.PID != 0 {
 		j.process = b
 	}
 	return j, nil

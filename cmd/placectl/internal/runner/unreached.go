@@ -1,13 +1,13 @@
 package runner
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"golang.org/x/sys/unix"
 )
@@ -95,11 +95,11 @@ func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) er
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(text, &counts) != nil { // cut short: it is counted anew
+	if bytejson.Unmarshal(text, &counts) != nil { // cut short: it is counted anew
 		counts = make(map[string]unreached)
 	}
 	change(counts)
-	if text, err = json.Marshal(counts); err != nil {
+	if text, err = bytejson.Marshal(counts); err != nil {
 		return err
 	}
 	_, err = f.WriteAt(text, 0)

@@ -3,7 +3,6 @@ package runner
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"golang.org/x/sys/unix"
 )
@@ -38,7 +38,7 @@ const maxPiece = 1 << 16
 
 // Send sends the command, and then its input, until that ends. The connection stays open.
 func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
-	if err := json.NewEncoder(to).Encode(e.texts(ToLatin1)); err != nil {
+	if err := bytejson.Write(to, e); err != nil {
 		return err
 	}
 	piece := make([]byte, 4+maxPiece)
@@ -67,10 +67,9 @@ func Watch(from *os.File) (status int, err error) {
 		return 0, fmt.Errorf("the command did not arrive: %w", err)
 	}
 	var e Elsewhere
-	if err := json.Unmarshal(line, &e); err != nil || len(e.Words) == 0 {
+	if err := bytejson.Unmarshal(line, &e); err != nil || len(e.Words) == 0 {
 		return 0, errors.New("what arrived is no command")
 	}
-	e = e.texts(FromLatin1)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, err
 	}

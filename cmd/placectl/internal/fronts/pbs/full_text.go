@@ -3,6 +3,8 @@ package pbs
 import (
 	"cmp"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
 // full1 is qstat -f of an entry.
@@ -45,12 +47,7 @@ func (a attribute) key() string {
 // line writes an attribute. A long one goes on behind a newline and a tab, unless -w or -1.
 func (s *status) line(key, value string) {
 	const width = 78
-	value = strings.Map(func(c rune) rune {
-		if c < ' ' {
-			return ' '
-		}
-		return c
-	}, value)
+	value = fronts.Replace(value, ' ', func(c rune) bool { return c < ' ' })
 	text := "    " + key + " = " + value
 	if s.set.Has("w", "1") || len(text) <= width {
 		s.b.WriteString(text + "\n")

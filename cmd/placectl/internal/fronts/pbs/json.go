@@ -1,10 +1,11 @@
 package pbs
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
 // json is -F json: objects in the order of attributes.
@@ -66,11 +67,11 @@ func (o *object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		key, err := json.Marshal(name)
+		key, err := bytejson.Marshal(name)
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(o.values[i])
+		value, err := bytejson.Marshal(o.values[i])
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +81,7 @@ func (o *object) MarshalJSON() ([]byte, error) {
 }
 
 func (o *object) write(b *strings.Builder) error {
-	text, err := json.MarshalIndent(o, "", "    ")
+	text, err := bytejson.MarshalIndent(o, "    ")
 	b.Write(append(text, '\n'))
 	return err
 }

@@ -82,13 +82,7 @@ func rounded(kb int64) string {
 }
 
 // cut shortens a text to a width, its last character then a *.
-func cut(s string, width int) string {
-	r := []rune(fronts.Word(s))
-	if len(r) <= width {
-		return string(r)
-	}
-	return string(r[:width-1]) + "*"
-}
+func cut(s string, width int) string { return fronts.Cut(fronts.Word(s), width, "*") }
 
 // used is how much time of cpus a job has had, else of the clock.
 func used(j *fronts.Job, now time.Time) string {

@@ -3,6 +3,9 @@ package slurm
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
 // column is one of a listing.
@@ -129,10 +132,8 @@ func (l *listing[T]) row(v T) {
 func (c *column[T]) write(b *strings.Builder, text string) {
 	pad := 0
 	if c.width > 0 {
-		n := len([]rune(text))
-		if pad = c.width - n; pad < 0 {
-			text, pad = string([]rune(text)[:c.width]), 0
-		}
+		text = fronts.Cut(text, c.width, "")
+		pad = c.width - utf8.RuneCountInString(text)
 	}
 	if c.right {
 		b.WriteString(strings.Repeat(" ", pad))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -226,10 +227,10 @@ func (s *sheet) line(of func(accountColumn) string) {
 			}
 			continue
 		}
-		if runes := []rune(text); len(runes) > c.width && c.width > 0 {
-			text = string(runes[:c.width-1]) + "+"
+		if c.width > 0 {
+			text = fronts.Cut(text, c.width, "+")
 		}
-		pad := strings.Repeat(" ", max(c.width-len([]rune(text)), 0))
+		pad := strings.Repeat(" ", max(c.width-utf8.RuneCountInString(text), 0))
 		if c.left {
 			s.b.WriteString(text + pad)
 		} else {

@@ -1,10 +1,10 @@
 package slurm
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
@@ -61,7 +61,7 @@ func squeueJSON(c *fronts.Call, rows []*queued) error {
 }
 
 func writeJSON(c *fronts.Call, v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
+	text, err := bytejson.MarshalIndent(v, "  ")
 	if err == nil {
 		_, err = c.Stdout.Write(append(text, '\n'))
 	}
