@@ -23,7 +23,7 @@ type value struct {
 	B    []byte
 	Raw  json.RawMessage
 	Last [2]inner
-	kept string
+	kept string // what a package keeps to itself stays out, and as it was
 }
 
 // TestRoundTrip: what was written is read back, byte for byte, also within lines of others,
@@ -34,7 +34,7 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() string { return str.Draw(t, "s") }
 		v := &value{S: draw(), L: []string{draw(), draw()}, P: &value{S: draw(), inner: inner{draw()}, Raw: json.RawMessage(`1`)}, M: map[string]any{draw(): draw(), "n": nil},
-			A: []any{draw(), 1.5, map[string]any{draw(): draw()}}, B: []byte(draw()), Last: [2]inner{{draw()}, {draw()}}}
+			A: []any{draw(), 1.5, map[string]any{draw(): draw()}}, B: []byte(draw()), Last: [2]inner{{draw()}, {draw()}}, kept: "here"}
 		var err error
 		if v.Raw, err = Marshal(draw()); err != nil {
 			t.Fatal(err)
@@ -52,8 +52,10 @@ func TestRoundTrip(t *testing.T) {
 		if err := d.Decode(new(value)); err != nil {
 			t.Fatal(err)
 		}
-		if err := Decode(d, back); err != nil || !reflect.DeepEqual(v, back) {
-			t.Fatalf("%s: %v: %s", text, err, cmp.Diff(v, back, cmp.AllowUnexported(value{})))
+		err = Decode(d, back)
+		want.kept, want.Raw = "", v.Raw
+		if err != nil || !reflect.DeepEqual(&want, back) {
+			t.Fatalf("%s: %v: %s", text, err, cmp.Diff(&want, back, cmp.AllowUnexported(value{})))
 		}
 	})
 }
