@@ -181,8 +181,9 @@ type pass struct {
 	told      map[uint64]bool       // who is among Never
 	lifted    map[uint64][]span     // plans taken off the calendar to be made anew, by job
 	delayed   map[uint64]bool       // jobs whose plans an overdue job is in the way of
+	rank      map[uint64]int        // where those that wait stand in the line; nil until it is asked for
 	following map[uint64][]*row.Job // of aside, who depend on the start of a job
-	ranked    bool                  // the order of jobs is not that of their priorities
+	turn      map[uint64]int        // where jobs of the queue stand, if that is not by their priorities
 	claims    map[uint64]*row.Claim // as they were before
 	allotted  *shares.Allotment     // nil in a store without classes
 	letting   *letting              // nil until it is looked up
@@ -227,7 +228,6 @@ func (p *pass) schedule() (err error) {
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	p.tx.loaded.displaced = nil
-	p.ranked = ordered || p.allotted != nil
 	queue, line := p.awaits(), p.queue
 	if p.allotted != nil {
 		if line, err = p.allotted.Order(line); err != nil {
@@ -235,12 +235,14 @@ func (p *pass) schedule() (err error) {
 		}
 		ordered = true
 	}
+	if p.turn = nil; ordered {
+		p.turn = make(map[uint64]int, len(line))
+	}
 	for i, j := range line {
-		c := p.waits(j)
 		if ordered {
-			c.Priority = int64(-i)
+			p.turn[j.ID] = i
 		}
-		queue = append(queue, c)
+		queue = append(queue, p.waits(j))
 	}
 	p.tx.loaded.releases.Often = true
 	p.unreached, err = p.decider.Run(queue)
@@ -279,7 +281,11 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
 	planned := j.State == JobReserved
 	late := planned && p.late[j.ID] != ""
-	return &cycle.Job{ID: j.ID, Priority: j.Priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
+	priority := j.Priority
+	if p.turn != nil {
+		priority = -2 * int64(p.turn[j.ID])
+	}
+	return &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
 		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID]}
 }
 

@@ -163,13 +163,54 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 		}
 		if waitsFor == "" && j.State == JobQueued && (j.Begin <= p.tx.now || p.spec.Backfill == Conservative) {
 			next := p.waits(j)
-			if p.ranked {
-				next.Priority = c.Priority // next
+			if p.turn != nil {
+				if next.Priority, err = p.turnAmong(j, c.Priority); err != nil {
+					return nil, err
+				}
 			}
 			p.queue, out = append(p.queue, j), append(out, next)
 		}
 	}
 	return out, nil
+}
+
+// turnAmong is the priority of a job that comes into a queue in order: behind all jobs before it
+// in its class, and behind the one that let it in.
+func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
+	classOf := func(j *row.Job) (int, error) {
+		if p.allotted == nil {
+			return 0, nil
+		}
+		return p.allotted.Place(j)
+	}
+	class, err := classOf(j)
+	if err != nil {
+		return 0, err
+	}
+	if p.rank == nil {
+		waiting, err := p.tx.waiting().line()
+		if err != nil {
+			return 0, err
+		}
+		p.rank = make(map[uint64]int, len(waiting))
+		for i, j := range waiting {
+			p.rank[j.ID] = i
+		}
+	}
+	for id, turn := range p.turn {
+		at, rank := -2*int64(turn)-1, p.rank[id]
+		if at >= behind || rank > p.rank[j.ID] || p.jobs[id].State == JobRunning {
+			continue
+		}
+		other, err := classOf(p.jobs[id])
+		if err != nil {
+			return 0, err
+		}
+		if other == class {
+			behind = at
+		}
+	}
+	return behind, nil
 }
 
 // stays reports whether a waiting job may have its nodes. One that waits in vain is
