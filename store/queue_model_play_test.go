@@ -22,7 +22,7 @@ func (m *queueModel) overdue(tx *Tx) error {
 
 // plansStand: since the last cycle no job of the queue got a later start, or lost its plan, but
 // for a cause: an overdue job, a lost node, a limit, a longer walltime, or a job before it that
-// had no plan.
+// had no plan or comes sooner than it did.
 func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	var claims map[uint64]*row.Claim
@@ -45,12 +45,12 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 		}
 		comesBefore := false
 		for _, s := range now {
-			_, planned := m.plans[s.ID]
-			comesBefore = comesBefore || !planned && s.Queued && precedes(s, j) &&
+			plan, planned := m.plans[s.ID]
+			comesBefore = comesBefore || (!planned || s.Start < plan) && s.Queued && precedes(s, j) &&
 				(s.State == JobReserved || claims[s.ID] != nil || s.Start >= m.then && s.State != JobQueued)
 		}
 		if !comesBefore {
-			m.Fatalf("at %d under %s: the plan of job %d was put off from %d to %d (%s), for no cause", m.clock.t, m.backfill, id, start, j.Start, j.State)
+			m.told("the plan of job %d was put off from %d to %d (%s), for no cause", id, start, j.Start, j.State)
 		}
 	}
 	m.plans, m.then, m.cause = make(map[uint64]int64), m.clock.t, ""
@@ -59,6 +59,46 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 			m.plans[id] = j.Start
 		}
 	}
+}
+
+// foretold: where nothing else happens a job with a plan starts no later than it says, each job
+// running for its walltime, as long as all before it have plans and nothing is overdue.
+func (m *queueModel) foretold() {
+	if m.preempts || m.classes != nil {
+		return
+	}
+	err := m.db.DryRun(func(tx *Tx) error {
+		plans, ahead := make(map[uint64]int64), true
+		line, err := tx.waiting().line()
+		if late, errLate := tx.anyOverdue(); late || err != nil || errLate != nil {
+			return errors.Join(err, errLate)
+		}
+		for _, j := range line {
+			if ahead = ahead && j.State == JobReserved; ahead { // a job without a plan may be put before those behind it
+				plans[j.ID] = j.Start
+			}
+			waitsFor, errReady := tx.waiting().ready(j)
+			if errReady != nil || waitsFor != "" || j.Begin > tx.now { // it may come before others then
+				return nil
+			}
+		}
+		list, err := Play(tx, CycleSpec{}, instant(m.clock.t+1e6))
+		for _, p := range list {
+			if plan, planned := plans[p.Job]; planned && (p.Start.IsZero() || unix(p.Start) > plan) {
+				return fmt.Errorf("job %d is planned for %d, and starts at %d", p.Job, plan, unix(p.Start))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		m.told("%v", err)
+	}
+}
+
+// anyOverdue reports whether a job runs past its end.
+func (tx *Tx) anyOverdue() (late bool, err error) {
+	err = tx.eachJob(func(j *row.Job) error { late = late || j.End <= tx.now; return nil }, JobRunning)
+	return late, err
 }
 
 // playsOut: what is told of the start of a job with a plan is what happens on a copy of the
@@ -75,9 +115,7 @@ func (m *queueModel) playsOut() {
 		if err != nil {
 			return err
 		}
-		late := false
-		err = tx.EachJob(func(j *Job) error { late = late || unix(j.End) <= tx.now; return nil }, JobRunning)
-		if late || err != nil {
+		if late, err := tx.anyOverdue(); late || err != nil {
 			return err
 		}
 		line, err := tx.waiting().line()
@@ -142,6 +180,6 @@ func (m *queueModel) playsOut() {
 		return nil
 	})
 	if err != nil {
-		m.Fatalf("at %d under %s: %v", m.clock.t, m.backfill, err)
+		m.told("%v", err)
 	}
 }

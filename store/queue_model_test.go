@@ -102,8 +102,10 @@ func (m *queueModel) do(what string, fn func(*Tx) error) bool {
 
 // holds verifies what holds at any instant, after any verb.
 func (m *queueModel) holds(what string) {
-	if err := m.db.DryRun(func(tx *Tx) error { return errors.Join(m.plansServe(tx), m.windowsKept(tx), m.overdue(tx)) }); err != nil {
-		m.Fatalf("at %d after %s, %s: %v", m.clock.t, what, m.backfill, err)
+	if err := m.db.DryRun(func(tx *Tx) error {
+		return errors.Join(m.plansServe(tx), m.windowsKept(tx, what == "cycle"), m.overdue(tx))
+	}); err != nil {
+		m.told("after %s: %v", what, err)
 	}
 }
 
@@ -250,9 +252,9 @@ func (m *queueModel) plansServe(tx *Tx) error {
 	}, JobReserved)
 }
 
-// windowsKept: the first two windows of the standing reservation that are not over are there, or
-// are listed as missing.
-func (m *queueModel) windowsKept(tx *Tx) error {
+// windowsKept: each window of the standing reservation that is not over, up to the last that was
+// looked at, and after a cycle up to the second, is there or is listed as missing.
+func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	if m.window == 0 {
 		return nil
 	}
@@ -265,11 +267,19 @@ func (m *queueModel) windowsKept(tx *Tx) error {
 		return err
 	}
 	at := m.window + max(0, (m.clock.t-m.window-windowFor+windowEvery)/windowEvery)*windowEvery
-	for w := at; w <= at+windowEvery; w += windowEvery {
+	for w := at; w <= unix(s.Last) || cycled && w <= at+windowEvery; w += windowEvery {
 		there := slices.ContainsFunc(list, func(r *Reservation) bool { return unix(r.Start) >= w && unix(r.Start) < w+windowFor })
 		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return unix(t) == w }) {
 			return fmt.Errorf("the window at %d is neither an occurrence nor missing: %+v", w, s)
 		}
 	}
 	return nil
+}
+
+// told ends a life, with the jobs as they are.
+func (m *queueModel) told(format string, args ...any) {
+	for id, j := range m.snapshot() {
+		m.Logf("job %d: %s, %s priority %d, %s for %d, pools %v, after %v from %d, nodes %v from %d to %d, queued %v: %s", id, j.State, j.User, j.Priority, j.Select, j.Walltime, j.Pools, j.After, j.Begin, j.AllNodes(), j.Start, j.End, j.Queued, j.Reason)
+	}
+	m.Fatalf("at %d under %s: %s", m.clock.t, m.backfill, fmt.Sprintf(format, args...))
 }
