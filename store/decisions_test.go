@@ -429,3 +429,25 @@ func TestFollowers(t *testing.T) {
 	s.at(50).cycle()
 	s.want("Y running 50 n1, Z reserved 150 n1")
 }
+
+// TestFollowerBehindItsBetters: where an expression or shares order the queue, a job that depends
+// on the start of another comes behind those of its class that are before it.
+func TestFollowerBehindItsBetters(t *testing.T) {
+	follows := func(s *story) func(*Submission) {
+		return func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} }
+	}
+	s := newStory(t, "fcfs", "n1=4")
+	s.do(func(tx *Tx) error { return tx.Configure("job_priority", "PRIORITY") })
+	s.submit("A", "1:ncpus=1", 100, prio(9))
+	s.submit("B", "1:ncpus=4", 100, prio(5))
+	s.submit("C", "1:ncpus=1", 100, follows(s))
+	s.cycle()
+	s.want("A running 0 n1, B queued, C queued")
+	s = newStory(t, "easy", "n1=2")
+	setShares(t, s.db, &fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}}, Default: "a"})
+	s.submit("A", "1:ncpus=1", 100, prio(9))
+	s.submit("B", "1:ncpus=1", 100, prio(5))
+	s.submit("C", "1:ncpus=1", 100, follows(s))
+	s.cycle()
+	s.want("A running 0 n1, B running 0 n1, C reserved 100 n1")
+}
