@@ -194,6 +194,16 @@ func TestStandingSkipsNothing(t *testing.T) {
 		s.at(650).cycle()
 		s.nights("[1200 1800] []")
 	})
+	t.Run("its node taken", func(t *testing.T) { // other nodes are not its own
+		s := newStory(t, "easy", "n1=4 n2=4")
+		s.night(0)
+		s.place("X", "1:ncpus=4", 1750, 300)
+		s.want("X reserved 1750 n1")
+		s.at(701).cycle()
+		s.nights("[1200 2400] []")
+		s.at(1901).cycle()
+		s.nights("[2400 3000] [1800]")
+	})
 	t.Run("taken", func(t *testing.T) {
 		s := newStory(t, "easy", "n1=4")
 		s.night()

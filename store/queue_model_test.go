@@ -253,7 +253,8 @@ func (m *queueModel) plansServe(tx *Tx) error {
 }
 
 // windowsKept: each window of the standing reservation that is not over, up to the last that was
-// looked at, and after a cycle up to the second, is there or is listed as missing.
+// looked at, and after a cycle up to the second, is there or is listed as missing. Each lasts as
+// long as the first, on its nodes.
 func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	if m.window == 0 {
 		return nil
@@ -265,6 +266,11 @@ func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	list, err := tx.Occurrences("night")
 	if err != nil {
 		return err
+	}
+	for _, r := range list {
+		if unix(r.End)-unix(r.Start) != windowFor || len(s.Nodes) > 0 && !slices.Equal(r.Nodes, s.Nodes) {
+			return fmt.Errorf("an occurrence of %+v is %+v", s, r)
+		}
 	}
 	at := m.window + max(0, (m.clock.t-m.window-windowFor+windowEvery)/windowEvery)*windowEvery
 	for w := at; w <= unix(s.Last) || cycled && w <= at+windowEvery; w += windowEvery {

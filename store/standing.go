@@ -213,7 +213,9 @@ func (s series) occurAgain(at int64) error {
 	again := *s.Standing
 	note := ""
 	if len(s.Nodes) > 0 {
-		again.Nodes, note = s.stillFree(s.at(at))
+		if again.Nodes, note = s.stillFree(s.at(at)); len(again.Nodes) == 0 {
+			return fmt.Errorf("%w: %s", ErrConflict, note)
+		}
 	}
 	_, err := series{s.tx, &again}.occur(at, note)
 	if err == nil {
