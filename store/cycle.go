@@ -249,13 +249,14 @@ func (p *pass) schedule() (err error) {
 	return err
 }
 
-// keep notes which jobs were there to be looked at, and that all plans were.
+// keep notes which jobs were there to be looked at, and that all plans were. The latter alone is
+// worth no commit, which would wake those that wait for one.
 func (p *pass) keep() error {
 	tx := p.tx
 	if tx.state.Looked != tx.state.NextJob {
 		tx.state.Looked, tx.dirty = tx.state.NextJob, true
 	}
-	if p.decider.Whole() && tx.state.Planned != p.looked {
+	if p.decider.Whole() && tx.state.Planned != p.looked && tx.changed() {
 		tx.state.Planned, tx.dirty = p.looked, true
 		tx.loaded.freed.Keep()
 	}

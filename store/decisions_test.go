@@ -423,6 +423,29 @@ func TestClassPlans(t *testing.T) {
 	}
 }
 
+// TestCycleAgain: a cycle with nothing new commits nothing, though it lifts plans and puts them back.
+func TestCycleAgain(t *testing.T) {
+	for _, backfill := range []string{"fcfs", "easy", "conservative"} {
+		s := newStory(t, backfill, "n1=4 n2=4")
+		s.limit("user:ann", "ncpus", 6)
+		s.place("X", "1:ncpus=4", 0, 600)
+		for i := range 4 {
+			s.submit(fmt.Sprint("A", i), "2:ncpus=2", 300+i, prio(int64(i)))
+			s.submit(fmt.Sprint("B", i), "1:ncpus=1", 200+i, byUser("bob"), prio(int64(i%2)))
+		}
+		again := func() {
+			s.cycle()
+			s.db.changed.Store(false)
+			if s.cycle(); s.db.Changed() {
+				t.Errorf("%s: a second cycle commits something", backfill)
+			}
+		}
+		again()
+		s.at(100).done("X")
+		again()
+	}
+}
+
 // TestFollowers: what depends on the start of a job, or on the end of one that a cycle cancels, has
 // its turn in that cycle, before those behind it.
 func TestFollowers(t *testing.T) {

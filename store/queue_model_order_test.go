@@ -153,18 +153,19 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
 }
 
-// still: a cycle at the same instant as another changes nothing, but for a few.
+// still: a cycle at the same instant as another commits nothing, but for a few.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {
 		var was, is string
 		var report *CycleReport
+		m.db.changed.Store(false)
 		m.do("cycle", func(tx *Tx) (err error) {
 			was = statesOf(tx)
 			report, err = tx.Cycle(CycleSpec{})
 			is = statesOf(tx)
 			return err
 		})
-		if was == is {
+		if was == is && !m.db.Changed() {
 			return
 		}
 		m.stats.again++

@@ -161,12 +161,14 @@ func (r *Recorder) alike(t row.Table, key, value []byte) bool {
 	if !r.beside {
 		return false
 	}
-	if row.Counted(t, key) {
-		old, err := r.get(t, key)
-		if err == nil && (old == nil) == (value == nil) && string(old) == string(value) {
-			return true
-		}
+	old, err := r.get(t, key)
+	switch {
+	case err != nil || !row.Counted(t, key):
+		r.changed = true
+	case (old == nil) == (value == nil) && string(old) == string(value):
+		return true
+	default:
+		r.differs(t, key, old, value)
 	}
-	r.changed = true
 	return false
 }

@@ -250,3 +250,43 @@ func TestReaderPatches(test *testing.T) {
 		}
 	})
 }
+
+// TestBackAgain: rows that become again what they were are no change, and nothing is committed.
+func TestBackAgain(t *testing.T) {
+	f := newFile(t)
+	defer f.Close()
+	put := func(key, value string) func(*Recorder) error {
+		return func(r *Recorder) error { return r.Put(row.Jobs, []byte(key), []byte(value)) }
+	}
+	remove := func(key string) func(*Recorder) error {
+		return func(r *Recorder) error { return r.Remove(row.Jobs, []byte(key)) }
+	}
+	for _, update := range []func(func(*Recorder) (bool, error)) error{f.Update, f.UpdateBeside} {
+		for _, c := range []struct {
+			steps []func(*Recorder) error
+			want  bool
+		}{
+			{[]func(*Recorder) error{put("a", "1"), put("b", "1")}, true},
+			{[]func(*Recorder) error{remove("a"), put("a", "1")}, false},
+			{[]func(*Recorder) error{put("a", "2"), put("b", "2"), put("a", "3"), put("b", "1"), put("a", "1")}, false},
+			{[]func(*Recorder) error{remove("a"), put("a", "2")}, true},
+			{[]func(*Recorder) error{remove("a"), remove("b"), put("b", "1")}, true},
+			{[]func(*Recorder) error{remove("b")}, true},
+		} {
+			err := update(func(r *Recorder) (bool, error) {
+				for _, step := range c.steps {
+					if err := step(r); err != nil {
+						return false, err
+					}
+				}
+				if r.Changed() != c.want {
+					t.Errorf("changed %v, want %v", r.Changed(), c.want)
+				}
+				return r.Changed(), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

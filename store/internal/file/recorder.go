@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -25,9 +26,10 @@ type Recorder struct {
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
-	sums     row.Sums            // a writer's; a reader's once it has looked
-	stored   bool                // a reader has
-	parts    map[string]*row.Sum // those rows of IndexSums that a writer changes with its commit
+	was      map[storedRow][]byte // rows that are different, and may become again what they were, until changed
+	sums     row.Sums             // a writer's; a reader's once it has looked
+	stored   bool                 // a reader has
+	parts    map[string]*row.Sum  // those rows of IndexSums that a writer changes with its commit
 	recent   [row.TableCount]recentPart
 	anew     bool                // they are being counted from the rows
 	gaps     [row.TableCount]gap // where no row of the table is
@@ -80,8 +82,39 @@ func (r *Recorder) Migrated() bool { return r.migrated }
 func (r *Recorder) Size() int64 { return r.bolt.Size() }
 
 // Changed reports whether the file differs from what it was: a row that is put as it is
-// there already, or removed where there is none, changes nothing.
-func (r *Recorder) Changed() bool { return r.changed }
+// there already, or removed where there is none, changes nothing, nor does one that becomes
+// again what it was.
+func (r *Recorder) Changed() bool { return r.changed || len(r.was) > 0 }
+
+// storedRow is a row of a table.
+type storedRow struct {
+	table row.Table
+	key   string
+}
+
+// mostBack is how many rows may be different at once before it no longer matters whether they
+// become again what they were.
+const mostBack = 4096
+
+// differs notes that a row is changed from an old value, nil for none, to another.
+func (r *Recorder) differs(t row.Table, key, old, value []byte) {
+	if r.changed {
+		return
+	}
+	k := storedRow{t, string(key)}
+	switch was, known := r.was[k]; {
+	case known && value != nil && bytes.Equal(was, value):
+		delete(r.was, k)
+	case known:
+	case old == nil || len(r.was) == mostBack:
+		r.changed, r.was = true, nil
+	default:
+		if r.was == nil {
+			r.was = make(map[storedRow][]byte)
+		}
+		r.was[k] = bytes.Clone(old)
+	}
+}
 
 // Writes is how often a table was changed in the transaction.
 func (r *Recorder) Writes(t row.Table) int { return r.writes[t] }
@@ -196,7 +229,6 @@ func (r *Recorder) put(t row.Table, key, value []byte) error {
 		if same, err := r.count(t, b, key, value); same || err != nil {
 			return err
 		}
-		r.changed = true
 		if value == nil {
 			err = b.Delete(key)
 		} else {

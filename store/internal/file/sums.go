@@ -91,6 +91,7 @@ func (g *gap) since(key, next []byte) {
 // is there already, or there is none to delete.
 func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool, err error) {
 	if !row.Counted(t, key) {
+		r.changed = true
 		return false, nil
 	}
 	gap := &r.gaps[t]
@@ -105,6 +106,7 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same 
 	if old == nil && value == nil || old != nil && bytes.Equal(old, value) {
 		return true, nil
 	}
+	r.differs(t, key, old, value)
 	r.sums.Tables[t].Change(old, value)
 	part, err := r.part(t, key)
 	if part != nil {
