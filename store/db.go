@@ -288,6 +288,8 @@ func (db *DB) Close() error {
 type Identity struct {
 	ID    string // hexadecimal
 	Epoch uint32
+	// AnyTime says that the database is for tests: any instant may write it.
+	AnyTime bool
 }
 
 // Identity is what tells the database from others. Files of older formats have none until
@@ -297,7 +299,7 @@ func (tx *Tx) Identity() (Identity, error) {
 	if err != nil || id.Epoch == 0 {
 		return Identity{}, err
 	}
-	return Identity{hex.EncodeToString(id.ID[:]), id.Epoch}, nil
+	return Identity{hex.EncodeToString(id.ID[:]), id.Epoch, id.AnyTime}, nil
 }
 
 // URLScheme begins the name of a database that is reached by running the verb where it lies.

@@ -37,7 +37,7 @@
 // [Tx.Devices], [Tx.DevicesOn].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
-// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
+// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings], [Tx.Pending],
 // [Tx.AllSettings], [Tx.Configure].
 //
 // What belongs to no node: [Tx.Pools]; who may have how much at once: [Tx.Limits];

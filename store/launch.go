@@ -100,6 +100,9 @@ func (tx *Tx) LaunchBy(way string) error {
 		tx.loaded.settings = nil
 		return tx.spoil(errors.Join(tx.file.Put(row.Config, []byte("launch"), row.EncodeText(way)), tx.attempts().leftToLaunch()))
 	}
+	if set.Start == StartAuto {
+		return row.Clash("the setting start", "it is auto: commands leave a process that launches the jobs here, and a job may not be launched in two ways; placectl config set start=manual launch=exec is for a launcher of your own")
+	}
 	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
 }
 

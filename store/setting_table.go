@@ -100,13 +100,6 @@ var settingDefs = []settingDef{
 			return nil
 		}},
 	{"job_priority", "", "what jobs that wait are put in order by, an expression as " + priorityf.DefaultJob + " + AGE/3600, or fifo, slurm or maui: placectl help priority; empty: " + priorityf.DefaultJob, readJobPriority},
-	{"kick", "auto", "whether qsub, sbatch and their likes have a cycle --launch made after what they change: auto (where jobs are not launched by exec, and no work --cycle is at it) or never",
-		func(_ *index.Defs, v string, s *Settings) error {
-			if s.Kick = v == "auto"; !s.Kick && v != "never" {
-				return fmt.Errorf("%q is neither auto nor never", v)
-			}
-			return nil
-		}},
 	{"launch", "", "how jobs are launched: exec (cycle --exec tells the site's launcher) or work (passes start a supervisor for each); the first of them decides",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
@@ -141,6 +134,7 @@ var settingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"path", "", "where the process that looks after the queue (start=auto) looks for programs: ssh, and those that other settings name; empty: /usr/local/bin:/usr/bin:/bin", func(_ *index.Defs, v string, s *Settings) error { s.Path = v; return nil }},
 	{"pin", "none", "whether a job may use only the cores that it holds (cpus), on nodes that name theirs; or any (none): PLACECTL_CPUS says in both cases which it holds",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Word(v, &s.Pin, "none", PinCores) }},
 	{"policy", "firstavailable", "which of the nodes that could serve a request are taken: " + policyNames(),
@@ -197,6 +191,13 @@ var settingDefs = []settingDef{
 	{"signature", "", "resources whose values make a bucket; empty: all that are not unique",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.Signature, signable)
+		}},
+	{"start", "", "who makes cycles and starts jobs: auto (the commands that change the queue leave a process behind that does, while there is something to do) or manual (cycle, work or cron); empty: manual, but auto for what qsub, sbatch and their likes change",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if s.Start = v; v != "" && v != StartAuto && v != StartManual {
+				return fmt.Errorf("%q is neither auto nor manual", v)
+			}
+			return nil
 		}},
 	{"state_dir", "", "where hosts keep what they execute, a directory of their own, not shared by network; empty: /var/tmp/placectl-UID",
 		func(_ *index.Defs, v string, s *Settings) error {

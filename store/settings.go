@@ -48,7 +48,8 @@ type Settings struct {
 	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
 	Partition       string         // of front-ends: what nodes and jobs without a queue are in
 	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
-	Kick            bool           // front-ends have a cycle made after what they change
+	Start           string         // StartAuto, StartManual, "" for not set
+	Path            string         // PATH of who looks after the queue
 	JobPriority     string         // what jobs that wait are put in order by; "": what they were submitted with
 	PriorityMin     int64          // of jobs that users may ask for who are no operators
 	PriorityMax     int64
@@ -132,6 +133,9 @@ func (tx *Tx) settings() (*Settings, error) {
 			return nil, fmt.Errorf("%w: setting %s: %v", ErrDamaged, def.name, err)
 		}
 	}
+	if s.Launch == "" && s.Start == StartAuto {
+		s.Launch = LaunchWork
+	}
 	tx.loaded.settings = s
 	return s, nil
 }
@@ -184,8 +188,6 @@ func SettingWords(name string) []string {
 		words = "auto cgroup poll none"
 	case "job_priority":
 		words = "fifo slurm maui"
-	case "kick":
-		words = "auto never"
 	case "launch":
 		words = LaunchExec + " " + LaunchWork
 	case "overdue":
@@ -196,6 +198,8 @@ func SettingWords(name string) []string {
 		words = strings.ReplaceAll(policyNames(), ",", "")
 	case "set_order":
 		words = "smallest first largest"
+	case "start":
+		words = StartAuto + " " + StartManual
 	case "share_unit":
 		words = "ncpus " + UnitNodes
 	}
@@ -216,7 +220,7 @@ func (tx *Tx) Configure(name, value string) error {
 }
 
 // ownersSettings name programs and paths: what they name is executed, or written to, by others.
-var ownersSettings = []string{"health", "hook", "launch_db", "local_program", "state_dir"}
+var ownersSettings = []string{"health", "hook", "launch_db", "local_program", "path", "state_dir"}
 
 func (tx *Tx) configure(name, value string) error {
 	i := slices.IndexFunc(settingDefs, func(d settingDef) bool { return d.name == name })
@@ -246,6 +250,9 @@ func (tx *Tx) configure(name, value string) error {
 	if (name == "half_life" || name == "job_priority") && err == nil {
 		tx.loaded.order = nil
 		err = tx.loaded.book.DecayAnew()
+	}
+	if name == "start" && value == StartAuto && err == nil {
+		err = tx.attempts().leftToLaunch()
 	}
 	if name == "hook" && err == nil {
 		err = tx.Hook().set(value != "")

@@ -80,7 +80,7 @@ func fill(path string, kept, waiting int) error {
 				return err
 			}
 		}
-		if err := tx.Configure("kick", "never"); err != nil {
+		if err := tx.Configure("start", "manual"); err != nil {
 			return err
 		}
 		for range kept {

@@ -38,6 +38,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "cycle", Make: cycleVerb, Like: "schedule sched slurmctld"},
 		{Name: "work", Make: workVerb, Like: "start daemon slurmd"},
 		{Name: "supervise", Make: superviseVerb},
+		{Name: "attend", Make: attendVerb},
 		{Name: "attempts", Make: attemptsVerb},
 		{Name: "run", Make: runVerb, Like: "srun qrun exec salloc"},
 		{Name: "on", Make: onVerb},

@@ -213,19 +213,14 @@ func (r *runner) identityOf(path string) (id string) {
 	return id
 }
 
-// attemptsStamp tells states of the file apart. One that was just written to may be written
-// to again before the clock of files has gone on.
+// attemptsStamp tells states of the database apart.
 func (r *runner) attemptsStamp() string {
 	if store.IsLog(r.DB) {
 		return fmt.Sprint(r.logStamp())
 	}
-	info, err := os.Stat(r.DB)
+	state, err := store.StateOfFile(r.DB)
 	if err != nil {
 		return ""
 	}
-	stamp := fmt.Sprint(info.ModTime().UnixNano(), info.Size())
-	if age := time.Since(info.ModTime()); age >= 0 && age < 20*time.Millisecond {
-		stamp += fmt.Sprint(" ", time.Now().UnixNano())
-	}
-	return stamp
+	return fmt.Sprint(state)
 }

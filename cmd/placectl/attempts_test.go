@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,18 +30,7 @@ func TestAttemptsKilled(t *testing.T) {
 	t.Logf("seed %d", seed)
 	var passes []*exec.Cmd
 	ended := make(chan struct{}, 3)
-	t.Cleanup(func() {
-		for range 100 {
-			list := s.processes()
-			for pid := range list {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-			if len(list) == 0 {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	})
+	t.Cleanup(s.end)
 	pass := func() {
 		if len(passes)-len(ended) >= cap(ended) {
 			<-ended
@@ -89,6 +79,99 @@ func TestAttemptsKilled(t *testing.T) {
 	s.must("", "check")
 }
 
+// end kills whatever lives.
+func (s *shell) end() {
+	for range 100 {
+		list := s.processes()
+		for pid := range list {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if len(list) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestAttendedKilled kills attendants, supervisors, gates, commands and the verbs inside jobs
+// at random moments, while jobs come: single ones, chains in which a job submits the next,
+// arrays, and followers. No attempt is executed twice; behind the kills one look at the
+// status is enough for the rest to drain without a verb, and nothing stays.
+func TestAttendedKilled(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	dir := filepath.Dir(s.db)
+	ledger := filepath.Join(dir, "ledger")
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := fmt.Sprintf("echo \"$PLACECTL_JOB.$PLACECTL_ATTEMPT\" >>%s\nsleep 0.0$2\ntest $1 = 0 || %s submit -q -t 5m --out /dev/null -- sh $0 $(($1 - 1)) $2\n", ledger, s.program)
+	if err := os.WriteFile(dir+"/link.sh", []byte(link), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	s.must("", "node", "add", host, "ncpus=6")
+	s.must("", "config", "set", "state_dir="+dir+"/state", "start=auto")
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	killed, last := map[string]int{}, ""
+	for total := 0; total < *kills; {
+		if s.live(t) < 12 {
+			words := []string{"submit", "-t", "5m", "--out", "/dev/null", "-o", "id"}
+			links := 0
+			switch random.IntN(4) {
+			case 0:
+				links = random.IntN(4)
+			case 1:
+				words = append(words, "--array", "0-2")
+			case 2:
+				if last != "" {
+					words = append(words, "--afterany", last)
+				}
+			}
+			ids := strings.Fields(s.must("", append(words, "--", "sh", dir+"/link.sh", strconv.Itoa(links), strconv.Itoa(random.IntN(10)))...))
+			last = ids[len(ids)-1]
+		} else if random.IntN(5) == 0 { // all that could go on may have been killed
+			s.must("", "status")
+		}
+		for pid, what := range s.processes() {
+			if random.IntN(8) == 0 && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed[what]++
+				total++
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+	}
+	t.Log("killed", killed)
+	s.must("", "status")
+	left := func() []string {
+		list, _ := filepath.Glob(dir + "/state/*/*.*")
+		return list
+	}
+	for end := time.Now().Add(time.Minute); s.live(t) > 0 || len(left()) > 0 || len(s.processes()) > 0; {
+		if time.Now().After(end) {
+			t.Fatalf("%d jobs have not ended; left %v, %v\n%s", s.live(t), left(), s.processes(), s.must("", "job", "list"))
+		}
+		if held := strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")); len(held) > 0 {
+			s.must("", append([]string{"unhold"}, held...)...)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.checkAttempts(t, ledger)
+	s.must("", "check")
+}
+
+// live is how many jobs have not ended.
+func (s *shell) live(t *testing.T) (n int) {
+	s.read(t, func(tx *store.Tx) error {
+		n = 0
+		return tx.EachJob(func(*store.Job) error { n++; return nil }, store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate, store.JobRunning)
+	})
+	return n
+}
+
 // over is how many jobs have ended.
 func (s *shell) over(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
@@ -114,17 +197,19 @@ func (s *shell) read(t *testing.T, fn func(*store.Tx) error) {
 	}
 }
 
-// processes are those that have the database in their environment, by what they are for.
+// processes are those that have the database in their environment, or name it, by what they
+// are for.
 func (s *shell) processes() map[int]string {
 	list := map[int]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range all {
 		env, err := os.ReadFile(proc + "/environ")
-		if err != nil || !strings.Contains("\x00"+string(env), "\x00PLACECTL_DB="+s.db+"\x00") {
-			continue
-		}
 		text, _ := os.ReadFile(proc + "/cmdline")
 		words := strings.Split(string(text), "\x00")
+		if err != nil || !strings.Contains("\x00"+string(env), "\x00PLACECTL_DB="+s.db+"\x00") && !slices.Contains(words, s.db) {
+			continue
+		}
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "--db" || w == s.db })
 		what := filepath.Base(words[0])
 		if what == "placectl" && len(words) > 1 {
 			what = words[1]

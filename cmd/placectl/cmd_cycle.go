@@ -81,13 +81,6 @@ func (r *runner) cycle(c *cli.Context) error {
 	}
 	passes := c.Bool("launch")
 	if passes {
-		turn, err := r.kicked()
-		if err != nil {
-			return err
-		}
-		defer turn.Close() //nolint:errcheck // nil for nobody's kick
-	}
-	if passes {
 		spec.By = store.BySupervisor
 	}
 	var told []launch.Notice

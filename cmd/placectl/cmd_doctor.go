@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -112,8 +113,12 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	var mine []string
 	var gone error
 	var hook store.HookState
+	var attended *daily.Attended
 	err = db.View(func(tx *store.Tx) (err error) {
 		mine = nil
+		if attended, err = r.attended(tx); err != nil {
+			return err
+		}
 		if hook, err = tx.Hook().State(); err != nil {
 			return err
 		}
@@ -134,6 +139,16 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 		add("clock", attempts.Limited, "%v: see placectl clock", gone)
 	} else {
 		add("clock", attempts.Works, "not behind the database's")
+	}
+	switch a := attended; {
+	case a == nil:
+		add("start", attempts.Works, "manual: jobs start when cron or you run placectl cycle or work")
+	case a.Why != "":
+		add("start", attempts.Limited, "auto, but no process attends to the queue: %s", a.Why)
+	case a.PID != 0:
+		add("start", attempts.Works, "auto: process %d attends to the queue", a.PID)
+	default:
+		add("start", attempts.Works, "auto: the next command that changes the queue leaves a process that attends to it")
 	}
 	switch {
 	case hook.Program == nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,9 +16,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/pbs"
 	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
-	"github.com/placectl/placectl/cmd/placectl/internal/kick"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -90,7 +86,7 @@ func (r *runner) runFront(f frontEnd, words []string) error {
 	if err := r.frontDatabase(); err != nil {
 		return err
 	}
-	r.Quiet, r.Verbose = true, false
+	r.Quiet, r.Verbose, r.isFront = true, false, true
 	host, err := r.frontHost()
 	if err != nil {
 		return err
@@ -177,70 +173,13 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	if err != nil {
 		return err
 	}
-	kicks, dir := false, ""
 	do := func() error {
-		return cl.r.update(c, func(tx *store.Tx) error {
-			ch := &change{View: cl.rows(tx), r: cl.r}
-			if err := fn(ch); err != nil {
-				return err
-			}
-			settings, err := tx.Settings()
-			if err == nil {
-				dir, kicks = settings.StateDir, ch.kicks && settings.Kick && settings.Launch != store.LaunchExec
-			}
-			return err
-		})
+		return cl.r.update(c, func(tx *store.Tx) error { return fn(&change{View: cl.rows(tx), r: cl.r}) })
 	}
 	if err = do(); errors.Is(err, store.ErrUnknown) {
 		err = do()
 	}
-	if err == nil && kicks && cl.r.Now.IsZero() {
-		cl.r.kick(dir)
-	}
 	return denied(err)
-}
-
-// kick has a cycle made by a process that has nothing of ours: who waits for the end of our
-// output is not to wait for it. That it could not be started takes nothing back: the next
-// kick, or cycle, finds the same.
-func (r *runner) kick(stateDir string) {
-	place := kick.Place{Dir: cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), Database: r.databasePath()}
-	err := place.Begin(func(next *os.File) error {
-		words := []string{"placectl", "--db", place.Database, "cycle", "--launch", "--quiet"}
-		_, err := launch.Fork(words, append(os.Environ(), kick.Variable+"="+place.Dir), []*os.File{next}, nil)
-		return err
-	})
-	if err != nil {
-		r.debugf("no cycle was started: %v", err)
-	}
-}
-
-// kicked waits for the turn of a process that was started by kick.
-func (r *runner) kicked() (*os.File, error) {
-	dir := os.Getenv(kick.Variable)
-	if dir == "" {
-		return nil, nil
-	}
-	if err := os.Unsetenv(kick.Variable); err != nil {
-		return nil, err
-	}
-	return kick.Place{Dir: dir, Database: r.databasePath()}.Turn()
-}
-
-// noKicks says as long as the file is open that cycles are made without a kick.
-func (r *runner) noKicks() (*os.File, error) {
-	dir := ""
-	err := r.view(func(tx *store.Tx) error {
-		settings, err := tx.Settings()
-		if err == nil {
-			dir = settings.StateDir
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return kick.Place{Dir: cmp.Or(dir, attempts.DefaultState(os.Getuid())), Database: r.databasePath()}.Attend()
 }
 
 func (cl *cluster) Wait(job uint64) error {
@@ -266,15 +205,13 @@ func (cl *cluster) Wait(job uint64) error {
 // change is a transaction that front-ends change.
 type change struct {
 	*frontrows.View
-	r     *runner
-	kicks bool // what it has done may let jobs begin
+	r *runner
 }
 
 // errFixed is of what a job keeps for all its life.
 var errFixed = errors.New("a job keeps what it was submitted with: cancel it, and submit it anew")
 
 func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
-	ch.kicks = ch.kicks || what != fronts.Hold
 	switch what {
 	case fronts.Cancel:
 		_, err = ch.Tx.Cancel(job, "")

@@ -97,7 +97,9 @@ func (r *runner) initialise(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = answer.WriteTo(r.stdout)
+	if _, err = answer.WriteTo(r.stdout); err == nil && local != nil && r.audience().table && !c.Bool(verbs.DryRun) {
+		r.notef("jobs start by themselves here; after a reboot your next command goes on with the queue")
+	}
 	return err
 }
 
@@ -113,7 +115,11 @@ func (r *runner) madeBefore(c *cli.Context, exists error) error {
 
 // printMade answers with the new database, and the node that it begins with, nil for none.
 func (r *runner) printMade(tx *store.Tx, defs []index.Def, local *index.Node) error {
-	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}}
+	settings, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}, {Name: "start"}}
 	if local != nil {
 		columns = append(columns, output.Column{Name: "node"})
 	}
@@ -122,7 +128,7 @@ func (r *runner) printMade(tx *store.Tx, defs []index.Def, local *index.Node) er
 	for _, def := range defs {
 		names = append(names, def.Name)
 	}
-	cells := []any{r.DB, store.Format, names}
+	cells := []any{r.DB, store.Format, names, cmp.Or(settings.Start, store.StartManual)}
 	if local != nil {
 		node, err := r.introduced(tx, local)
 		if err != nil {
@@ -204,6 +210,9 @@ func (r *runner) createFrom(c *cli.Context, path string, opt *store.Options, set
 // initSettings gathers the settings that the flags ask for.
 func initSettings(c *cli.Context) ([][2]string, error) {
 	var out [][2]string
+	if c.Bool("local") { // a model of other machines must not ssh to them
+		out = append(out, [2]string{"start", store.StartAuto})
+	}
 	if v := c.String("signature"); v != "" {
 		out = append(out, [2]string{"signature", v})
 	}

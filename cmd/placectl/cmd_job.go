@@ -21,7 +21,8 @@ func jobVerb() *verb {
 		Usage:    "what waits, what runs, and what has run",
 		Example:  "placectl job list",
 		Verbs: []*verb{
-			{Name: "list", Usage: "jobs that have not ended, a line each", May: store.Anybody, Access: verbs.Reads, Run: (*runner).jobList,
+			{Name: "list", Usage: "jobs that have not ended, a line each", May: store.Anybody, Access: verbs.Reads,
+				Revives: true, Run: (*runner).jobList,
 				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
 					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
 					"columns, and so have -o csv, json and the like, by state and number.",

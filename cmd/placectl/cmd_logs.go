@@ -44,6 +44,7 @@ func logsVerb() *verb {
 			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve the file `F` to another host, which asks for it"},
 		},
 		Access:   verbs.Reads,
+		Revives:  true,
 		Alone:    true,
 		Statuses: []int{exit.NotNow},
 		Example:  "placectl logs 12\nplacectl logs -f '40[3]' --tail 20",

@@ -27,6 +27,7 @@ func statusVerb() *verb {
 			"jobs held because they failed, nodes that are down or were taken out for a reason; below each the command that does\n" +
 			"something about it. top is the same, live; stats has more numbers.",
 		Access:  verbs.Reads,
+		Revives: true,
 		Example: "placectl status\nplacectl status -o json",
 		InTx:    (*runner).status,
 	}
@@ -35,6 +36,9 @@ func statusVerb() *verb {
 func (r *runner) status(tx *store.Tx, _ *cli.Context) error {
 	s, err := daily.ReadStatus(tx)
 	if err != nil {
+		return err
+	}
+	if s.Attended, err = r.attended(tx); err != nil {
 		return err
 	}
 	if a := r.audience(); a.table {
@@ -61,6 +65,7 @@ func topVerb() *verb {
 			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},
 		},
 		Access:  verbs.Reads,
+		Revives: true,
 		Alone:   true,
 		Example: "placectl top\nplacectl top -d 10s --user ann\nplacectl top --once",
 		Run:     (*runner).top,

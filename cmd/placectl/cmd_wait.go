@@ -30,6 +30,7 @@ func waitVerb() *verb {
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "for no longer than `D`"},
 		},
 		Access:   verbs.Reads,
+		Revives:  true,
 		Alone:    true,
 		Statuses: []int{exit.NotNow},
 		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
@@ -184,8 +185,10 @@ func (r *runner) waitForFile(seen time.Time) error {
 	return r.ctx.Err()
 }
 
-// fileStamp is when the database was last written to.
+// fileStamp is when the database was last written to. Commands that wait for a change ask
+// for it over and over: then the attendant that they wait for is replaced if it was killed.
 func (r *runner) fileStamp() time.Time {
+	r.leaveAgain()
 	if store.IsLog(r.DB) {
 		return time.Unix(r.logStamp(), 0)
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -23,8 +25,8 @@ func workVerb() *verb {
 		May:      store.Anybody,
 		Description: "A pass starts a supervisor for each attempt whose first node is this host and that nobody executes, settles\n" +
 			"what supervisors have left behind that were killed, delivers what could not be reported, and stops what was\n" +
-			"cancelled. Without --once passes are made whenever the database has changed, looked at each 200 ms, until it is\n" +
-			"interrupted; what is executed goes on then. Nobody has to stay up: passes can come from cron, and any number\n" +
+			"cancelled. Without --once passes are made whenever the database has changed, until it is interrupted; what is\n" +
+			"executed goes on then. No process has to stay up: passes can come from cron, and any number\n" +
 			"may be made at once. A pass executes the jobs of its own user. With the first one the setting launch is work.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
@@ -35,12 +37,14 @@ func workVerb() *verb {
 		Thinks:  true,
 		Unkeyed: true,
 		Alone:   true,
+		Stays:   "it makes passes itself",
 		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
 		Run:     (*runner).work,
 	}
 }
 
-// workEvery is how often work looks whether the database has changed.
+// workEvery is how often it is looked whether the database has changed, where the kernel
+// does not tell.
 const workEvery = 200 * time.Millisecond
 
 func (r *runner) work(c *cli.Context) error {
@@ -57,44 +61,54 @@ func (r *runner) work(c *cli.Context) error {
 		}
 	}
 	passes := runner.NewPasses()
-	var before func() error
 	if c.Bool("cycle") {
-		before = func() (err error) {
-			passes.Due, err = r.workCycle(c)
-			return err
-		}
-	}
-	if before != nil && !c.Bool("once") {
-		attended, err := r.noKicks()
-		if err != nil {
-			return err
-		}
-		defer attended.Close() //nolint:errcheck // it is for reading
+		passes.Cycle = func() (time.Time, error) { return r.workCycle(c, func(*store.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
-		beside := &hook.Beside{Hook: *r.hook()}
-		defer beside.End()
-		passes.After = func(v *attempts.View) {
-			if v.Hooked {
-				beside.Start(r.ctx)
-			}
-		}
-		if err := passes.Work(r.ctx, workEvery, before); !errors.Is(err, context.Canceled) {
-			return err
-		}
-		return nil
+		return r.keepWorking(c, passes)
 	}
 	passes.After = func(v *attempts.View) {
 		if v.Hooked {
 			r.runHook()
 		}
 	}
-	if before != nil {
-		if err := before(); err != nil {
+	if passes.Cycle != nil {
+		if _, err := passes.Cycle(); err != nil {
 			return err
 		}
 	}
 	return passes.Once(r.ctx)
+}
+
+// keepWorking makes passes until it is interrupted. One that makes cycles takes the place of
+// the attendant: commands ring for it.
+func (r *runner) keepWorking(c *cli.Context, passes *attempts.Passes) error {
+	wakes := r.wakes()
+	if c.Bool("cycle") {
+		place, err := r.attendHere()
+		if err != nil {
+			return err
+		}
+		lock, err := r.takeOver(place)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		if wakes.Rung, err = r.hold(lock); err != nil {
+			return err
+		}
+	}
+	beside := &hook.Beside{Hook: *r.hook()}
+	defer beside.End()
+	passes.After = func(v *attempts.View) {
+		if v.Hooked {
+			beside.Start(r.ctx)
+		}
+	}
+	if err := passes.Work(r.ctx, wakes); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }
 
 // launchByWork says that the database's jobs are launched by passes.
@@ -106,11 +120,11 @@ func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
 	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 }
 
-// workCycle makes a cycle whose answer is not printed: passes find what it has started. It
-// returns when something begins or ends by the clock.
-func (r *runner) workCycle(c *cli.Context) (next time.Time, err error) {
+// workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
+// passes find what it has started. It returns when something begins or ends by the clock.
+func (r *runner) workCycle(c *cli.Context, check func(*store.Tx) error) (next time.Time, err error) {
 	err = r.update(c, func(tx *store.Tx) error {
-		if err := r.endAttended(tx); err != nil {
+		if err := errors.Join(check(tx), r.endAttended(tx)); err != nil {
 			return err
 		}
 		report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
@@ -165,10 +179,28 @@ func (r *runner) supervise(c *cli.Context) error {
 		}
 		return runner.DB.(*remote.Database).Lend(r.ctx, runner.Words("supervise", append([]string{"--" + remote.ThroughFlag}, args...)...), r.environ())
 	}
+	runner.Summon = func() error { return r.summon(launch.ForkBeside) }
 	if c.IsSet("adopt") {
-		return runner.Adopt(r.ctx, c.String("adopt"), k)
+		err = runner.Adopt(r.ctx, c.String("adopt"), k)
+	} else {
+		err = runner.Supervise(r.ctx, k)
 	}
-	return runner.Supervise(r.ctx, k)
+	if left := r.summon(launch.Fork); left != nil {
+		r.debugf("the queue is not looked after: %v", left)
+	}
+	return err
+}
+
+// summon has an attendant started if there is something to do, and rings for the one that is
+// there.
+func (r *runner) summon(fork launch.Forks) error {
+	err := r.view(func(tx *store.Tx) error { return r.noteLeaving(tx, true) })
+	l := r.leaving
+	r.leaving = nil
+	if err != nil || l == nil {
+		return err
+	}
+	return l.Leave(true, r.env.now(), func(lock *attend.Lock) error { return r.startAttendant(l, lock, fork) })
 }
 
 // claimable fails where an attempt is not one that waits for somebody to execute it.

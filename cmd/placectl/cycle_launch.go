@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -37,27 +39,32 @@ func (r *runner) makePasses() error {
 	if err != nil {
 		return err
 	}
-	failed := []error{here.NewPasses().Once(r.ctx)}
+	err = here.NewPasses().Once(r.ctx)
 	if len(hosts) == 0 {
-		return failed[0]
+		return err
 	}
+	return errors.Join(err, r.passesOn(r.ctx, here, hosts, database))
+}
+
+// passesOn has a pass made on each of some other hosts, over ssh.
+func (r *runner) passesOn(ctx context.Context, here *attempts.Runner, hosts []string, database string) error {
 	ssh, err := launch.FindSSH()
 	if err != nil {
-		return errors.Join(failed[0], err)
+		return err
 	}
-	made := ssh.Each(r.ctx, hosts, passTime, func(host string) []string {
+	made := ssh.Each(ctx, hosts, passTime, func(host string) []string {
 		words := []string{"placectl", "--db", database, "work", "--once", "-q", "--host", host}
 		if !r.Now.IsZero() {
 			words = append(words, "--now", r.Now.Format(time.RFC3339))
 		}
 		return words
 	})
-	failed = append(failed, made...)
+	failed := slices.Clone(made)
 	for i, why := range here.GiveUp(hosts, made, r.now()) {
 		if why != "" {
-			view, err := r.dispatched(hosts[i], os.Getuid()).Look(r.ctx)
+			view, err := r.dispatched(hosts[i], os.Getuid()).Look(ctx)
 			if err == nil {
-				err = here.RefuseAll(r.ctx, view.Unclaimed, why)
+				err = here.RefuseAll(ctx, view.Unclaimed, why)
 			}
 			failed = append(failed, err)
 		}

@@ -89,13 +89,17 @@ func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 	r.stdout = &held
 	err := db.View(func(tx *store.Tx) error {
 		held.Reset()
-		return fn(tx)
+		if err := fn(tx); err != nil || r.verb == nil || !r.verb.Revives {
+			return err
+		}
+		return r.noteLeaving(tx, false)
 	})
 	r.stdout = out
 	if err != nil {
 		return err
 	}
 	_, err = held.WriteTo(out)
+	r.leave()
 	return err
 }
 
@@ -140,6 +144,9 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 		if err := fn(tx); err != nil || !keep {
 			return err
 		}
+		if err := r.noteLeaving(tx, true); err != nil {
+			return err
+		}
 		if cover == nil {
 			cover = process.Raise(r.stop)
 		}
@@ -163,6 +170,9 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 	}
 	if _, err = answer.WriteTo(stdout); err != nil && r.changed {
 		err = lostAnswer(err)
+	}
+	if r.verb.Alone { // it goes on, and may wait for what the attendant does
+		r.leave()
 	}
 	return err
 }

@@ -360,6 +360,7 @@ var shownElsewhere = map[string]string{
 	"work --host":               "work.txtar",
 	"supervise --host":          "work.txtar",
 	"supervise --dry-run":       "work.txtar",
+	"attend --dry-run":          "attend.txtar",
 	"supervise --adopt":         "work.txtar",
 	"place --wait":              "plan.txtar",
 	"run --wait":                "run.txtar",

@@ -63,7 +63,6 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	case err != nil:
 		return nil, err
 	}
-	ch.kicks = !s.Attended
 	out := make([]*fronts.Job, len(jobs))
 	for i, j := range jobs {
 		if out[i], err = ch.Row(j); err != nil {
@@ -291,7 +290,6 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 			return err
 		}
 	}
-	ch.kicks = true
 	_, err = ch.Tx.Alter(job, a)
 	return err
 }
@@ -312,7 +310,6 @@ func (ch *change) extend(c *cli.Context, j *store.Job, sc *script, notes []strin
 	if err != nil {
 		return err
 	}
-	ch.kicks = true
 	_, err = ch.Tx.Extend(j.ID, d)
 	return err
 }

@@ -51,7 +51,7 @@ func TestFrontOutputs(t *testing.T) {
 // frontCluster is a shell in a directory of its own, with a database of three nodes.
 func frontCluster(t *testing.T, script string) (dir string, cmd *exec.Cmd) {
 	dir = t.TempDir()
-	cmd = exec.Command("bash", "-c", `placectl init -q --set kick=never >/dev/null && placectl node add 'n[1-3]' ncpus=8 mem=16gb -q >/dev/null || exit 99
+	cmd = exec.Command("bash", "-c", `placectl init -q --set start=manual >/dev/null && placectl node add 'n[1-3]' ncpus=8 mem=16gb -q >/dev/null || exit 99
 `+script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PLACECTL_DB="+filepath.Join(dir, "c.db"), "HOME="+dir, "TZ=UTC")
@@ -154,7 +154,7 @@ func (r *replay) play(t *testing.T) {
 		}
 		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 	}
-	if _, said, rc := run(`placectl init -q --set kick=never --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
+	if _, said, rc := run(`placectl init -q --set start=manual --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
 		t.Fatal(said)
 	}
 	for _, s := range r.Steps {

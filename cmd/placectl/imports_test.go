@@ -133,7 +133,7 @@ const importRules = `
 	cmd/placectl/internal/joblog             < cmd/placectl
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl
-	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
+	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
 	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
@@ -171,7 +171,7 @@ const importRules = `
 	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, cmd/placectl/internal/spell < cmd/placectl/internal/fronts/rows
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
-	cmd/placectl/internal/kick               < cmd/placectl
+	cmd/placectl/internal/attend             < cmd/placectl
 	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
 	cmd/placectl/internal/step               < cmd/placectl
 	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily

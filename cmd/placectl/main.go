@@ -79,9 +79,10 @@ type env struct {
 	loc            *time.Location // what "local time" means
 	stdoutTTY      bool
 	stderrTTY      bool
-	width          func() int    // columns of the terminal, 0 for no limit
-	self           func() string // the name of the real uid: for whom requests are that do not say so
-	namespaced     func() bool   // it is in a user namespace
+	width          func() int      // columns of the terminal, 0 for no limit
+	self           func() string   // the name of the real uid: for whom requests are that do not say so
+	namespaced     func() bool     // it is in a user namespace
+	attendantKeeps func() []string // what an attendant gets into its environment besides; nil: nothing
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
 	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
@@ -130,6 +131,10 @@ type runner struct {
 	changed   bool               // what was asked for has changed something, now or when its key was new
 	begun     bool               // the command that the verb runs was
 	committed func()             // called after the commit, nil for nothing
+	leaving   *leaving           // the attendant that is left behind after the answer; nil: none
+	left      *leaving           // the one that was left behind last
+	leftAt    time.Time          // when that was
+	isFront   bool               // it is qsub, sbatch or one of their likes
 	tx        *store.Tx          // of the transaction that the run is part of, nil outside one
 	notes     io.Writer          // for what notef says: stderr, if it is not held back
 	verbs     verbs.List[*runner]
@@ -167,6 +172,9 @@ func (r *runner) outcome() (status int) {
 	}()
 	err := r.delivered(r.main())
 	r.leaveLogs()
+	if r.changed {
+		defer r.leave()
+	}
 	if r.pipeClosed() {
 		return exit.Pipe
 	}

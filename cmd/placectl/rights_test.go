@@ -172,7 +172,7 @@ func (u *twoUsers) rightsTemplate() {
 	}{
 		{ownerUID, fmt.Sprint("init --group ", labGID)},
 		{ownerUID, fmt.Sprintf("role add uid:%d operator", operatorUID)},
-		{ownerUID, "config set kick=never"},
+		{ownerUID, "config set start=manual"},
 		{ownerUID, "node add n[1-3] ncpus=8"},
 		{ownerUID, "resource add spare=string"},
 		{ownerUID, "queue add q"},

@@ -40,6 +40,11 @@ func mainTwice() {
 	if name, set := os.LookupEnv(testUser); set {
 		e.self = func() string { return name }
 	}
+	e.attendantKeeps = func() []string {
+		return slices.DeleteFunc(os.Environ(), func(v string) bool {
+			return !strings.HasPrefix(v, "TEST_") && !strings.HasPrefix(v, "PATH=") && !strings.HasPrefix(v, "HOME=")
+		})
+	}
 	if os.Getenv(inLogs) != "" {
 		e = intoLogs(e)
 	}
@@ -80,6 +85,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv(testUser, "")
+			e.Setenv(startVariable, store.StartManual) // scripts about that take it back
 			here, err := os.Hostname()
 			if err != nil {
 				return err

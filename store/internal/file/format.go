@@ -49,7 +49,7 @@ func (r *Recorder) readFormat() error {
 
 // migrations holds, by the format they lead from, the steps to the next one. A
 // step makes room; what is derived is rebuilt from the rows when all are taken.
-var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: addTables(10)}
+var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: dropKick}
 
 // addTables makes the tables that a format brought.
 func addTables(format uint32) func(*Recorder) error {
@@ -68,6 +68,22 @@ func addTables(format uint32) func(*Recorder) error {
 		}
 		return nil
 	}
+}
+
+// dropKick leads to the format in which the setting start stands for what kick was: where
+// that was never, qsub and sbatch go on without starting anything.
+func dropKick(r *Recorder) error {
+	kick, err := r.Get(row.Config, []byte("kick"))
+	if err == nil && kick != nil && row.DecodeText(kick) == "never" {
+		err = r.Put(row.Config, []byte("start"), row.EncodeText("manual"))
+	}
+	if err == nil && kick != nil {
+		err = r.Remove(row.Config, []byte("kick"))
+	}
+	if err != nil {
+		return err
+	}
+	return addTables(10)(r)
 }
 
 // addSums leads to the format whose files can be told apart, and tell what rows they have.

@@ -23,8 +23,16 @@ type Status struct {
 	Head     *Moment // of the jobs that wait the first to start, as far as anybody knows
 	Recent   []*Happening
 	Warnings []Warning
+	Attended *Attended // by whom the queue is run on this host; nil where start is manual
 	waiting  []*store.Job
 	told     map[string]int // warnings, by kind
+}
+
+// Attended says which process runs the queue for the user of this command.
+type Attended struct {
+	PID   int       `json:"pid,omitempty"` // 0 for none
+	Since time.Time `json:"since,omitzero"`
+	Why   string    `json:"why,omitempty"` // there is none
 }
 
 // Moment is a job and when it is due, zero where nobody knows.
@@ -259,6 +267,7 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	add("head", output.Object, s.Head)
 	add("recent", output.Object, slices.Clone(s.Recent))
 	add("warnings", output.Object, slices.Clone(s.Warnings))
+	add("attended", output.Object, s.Attended)
 	return columns, row
 }
 
@@ -282,6 +291,15 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	}
 	t.line("running  %s", text)
 	t.line("waiting  %s", s.waitingText(&t))
+	switch a := s.Attended; {
+	case a == nil:
+	case a.PID != 0:
+		t.line("attended here, pid %d, since %s", a.PID, t.at(a.Since))
+	case a.Why != "":
+		t.line("attended no: %s", a.Why)
+	case s.waitingJobs() > 0:
+		t.line("attended no, until now: %s", spell.Plural(s.waitingJobs(), "job")+" waited")
+	}
 	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
 	if len(s.Recent) > 0 {
 		t.line("")

@@ -232,7 +232,12 @@ func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 
 // forPasses reports whether a job has something to be executed, and waits for a pass.
 func forPasses(j *store.Job) bool {
-	return !j.Attended && !j.Launched && (len(j.Command) > 0 || j.Payload != (store.PayloadKey{}))
+	return !j.Attended && !j.Launched && executable(j)
+}
+
+// executable reports whether a job has something to be executed.
+func executable(j *store.Job) bool {
+	return len(j.Command) > 0 || j.Payload != (store.PayloadKey{})
 }
 
 // Mine reports whether a job is to run as our user: its submitter's, or the owner's of the
@@ -283,4 +288,25 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 func (d *DB) owns(tx *store.Tx) (bool, error) {
 	uid, known, err := store.RolesOf(tx).Owner()
 	return err == nil && (!known || int(uid) == d.UID), err
+}
+
+// errBusy ends a search.
+var errBusy = errors.New("busy")
+
+// Busy reports whether a job of our user waits, or executes a command.
+func (d *DB) Busy(tx *store.Tx) (bool, error) {
+	err := tx.EachJob(func(j *store.Job) error {
+		if j.State == store.JobRunning && (!executable(j) || j.Attended) {
+			return nil
+		}
+		mine, err := d.Mine(tx, j)
+		if mine {
+			return errBusy
+		}
+		return err
+	}, store.JobQueued, store.JobReserved, store.JobRunning)
+	if errors.Is(err, errBusy) {
+		return true, nil
+	}
+	return false, err
 }

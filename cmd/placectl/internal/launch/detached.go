@@ -52,6 +52,22 @@ func Fork(words, env []string, files []*os.File, cgroup *os.File) (pid int, err 
 	return pid, cmd.Process.Release()
 }
 
+// Forks starts this program once more: Fork, or ForkBeside.
+type Forks func(words, env []string, files []*os.File, cgroup *os.File) (pid int, err error)
+
+// ForkBeside is Fork for a process that is our parent's child, and not ours: who ends all that
+// descends from us does not end it.
+func ForkBeside(words, env []string, files []*os.File, _ *os.File) (pid int, err error) {
+	keepOpen()
+	cmd := again(words, env)
+	cmd.ExtraFiles, cmd.SysProcAttr.Cloneflags = files, unix.CLONE_PARENT
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	pid = cmd.Process.Pid
+	return pid, cmd.Process.Release()
+}
+
 // Inherited fails unless the descriptors from 3 on are of the kinds, unix.S_IF*, that Fork passes
 // on to such a process. A process that is started otherwise may have anything there, the
 // database's file for one: nothing may be written to that.

@@ -16,7 +16,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/store"
-	"golang.org/x/sys/unix"
 )
 
 // Flags are the flags of a command line.
@@ -160,8 +159,13 @@ func (from Process) umask(c Flags) (uint32, error) {
 
 // ownUmask is that of this process.
 func ownUmask() uint32 {
-	mask := unix.Umask(0) // there is no other way to read it
-	unix.Umask(mask)
+	status, _ := os.ReadFile("/proc/self/status") // the system call would change it for a moment
+	_, text, _ := strings.Cut(string(status), "\nUmask:")
+	text, _, _ = strings.Cut(text, "\n")
+	mask, err := strconv.ParseUint(strings.TrimSpace(text), 8, 32)
+	if err != nil {
+		return 0o077
+	}
 	return uint32(mask)
 }
 

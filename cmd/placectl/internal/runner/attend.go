@@ -71,6 +71,7 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 			}
 		case <-rung:
 			a.look(ctx)
+			a.summoned()
 		case <-memory.C:
 			a.lookAtMemory()
 		case <-alarm.rings:

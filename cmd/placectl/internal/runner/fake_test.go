@@ -54,7 +54,7 @@ func child(dir, verb string, args []string) int {
 	case "pass":
 		err = r.NewPasses().Once(ctx)
 	case "work":
-		err = r.NewPasses().Work(ctx, 20*time.Millisecond, nil)
+		err = r.NewPasses().Work(ctx, Wakes{Every: 20 * time.Millisecond})
 	default:
 		err = errors.New(verb)
 	}

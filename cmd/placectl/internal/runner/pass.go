@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,21 +14,31 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
 )
 
 // Passes makes passes: any number of processes may, at once.
 type Passes struct {
 	*Runner
-	After   func(*View)              // called behind each pass, nil for nobody
-	started map[Key]*launch.Detached // supervisors that have not ended
-	Due     time.Time                // when something begins by the clock; the zero time: it is not known that anything does
-	seen    string                   // the state of the database that the last pass saw
-	again   bool                     // it has left something for the next one
+	After func(*View) // called behind each pass; may be nil
+	// Cycle makes a cycle and returns when something begins or ends by the clock, the zero
+	// time if nothing does; nil: passes find what others have started.
+	Cycle func() (due time.Time, err error)
+	Due   time.Time // what it has returned last
+
+	started  map[Key]*launch.Detached // supervisors that have not ended
+	children chan os.Signal           // tells that one may have ended
+	seen     string                   // the state of the database that the last pass saw
+	again    bool                     // it has left something for the next one
+	cycled   time.Time                // when the last cycle ended
+	took     time.Duration            // how long it took
 }
 
 // NewPasses is for passes by this process.
 func (r *Runner) NewPasses() *Passes {
-	return &Passes{Runner: r, started: make(map[Key]*launch.Detached)}
+	p := &Passes{Runner: r, started: make(map[Key]*launch.Detached), children: make(chan os.Signal, 1)}
+	signal.Notify(p.children, unix.SIGCHLD)
+	return p
 }
 
 // Once makes a pass: on this host it settles what supervisors have left behind that are no
@@ -222,49 +233,112 @@ func (p *Passes) detach(k Key, args ...string) error {
 	return nil
 }
 
-// forget forgets the supervisors that have ended.
-func (p *Passes) forget() {
+// forget forgets the supervisors that have ended, and reports whether there were any.
+func (p *Passes) forget() (ended bool) {
 	for k, d := range p.started {
 		if d.Ended() {
 			delete(p.started, k)
+			ended = true
 		}
 	}
+	return ended
 }
 
 // isDue reports whether something begins by the clock by now.
 func (p *Passes) isDue() bool { return !p.Due.IsZero() && !time.Now().Before(p.Due) }
 
-// lookAgain is how long a pass is put off where nothing has changed: attempts can be left
-// behind without that.
-const lookAgain = 5 * time.Second
+// Wakes tell when passes may have something to do.
+type Wakes struct {
+	Changed <-chan struct{} // the database may have; nil where the kernel does not tell
+	Rung    <-chan struct{} // a command wants the database looked at; nil for none
+	Every   time.Duration   // the state of the database is compared so often as well; 0: never
+}
 
-// Work makes passes until the context ends, every so often, where the database has changed
-// since the last one or something was left to be done.
-func (p *Passes) Work(ctx context.Context, every time.Duration, before func() error) error {
+// Times of passes that are made one after the other.
+const (
+	lookAgain   = 5 * time.Second        // between two though nothing has changed: attempts can be left behind without that
+	tryAgain    = 200 * time.Millisecond // after one that has left something to do
+	leastPause  = 20 * time.Millisecond  // between two cycles
+	mostPause   = 350 * time.Millisecond
+	pauseFactor = 5 // as often as the last cycle took, within those bounds
+)
+
+// Turn makes a pass, behind a cycle if the database has changed or something is due. One of
+// several changes that come close together is answered at once, the others together.
+func (p *Passes) Turn(ctx context.Context) {
+	ended := p.forget()
+	stamp := p.Stamp()
+	if changed := stamp != p.seen; p.Cycle != nil && (changed || ended || p.isDue()) {
+		if !sleep(ctx, time.Until(p.cycled.Add(min(max(pauseFactor*p.took, leastPause), mostPause)))) {
+			return
+		}
+		stamp = p.Stamp()
+		began := time.Now()
+		due, err := p.Cycle()
+		if err != nil {
+			p.notef("%v", err)
+		}
+		p.Due, p.cycled, p.took = due, time.Now(), time.Since(began)
+	}
+	if err := p.Once(ctx); err != nil {
+		p.notef("%v", err)
+	}
+	p.seen = stamp
+}
+
+// Wait waits until there may be something to do, and reports whether the database has
+// changed, or a command or an attempt has said that there is.
+func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
+	most := lookAgain
+	if p.again {
+		most = tryAgain
+	}
+	if !p.Due.IsZero() {
+		most = min(most, max(time.Until(p.Due), 0))
+	}
+	late := time.NewTimer(most)
+	defer late.Stop()
+	var look <-chan time.Time
+	if w.Every > 0 {
+		ticks := time.NewTicker(w.Every)
+		defer ticks.Stop()
+		look = ticks.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-late.C:
+			return false
+		case <-w.Rung:
+			return true
+		case <-p.children:
+			if len(p.started) > 0 {
+				return true
+			}
+		case <-w.Changed:
+			if p.Stamp() != p.seen {
+				return true
+			}
+		case <-look:
+			if p.Stamp() != p.seen {
+				return true
+			}
+		}
+	}
+}
+
+// Work makes passes until the context ends.
+func (p *Passes) Work(ctx context.Context, w Wakes) error {
 	s, err := openState(p.StateDir, p.ID, p.Epoch)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	go p.keepBeat(ctx, s)
-	var last time.Time
-	for ok := true; ok; ok = sleep(ctx, every) {
-		ended := len(p.started)
-		p.forget()
-		stamp := p.Stamp()
-		if stamp == p.seen && !p.again && ended == len(p.started) && time.Since(last) < lookAgain && !p.isDue() {
-			continue
-		}
-		if before != nil {
-			if err := before(); err != nil {
-				p.notef("%v", err)
-			}
-			stamp = p.Stamp()
-		}
-		if err := p.Once(ctx); err != nil {
-			p.notef("%v", err)
-		}
-		p.seen, last = stamp, time.Now()
+	for ctx.Err() == nil {
+		p.Turn(ctx)
+		p.Wait(ctx, w)
 	}
 	return ctx.Err()
 }

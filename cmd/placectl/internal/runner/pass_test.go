@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestDue: where nothing changes passes are made when something begins by the clock.
+// TestDue: where nothing changes cycles are made when something begins by the clock.
 func TestDue(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -16,14 +16,13 @@ func TestDue(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	n := 0
-	before := func() error {
-		if p.Due = time.Now(); n == 10 {
+	p.Cycle = func() (due time.Time, err error) {
+		if n++; n == 10 {
 			cancel()
 		}
-		n++
-		return nil
+		return time.Now(), nil
 	}
-	if p.Work(ctx, time.Millisecond, before); n < 10 { //nolint:errcheck // it ends with the context
-		t.Errorf("%d passes in 20 s, though something is always due", n)
+	if p.Work(ctx, Wakes{Every: time.Millisecond}); n < 10 { //nolint:errcheck // it ends with the context
+		t.Errorf("%d cycles in 20 s, though something is always due", n)
 	}
 }

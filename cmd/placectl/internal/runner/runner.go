@@ -45,6 +45,9 @@ type Runner struct {
 	// Started is called by the first pass after this host was started, before it starts any
 	// supervisor; nil: nothing is to be done then.
 	Started func(context.Context) error
+	// Summon starts a process that looks after the queue, if there is none, in a way that it
+	// outlives the job; may be nil.
+	Summon func() error
 	// Note says what nobody else would hear of.
 	Note func(format string, args ...any)
 

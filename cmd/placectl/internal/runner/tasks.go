@@ -63,7 +63,10 @@ func listed(each func(func(pid int))) (list []int) {
 
 // lives reports whether a process lives, and where born is not 0 was started then. A zombie
 // does not.
-func lives(pid int, born uint64) bool {
+func lives(pid int, born uint64) bool { return Lives(pid, born) }
+
+// Lives reports whether a process that was born then lives; born 0: whenever it was.
+func Lives(pid int, born uint64) bool {
 	s, err := statOf(pid)
 	return err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
 }

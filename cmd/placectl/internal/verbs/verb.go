@@ -30,12 +30,14 @@ type Verb[R any] struct {
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
-	Command     bool // what stands behind its first argument is a command, flags and all, also without --
-	Passes      bool // its exit status is that of a command that it runs: its own are greater by exit.Own
-	Raw         bool // all words behind its name are arguments, whatever they look like
-	Brief       bool // it sees a few rows of a database, however large that is
-	Thinks      bool // its transactions may take long: who reads a file goes on meanwhile
-	Unkeyed     bool // it writes, and takes no --key: what it does cannot be repeated
+	Command     bool   // what stands behind its first argument is a command, flags and all, also without --
+	Passes      bool   // its exit status is that of a command that it runs: its own are greater by exit.Own
+	Raw         bool   // all words behind its name are arguments, whatever they look like
+	Brief       bool   // it sees a few rows of a database, however large that is
+	Thinks      bool   // its transactions may take long: who reads a file goes on meanwhile
+	Unkeyed     bool   // it writes, and takes no --key: what it does cannot be repeated
+	Stays       string // why it leaves no process behind that looks after the queue, though it writes; "": it does
+	Revives     bool   // it only reads, and leaves one behind all the same where there is none
 	Verbs       []*Verb[R]
 
 	defaults *cli.Context // what its flags are where they are not given, once that was asked for

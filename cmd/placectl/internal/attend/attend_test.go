@@ -1,0 +1,256 @@
+package attend
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func place(t *testing.T) Place {
+	dir := t.TempDir()
+	return Place{Dir: filepath.Join(dir, "state"), Database: filepath.Join(dir, "p.db")}
+}
+
+// attendant is one of a test, with a counter for a database.
+type attendant struct {
+	commits, acted atomic.Int64
+	alive, most    atomic.Int32 // that hold the lock
+	all            sync.WaitGroup
+	stay           time.Duration
+}
+
+// commit does what a command does.
+func (a *attendant) commit(t *testing.T, p Place) {
+	a.commits.Add(1)
+	err := p.Leave(true, time.Now(), func(l *Lock) error {
+		is, err := l.place.Try() // as the process that is started has it
+		if is != nil || err != nil {
+			t.Errorf("the lock was taken twice, %v", err)
+		}
+		a.all.Add(1)
+		inherits := duplicate(t, l)
+		go func() {
+			defer a.all.Done()
+			if err := a.attend(inherits); err != nil {
+				t.Error(err)
+			}
+		}()
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// duplicate is a lock as a process that is started with it has it.
+func duplicate(t *testing.T, l *Lock) *Lock {
+	fd, err := unix.Dup(int(l.Fd()))
+	if err != nil {
+		t.Error(err)
+	}
+	return &Lock{File: os.NewFile(uintptr(fd), "lock"), place: l.place}
+}
+
+func (a *attendant) attend(l *Lock) error {
+	var rung <-chan struct{}
+	return Attend(l, Steps[int64]{
+		Begin: func(l *Lock) (err error) {
+			if n := a.alive.Add(1); n > a.most.Load() {
+				a.most.Store(n)
+			}
+			rung, err = l.Listen()
+			return err
+		},
+		State: a.commits.Load,
+		Act: func() {
+			for n := a.commits.Load(); ; {
+				was := a.acted.Load()
+				if was >= n || a.acted.CompareAndSwap(was, n) {
+					return
+				}
+			}
+		},
+		Wait: func() bool {
+			select {
+			case <-rung:
+				return true
+			case <-time.After(a.stay):
+				a.alive.Add(-1) // it lets go of the lock, or goes on: then it counts anew
+				return false
+			}
+		},
+	})
+}
+
+// TestNothingOverlooked: commands that commit while attendants come and go are all acted on,
+// and one attendant has the lock at a time.
+func TestNothingOverlooked(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	a := &attendant{stay: 200 * time.Microsecond}
+	var commands sync.WaitGroup
+	for range 4 {
+		commands.Go(func() {
+			for i := range 300 {
+				a.commit(t, p)
+				time.Sleep(time.Duration(i%7) * 100 * time.Microsecond)
+			}
+		})
+	}
+	commands.Wait()
+	a.all.Wait()
+	if a.acted.Load() != 1200 || a.most.Load() != 1 {
+		t.Errorf("%d of %d commits were acted on, by %d at a time", a.acted.Load(), a.commits.Load(), a.most.Load())
+	}
+}
+
+// TestRing: an attendant that waits is woken at once by a command, and not by a reader.
+func TestRing(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	a := &attendant{stay: 20 * time.Second}
+	a.commit(t, p)
+	for i := int64(2); i < 5; i++ {
+		a.commit(t, p)
+		for began := time.Now(); a.acted.Load() < i; time.Sleep(time.Millisecond) {
+			if time.Since(began) > 10*time.Second {
+				t.Fatal("the bell was not heard")
+			}
+		}
+	}
+	a.commits.Add(1)
+	if err := p.Leave(false, time.Now(), func(*Lock) error { t.Error("there is one"); return nil }); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if a.acted.Load() != 4 {
+		t.Error("a reader has rung")
+	}
+	// It is not waited for: the process ends before its time is over.
+}
+
+// TestFailures: after one that failed at once the next is started later, and twice as late
+// after each that follows; one that goes on well ends that.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, pause := range []time.Duration{10, 20, 40, 80, 160, 300, 300} {
+		err := p.Leave(true, now, func(l *Lock) error { return errors.Join(l.Hold(1, 2, now), l.Fail(errors.New("no room"), now)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, early := range []time.Duration{0, pause*time.Second - 1} {
+			err = p.Leave(true, now.Add(early), func(*Lock) error { t.Error("it is too early"); return nil })
+			if err == nil || !strings.Contains(err.Error(), "no room") {
+				t.Errorf("after %v: %v", early, err)
+			}
+		}
+		now = now.Add(pause * time.Second)
+	}
+	now = now.Add(time.Hour)
+	err := p.Leave(true, now, func(l *Lock) error { return l.Fail(errors.New("no room"), now) })
+	if is := p.Read(); err != nil || is.Pause != firstPause {
+		t.Errorf("after an hour the pause is %v, %v", is.Pause, err)
+	}
+	started := false
+	if err := p.Leave(true, now.Add(-time.Hour), func(*Lock) error { started = true; return nil }); err != nil || !started {
+		t.Errorf("with a clock that was set back: %v, %v", started, err)
+	}
+}
+
+// TestPlaces: a directory that others can write is not used; every path to a database leads
+// to the same lock.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	if err := os.Mkdir(p.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(p.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := p.Try(); l != nil || err == nil {
+		t.Error("a lock in a directory that everybody can write")
+	}
+	if err := os.Chmod(p.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.Database, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := p.Try()
+	if l == nil || err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	link := p
+	link.Database += ".link"
+	if err := os.Symlink(p.Database, link.Database); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := link.Try(); again != nil || err != nil {
+		t.Errorf("a link to the database has a lock of its own, %v", err)
+	}
+	if l.place.Inherited(int(os.Stdin.Fd())) != nil {
+		t.Error("standard input was taken for the lock")
+	}
+}
+
+// TestAgent: the socket of the last command that had one is kept.
+func TestAgent(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	for _, of := range [][2]string{{"", ""}, {"/a", "/a"}, {"", "/a"}, {"/b", "/b"}} {
+		p.KeepAgent(of[0])
+		if is := p.Agent(); is != of[1] {
+			t.Errorf("after %q: %q", of[0], is)
+		}
+	}
+}
+
+// TestWatch: writes to a file, and another file in its place, are told.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	write := func(name string) {
+		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(p.Database)
+	changed, err := Watch(p.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := func(what string) {
+		select {
+		case <-changed:
+			for quiet := false; !quiet; {
+				select {
+				case <-changed:
+				case <-time.After(20 * time.Millisecond):
+					quiet = true
+				}
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s was not told", what)
+		}
+	}
+	write(p.Database)
+	told("a write")
+	write(p.Database + ".new")
+	if err := os.Rename(p.Database+".new", p.Database); err != nil {
+		t.Fatal(err)
+	}
+	told("another file")
+	write(p.Database)
+	told("a write to the other file")
+}

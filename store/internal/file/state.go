@@ -1,0 +1,39 @@
+package file
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// State tells states of a database file apart without a lock: which file it is, and the
+// transactions of its meta pages. Two that are equal have nothing committed between them.
+type State struct {
+	Device, Inode uint64
+	Born          int64 // when the file was made, in nanoseconds, where the file system says so
+	Transactions  [2]uint64
+}
+
+// StateOf reads the state of the file at a path.
+func StateOf(path string) (State, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return State{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return State{}, err
+	}
+	is := info.Sys().(*syscall.Stat_t)
+	s := State{Device: is.Dev, Inode: is.Ino}
+	var x unix.Statx_t
+	if unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x) == nil && x.Mask&unix.STATX_BTIME != 0 {
+		s.Born = x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
+	}
+	for i, m := range readMetas(f, info.Size()) {
+		s.Transactions[i] = m.transaction
+	}
+	return s, nil
+}
