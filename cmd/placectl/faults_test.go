@@ -166,10 +166,10 @@ type faultCall struct {
 	makes bool
 }
 
-// severalCommits are words of calls that commit more than once: a pass, and what --launch
+// severalCommits are words of calls that commit more than once: passes, and what --launch
 // and --exec do behind the cycle's commit, may fail when the first one is on disk. What is
 // lost then the next pass finds: package runner's tests fail each of its steps.
-var severalCommits = []string{"work", "supervise", "--launch", "--exec"}
+var severalCommits = []string{"work", "attend", "supervise", "--launch", "--exec"}
 
 // otherStatuses are the verbs whose statuses are those of PBS and Slurm. What they do to a
 // database is what submit, cancel and the others do, which are tried by themselves.
