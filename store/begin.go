@@ -33,6 +33,9 @@ func (p *passage) job(c change) error {
 	if waitsFor != "" || err != nil { // what it depends on was queued again, say
 		return tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
 	}
+	if absent, err := tx.waiting().unattended(j); absent != "" || err != nil {
+		return errors.Join(err, tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; "+absent))
+	}
 	spans, err := tx.allocations().spans(j)
 	if err != nil {
 		return err

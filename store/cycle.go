@@ -155,7 +155,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 
 // newPass is a cycle that has done nothing yet.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), began: tx.state.Invalidations}
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.
@@ -175,6 +175,7 @@ type pass struct {
 	queue     []*row.Job            // in order, those that may have their nodes
 	placed    []placedJob           // that come before them
 	late      map[uint64]string     // jobs whose plans cannot be kept, and why
+	absent    map[uint64]bool       // jobs that no process would start
 	aside     []*row.Job            // those that wait for something else
 	jobs      map[uint64]*row.Job   // of both, by number, as far as decided already
 	decider   *cycle.Pass           // of the queue
@@ -286,7 +287,11 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	if p.turn != nil {
 		priority = -2 * int64(p.turn[j.ID])
 	}
-	return &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: j.Begin, Deadline: j.Deadline,
+	begin := j.Begin
+	if p.absent[j.ID] {
+		begin = max(begin, j.Start)
+	}
+	return &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
 		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID]}
 }
 

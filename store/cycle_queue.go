@@ -161,7 +161,11 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if waitsFor == "" && j.State == JobQueued && (j.Begin <= p.tx.now || p.spec.Backfill == Conservative) {
+		absent, err := p.tx.waiting().unattended(j)
+		if err != nil {
+			return nil, err
+		}
+		if waitsFor == "" && absent == "" && j.State == JobQueued && (j.Begin <= p.tx.now || p.spec.Backfill == Conservative) {
 			next := p.waits(j)
 			if p.turn != nil {
 				if next.Priority, err = p.turnAmong(j, c.Priority); err != nil {
@@ -229,6 +233,14 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	}
 	if err != nil || waitsFor != "" {
 		return false, err
+	}
+	absent, err := p.tx.waiting().unattended(j)
+	if err != nil {
+		return false, err
+	}
+	if absent != "" {
+		p.absent[j.ID] = true
+		return j.State == JobReserved, nil // it keeps its plan until that comes due, and gets no earlier one
 	}
 	if j.Begin > p.tx.now {
 		p.at(j.Begin)

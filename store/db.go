@@ -59,6 +59,10 @@ type Options struct {
 	// UIDOf finds the uid of a user other than the actor: jobs and roles of users are known by
 	// it. Nil: they are known by name.
 	UIDOf func(user string) (uid uint32, ok bool)
+	// Present reports whether a process on this host, whose name is Host, executes a user's jobs
+	// of a database: where start is auto, jobs of others wait. Nil: every user is present.
+	Present func(database Identity, uid uint32) bool
+	Host    string
 	// Replica is about databases that are kept in a log.
 	Replica ReplicaOptions
 }

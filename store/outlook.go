@@ -47,6 +47,7 @@ const (
 	WaitsHeld  Wait = "held"       // to be released from its hold
 	WaitsJob   Wait = "dependency" // for other jobs
 	WaitsBegin Wait = "begin"      // for its begin time
+	WaitsUser  Wait = "unattended" // for a process of its user
 	WaitsClass Wait = "class"      // its class may start nothing more
 	WaitsPlan  Wait = "planned"    // for its planned start
 	WaitsLate  Wait = "late"       // to be planned anew, because its planned start was not to be had
@@ -174,6 +175,13 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	case j.Begin > o.tx.now:
 		return Prospect{Wait: WaitsBegin, Reason: "is to begin at " + stamp(j.Begin)}, nil
 	}
+	absent, err := o.tx.waiting().unattended(j)
+	if err != nil {
+		return Prospect{}, err
+	}
+	if absent != "" {
+		return Prospect{Wait: WaitsUser, Reason: absent}, nil
+	}
 	class, err := o.capped(j)
 	if err != nil {
 		return Prospect{}, err
@@ -230,6 +238,8 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 func (o *Outlook) after(j *row.Job, p *Prospect) (at int64, known bool, err error) {
 	at = max(o.tx.now, j.Begin)
 	switch p.Wait {
+	case WaitsUser:
+		return 0, false, nil
 	case WaitsClass:
 		for t := range o.tx.loaded.releases.After(o.tx.now) {
 			return t, true, nil

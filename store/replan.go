@@ -102,6 +102,11 @@ func (tx *Tx) replan(late []*row.Job) error {
 				}
 				continue
 			}
+			if absent, err := tx.waiting().unattended(j); err != nil {
+				return err
+			} else if absent != "" {
+				continue
+			}
 		} else if j.State != JobReserved {
 			continue
 		}

@@ -60,7 +60,8 @@ type loaded struct {
 	counters  *derived.Counters
 	tallies   *tallies.Tallies
 	past      *nodehistory.Log
-	order     *order // of the jobs that wait; nil until it is asked for
+	order     *order          // of the jobs that wait; nil until it is asked for
+	present   map[uint32]bool // of users, whether a process of theirs executes jobs
 }
 
 func newLoaded(tx *Tx) loaded {

@@ -146,18 +146,19 @@ func attendVerb() *verb {
 type attendant struct {
 	*runner
 	*attempts.Runner
-	c      *cli.Context
-	place  attend.Place
-	passes *attempts.Passes
-	wakes  attempts.Wakes
-	hook   *hook.Beside
-	here   attempts.Site
-	remote remotePasses
-	over   error // why it cannot go on
-	done   bool  // it is not wanted any more
-	lock   *attend.Lock
-	began  time.Time
-	last   time.Time // when there was something to do
+	c       *cli.Context
+	place   attend.Place
+	passes  *attempts.Passes
+	wakes   attempts.Wakes
+	hook    *hook.Beside
+	here    attempts.Site
+	remote  remotePasses
+	present attend.Presence
+	over    error // why it cannot go on
+	done    bool  // it is not wanted any more
+	lock    *attend.Lock
+	began   time.Time
+	last    time.Time // when there was something to do
 }
 
 // hold notes that this process has the lock from now on.
@@ -302,6 +303,7 @@ func (a *attendant) act() {
 			return
 		}
 	}
+	a.present.Keep(a.here.ID, a.here.Epoch)
 	a.passes.Turn(a.ctx)
 	if agent := a.place.Agent(); agent != "" {
 		os.Setenv("SSH_AUTH_SOCK", agent) //nolint:errcheck // ssh does without, or says why not

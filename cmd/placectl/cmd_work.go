@@ -100,7 +100,11 @@ func (r *runner) keepWorking(c *cli.Context, passes *attempts.Passes) error {
 	}
 	beside := &hook.Beside{Hook: *r.hook()}
 	defer beside.End()
+	var here attend.Presence
+	defer here.Close()
+	here.Keep(passes.ID, passes.Epoch)
 	passes.After = func(v *attempts.View) {
+		here.Keep(passes.ID, passes.Epoch)
 		if v.Hooked {
 			beside.Start(r.ctx)
 		}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"os"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -60,6 +63,12 @@ func (r *runner) storeOptions() *store.Options {
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.now() }, Chosen: !r.Now.IsZero(), Behind: r.behind, Warn: func(s string) { said.notef("%s", s) }, Detail: func(s string) { said.debugf("%s", s) }}
 	opt.Beside = r.verb != nil && r.verb.Thinks
 	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
+	if r.Now.IsZero() {
+		opt.Host, _ = os.Hostname() // with no name, word of other hosts is word of this one
+		opt.Present = func(is store.Identity, uid uint32) bool {
+			return attend.Present(is.ID, dispatch.EpochOf(is), uid)
+		}
+	}
 	if store.IsLog(r.DB) {
 		version, _ := buildVersion()
 		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.inv.Verb()}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // twoUsers are processes of two users on one database, which is the first one's, and which a
@@ -27,7 +29,7 @@ const (
 )
 
 // run runs a line as a user, and gives its status and what it has said.
-func (u *twoUsers) run(uid uint32, line string) (int, string) {
+func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	u.t.Helper()
 	line = strings.ReplaceAll(line, "GUEST", "nobody")
 	words := append([]string{u.program}, strings.Fields(line)...)
@@ -37,6 +39,7 @@ func (u *twoUsers) run(uid uint32, line string) (int, string) {
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=" + u.home(uid), "PLACECTL_DB=" + u.db}
+	cmd.Env = append(cmd.Env, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
 	cmd.Dir = "/"
 	out, _ := cmd.CombinedOutput()
@@ -193,4 +196,78 @@ func TestTwoUsers(t *testing.T) {
 			t.Errorf("%s: %v of group %d, want %v", name, info.Mode(), gid, want)
 		}
 	}
+}
+
+// TestTwoUsersByThemselves: the jobs of two users alternate on one machine with no pass and no
+// cycle made by hand. Jobs of a user of whom no process is there wait as unattended, keep nobody
+// else waiting, and go on with that user's next command.
+func TestTwoUsersByThemselves(t *testing.T) {
+	u := newTwoUsers(t)
+	for _, uid := range []uint32{ownerUID, guestUID} {
+		dir := fmt.Sprint("/var/tmp/placectl-", uid) // where attendants keep what they execute
+		if _, err := os.Lstat(dir); err != nil {
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		}
+	}
+	does := func(uid uint32, line, says string) string {
+		t.Helper()
+		status, said := u.run(uid, line)
+		if status != 0 || !strings.Contains(said, says) {
+			t.Fatalf("%d: %s: status %d: %s", uid, line, status, said)
+		}
+		return said
+	}
+	does(ownerUID, fmt.Sprint("init --local --group ", labGID), "")
+	here := strings.TrimSpace(does(ownerUID, "node list -o id", ""))
+	const job = "submit -q -t 1m --place excl -o id -- sleep 0.1"
+	for range 4 {
+		does(ownerUID, job, "")
+		does(guestUID, job, "")
+	}
+	does(ownerUID, "wait 1 2 3 4 5 6 7 8 --timeout 60s", "")
+	t.Cleanup(func() { // they end by themselves, later
+		for _, uid := range []uint32{ownerUID, guestUID} {
+			u.stopAttendant(uid)
+		}
+	})
+
+	u.stopAttendant(guestUID)
+	does(ownerUID, "node offline "+here+" --reason fan", "")
+	does(guestUID, job, "9")
+	does(ownerUID, job, "10")
+	u.stopAttendant(guestUID)
+	does(ownerUID, "node resume "+here, "")
+	does(ownerUID, "wait 10 --timeout 30s", "")
+	does(ownerUID, "explain 9", "unattended: no process of nobody")
+	does(ownerUID, "job list --state queued", "unattended")
+	does(guestUID, "status", "")
+	does(guestUID, "wait 9 --timeout 30s", "")
+}
+
+// stopAttendant kills the process that looks after the queue for a user, if there is one.
+func (u *twoUsers) stopAttendant(uid uint32) {
+	u.t.Helper()
+	_, said := u.run(uid, "status -o json", "PLACECTL_START=manual")
+	var status struct {
+		Attended struct {
+			PID int `json:"pid"`
+		} `json:"attended"`
+	}
+	if err := json.Unmarshal([]byte(said), &status); err != nil {
+		u.t.Fatalf("%v: %s", err, said)
+	}
+	pid := status.Attended.PID
+	if pid == 0 {
+		return
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		u.t.Fatal(err)
+	}
+	for range 500 {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(text), ") Z ") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	u.t.Fatalf("process %d does not end", pid)
 }

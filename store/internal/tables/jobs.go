@@ -48,7 +48,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", "the one it insists on", func(j *row.Job) string { return j.Reservation }),
 		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
-		textColumn("reason_code", "what it waits for, as a word: never, held, dependency, begin, class, planned, late, limit, room (nodes or pools), turn", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
+		textColumn("reason_code", "what it waits for, as a word: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools), turn", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
 		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
 			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
 		valueColumn("wait", "from submit to start, or to now where it waits still", query.IntegerAffinity, query.Duration, (*jobCursor).wait),

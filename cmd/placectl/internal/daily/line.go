@@ -106,6 +106,8 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 		return "its begin time"
 	case store.WaitsClass:
 		return "share of its class"
+	case store.WaitsUser:
+		return "unattended"
 	case store.WaitsHeld:
 		return strings.TrimSpace("held " + spell.LocalTimes(p.Reason, zone))
 	case store.WaitsNever:

@@ -70,7 +70,7 @@ func jobWords(ids []uint64) []string {
 func (p *page) waits(q *store.Queueing) string {
 	text := p.waitsFor(q)
 	switch {
-	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsTurn:
+	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser, q.Wait == store.WaitsTurn:
 		return text
 	case q.Start.IsZero():
 		return text + "; nobody knows when it will start"
@@ -94,6 +94,8 @@ func (p *page) waitsFor(q *store.Queueing) string {
 		return "waits: it is to begin at " + p.at(p.ex.Job.Begin.Unix())
 	case store.WaitsJob:
 		return "waits: it " + q.Reason
+	case store.WaitsUser:
+		return "waits " + q.Reason
 	case store.WaitsClass:
 		return "waits: " + q.Reason
 	case store.WaitsTurn:

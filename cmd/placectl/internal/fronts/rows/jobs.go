@@ -192,7 +192,7 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 
 // waits are what jobs wait for.
 var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
-	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsTurn: fronts.ForTurn}
+	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
 
 // why says what a job waits for. Of those that wait for room alone the one whose turn is
 // first waits for Resources, the others for their turn.
