@@ -175,7 +175,13 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				s.Place, s.Before, s.Start, tx.now, j.State, j.Start)
 			switch s.Wait {
 			case WaitsJob:
-				if started && len(r.Cancelled) == 0 { // one that was cancelled may be what it waited for
+				// What it waited for may have been cancelled, or have started in the same cycle.
+				row, err := tx.job(id)
+				if err != nil {
+					return err
+				}
+				waitsFor, err := tx.waiting().ready(row)
+				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.Equal(tx.Now())) {
 					t.Fatal(what)
 				}
 			case WaitsNever, WaitsHeld, WaitsBegin:

@@ -234,6 +234,12 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	u.stopAttendant(guestUID)
 	does(ownerUID, "node offline "+here+" --reason fan", "")
 	does(guestUID, job, "9")
+	for tries := 0; strings.Contains(does(ownerUID, "explain 9", ""), "unattended"); tries++ {
+		if tries > 500 {
+			t.Fatal("the guest's job is unattended, and it has an attendant")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	does(ownerUID, job, "10")
 	u.stopAttendant(guestUID)
 	does(ownerUID, "node resume "+here, "")
