@@ -151,6 +151,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		return nil // when it was looked at before
 	}
 	p.told[j.ID] = true
+	if !j.Queued && j.State == JobReserved { // it keeps its plan: by then it may run
+		return nil
+	}
 	if !j.Queued { // it has failed
 		j.Reason += "; " + why.Error()
 		return p.tx.putJob(j, j.State)

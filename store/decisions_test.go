@@ -446,6 +446,24 @@ func TestCycleAgain(t *testing.T) {
 	}
 }
 
+// TestPlacedKeepsItsReason: the plan of a job placed at an instant, which could not run now, stands,
+// and further cycles add nothing to its reason.
+func TestPlacedKeepsItsReason(t *testing.T) {
+	s := newStory(t, "fcfs", "n1=4 n2=4")
+	s.place("Y", "1:ncpus=1", 0, 60)
+	s.place("X", "2:ncpus=4", 310, 300)
+	s.at(10).node("n2", index.Down)
+	reason := func() (why string) {
+		s.cycle()
+		s.do(func(tx *Tx) error { j, err := tx.Job(s.ids["X"]); why = j.Reason; return err })
+		return why
+	}
+	s.at(100)
+	if was, is := reason(), reason(); was != is {
+		t.Errorf("it waits as %q, and then as %q", was, is)
+	}
+}
+
 // TestFollowers: what depends on the start of a job, or on the end of one that a cycle cancels, has
 // its turn in that cycle, before those behind it.
 func TestFollowers(t *testing.T) {

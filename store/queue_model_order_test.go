@@ -33,6 +33,7 @@ func (m *queueModel) cycle() {
 	m.stats.cycles++
 	m.holds("cycle")
 	m.orderHolds(before)
+	m.followed(before)
 	m.still()
 	if m.classes == nil || m.backfill != FCFS { // shares choose who is first
 		m.nothingIdle()
@@ -145,6 +146,30 @@ func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
 	return false, nil
 }
 
+// followed: under easy and conservative a job for which another was waited for until this cycle has
+// started it has had its turn: it could not start now.
+func (m *queueModel) followed(before map[uint64]waitingJob) {
+	if m.backfill == FCFS || m.preempts {
+		return
+	}
+	now := m.snapshot()
+	err := m.db.DryRun(func(tx *Tx) error {
+		for id, j := range now {
+			waitsFor, err := tx.waiting().ready(j)
+			if err != nil || j.State != JobQueued || before[id].ready || before[id].Never || waitsFor != "" || j.Begin > tx.now || len(j.After) == 0 {
+				continue
+			}
+			if starts, err := couldStartNow(tx, j); starts || err != nil {
+				return errors.Join(err, fmt.Errorf("job %d waits, what it waited for has happened, and it could start now", id))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		m.told("%v", err)
+	}
+}
+
 // withoutClaims calls a function while no claim of some jobs counts.
 func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	if len(ids) == 0 {
@@ -153,19 +178,22 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
 }
 
-// still: a cycle at the same instant as another commits nothing, but for a few.
+// still: a cycle at the same instant as another changes nothing, but for a few. It commits nothing,
+// where no job is overdue: a plan that such a job keeps from being made anew may be written again.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {
 		var was, is string
 		var report *CycleReport
+		var late bool
 		m.db.changed.Store(false)
 		m.do("cycle", func(tx *Tx) (err error) {
 			was = statesOf(tx)
 			report, err = tx.Cycle(CycleSpec{})
 			is = statesOf(tx)
+			late, _ = tx.anyOverdue()
 			return err
 		})
-		if was == is && !m.db.Changed() {
+		if was == is && (late || !m.db.Changed()) {
 			return
 		}
 		m.stats.again++

@@ -107,6 +107,9 @@ func (m *queueModel) holds(what string) {
 	}); err != nil {
 		m.told("after %s: %v", what, err)
 	}
+	if err := m.db.DryRun(m.windowsTried); err != nil {
+		m.told("after %s: %v", what, err)
+	}
 }
 
 func (m *queueModel) limit() Limit {
@@ -277,6 +280,23 @@ func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 		there := slices.ContainsFunc(list, func(r *Reservation) bool { return unix(r.Start) >= w && unix(r.Start) < w+windowFor })
 		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return unix(t) == w }) {
 			return fmt.Errorf("the window at %d is neither an occurrence nor missing: %+v", w, s)
+		}
+	}
+	return nil
+}
+
+// windowsTried: a window of the standing reservation that is missing cannot be had.
+func (m *queueModel) windowsTried(tx *Tx) error {
+	if m.window == 0 {
+		return nil
+	}
+	s, err := tx.reservations().standing("night")
+	if err != nil {
+		return err
+	}
+	for _, at := range s.Missing {
+		if had, err := (series{tx, s}).try(at); had || err != nil {
+			return errors.Join(err, fmt.Errorf("the window at %d is missing, and can be had", at))
 		}
 	}
 	return nil
