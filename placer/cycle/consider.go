@@ -72,6 +72,11 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	if !mayStart && !early && p.spec.Depth != All {
 		return false, p.giveUp(j)
 	}
+	if p.room != nil {
+		if err := p.comeFirst(j, p.room); err != nil {
+			return false, err
+		}
+	}
 	blocked, err = p.plan(j, k, mayStart, soonest)
 	return blocked && !j.Placed, err
 }

@@ -1,6 +1,12 @@
 package cycle
 
-import "github.com/RoaringBitmap/roaring/v2"
+import (
+	"errors"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/placectl/placectl/placer"
+)
 
 // clearTheWay takes the plans of all jobs behind one off the nodes that has none and may
 // fit, or get one, or whose plan an overdue job is in the way of: it comes before them.
@@ -23,7 +29,40 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 			return err
 		}
 	}
+	if ruled, err := p.ruledOutNow(j); ruled || err != nil {
+		p.room = room
+		return err
+	}
 	return p.comeFirst(j, room)
+}
+
+// ruledOutNow finds out whether a job that may start now can never run, or is kept by nothing but
+// a rule. Unless it gets a plan all the same, no plan of another may change because of it.
+func (p *Pass) ruledOutNow(j *Job) (bool, error) {
+	if j.Planned || j.Begin > p.now {
+		return false, nil
+	}
+	if allowed, err := p.host.MayStart(j); err != nil || !allowed {
+		return false, err
+	}
+	k, err := p.kind(j)
+	if err != nil {
+		return false, err
+	}
+	if !p.settled(k, j) {
+		snap, err := p.host.Snapshot(j)
+		if err != nil {
+			return false, err
+		}
+		_, err = snap.Place(k.asked(j), p.now)
+		switch {
+		case errors.Is(err, placer.ErrNever), errors.Is(err, placer.ErrNotNow):
+			p.decide(k, j, err)
+		default:
+			return false, err
+		}
+	}
+	return k.never() || p.ruledOut(k), nil
 }
 
 // comeFirst has the jobs with plans ahead of one come sooner where the plans behind it were in

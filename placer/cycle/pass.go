@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/placectl/placectl/placer/limits"
 )
 
@@ -20,6 +22,7 @@ type Pass struct {
 	bounds    []bound                  // of requests that were planned in this pass
 	lifted    map[*Job]bool            // plans taken off the nodes to be made anew
 	cleared   bool                     // the plans behind a job that comes first were lifted
+	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
 	again     []*Job                   // jobs whose plans were displaced after their turn
@@ -71,6 +74,7 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 			return 0, err
 		}
 		blocked, err := p.consider(j)
+		p.room = nil
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)
 		}
