@@ -16,6 +16,13 @@ import (
 	"pgregory.net/rapid"
 )
 
+// attemptDevices are those of a job's attempt: a pass that puts an overdue job back may start
+// it again, elsewhere.
+type attemptDevices struct {
+	number  int
+	devices map[string][]string // by "node resource"
+}
+
 // deviceLife is a random life of a few nodes that name their devices: jobs begin now, by
 // the clock and from the queue, are extended, overdue, released; reservations keep parts;
 // devices are drained, put back, cut, added and removed. The model knows the devices by
@@ -26,7 +33,7 @@ type deviceLife struct {
 	clock  *clock
 	jobs   uint64
 	known  map[string]map[string]*modelDevice // by "node resource", then by identity
-	has    map[uint64]map[string][]string     // by job: what it was first seen with, by "node resource"
+	has    map[uint64]attemptDevices          // by job
 	starts int
 	steps  int
 }
@@ -38,7 +45,7 @@ var lifeNodes = []struct{ name, ncpus, ngpus string }{
 }
 
 func newDeviceLife(t *rapid.T, dir string) *deviceLife {
-	l := &deviceLife{t: t, clock: &clock{t: 1_000_000}, known: make(map[string]map[string]*modelDevice), has: make(map[uint64]map[string][]string)}
+	l := &deviceLife{t: t, clock: &clock{t: 1_000_000}, known: make(map[string]map[string]*modelDevice), has: make(map[uint64]attemptDevices)}
 	opt := &Options{Now: l.clock.now}
 	path := filepath.Join(dir, "life.db")
 	err := Create(path, opt, func(tx *Tx) error {
@@ -306,13 +313,13 @@ func (l *deviceLife) soundJob(tx *Tx, j *Job, held map[string]uint64) error {
 			}
 		}
 	}
-	if before, seen := l.has[j.ID]; seen {
-		if fmt.Sprint(before) != fmt.Sprint(now) {
-			l.t.Errorf("job %d had %v and has %v", j.ID, before, now)
+	if before := l.has[j.ID]; before.number == j.Attempt {
+		if fmt.Sprint(before.devices) != fmt.Sprint(now) {
+			l.t.Errorf("job %d had %v and has %v", j.ID, before.devices, now)
 		}
 		return nil
 	}
-	l.has[j.ID] = now
+	l.has[j.ID] = attemptDevices{j.Attempt, now}
 	l.starts++
 	return l.began(tx, j, now)
 }

@@ -12,18 +12,18 @@ const (
 // waits or is planned, was started and is not executed yet, or is executed. It reads a few
 // rows, however many jobs there are.
 func (tx *Tx) Pending() (bool, error) {
-	if err := tx.loaded.tallies.Flush(); err != nil { // of what this transaction has changed
-		return false, tx.spoil(err)
+	queues, err := tx.loaded.tallies.All() // what this transaction has changed counts
+	if err != nil {
+		return false, err
 	}
-	for _, of := range []struct {
-		table  row.Table
-		prefix []byte
-	}{
-		{row.JobCounts, []byte{byte(JobQueued)}}, {row.JobCounts, []byte{byte(JobReserved)}},
-		{row.Launches, nil}, {row.Claimed, nil},
-	} {
+	for _, q := range queues {
+		if q.Counts[JobQueued] > 0 || q.Counts[JobReserved] > 0 {
+			return true, nil
+		}
+	}
+	for _, table := range []row.Table{row.Launches, row.Claimed} {
 		found := false
-		err := tx.file.Each(of.table, of.prefix, func(_, _ []byte) (bool, error) {
+		err := tx.file.Each(table, nil, func(_, _ []byte) (bool, error) {
 			found = true
 			return false, nil
 		})

@@ -48,7 +48,7 @@ func (ws waiting) unattended(j *row.Job) (why string, err error) {
 	if who == "" {
 		who = fmt.Sprintf("uid %d", owner.UID)
 	}
-	return fmt.Sprintf("unattended: no process of %s starts jobs; the next placectl command of %s leaves one", who, who), nil
+	return fmt.Sprintf("unattended: no process of %s starts jobs; any command of %s leaves one", who, who), nil
 }
 
 // present reports whether a process of a user executes jobs: this one, another one on this host,

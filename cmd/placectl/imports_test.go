@@ -188,6 +188,7 @@ const importRules = `
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
+	"net":                            {"store/internal/etcd", "bench"}, // it links the program to the C library
 	"net/http":                       {"store/internal/etcd"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs", "cmd/placectl/internal/request"},

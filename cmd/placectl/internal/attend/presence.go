@@ -2,19 +2,19 @@ package attend
 
 import (
 	"fmt"
-	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Presence tells the cycles of other users on this host that a process here executes its
-// user's jobs of a database. It is a socket with a name in no directory, which ends with the
-// process, whatever ends that: being here is no row that somebody would have to take away.
+// user's jobs of a database. It is an abstract socket: the kernel takes it away with the
+// process, however that ends. Package net is not used: it links the program to the C library.
 type Presence struct {
 	name     string
-	listener net.Listener
+	listener *os.File
 }
 
 func presenceName(id, epoch string, uid uint32) string {
@@ -28,20 +28,39 @@ func (p *Presence) Keep(id, epoch string) {
 		return
 	}
 	p.Close()
-	l, err := net.Listen("unix", name)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return // another process stands for the user; Keep is called again
+		return // tried again at the next call
 	}
-	p.name, p.listener = name, l
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
+	listener := os.NewFile(uintptr(fd), name)
+	raw, err := listener.SyscallConn()
+	if err != nil || unix.Bind(fd, &unix.SockaddrUnix{Name: name}) != nil || unix.Listen(fd, 16) != nil {
+		listener.Close() //nolint:errcheck // another process stands for the user; Keep is called again
+		return
+	}
+	p.name, p.listener = name, listener
+	go accept(raw)
+}
+
+// accept takes connections and closes them, until the listener is closed: one that waited to
+// be taken would take up room in the queue.
+func accept(raw syscall.RawConn) {
+	for {
+		var err error
+		closed := raw.Read(func(fd uintptr) bool {
+			var c int
+			if c, _, err = unix.Accept4(int(fd), unix.SOCK_CLOEXEC); err == nil {
+				unix.Close(c) //nolint:errcheck // nothing was written
 			}
-			c.Close()
+			return err != unix.EAGAIN
+		})
+		if closed != nil || err != nil && err != unix.EINTR && err != unix.ECONNABORTED && err != unix.EMFILE {
+			return
 		}
-	}()
+		if err == unix.EMFILE {
+			time.Sleep(time.Second)
+		}
+	}
 }
 
 // Close takes it back.
@@ -55,19 +74,14 @@ func (p *Presence) Close() {
 // Present reports whether a process of a user does so on this host. A process of another user
 // that has taken the name does not count.
 func Present(id, epoch string, uid uint32) bool {
-	c, err := net.DialTimeout("unix", presenceName(id, epoch, uid), time.Second)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}
-	defer c.Close()
-	raw, err := c.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return false
+	defer unix.Close(fd)
+	if unix.Connect(fd, &unix.SockaddrUnix{Name: presenceName(id, epoch, uid)}) != nil {
+		return false // EAGAIN, too: a stopped process takes no connections
 	}
-	is := false
-	err = raw.Control(func(fd uintptr) {
-		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		is = err == nil && cred.Uid == uid
-	})
-	return err == nil && is
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	return err == nil && cred.Uid == uid
 }
