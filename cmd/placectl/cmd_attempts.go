@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -69,5 +70,10 @@ func (r *runner) attempts(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.Write(r.stdout)
+	if err = a.Write(r.stdout); what == remote.AskReport {
+		if left := r.summon(launch.Fork); left != nil {
+			r.debugf("the queue is not looked after: %v", left)
+		}
+	}
+	return err
 }

@@ -9,11 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -62,6 +65,13 @@ func (r *runner) noteLeaving(tx *store.Tx, changes bool) error {
 	return nil
 }
 
+// noteMade is noteLeaving for a verb that has made a database, which may hold jobs that wait.
+func (r *runner) noteMade() {
+	if r.verb != nil && r.verb.Access == verbs.Makes && r.tx == nil {
+		r.view(func(tx *store.Tx) error { return r.noteLeaving(tx, true) }) //nolint:errcheck // the next command finds the same
+	}
+}
+
 func (r *runner) attendPlace(settings *store.Settings) attend.Place {
 	return attend.Place{Dir: cmp.Or(settings.StateDir, attempts.DefaultState(os.Getuid())), Database: r.databasePath()}
 }
@@ -78,7 +88,10 @@ func (r *runner) leave() {
 	if l.ring {
 		l.KeepAgent(r.getenv("SSH_AUTH_SOCK"))
 	}
-	err := l.Leave(l.ring, r.env.now(), func(lock *attend.Lock) error {
+	err := l.Leave(l.ring, r.env.now(), attempts.Stopped, func(lock *attend.Lock) error {
+		if lock.IsSecond() && !r.isFront {
+			r.notef("process %d, which looks after the queue, is stopped: another one does now", l.Read().PID)
+		}
 		if asked, err := attempts.AskForAttendant(r.getenv); asked || err != nil {
 			return err
 		}
@@ -187,6 +200,9 @@ func (r *runner) lookAfter(c *cli.Context) error {
 		return err
 	}
 	lock := place.Inherited(3)
+	if lock == nil {
+		lock = place.Second().Inherited(3)
+	}
 	if lock != nil {
 		r.settleDown(place)
 	} else if lock, err = place.Try(); lock == nil {
@@ -297,7 +313,16 @@ func (a *attendant) act() {
 		a.done = true
 		return
 	}
-	if id := a.identityOf(a.here.Database); id != "" && id != a.here.ID {
+	var id store.Identity
+	err := a.view(func(tx *store.Tx) (err error) {
+		id, err = tx.Identity()
+		return err
+	})
+	if errors.Is(err, store.ErrNewer) {
+		a.giveUp(errors.Join(err, a.replaced()))
+		return
+	}
+	if err == nil && (id.ID != a.here.ID || dispatch.EpochOf(id) != a.here.Epoch) {
 		if err := a.begin(); err != nil {
 			a.giveUp(err)
 			return
@@ -309,6 +334,20 @@ func (a *attendant) act() {
 		os.Setenv("SSH_AUTH_SOCK", agent) //nolint:errcheck // ssh does without, or says why not
 	}
 	a.remote.start(a.ctx, a.runner, a.Runner)
+}
+
+// anewVariable is set for an attendant that has taken the place of one of another version.
+const anewVariable = "PLACECTL_ANEW"
+
+// replaced executes the program that was installed in place of this one, which has the lock from
+// then on; it returns if there is none, or if this one has already taken another one's place.
+func (a *attendant) replaced() error {
+	if a.getenv(anewVariable) != "" {
+		return nil
+	}
+	words := slices.Concat([]string{"placectl"}, a.env.args)
+	env := slices.DeleteFunc(a.environ(), func(v string) bool { return strings.HasPrefix(v, "SSH_AUTH_SOCK=") })
+	return launch.Replace("placectl", words, append(env, anewVariable+"=1"), a.lock.File)
 }
 
 // errDismissed says that others are to run the queue now.
@@ -393,8 +432,15 @@ func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
 	if err != nil {
 		return nil, err
 	}
-	is := r.attendPlace(settings).Read()
+	place := r.attendPlace(settings)
+	is := place.Read()
 	switch {
+	case is.PID != 0 && attempts.Stopped(is.PID, is.Born):
+		why := fmt.Sprintf("process %d is stopped; kill -CONT %d lets it go on", is.PID, is.PID)
+		if is = place.Second().Read(); is.PID != 0 && attempts.Lives(is.PID, is.Born) {
+			return &daily.Attended{PID: is.PID, Since: is.Since, Why: why}, nil
+		}
+		return &daily.Attended{Why: why}, nil
 	case is.PID != 0 && attempts.Lives(is.PID, is.Born):
 		return &daily.Attended{PID: is.PID, Since: is.Since}, nil
 	case settings.Start != store.StartAuto:
@@ -416,6 +462,7 @@ func (r *runner) takeOver(place attend.Place) (*attend.Lock, error) {
 		}
 		if is := place.Read(); is.PID != 0 && is.PID != os.Getpid() && attempts.Lives(is.PID, is.Born) {
 			syscall.Kill(is.PID, syscall.SIGTERM) //nolint:errcheck // it may have ended
+			syscall.Kill(is.PID, syscall.SIGCONT) //nolint:errcheck // so that it ends if it is stopped
 		}
 		select {
 		case <-r.ctx.Done():

@@ -143,6 +143,8 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	switch a := attended; {
 	case a == nil:
 		add("start", attempts.Works, "manual: jobs start when cron or you run placectl cycle or work")
+	case a.PID != 0 && a.Why != "":
+		add("start", attempts.Limited, "auto: process %d attends to the queue, but %s", a.PID, a.Why)
 	case a.Why != "":
 		add("start", attempts.Limited, "auto, but no process attends to the queue: %s", a.Why)
 	case a.PID != 0:

@@ -41,6 +41,7 @@ func explainVerb() *verb {
 			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
 			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
 		Access:   verbs.Reads,
+		Revives:  true,
 		Statuses: []int{exit.Conflict},
 		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
 			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +

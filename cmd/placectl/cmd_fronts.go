@@ -73,6 +73,7 @@ func frontVerb(f frontEnd, example string) *verb {
 		Raw:     true,
 		Unkeyed: true,
 		Alone:   true,
+		Revives: true,
 		Example: example,
 		Run:     func(r *runner, c *cli.Context) error { return r.runFront(f, c.Args().Slice()) },
 	}

@@ -32,7 +32,7 @@ func jobVerb() *verb {
 					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
 				),
 				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
-			{Name: "show", Usage: "one job", May: store.Anybody, Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, InTx: (*runner).jobShow,
+			{Name: "show", Usage: "one job", May: store.Anybody, Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, Revives: true, InTx: (*runner).jobShow,
 				Example: "placectl job show 12"},
 			jobThrottleVerb(),
 		},
@@ -48,6 +48,7 @@ func showVerb() *verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Flags:    showFlags(),
 		Access:   verbs.Reads,
+		Revives:  true,
 		Example:  "placectl show 12",
 		InTx:     (*runner).jobShow,
 	}

@@ -29,6 +29,7 @@ func whenVerb() *verb {
 			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
 		Access:   verbs.Reads,
+		Revives:  true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never, exit.Conflict},
 		Example:  "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",

@@ -171,10 +171,11 @@ func (r *runner) outcome() (status int) {
 		}
 	}()
 	err := r.delivered(r.main())
-	r.leaveLogs()
 	if r.changed {
 		defer r.leave()
+		r.noteMade()
 	}
+	r.leaveLogs()
 	if r.pipeClosed() {
 		return exit.Pipe
 	}

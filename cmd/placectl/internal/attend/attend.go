@@ -32,6 +32,13 @@ import (
 type Place struct {
 	Dir      string
 	Database string // its absolute path
+	second   bool   // of an attendant beside one that does not go on
+}
+
+// Second is the place of an attendant beside one that is stopped. Two do no harm.
+func (p Place) Second() Place {
+	p.second = true
+	return p
 }
 
 // name is the path of one of the files. Every path that leads to a database gives the same.
@@ -39,6 +46,9 @@ func (p Place) name(suffix string) string {
 	database, err := filepath.EvalSymlinks(p.Database)
 	if err != nil {
 		database = p.Database
+	}
+	if p.second {
+		suffix = ".second" + suffix
 	}
 	sum := sha256.Sum256([]byte(database))
 	return filepath.Join(p.Dir, "attend."+hex.EncodeToString(sum[:8])+suffix)
@@ -178,16 +188,21 @@ func (r *Record) Paused(now time.Time) time.Duration {
 	return max(r.Failed.Add(r.Pause).Sub(now), 0)
 }
 
+// IsSecond reports whether it is the lock of an attendant beside one that is stopped.
+func (l *Lock) IsSecond() bool { return l.place.second }
+
 // Leave starts an attendant if there is none, with the lock, and rings the bell of the one
-// that is there. A reader does not ring: it has changed nothing.
-func (p Place) Leave(ring bool, now time.Time, start func(*Lock) error) error {
+// that is there. A reader does not ring: it has changed nothing. An attendant that is stopped,
+// or has not heard its bell for a second, gets another one beside it.
+func (p Place) Leave(ring bool, now time.Time, stopped func(pid int, born uint64) bool, start func(*Lock) error) error {
 	l, err := p.Try()
 	if err != nil {
 		return err
 	}
 	if l == nil {
-		if ring {
-			p.Ring()
+		unheard := p.ring(ring)
+		if !p.second && (unheard || p.IsStopped(stopped)) {
+			return p.Second().Leave(ring, now, stopped, start)
 		}
 		return nil
 	}
@@ -198,13 +213,32 @@ func (p Place) Leave(ring bool, now time.Time, start func(*Lock) error) error {
 	return start(l)
 }
 
-// Ring wakes the attendant, if it listens. One that does not yet listen has yet to look at
-// the database for the first time.
-func (p Place) Ring() {
-	if f, err := p.open(".bell", os.O_WRONLY|unix.O_NONBLOCK); err == nil {
-		f.Write([]byte{1}) //nolint:errcheck // a full pipe rings as well
-		f.Close()
+// IsStopped reports whether the attendant that has the lock is stopped.
+func (p Place) IsStopped(stopped func(pid int, born uint64) bool) bool {
+	is := p.Read()
+	return is.PID != 0 && stopped(is.PID, is.Born)
+}
+
+// hearWithin is how long an attendant that goes on takes at most to hear its bell.
+const hearWithin = time.Second
+
+// ring wakes the attendant, if it listens, and reports whether it was rung long ago and has
+// not heard that. One that does not yet listen has yet to look at the database for the first
+// time. A bell that still rings is heard after this change, too.
+func (p Place) ring(does bool) (unheard bool) {
+	f, err := p.open(".bell", os.O_WRONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return false
 	}
+	defer f.Close()
+	if n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCINQ); err == nil && n > 0 {
+		info, err := f.Stat()
+		return err == nil && time.Since(info.ModTime()) > hearWithin
+	}
+	if does {
+		f.Write([]byte{1}) //nolint:errcheck // the attendant has ended
+	}
+	return false
 }
 
 // Listen tells from now on when the bell is rung.

@@ -29,7 +29,7 @@ type attendant struct {
 // commit does what a command does.
 func (a *attendant) commit(t *testing.T, p Place) {
 	a.commits.Add(1)
-	err := p.Leave(true, time.Now(), func(l *Lock) error {
+	err := p.Leave(true, time.Now(), goesOn, func(l *Lock) error {
 		is, err := l.place.Try() // as the process that is started has it
 		if is != nil || err != nil {
 			t.Errorf("the lock was taken twice, %v", err)
@@ -48,6 +48,9 @@ func (a *attendant) commit(t *testing.T, p Place) {
 		t.Error(err)
 	}
 }
+
+// goesOn says that no process is stopped.
+func goesOn(int, uint64) bool { return false }
 
 // duplicate is a lock as a process that is started with it has it.
 func duplicate(t *testing.T, l *Lock) *Lock {
@@ -126,7 +129,7 @@ func TestRing(t *testing.T) {
 		}
 	}
 	a.commits.Add(1)
-	if err := p.Leave(false, time.Now(), func(*Lock) error { t.Error("there is one"); return nil }); err != nil {
+	if err := p.Leave(false, time.Now(), goesOn, func(*Lock) error { t.Error("there is one"); return nil }); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(20 * time.Millisecond)
@@ -143,12 +146,12 @@ func TestFailures(t *testing.T) {
 	p := place(t)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, pause := range []time.Duration{10, 20, 40, 80, 160, 300, 300} {
-		err := p.Leave(true, now, func(l *Lock) error { return errors.Join(l.Hold(1, 2, now), l.Fail(errors.New("no room"), now)) })
+		err := p.Leave(true, now, goesOn, func(l *Lock) error { return errors.Join(l.Hold(1, 2, now), l.Fail(errors.New("no room"), now)) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, early := range []time.Duration{0, pause*time.Second - 1} {
-			err = p.Leave(true, now.Add(early), func(*Lock) error { t.Error("it is too early"); return nil })
+			err = p.Leave(true, now.Add(early), goesOn, func(*Lock) error { t.Error("it is too early"); return nil })
 			if err == nil || !strings.Contains(err.Error(), "no room") {
 				t.Errorf("after %v: %v", early, err)
 			}
@@ -156,12 +159,12 @@ func TestFailures(t *testing.T) {
 		now = now.Add(pause * time.Second)
 	}
 	now = now.Add(time.Hour)
-	err := p.Leave(true, now, func(l *Lock) error { return l.Fail(errors.New("no room"), now) })
+	err := p.Leave(true, now, goesOn, func(l *Lock) error { return l.Fail(errors.New("no room"), now) })
 	if is := p.Read(); err != nil || is.Pause != firstPause {
 		t.Errorf("after an hour the pause is %v, %v", is.Pause, err)
 	}
 	started := false
-	if err := p.Leave(true, now.Add(-time.Hour), func(*Lock) error { started = true; return nil }); err != nil || !started {
+	if err := p.Leave(true, now.Add(-time.Hour), goesOn, func(*Lock) error { started = true; return nil }); err != nil || !started {
 		t.Errorf("with a clock that was set back: %v, %v", started, err)
 	}
 }

@@ -32,7 +32,7 @@ type Status struct {
 type Attended struct {
 	PID   int       `json:"pid,omitempty"` // 0 for none
 	Since time.Time `json:"since,omitzero"`
-	Why   string    `json:"why,omitempty"` // there is none
+	Why   string    `json:"why,omitempty"` // there is none, or there are two
 }
 
 // Moment is a job and when it is due, zero where nobody knows.
@@ -294,7 +294,7 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	switch a := s.Attended; {
 	case a == nil:
 	case a.PID != 0:
-		t.line("attended here, pid %d, since %s", a.PID, t.at(a.Since))
+		t.line("attended here, pid %d, since %s%s", a.PID, t.at(a.Since), because(a.Why, zone))
 	case a.Why != "":
 		t.line("attended no: %s", a.Why)
 	case s.waitingJobs() > 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -88,6 +89,34 @@ func again(words, env []string) *exec.Cmd {
 	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
+}
+
+// Replace executes another program in place of this one, with a file as descriptor 3: the one that
+// was installed where this one was, else the one that PATH finds by a name. It returns only if
+// there is none, or if that is this one.
+func Replace(name string, words, env []string, file *os.File) error {
+	const self = "/proc/self/exe"
+	now, err := os.Stat(self)
+	if err != nil {
+		return err
+	}
+	was, _ := os.Readlink(self)
+	found, _ := exec.LookPath(name)
+	for _, path := range []string{strings.TrimSuffix(was, " (deleted)"), found} {
+		if is, err := os.Stat(path); err != nil || os.SameFile(is, now) {
+			continue
+		}
+		if fd := int(file.Fd()); fd != 3 {
+			err = unix.Dup3(fd, 3, 0)
+		} else {
+			_, err = unix.FcntlInt(3, unix.F_SETFD, 0)
+		}
+		if err != nil {
+			return err
+		}
+		return unix.Exec(path, words, env)
+	}
+	return nil
 }
 
 // keepOpen keeps what we were started with to ourselves: descriptors that somebody left

@@ -71,6 +71,12 @@ func Lives(pid int, born uint64) bool {
 	return err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
 }
 
+// Stopped reports whether a process is stopped, as ^Z stops it: it lives, and does not go on.
+func Stopped(pid int, born uint64) bool {
+	s, err := statOf(pid)
+	return err == nil && s.born == born && (s.state == 'T' || s.state == 't')
+}
+
 // sweepFor bounds a sweep: there are other things to be done.
 const sweepFor = 100 * time.Millisecond
 

@@ -195,7 +195,7 @@ var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.Wai
 	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
 
 // why says what a job waits for. Of those that wait for room alone the one whose turn is
-// first waits for Resources, the others for their turn.
+// first waits for Resources, or for nothing if there is room, the others for their turn.
 func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	if v.look == nil {
 		if v.look, err = v.Tx.Outlook(); err != nil {
@@ -221,13 +221,18 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 		out.Wait = fronts.ForThrottle
 	case out.Wait == fronts.ForTurn && j.Reservation != "":
 		out.Wait = fronts.ForReservation
+	case p.Wait == store.WaitsUser:
+		out.Wait = fronts.ForNothing
 	case out.Wait == fronts.ForTurn && p.Wait != store.WaitsClass:
 		next, err := v.look.Next(j)
-		if err != nil {
+		if err != nil || !next {
 			return err
 		}
-		if next {
-			out.Wait = fronts.ForRoom
+		if p, err = v.look.Prospect(j); err != nil {
+			return err
+		}
+		if out.Wait = fronts.ForRoom; p.Wait == store.WaitsTurn { // there is room
+			out.Wait = fronts.ForNothing
 		}
 	}
 	return nil

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+)
+
+// Verbs that leave a process behind which looks after the queue: whatever may let a job start or
+// be stopped does. A new verb that writes must be in this list or have a reason in its field Stays.
+const leavingVerbs = `
+account rm
+account set
+archive
+batch create
+batch done
+batch expire
+batch fail
+batch next
+batch recompute
+batch rm
+cancel
+class default
+class map
+class rebalance
+class rm
+class set
+clock reset
+compact
+config set
+cycle
+demo
+done
+extend
+hold
+init
+job throttle
+limit rm
+limit set
+load
+node add
+node detect
+node down
+node drain
+node import
+node join
+node load
+node offline
+node resume
+node rm
+node set
+node split
+pbs
+place
+pool add
+pool rm
+pool set
+preempt rm
+preempt set
+priority rm
+priority set
+queue add
+queue rm
+queue set
+release
+requeue
+reserve
+resource add
+resource rm
+restore
+role add
+role rm
+run
+salvage
+slurm
+stats reset
+submit
+supervise
+tx
+unhold
+unreserve
+view rm
+view set
+`
+
+// Verbs that only read, and leave one behind if a job of their user waits.
+const revivingVerbs = `
+explain
+job list
+job show
+logs
+show
+status
+top
+wait
+when
+`
+
+// Verbs that write and leave none; each says why in its field Stays.
+const stayingVerbs = `
+attend
+work
+`
+
+// TestLeaving: every verb is in one list, as it is declared.
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	var leaving, reviving, staying []string
+	var walk func(v *verb, name string)
+	walk = func(v *verb, name string) {
+		for _, sub := range v.Verbs {
+			walk(sub, name+" "+sub.Name)
+		}
+		switch writes := v.Access == verbs.Writes || v.Access == verbs.Makes; {
+		case !v.Runs():
+		case writes && v.Stays != "":
+			staying = append(staying, name)
+		case writes:
+			leaving = append(leaving, name)
+		case v.Revives:
+			reviving = append(reviving, name)
+		}
+	}
+	for _, e := range allVerbs() {
+		walk(e.Verb(), e.Name)
+	}
+	for what, lists := range map[string][2][]string{
+		"leaves a process behind": {leaving, strings.Split(strings.TrimSpace(leavingVerbs), "\n")},
+		"replaces one":            {reviving, strings.Split(strings.TrimSpace(revivingVerbs), "\n")},
+		"leaves none":             {staying, strings.Split(strings.TrimSpace(stayingVerbs), "\n")},
+	} {
+		for _, name := range lists[0] {
+			if !slices.Contains(lists[1], name) {
+				t.Errorf("%s %s, and is not in the list of those", name, what)
+			}
+		}
+		for _, name := range lists[1] {
+			if !slices.Contains(lists[0], name) {
+				t.Errorf("%s is in the list of verbs that say so, and no verb %s by that name", name, what)
+			}
+		}
+	}
+}
