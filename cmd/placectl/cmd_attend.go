@@ -88,7 +88,7 @@ func (r *runner) leave() {
 	if l.ring {
 		l.KeepAgent(r.getenv("SSH_AUTH_SOCK"))
 	}
-	err := l.Leave(l.ring, r.env.now(), attempts.Stopped, func(lock *attend.Lock) error {
+	err := l.Leave(l.ring, r.env.now(), attempts.Look, func(lock *attend.Lock) error {
 		if lock.IsSecond() && !r.isFront {
 			r.notef("process %d, which looks after the queue, is stopped: another one does now", l.Read().PID)
 		}
@@ -114,7 +114,10 @@ func (r *runner) leaveAgain() {
 // startAttendant starts an attendant that has a lock.
 func (r *runner) startAttendant(l *leaving, lock *attend.Lock, fork launch.Forks) error {
 	words := []string{"placectl", "--db", l.Database, "attend", "--quiet"}
-	_, err := fork(words, r.attendantEnviron(l.path), []*os.File{lock.File}, nil)
+	pid, err := fork(words, r.attendantEnviron(l.path), []*os.File{lock.File}, nil)
+	if err == nil {
+		err = lock.Hold(pid, 0, r.env.now()) // it notes itself, later
+	}
 	return err
 }
 
@@ -181,11 +184,22 @@ func (a *attendant) hold(lock *attend.Lock) (err error) {
 	return err
 }
 
-// giveUp ends the attendant. One that fails at once would fail again: the next one has to wait.
+// giveUp ends the attendant. One that fails at once would fail again: the next one has to wait. A
+// database that is gone is no failure.
 func (a *attendant) giveUp(why error) {
+	if a.gone() {
+		a.done = true
+		return
+	}
 	if a.over = why; time.Since(a.began) < time.Second {
 		a.lock.Fail(why, a.env.now()) //nolint:errcheck // the next one comes sooner then
 	}
+}
+
+// gone reports whether there is no file at the path of the database.
+func (a *attendant) gone() bool {
+	_, err := os.Lstat(a.place.Database)
+	return errors.Is(err, fs.ErrNotExist) && !store.IsLog(a.place.Database)
 }
 
 // quietTime is how long an attendant stays when there is nothing left to do.
@@ -260,7 +274,9 @@ func (r *runner) settleDown(place attend.Place) {
 func (r *runner) attendWith(c *cli.Context, place attend.Place, lock *attend.Lock) error {
 	a := &attendant{runner: r, c: c, place: place, wakes: r.wakes(), began: time.Now()}
 	if err := a.begin(); err != nil {
-		return errors.Join(err, lock.Fail(err, r.env.now()), lock.Close())
+		a.lock = lock
+		a.giveUp(err)
+		return errors.Join(a.over, lock.Close())
 	}
 	ctx, stop := signal.NotifyContext(r.ctx, unix.SIGTERM, unix.SIGHUP)
 	defer stop()
@@ -309,8 +325,7 @@ func (a *attendant) begin() error {
 // act makes a cycle and passes. A database that is gone, or that another program has taken
 // to a newer format, ends the attendant.
 func (a *attendant) act() {
-	if _, err := os.Lstat(a.here.Database); errors.Is(err, fs.ErrNotExist) && !store.IsLog(a.here.Database) {
-		a.done = true
+	if a.done = a.gone(); a.done {
 		return
 	}
 	var id store.Identity
@@ -434,14 +449,15 @@ func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
 	}
 	place := r.attendPlace(settings)
 	is := place.Read()
+	lives, stopped := attempts.Look(is.PID, is.Born)
 	switch {
-	case is.PID != 0 && attempts.Stopped(is.PID, is.Born):
+	case is.PID != 0 && stopped:
 		why := fmt.Sprintf("process %d is stopped; kill -CONT %d lets it go on", is.PID, is.PID)
 		if is = place.Second().Read(); is.PID != 0 && attempts.Lives(is.PID, is.Born) {
 			return &daily.Attended{PID: is.PID, Since: is.Since, Why: why}, nil
 		}
 		return &daily.Attended{Why: why}, nil
-	case is.PID != 0 && attempts.Lives(is.PID, is.Born):
+	case is.PID != 0 && lives:
 		return &daily.Attended{PID: is.PID, Since: is.Since}, nil
 	case settings.Start != store.StartAuto:
 		return nil, nil

@@ -204,7 +204,7 @@ func (r *runner) summon(fork launch.Forks) error {
 	if err != nil || l == nil {
 		return err
 	}
-	return l.Leave(true, r.env.now(), attempts.Stopped, func(lock *attend.Lock) error { return r.startAttendant(l, lock, fork) })
+	return l.Leave(true, r.env.now(), attempts.Look, func(lock *attend.Lock) error { return r.startAttendant(l, lock, fork) })
 }
 
 // claimable fails where an attempt is not one that waits for somebody to execute it.

@@ -193,18 +193,27 @@ func (l *Lock) IsSecond() bool { return l.place.second }
 
 // Leave starts an attendant if there is none, with the lock, and rings the bell of the one
 // that is there. A reader does not ring: it has changed nothing. An attendant that is stopped,
-// or has not heard its bell for a second, gets another one beside it.
-func (p Place) Leave(ring bool, now time.Time, stopped func(pid int, born uint64) bool, start func(*Lock) error) error {
+// or has not heard its bell for a second, gets another one beside it; one that was killed
+// and still has the lock is waited for.
+func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) error) error {
 	l, err := p.Try()
-	if err != nil {
-		return err
-	}
-	if l == nil {
-		unheard := p.ring(ring)
-		if !p.second && (unheard || p.IsStopped(stopped)) {
-			return p.Second().Leave(ring, now, stopped, start)
+	for tries := 0; l == nil; tries++ {
+		if err != nil {
+			return err
 		}
-		return nil
+		unheard := p.ring(ring)
+		is := p.Read()
+		lives, stopped := look(is.PID, is.Born)
+		switch {
+		case is.PID == 0 || tries == dyingTries:
+			return nil
+		case lives && !p.second && (unheard || stopped):
+			return p.Second().Leave(ring, now, look, start)
+		case lives:
+			return nil
+		}
+		time.Sleep(dyingPause)
+		l, err = p.Try()
 	}
 	defer l.Close() // what was started holds it
 	if last := p.Read(); last.Paused(now) > 0 {
@@ -213,11 +222,14 @@ func (p Place) Leave(ring bool, now time.Time, stopped func(pid int, born uint64
 	return start(l)
 }
 
-// IsStopped reports whether the attendant that has the lock is stopped.
-func (p Place) IsStopped(stopped func(pid int, born uint64) bool) bool {
-	is := p.Read()
-	return is.PID != 0 && stopped(is.PID, is.Born)
-}
+// Look looks at the process of a pid that began at an instant, 0 for any.
+type Look func(pid int, born uint64) (lives, stopped bool)
+
+// The threads of a process that was killed end one by one, and the lock is free behind the last.
+const (
+	dyingTries = 50
+	dyingPause = 2 * time.Millisecond
+)
 
 // hearWithin is how long an attendant that goes on takes at most to hear its bell.
 const hearWithin = time.Second

@@ -49,8 +49,8 @@ func (a *attendant) commit(t *testing.T, p Place) {
 	}
 }
 
-// goesOn says that no process is stopped.
-func goesOn(int, uint64) bool { return false }
+// goesOn says of each process that it lives, and is not stopped.
+func goesOn(int, uint64) (lives, stopped bool) { return true, false }
 
 // duplicate is a lock as a process that is started with it has it.
 func duplicate(t *testing.T, l *Lock) *Lock {
@@ -256,4 +256,64 @@ func TestWatch(t *testing.T) {
 	told("another file")
 	write(p.Database)
 	told("a write to the other file")
+}
+
+// TestHolders: one that is stopped, or does not hear, gets a second one beside it, and that one
+// none; one that dies is waited for.
+func TestHolders(t *testing.T) {
+	t.Parallel()
+	p := place(t)
+	now := time.Now()
+	first, err := p.Try()
+	if err != nil || first.Hold(1, 2, now) != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	leave := func(lives, stopped bool) (second bool) {
+		t.Helper()
+		before := left
+		err := p.Leave(true, now, func(int, uint64) (bool, bool) { return lives, stopped }, func(l *Lock) error {
+			left++
+			second = l.IsSecond()
+			return l.Hold(3, 4, now)
+		})
+		if err != nil || left > before+1 {
+			t.Fatal(err)
+		}
+		return second
+	}
+	if leave(true, false) || !leave(true, true) {
+		t.Error("one that goes on has a second one, or one that is stopped has none")
+	}
+	held, err := p.Second().Try()
+	if held == nil || err != nil {
+		t.Fatal(err)
+	}
+	if before := left; leave(true, true) || left != before {
+		t.Error("there is a third one")
+	}
+	held.Close()
+
+	bell, err := unix.Open(p.name(".bell"), unix.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		if err = unix.Mkfifo(p.name(".bell"), 0o600); err == nil {
+			bell, err = unix.Open(p.name(".bell"), unix.O_RDWR|unix.O_NONBLOCK, 0)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(bell)
+	if leave(true, false) || leave(true, false) {
+		t.Error("a bell that rings for a moment counts as unheard")
+	}
+	time.Sleep(hearWithin + 100*time.Millisecond)
+	if !leave(true, false) {
+		t.Error("none was left though the bell was not heard for a second")
+	}
+
+	time.AfterFunc(20*time.Millisecond, func() { first.Close() })
+	if before := left; leave(false, false) || left != before+1 {
+		t.Error("one that dies was not waited for")
+	}
 }

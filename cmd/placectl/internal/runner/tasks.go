@@ -67,14 +67,15 @@ func lives(pid int, born uint64) bool { return Lives(pid, born) }
 
 // Lives reports whether a process that was born then lives; born 0: whenever it was.
 func Lives(pid int, born uint64) bool {
-	s, err := statOf(pid)
-	return err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
+	lives, _ := Look(pid, born)
+	return lives
 }
 
-// Stopped reports whether a process is stopped, as ^Z stops it: it lives, and does not go on.
-func Stopped(pid int, born uint64) bool {
+// Look reports whether a process lives, as Lives does, and whether it is stopped, as ^Z stops it.
+func Look(pid int, born uint64) (lives, stopped bool) {
 	s, err := statOf(pid)
-	return err == nil && s.born == born && (s.state == 'T' || s.state == 't')
+	lives = err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
+	return lives, lives && (s.state == 'T' || s.state == 't')
 }
 
 // sweepFor bounds a sweep: there are other things to be done.
