@@ -47,11 +47,7 @@ func (x Answers) anyLive(first, jobs uint64) (bool, error) {
 
 // Put keeps an answer for as long as it says.
 func (x Answers) Put(a *row.Answer) error {
-	payload, err := a.Encode()
-	if err != nil {
-		return err
-	}
-	if err := x.Rows.Put(row.Answers, []byte(a.Key), payload); err != nil {
+	if err := x.Rows.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(a)); err != nil {
 		return err
 	}
 	return x.Rows.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))

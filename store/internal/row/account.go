@@ -17,29 +17,26 @@ type AccountMember struct {
 
 const accountVersion = 1
 
-// EncodeAccount is the row of an account.
-func EncodeAccount(a *Account) []byte {
-	e := encoder{}
-	e.byte(accountVersion)
-	e.string(a.Parent)
-	e.int(a.Shares)
-	e.uint(uint64(len(a.Members)))
-	for _, m := range a.Members {
-		e.string(m.User)
-		e.int(m.Shares)
+func accountFields(f *Fields, a *Account) {
+	f.Version(accountVersion)
+	f.KeyText("name", &a.Name)
+	f.Text("parent", &a.Parent)
+	Int(f, "shares", &a.Shares)
+	for i := range Items(f, "members", &a.Members) {
+		m := &a.Members[i]
+		f.Text("user", &m.User)
+		Int(f, "shares", &m.Shares)
+		f.Next()
 	}
-	e.strings(a.Allow)
-	return e.b
+	f.Texts("allow", &a.Allow)
 }
+
+// EncodeAccount is the row of an account.
+func EncodeAccount(a *Account) []byte { return encode(accountFields, a) }
 
 // DecodeAccount reads it.
 func DecodeAccount(key, payload []byte) (*Account, error) {
-	d := decoder{b: payload}
-	d.byte()
-	a := &Account{Name: string(key), Parent: d.string(), Shares: d.int()}
-	for range d.count() {
-		a.Members = append(a.Members, AccountMember{User: d.string(), Shares: d.int()})
-	}
-	a.Allow = d.strings()
-	return a, d.done(Accounts, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Account)
+	accountFields(&f, v)
+	return v, f.done(Accounts)
 }

@@ -21,59 +21,68 @@ type Answer struct {
 
 const answerVersion = 1
 
-// Encode is the row.
-func (a *Answer) Encode() ([]byte, error) {
-	e := encoder{}
-	e.byte(answerVersion)
-	e.b = append(e.b, a.Request[:]...)
-	e.int(a.At)
-	e.int(a.Until)
-	e.uint(a.First)
-	e.uint(a.Jobs)
-	e.uint(uint64(len(a.Text)))
-	b := bytes.NewBuffer(e.b)
-	w, err := flate.NewWriter(b, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(a.Text); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+// answerHead is all of it but the text.
+func answerHead(f *Fields, a *Answer) {
+	f.Version(answerVersion)
+	f.KeyText("key", &a.Key)
+	f.Octets("request", a.Request[:])
+	f.At("at", &a.At, Past)
+	f.At("until", &a.Until, Shifts)
+	Uint(f, "first", &a.First)
+	Uint(f, "jobs", &a.Jobs)
 }
+
+func answerFields(f *Fields, a *Answer) {
+	answerHead(f, a)
+	switch f.dir {
+	case writing:
+		f.uvar(uint64(len(a.Text)))
+		f.b = deflated(f.b, a.Text)
+	case reading:
+		size := f.uvar(0)
+		var b bytes.Buffer
+		n, err := io.Copy(&b, io.LimitReader(flate.NewReader(bytes.NewReader(f.b)), int64(min(size, maxAnswer))+1))
+		f.Must(err == nil && uint64(n) == size)
+		a.Text = b.Bytes()
+	default:
+		f.Blob("text", &a.Text)
+	}
+}
+
+func deflated(b, text []byte) []byte {
+	out := bytes.NewBuffer(b)
+	w, err := flate.NewWriter(out, flate.DefaultCompression)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // it writes to memory, at a level that there is
+	}
+	return out.Bytes()
+}
+
+// EncodeAnswer is the row.
+func EncodeAnswer(a *Answer) []byte { return encode(answerFields, a) }
 
 // DecodeAnswer reads it, but for the text.
 func DecodeAnswer(key, payload []byte) (*Answer, error) {
-	a, d := decodeAnswer(key, payload)
-	return a, d.done(Answers, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Answer)
+	answerHead(&f, v)
+	return v, f.done(Answers)
 }
 
 // DecodeAnswerText reads all of it.
 func DecodeAnswerText(key, payload []byte) (*Answer, error) {
-	a, d := decodeAnswer(key, payload)
-	size := d.uint()
-	var b bytes.Buffer
-	n, err := io.Copy(&b, io.LimitReader(flate.NewReader(bytes.NewReader(d.b)), int64(min(size, maxAnswer))+1))
-	d.bad = d.bad || err != nil || uint64(n) != size
-	a.Text = b.Bytes()
-	return a, d.done(Answers, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Answer)
+	answerFields(&f, v)
+	return v, f.done(Answers)
 }
 
 // maxAnswer bounds what a row that says something else may take of memory.
 const maxAnswer = 1 << 30
-
-func decodeAnswer(key, payload []byte) (*Answer, *decoder) {
-	a := &Answer{Key: string(key)}
-	d := &decoder{b: payload}
-	d.byte()
-	copy(a.Request[:], d.take(len(a.Request)))
-	a.At, a.Until = d.int(), d.int()
-	a.First, a.Jobs = d.uint(), d.uint()
-	return a, d
-}
 
 // AnswerDueKey orders answers by when they may be forgotten.
 func AnswerDueKey(until int64, key []byte) []byte {

@@ -159,66 +159,51 @@ func (a *Attempt) HasExit() bool {
 
 const attemptVersion = 1
 
-// EncodeAttempt is the row of an attempt.
-func EncodeAttempt(a *Attempt) []byte {
-	e := encoder{b: make([]byte, 0, 128)}
-	e.byte(attemptVersion)
-	for _, b := range []byte{byte(a.State), byte(a.By), byte(a.Outcome), byte(a.Becomes)} {
-		e.byte(b)
+func attemptFields(f *Fields, a *Attempt) {
+	f.Version(attemptVersion)
+	KeyPart(f, "job", 0, 8, 12, &a.Job)
+	KeyPart(f, "number", 8, 4, 12, &a.Number)
+	f.Must(a.Number != 0)
+	Byte(f, "state", &a.State)
+	Byte(f, "by", &a.By)
+	Byte(f, "outcome", &a.Outcome)
+	Byte(f, "becomes", &a.Becomes)
+	f.Digits("nonce", a.Nonce[:])
+	f.Text("host", &a.Host)
+	f.Text("boot", &a.Boot)
+	f.Text("why", &a.Why)
+	f.Text("log", &a.Log)
+	Uint(f, "pidns", &a.PIDNS)
+	Uint(f, "pid", &a.PID)
+	Uint(f, "born", &a.Born)
+	f.At("began", &a.Began, Past)
+	f.At("claimed", &a.Claimed, Past)
+	f.At("ended", &a.Ended, Past)
+	Int(f, "exit", &a.Exit)
+	Int(f, "signal", &a.Signal)
+	Int(f, "use.cpuUser", &a.Use.CPUUser)
+	Int(f, "use.cpuSystem", &a.Use.CPUSystem)
+	Int(f, "use.maxRSS", &a.Use.MaxRSS)
+	Int(f, "use.memPeak", &a.Use.MemPeak)
+	Int(f, "use.leftover", &a.Use.Leftover)
+	chunkFields(f, &a.Chunks)
+	for i := range a.Chunks {
+		shareFields(f, a.Chunks[i].Nodes)
 	}
-	e.b = append(e.b, a.Nonce[:]...)
-	for _, s := range []string{a.Host, a.Boot, a.Why, a.Log} {
-		e.string(s)
+	Uints(f, "along", &a.Along)
+	if f.More(a.Devices != "") {
+		f.Text("devices", &a.Devices)
 	}
-	for _, n := range []uint64{a.PIDNS, uint64(a.PID), a.Born} {
-		e.uint(n)
-	}
-	for _, n := range []int64{a.Began, a.Claimed, a.Ended, int64(a.Exit), int64(a.Signal), a.Use.CPUUser, a.Use.CPUSystem, a.Use.MaxRSS, a.Use.MemPeak, int64(a.Use.Leftover)} {
-		e.int(n)
-	}
-	encodeChunks(&e, a.Chunks)
-	for _, c := range a.Chunks {
-		encodeShares(&e, c.Nodes)
-	}
-	e.uint(uint64(len(a.Along)))
-	for _, n := range a.Along {
-		e.uint(uint64(n))
-	}
-	if a.Devices != "" { // the tail may be missing
-		e.string(a.Devices)
-	}
-	return e.b
 }
+
+// EncodeAttempt is the row of an attempt.
+func EncodeAttempt(a *Attempt) []byte { return encode(attemptFields, a) }
 
 // DecodeAttempt reads it.
 func DecodeAttempt(key, payload []byte) (*Attempt, error) {
-	d := decoder{b: payload}
-	d.byte()
-	a := &Attempt{State: AttemptState(d.byte()), By: Claimant(d.byte()), Outcome: Outcome(d.byte()), Becomes: JobState(d.byte())}
-	copy(a.Nonce[:], d.take(len(a.Nonce)))
-	for _, s := range []*string{&a.Host, &a.Boot, &a.Why, &a.Log} {
-		*s = d.string()
-	}
-	a.PIDNS, a.PID, a.Born = d.uint(), int(d.uint()), d.uint()
-	a.Began, a.Claimed, a.Ended, a.Exit, a.Signal = d.int(), d.int(), d.int(), int(d.int()), int(d.int())
-	a.Use = ResourceUse{CPUUser: d.int(), CPUSystem: d.int(), MaxRSS: d.int(), MemPeak: d.int(), Leftover: int(d.int())}
-	a.Chunks = decodeChunks(&d, nil)
-	for i := range a.Chunks {
-		decodeShares(&d, a.Chunks[i].Nodes)
-	}
-	if n := d.count(); n > 0 {
-		a.Along = make([]uint32, n)
-	}
-	for i := range a.Along {
-		a.Along[i] = uint32(d.uint())
-	}
-	if len(d.b) > 0 {
-		a.Devices = d.string()
-	}
-	if a.Job, a.Number, _ = splitAttemptKey(key); a.Number == 0 {
-		d.bad = true
-	}
-	return a, d.done(Attempts, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Attempt)
+	attemptFields(&f, v)
+	return v, f.done(Attempts)
 }
 
 // AttemptKey is the key of an attempt's row.

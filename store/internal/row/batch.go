@@ -1,8 +1,6 @@
 package row
 
 import (
-	"fmt"
-
 	"github.com/placectl/placectl/locality"
 )
 
@@ -29,93 +27,71 @@ const (
 // BatchFileBlock is how many files share a row. On disk; must not change.
 const BatchFileBlock = 128
 
-// EncodeBatch is the row of a batch.
-func EncodeBatch(b *Batch) []byte {
-	e := encoder{}
-	e.byte(batchVersion)
-	e.fixed32(b.Number)
-	e.string(b.Settings.Policy)
-	flags := byte(0)
-	if b.Layered {
-		flags = 1
-	}
-	e.byte(flags)
-	for _, n := range batchInts(b) {
-		e.int(*n)
-	}
-	for _, n := range b.Rates {
-		e.uint(uint64(n))
-	}
-	for _, n := range batchCounts(b) {
-		e.uint(uint64(*n))
-	}
-	e.float(b.Stretch)
-	if b.UID != nil {
-		e.uint(uint64(*b.UID))
-	}
-	return e.b
-}
-
-func batchInts(b *Batch) []*int64 {
-	return []*int64{&b.Bytes, &b.Total, &b.Created, &b.Ended, &b.Remaining, &b.Waiting, &b.Rate, &b.Settings.Lease, &b.Settings.Away}
-}
-
-func batchCounts(b *Batch) []*int {
+func batchFields(f *Fields, b *Batch) {
 	s := &b.Settings
-	return []*int{&s.Team, &s.Hosts, &s.Cushion, &s.LeastJobs, &s.MaxErrors, &s.Keep, &b.Files, &b.Used, &b.Bound, &b.Jobs, &b.Layers,
-		&b.Active, &b.Done, &b.Failed, &b.Transfers, &b.Moves}
+	f.Version(batchVersion)
+	f.KeyText("name", &b.Name)
+	Fixed(f, "number", &b.Number)
+	f.Text("settings.policy", &s.Policy)
+	f.Bits(Fact{"layered", &b.Layered})
+	Int(f, "bytes", &b.Bytes)
+	Int(f, "total", &b.Total)
+	f.At("created", &b.Created, Past)
+	f.At("ended", &b.Batch.Ended, Past)
+	Int(f, "remaining", &b.Remaining)
+	Int(f, "waiting", &b.Waiting)
+	Int(f, "rate", &b.Rate)
+	Int(f, "settings.lease", &s.Lease)
+	Int(f, "settings.away", &s.Away)
+	Counts(f, "rates", b.Rates[:])
+	Uint(f, "settings.team", &s.Team)
+	Uint(f, "settings.hosts", &s.Hosts)
+	Uint(f, "settings.cushion", &s.Cushion)
+	Uint(f, "settings.leastJobs", &s.LeastJobs)
+	Uint(f, "settings.maxErrors", &s.MaxErrors)
+	Uint(f, "settings.keep", &s.Keep)
+	Uint(f, "files", &b.Files)
+	Uint(f, "used", &b.Used)
+	Uint(f, "bound", &b.Bound)
+	Uint(f, "jobs", &b.Jobs)
+	Uint(f, "layers", &b.Layers)
+	Uint(f, "active", &b.Active)
+	Uint(f, "done", &b.Done)
+	Uint(f, "failed", &b.Failed)
+	Uint(f, "transfers", &b.Transfers)
+	Uint(f, "moves", &b.Moves)
+	f.Float("stretch", &b.Stretch)
+	if f.More(b.UID != nil) {
+		f.UID("uid", &b.UID)
+	}
+	f.Must(b.Jobs >= 1 && b.Layers >= 1 && b.Layers <= locality.MaxQuorum)
 }
+
+// EncodeBatch is the row of a batch.
+func EncodeBatch(b *Batch) []byte { return encode(batchFields, b) }
 
 // DecodeBatch reads it.
 func DecodeBatch(key, payload []byte) (*Batch, error) {
-	d := decoder{b: payload}
-	d.byte()
-	b := &Batch{Number: d.fixed32()}
-	b.Name = string(key)
-	b.Settings.Policy = d.string()
-	b.Layered = d.byte()&1 != 0
-	for _, n := range batchInts(b) {
-		*n = d.int()
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Batch)
+	batchFields(&f, v)
+	return v, f.done(Batches)
+}
+
+func batchFilesFields(f *Fields, files *[]BatchFile) {
+	f.Version(batchFilesVersion)
+	for i := range Items(f, "", files) {
+		f.Text("name", &(*files)[i].Name)
+		Int(f, "size", &(*files)[i].Size)
+		f.Next()
 	}
-	for i := range b.Rates {
-		b.Rates[i] = uint32(d.uint())
-	}
-	for _, n := range batchCounts(b) {
-		*n = int(d.uint())
-	}
-	b.Stretch = d.float()
-	if len(d.b) > 0 {
-		uid := uint32(d.uint())
-		b.UID = &uid
-	}
-	if err := d.done(Batches, key); err != nil {
-		return nil, err
-	}
-	if b.Jobs < 1 || b.Layers < 1 || b.Layers > locality.MaxQuorum {
-		return nil, fmt.Errorf("%w: batch %q has %d jobs in %d layers", ErrDamaged, key, b.Jobs, b.Layers)
-	}
-	return b, nil
 }
 
 // EncodeBatchFiles is a row of files.
-func EncodeBatchFiles(files []BatchFile) []byte {
-	e := encoder{}
-	e.byte(batchFilesVersion)
-	e.uint(uint64(len(files)))
-	for _, f := range files {
-		e.string(f.Name)
-		e.int(f.Size)
-	}
-	return e.b
-}
+func EncodeBatchFiles(files []BatchFile) []byte { return encode(batchFilesFields, &files) }
 
 // DecodeBatchFiles reads it.
 func DecodeBatchFiles(key, payload []byte) ([]BatchFile, error) {
-	d := decoder{b: payload}
-	d.byte()
-	files := make([]BatchFile, d.count())
-	for i := range files {
-		files[i] = BatchFile{d.string(), d.int()}
-	}
-	return files, d.done(BatchFiles, key)
+	f, files := Fields{dir: reading, b: payload, key: key}, *new([]BatchFile)
+	batchFilesFields(&f, &files)
+	return files, f.done(BatchFiles)
 }

@@ -7,103 +7,95 @@ const (
 	batchTasksVersion = 1
 )
 
-// EncodeBatchJobs is a row of the jobs of a batch, as they were created.
-func EncodeBatchJobs(b *locality.JobBlock) []byte {
-	e := encoder{b: make([]byte, 0, 8*locality.BlockJobs)}
-	e.byte(batchJobsVersion)
-	e.uint(uint64(b.First))
-	e.uint(uint64(len(b.Before)))
-	for _, c := range b.Before {
-		e.int(c)
+// batchJobsHead is what comes before the jobs of a block.
+func batchJobsHead(f *Fields, b *locality.JobBlock) {
+	f.Version(batchJobsVersion)
+	Uint(f, "first", &b.First)
+	for i := range Items(f, "before", &b.Before) {
+		Int(f, "", &b.Before[i])
+		f.Next()
 	}
-	e.int(int64(b.Reach))
-	e.uint(uint64(len(b.Jobs)))
-	last := 0
-	for _, j := range b.Jobs {
-		e.uint(uint64(j.A - last))
-		e.uint(uint64(j.B - j.A))
-		e.uint(uint64(j.Credit))
-		e.byte(byte(j.Quorum))
-		last = j.A
-	}
-	return e.b
+	f.Must(len(b.Before) == locality.MaxQuorum)
 }
 
-// decodeJobsHead reads what comes before the jobs of a block.
-func decodeJobsHead(d *decoder) *locality.JobBlock {
-	d.byte()
-	b := &locality.JobBlock{First: int(d.uint()), Before: make([]locality.Credit, d.count())}
-	for i := range b.Before {
-		b.Before[i] = d.int()
+func batchJobsFields(f *Fields, b *locality.JobBlock) {
+	batchJobsHead(f, b)
+	Int(f, "reach", &b.Reach)
+	last := 0
+	for i := range Items(f, "jobs", &b.Jobs) {
+		j := &b.Jobs[i]
+		Delta(f, "a", &j.A, last)
+		Delta(f, "b", &j.B, j.A)
+		Uint(f, "credit", &j.Credit)
+		Byte(f, "quorum", &j.Quorum)
+		last = j.A
+		f.Next()
 	}
-	if len(b.Before) != locality.MaxQuorum {
-		d.bad = true
-	}
-	return b
+}
+
+// EncodeBatchJobs is a row of the jobs of a batch, as they were created.
+func EncodeBatchJobs(b *locality.JobBlock) []byte { return encode(batchJobsFields, b) }
+
+// DecodeBatchJobs reads it.
+func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
+	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.JobBlock)
+	batchJobsFields(&f, v)
+	return v, f.done(BatchJobs)
 }
 
 // BatchCredit reads what credit comes before a block of jobs, and decodes no job.
 func BatchCredit(key, payload []byte) ([]locality.Credit, error) {
-	d := decoder{b: payload}
-	b := decodeJobsHead(&d)
-	return b.Before, d.done(BatchJobs, key)
+	f, b := Fields{dir: reading, b: payload, key: key}, locality.JobBlock{}
+	batchJobsHead(&f, &b)
+	return b.Before, f.done(BatchJobs)
 }
 
-// DecodeBatchJobs reads it.
-func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
-	d := decoder{b: payload}
-	b := decodeJobsHead(&d)
-	b.Reach = int(d.int())
-	b.Jobs = make([]locality.Job, d.count())
-	last := 0
-	for i := range b.Jobs {
-		last += int(d.uint())
-		b.Jobs[i] = locality.Job{A: last, B: last + int(d.uint()), Credit: int64(d.uint()), Quorum: int(d.byte())}
+func batchTasksFields(f *Fields, b *locality.TaskBlock) {
+	f.Version(batchTasksVersion)
+	Uint(f, "first", &b.First)
+	for i := range Items(f, "tasks", &b.Tasks) {
+		t := &b.Tasks[i]
+		slotFields(f, &t.Slots)
+		Uint(f, "errors", &t.Errors)
+		for k := range Items(f, "instances", &t.Instances) {
+			x := &t.Instances[k]
+			Byte(f, "layer", &x.Layer)
+			Byte(f, "state", &x.State)
+			Uint(f, "host", &x.Host)
+			f.At("sent", &x.Sent, Past)
+			f.AtAfter("until", &x.Until, x.Sent, Shifts)
+			f.Next()
+		}
+		f.Next()
 	}
-	return b, d.done(BatchJobs, key)
+}
+
+// slotFields are a byte each, and so they are in documents.
+func slotFields(f *Fields, slots *[]locality.SlotState) {
+	if !f.bytes() {
+		var b []byte
+		for _, s := range *slots {
+			b = append(b, byte(s))
+		}
+		if f.Blob("slots", &b); f.dir == hearingJSON {
+			*slots = make([]locality.SlotState, len(b))
+			for i := range b {
+				(*slots)[i] = locality.SlotState(b[i])
+			}
+		}
+		return
+	}
+	for k := range Items(f, "slots", slots) {
+		Byte(f, "", &(*slots)[k])
+	}
 }
 
 // EncodeBatchTasks is a row of what became of the jobs of a batch.
-func EncodeBatchTasks(b *locality.TaskBlock) []byte {
-	e := encoder{b: make([]byte, 0, 16*locality.BlockJobs)}
-	e.byte(batchTasksVersion)
-	e.uint(uint64(b.First))
-	e.uint(uint64(len(b.Tasks)))
-	for i := range b.Tasks {
-		t := &b.Tasks[i]
-		e.uint(uint64(len(t.Slots)))
-		for _, s := range t.Slots {
-			e.byte(byte(s))
-		}
-		e.uint(uint64(t.Errors))
-		e.uint(uint64(len(t.Instances)))
-		for _, x := range t.Instances {
-			e.byte(byte(x.Layer))
-			e.byte(byte(x.State))
-			e.uint(uint64(x.Host))
-			e.int(x.Sent)
-			e.int(x.Until - x.Sent)
-		}
-	}
-	return e.b
-}
+func EncodeBatchTasks(b *locality.TaskBlock) []byte { return encode(batchTasksFields, b) }
 
 // DecodeBatchTasks reads it.
 func DecodeBatchTasks(key, payload []byte) (*locality.TaskBlock, error) {
-	d := decoder{b: payload}
-	d.byte()
-	b := &locality.TaskBlock{First: int(d.uint()), Tasks: make([]locality.Task, d.count())}
-	for i := range b.Tasks {
-		t := &b.Tasks[i]
-		for range d.count() {
-			t.Slots = append(t.Slots, locality.SlotState(d.byte()))
-		}
-		t.Errors = int(d.uint())
-		for range d.count() {
-			x := locality.Instance{Layer: int(d.byte()), State: locality.InstanceState(d.byte()), Host: uint32(d.uint()), Sent: d.int()}
-			x.Until = x.Sent + d.int()
-			t.Instances = append(t.Instances, x)
-		}
-	}
-	return b, d.done(BatchTasks, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.TaskBlock)
+	batchTasksFields(&f, v)
+	return v, f.done(BatchTasks)
 }

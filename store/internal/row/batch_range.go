@@ -1,57 +1,38 @@
 package row
 
 import (
-	"encoding/binary"
-
 	"github.com/placectl/placectl/locality"
 )
 
 const batchRangeVersion = 1
 
-// EncodeRange is the row of a range of a batch.
-func EncodeRange(c *locality.Cursor) []byte {
-	e := encoder{}
-	e.byte(batchRangeVersion)
-	for _, n := range rangeSlots(c) {
-		e.int(int64(*n))
+func rangeFields(f *Fields, c *locality.Cursor) {
+	f.Version(batchRangeVersion)
+	KeyPart(f, "first", 4, 8, 12, &c.First)
+	for _, x := range [...]struct {
+		name string
+		slot *int
+	}{{"last", &c.Last}, {"unfinished", &c.Unfinished}, {"top", &c.Top}, {"low", &c.Low}, {"high", &c.High}, {"generated", &c.Generated}} {
+		Int(f, x.name, x.slot)
 	}
-	e.int(c.Open)
-	for _, end := range c.Ends {
-		e.uint(uint64(end.Hosts))
-		e.int(end.Rate)
-		e.int(end.Hand)
-		e.int(end.Back)
+	Int(f, "open", &c.Open)
+	for i := range Each(f, "ends", c.Ends[:]) {
+		end := &c.Ends[i]
+		Uint(f, "hosts", &end.Hosts)
+		Int(f, "rate", &end.Rate)
+		Int(f, "hand", &end.Hand)
+		Int(f, "back", &end.Back)
+		f.Next()
 	}
-	e.uint(uint64(len(c.Gone)))
-	for _, slot := range c.Gone {
-		e.uint(uint64(slot))
-	}
-	return e.b
+	Uints(f, "gone", &c.Gone)
 }
 
-func rangeSlots(c *locality.Cursor) []*int {
-	return []*int{&c.Last, &c.Unfinished, &c.Top, &c.Low, &c.High, &c.Generated}
-}
+// EncodeRange is the row of a range of a batch.
+func EncodeRange(c *locality.Cursor) []byte { return encode(rangeFields, c) }
 
 // DecodeRange reads it.
 func DecodeRange(key, payload []byte) (*locality.Cursor, error) {
-	d := decoder{b: payload}
-	d.byte()
-	c := &locality.Cursor{}
-	for _, n := range rangeSlots(c) {
-		*n = int(d.int())
-	}
-	c.Open = d.int()
-	for i := range c.Ends {
-		c.Ends[i] = locality.End{Hosts: int(d.uint()), Rate: d.int(), Hand: d.int(), Back: d.int()}
-	}
-	for range d.count() {
-		c.Gone = append(c.Gone, int(d.uint()))
-	}
-	if len(key) == 12 {
-		c.First = int(binary.BigEndian.Uint64(key[4:]))
-	} else {
-		d.bad = true
-	}
-	return c, d.done(BatchRanges, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Cursor)
+	rangeFields(&f, v)
+	return v, f.done(BatchRanges)
 }

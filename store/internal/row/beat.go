@@ -25,31 +25,24 @@ func (b *Beat) Key() []byte { return []byte(beatPrefix + b.User + "@" + b.Host) 
 
 func isBeatKey(key []byte) bool { return strings.HasPrefix(string(key), beatPrefix) }
 
-// EncodeBeat is the row.
-func EncodeBeat(b *Beat) []byte {
-	e := encoder{}
-	e.byte(beatVersion)
-	e.string(b.Host)
-	e.string(b.User)
-	e.string(b.Boot)
-	e.int(b.Seen)
-	e.uint(uint64(len(b.Down)))
-	for _, n := range b.Down {
-		e.uint(uint64(n))
-	}
-	return e.b
+func beatFields(f *Fields, b *Beat) {
+	f.Version(beatVersion)
+	f.Text("host", &b.Host)
+	f.Text("user", &b.User)
+	f.Text("boot", &b.Boot)
+	f.At("seen", &b.Seen, Past)
+	Uints(f, "down", &b.Down)
+	f.Must(string(b.Key()) == string(f.key))
 }
+
+// EncodeBeat is the row.
+func EncodeBeat(b *Beat) []byte { return encode(beatFields, b) }
 
 // DecodeBeat reads it.
 func DecodeBeat(key, payload []byte) (*Beat, error) {
-	d := decoder{b: payload}
-	d.byte()
-	b := &Beat{Host: d.string(), User: d.string(), Boot: d.string(), Seen: d.int()}
-	for range d.count() {
-		b.Down = append(b.Down, uint32(d.uint()))
-	}
-	d.bad = d.bad || string(b.Key()) != string(key)
-	return b, d.done(Meta, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Beat)
+	beatFields(&f, v)
+	return v, f.done(Meta)
 }
 
 // Beats adds what a row of the table Meta says, if it is a beat.

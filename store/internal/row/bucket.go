@@ -9,35 +9,24 @@ import (
 
 const bucketVersion = 1
 
-// EncodeBucket is the row of a bucket.
-func EncodeBucket(b *index.Bucket) []byte {
-	e := encoder{}
-	e.byte(bucketVersion)
-	e.string(string(b.Signature))
-	e.string(b.Queue)
-	e.int(int64(b.Priority))
-	e.uint(uint64(b.Total))
-	for _, n := range b.Count {
-		e.uint(uint64(n))
-	}
-	e.fixed32(b.First)
-	return e.b
+func bucketFields(f *Fields, b *index.Bucket) {
+	f.Version(bucketVersion)
+	f.Text("signature", (*string)(&b.Signature))
+	f.Text("queue", &b.Queue)
+	Int(f, "priority", &b.Priority)
+	Uint(f, "total", &b.Total)
+	Counts(f, "count", b.Count[:])
+	Fixed(f, "first", &b.First)
 }
+
+// EncodeBucket is the row of a bucket.
+func EncodeBucket(b *index.Bucket) []byte { return encode(bucketFields, b) }
 
 // DecodeBucket reads it.
 func DecodeBucket(id uint32, key, payload []byte) (*index.Bucket, error) {
-	d := decoder{b: payload}
-	d.byte()
-	b := &index.Bucket{ID: id}
-	b.Signature = index.Signature(d.string())
-	b.Queue = d.string()
-	b.Priority = int32(d.int())
-	b.Total = uint32(d.uint())
-	for i := range b.Count {
-		b.Count[i] = uint32(d.uint())
-	}
-	b.First = d.fixed32()
-	return b, d.done(Buckets, key)
+	f, b := Fields{dir: reading, b: payload, key: key}, &index.Bucket{ID: id}
+	bucketFields(&f, b)
+	return b, f.done(Buckets)
 }
 
 const bitsVersion = 1

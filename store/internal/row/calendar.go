@@ -16,28 +16,26 @@ const ReachBlocks = 64
 // ReachBlock is the reaches of a group of blocks.
 type ReachBlock [ReachBlocks]int64
 
+func reachFields(f *Fields, r *ReachBlock) {
+	f.Version(reachVersion)
+	for i := range r {
+		f.At("", &r[i], Made)
+	}
+}
+
 // EncodeReaches writes a row of reaches, nil when all are 0.
 func EncodeReaches(r ReachBlock) []byte {
 	if r == (ReachBlock{}) {
 		return nil
 	}
-	e := encoder{}
-	e.byte(reachVersion)
-	for _, t := range r {
-		e.int(t)
-	}
-	return e.b
+	return encode(reachFields, &r)
 }
 
 // DecodeReaches reads such a row.
-func DecodeReaches(key, payload []byte) (ReachBlock, error) {
-	d := decoder{b: payload}
-	d.byte()
-	var r ReachBlock
-	for i := range r {
-		r[i] = d.int()
-	}
-	return r, d.done(Reaches, key)
+func DecodeReaches(key, payload []byte) (r ReachBlock, err error) {
+	f := Fields{dir: reading, b: payload, key: key}
+	reachFields(&f, &r)
+	return r, f.done(Reaches)
 }
 
 // EncodeBlock writes a calendar block: for each node that has any, its place in
@@ -64,7 +62,9 @@ func EncodeBlock(block *timeline.Block) []byte {
 			e.uint(uint64(b.End - b.Start))
 			last = b.Start
 			if b.Use != nil {
-				encodeUse(&e, b.Use)
+				f := Fields{b: e.b}
+				useFields(&f, b.Use)
+				e.b = f.b
 			}
 		}
 	}
@@ -73,22 +73,6 @@ func EncodeBlock(block *timeline.Block) []byte {
 	}
 	return e.b
 }
-
-// encodeUse writes what a stretch takes of a shared node.
-func encodeUse(e *encoder, u *timeline.Use) {
-	within := u.Within << 1
-	if u.Alone {
-		within |= 1
-	}
-	e.uint(within)
-	e.uint(uint64(len(u.Amounts)))
-	for _, a := range u.Amounts {
-		e.uint(uint64(a.Quantity))
-		e.int(a.N)
-	}
-}
-
-func decodeUse(d *decoder) *timeline.Use { return new(arena).use(d) }
 
 // arena hands out the parts of decoded stretches from few pieces of memory: a block
 // of shared nodes has hundreds.

@@ -86,75 +86,62 @@ const NoLimit = ^uint64(0)
 
 const payloadVersion = 1
 
-// EncodePayload is the row of a payload.
-func EncodePayload(p *Payload) []byte {
-	e := encoder{b: make([]byte, 0, len(p.Script)+256)}
-	e.byte(payloadVersion)
-	e.uint(p.Jobs)
-	for _, s := range []string{p.Script, p.Interpreter, p.Dir} {
-		e.string(s)
+func payloadFields(f *Fields, p *Payload) {
+	f.Version(payloadVersion)
+	Uint(f, "jobs", &p.Jobs)
+	f.Text("script", &p.Script)
+	f.Text("interpreter", &p.Interpreter)
+	f.Text("dir", &p.Dir)
+	Uint(f, "umask", &p.Umask)
+	f.Texts("env", &p.Env)
+	for i := range Items(f, "limits", &p.Limits) {
+		l := &p.Limits[i]
+		f.Text("name", &l.Name)
+		Uint(f, "soft", &l.Soft)
+		Uint(f, "hard", &l.Hard)
+		f.Next()
 	}
-	e.uint(uint64(p.Umask))
-	e.strings(p.Env)
-	e.uint(uint64(len(p.Limits)))
-	for _, l := range p.Limits {
-		e.string(l.Name)
-		e.uint(l.Soft)
-		e.uint(l.Hard)
+	f.Text("out", &p.Out)
+	f.Text("err", &p.Err)
+	f.Bool("append", &p.Append)
+	f.Text("compat", &p.Compat)
+	f.Texts("variables", &p.Variables)
+	if !f.More(p.Input != "" || p.Owner != nil || p.Ending != (Ending{})) {
+		return
 	}
-	e.string(p.Out)
-	e.string(p.Err)
-	e.bool(p.Append)
-	e.string(p.Compat)
-	e.strings(p.Variables)
-	if p.Input == "" && p.Owner == nil && p.Ending == (Ending{}) {
-		return e.b
+	owned := p.Owner != nil
+	if f.bytes() {
+		f.Bool("", &owned)
 	}
-	e.bool(p.Owner != nil)
-	if o := p.Owner; o != nil {
-		e.uint(uint64(o.UID))
-		e.string(o.Name)
-		e.string(o.Host)
+	if Part(f, "owner", &p.Owner, owned) {
+		Uint(f, "uid", &p.Owner.UID)
+		f.Text("name", &p.Owner.Name)
+		f.Text("host", &p.Owner.Host)
+		f.End()
 	}
-	x := p.Ending
-	for _, n := range []int64{int64(x.Retries), x.RetryWait, int64(x.Signal), x.Before, x.Grace} {
-		e.int(n)
+	x := &p.Ending
+	Int(f, "ending.retries", &x.Retries)
+	Int(f, "ending.retryWait", &x.RetryWait)
+	Int(f, "ending.signal", &x.Signal)
+	Int(f, "ending.before", &x.Before)
+	Int(f, "ending.grace", &x.Grace)
+	f.Text("ending.retryOn", &x.RetryOn)
+	f.Text("ending.mail", &x.Mail)
+	f.Text("ending.mailTo", &x.MailTo)
+	if f.More(true) {
+		f.Bool("ending.first", &x.First)
+		f.Text("input", &p.Input)
 	}
-	for _, s := range []string{x.RetryOn, x.Mail, x.MailTo} {
-		e.string(s)
-	}
-	e.bool(x.First)
-	e.string(p.Input)
-	return e.b
 }
+
+// EncodePayload is the row of a payload.
+func EncodePayload(p *Payload) []byte { return encode(payloadFields, p) }
 
 // DecodePayload reads it.
 func DecodePayload(key, payload []byte) (*Payload, error) {
-	d := decoder{b: payload}
-	d.byte()
-	p := &Payload{Jobs: d.uint(), Script: d.string(), Interpreter: d.string(), Dir: d.string(), Umask: uint32(d.uint()), Env: d.strings()}
-	if n := d.count(); n > 0 {
-		p.Limits = make([]ResourceLimit, n)
-	}
-	for i := range p.Limits {
-		p.Limits[i] = ResourceLimit{Name: d.string(), Soft: d.uint(), Hard: d.uint()}
-	}
-	p.Out, p.Err, p.Append, p.Compat, p.Variables = d.string(), d.string(), d.byte() != 0, d.string(), d.strings()
-	if len(d.b) > 0 {
-		p.decodeEnding(&d)
-	}
-	return p, d.done(Payloads, key)
-}
-
-func (p *Payload) decodeEnding(d *decoder) {
-	if d.byte() != 0 {
-		p.Owner = &Submitter{UID: uint32(d.uint()), Name: d.string(), Host: d.string()}
-	}
-	p.Ending = Ending{Retries: int(d.int()), RetryWait: d.int(), Signal: int(d.int()), Before: d.int(), Grace: d.int(),
-		RetryOn: d.string(), Mail: d.string(), MailTo: d.string()}
-	if len(d.b) > 0 {
-		p.Ending.First, p.Input = d.byte() != 0, d.string()
-	}
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Payload)
+	payloadFields(&f, v)
+	return v, f.done(Payloads)
 }
 
 // HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a

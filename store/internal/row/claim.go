@@ -22,34 +22,31 @@ func (c *Claim) Holder(h ClaimHeld) limits.Holder {
 	return limits.Holder{Owner: JobOwner(c.Job), Start: c.Start, End: c.End, Amount: h.Amount, Claim: true}
 }
 
-// EncodeClaim is the row of a claim.
-func EncodeClaim(c *Claim) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(c.Start)
-	e.int(c.End)
-	e.uint(uint64(c.Slid))
-	e.uint(uint64(len(c.Held)))
-	for _, h := range c.Held {
-		e.string(h.Counter)
-		e.int(h.Amount)
+func claimFields(f *Fields, c *Claim) {
+	f.Version(1)
+	KeyPart(f, "job", 0, 8, 8, &c.Job)
+	f.At("start", &c.Start, Begins)
+	f.At("end", &c.End, Ends)
+	Uint(f, "slid", &c.Slid)
+	for i := range Items(f, "held", &c.Held) {
+		h := &c.Held[i]
+		f.Text("counter", &h.Counter)
+		Int(f, "amount", &h.Amount)
+		if f.dir == reading {
+			_, _, rule := LimitCounterOf(h.Counter)
+			f.Must(rule && h.Amount > 0 && h.Amount <= limits.MaxAmount)
+		}
+		f.Next()
 	}
-	return e.b
+	f.Must(c.Start < c.End)
 }
+
+// EncodeClaim is the row of a claim.
+func EncodeClaim(c *Claim) []byte { return encode(claimFields, c) }
 
 // DecodeClaim reads it.
 func DecodeClaim(key, payload []byte) (*Claim, error) {
-	d := decoder{b: payload}
-	d.byte()
-	c := &Claim{Start: d.int(), End: d.int(), Slid: int(d.uint())}
-	for range d.count() {
-		h := ClaimHeld{d.string(), d.int()}
-		_, _, rule := LimitCounterOf(h.Counter)
-		d.bad = d.bad || !rule || h.Amount <= 0 || h.Amount > limits.MaxAmount
-		c.Held = append(c.Held, h)
-	}
-	if d.bad = d.bad || len(key) != 8 || c.Start >= c.End; !d.bad {
-		c.Job = Number64(key)
-	}
-	return c, d.done(Claims, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Claim)
+	claimFields(&f, v)
+	return v, f.done(Claims)
 }

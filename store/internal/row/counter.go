@@ -48,26 +48,27 @@ func ArrayOf(key string) (array uint64, ok bool) {
 
 const counterVersion = 1
 
-// EncodeCounter is the row of a counter.
-func EncodeCounter(c *Counter) []byte {
-	e := encoder{}
-	e.byte(counterVersion)
-	for _, n := range []int64{c.Amount, c.Outside, c.Until} {
-		e.int(n)
+func counterFields(f *Fields, c *Counter) {
+	f.Version(counterVersion)
+	Int(f, "amount", &c.Amount)
+	Int(f, "outside", &c.Outside)
+	f.At("until", &c.Until, Wish)
+	if f.dir == reading {
+		_, pool := PoolOf(string(f.key))
+		_, array := ArrayOf(string(f.key))
+		within := func(n int64) bool { return n >= 0 && n <= limits.MaxAmount }
+		f.Must((pool || array) && within(c.Amount) && within(c.Outside) && c.Until >= 0)
 	}
-	return e.b
 }
+
+// EncodeCounter is the row of a counter.
+func EncodeCounter(c *Counter) []byte { return encode(counterFields, c) }
 
 // DecodeCounter reads it.
 func DecodeCounter(key, payload []byte) (*Counter, error) {
-	d := decoder{b: payload}
-	d.byte()
-	c := &Counter{Amount: d.int(), Outside: d.int(), Until: d.int()}
-	_, pool := PoolOf(string(key))
-	_, array := ArrayOf(string(key))
-	within := func(n int64) bool { return n >= 0 && n <= limits.MaxAmount }
-	d.bad = d.bad || !pool && !array || !within(c.Amount) || !within(c.Outside) || c.Until < 0
-	return c, d.done(Counters, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Counter)
+	counterFields(&f, v)
+	return v, f.done(Counters)
 }
 
 // HoldingKey is the key of what an owner holds of a counter.
@@ -78,26 +79,28 @@ func HoldingKey(counter string, owner uint64) []byte {
 // HoldingPrefix is how the keys of all that is held of a counter begin.
 func HoldingPrefix(counter string) []byte { return append([]byte(counter), 0) }
 
-// EncodeHolding is the row of what an owner holds.
-func EncodeHolding(h limits.Holder) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(h.Start)
-	e.int(h.End)
-	e.int(h.Amount)
-	e.uint(h.Within)
-	e.bool(h.Claim)
-	return e.b
+func holdingFields(f *Fields, h *limits.Holder) {
+	f.Version(1)
+	f.At("start", &h.Start, Made)
+	f.At("end", &h.End, Made)
+	Int(f, "amount", &h.Amount)
+	Uint(f, "within", &h.Within)
+	f.Bool("claim", &h.Claim)
+	if f.dir == reading {
+		owner, ok := holderOf(f.key)
+		h.Owner = owner
+		f.Must(ok)
+	}
 }
+
+// EncodeHolding is the row of what an owner holds.
+func EncodeHolding(h limits.Holder) []byte { return encode(holdingFields, &h) }
 
 // DecodeHolding reads it.
 func DecodeHolding(key, payload []byte) (limits.Holder, error) {
-	d := decoder{b: payload}
-	d.byte()
-	h := limits.Holder{Start: d.int(), End: d.int(), Amount: d.int(), Within: d.uint(), Claim: d.byte() == 1}
-	owner, ok := holderOf(key)
-	h.Owner, d.bad = owner, d.bad || !ok
-	return h, d.done(Holdings, key)
+	f, h := Fields{dir: reading, b: payload, key: key}, *new(limits.Holder)
+	holdingFields(&f, &h)
+	return h, f.done(Holdings)
 }
 
 // Held is what a job that has a start holds of pools, by the keys of their counters.
@@ -127,18 +130,10 @@ func (r *Reservation) Held(yield func(counter string, h limits.Holder) bool) {
 	}
 }
 
-func encodePools(e *encoder, list []placer.PoolAmount) {
-	e.uint(uint64(len(list)))
-	for _, a := range list {
-		e.string(a.Pool)
-		e.int(a.Amount)
+func poolFields(f *Fields, name string, list *[]placer.PoolAmount) {
+	for i := range Items(f, name, list) {
+		f.Text("pool", &(*list)[i].Pool)
+		Int(f, "amount", &(*list)[i].Amount)
+		f.Next()
 	}
-}
-
-func decodePools(d *decoder) []placer.PoolAmount {
-	var list []placer.PoolAmount
-	for range d.count() {
-		list = append(list, placer.PoolAmount{Pool: d.string(), Amount: d.int()})
-	}
-	return list
 }

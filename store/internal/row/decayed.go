@@ -93,34 +93,30 @@ func SplitDecayedKey(key []byte) (Sharer, error) {
 	return s, d.done(Decays, key)
 }
 
-// EncodeDecayed is the row.
-func EncodeDecayed(x *Decayed) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(x.At)
-	e.uint(uint64(len(x.Uses)))
-	for _, u := range x.Uses {
-		e.string(u.Name)
-		e.float(u.Value)
-		e.int(u.Rate)
-		e.int(u.One)
+func decayedFields(f *Fields, x *Decayed) {
+	f.Version(1)
+	f.At("at", &x.At, Made)
+	for i := range Items(f, "uses", &x.Uses) {
+		u := &x.Uses[i]
+		f.Text("name", &u.Name)
+		f.Float("value", &u.Value)
+		Int(f, "rate", &u.Rate)
+		Int(f, "one", &u.One)
+		f.Must(!math.IsNaN(u.Value) && !math.IsInf(u.Value, 0) && u.One >= 1)
+		f.Next()
 	}
-	return e.b
+	if f.dir == reading {
+		_, err := SplitDecayedKey(f.key)
+		f.Must(err == nil)
+	}
 }
+
+// EncodeDecayed is the row.
+func EncodeDecayed(x *Decayed) []byte { return encode(decayedFields, x) }
 
 // DecodeDecayed reads it.
 func DecodeDecayed(key, payload []byte) (*Decayed, error) {
-	d := decoder{b: payload}
-	d.byte()
-	x := &Decayed{At: d.int()}
-	for range d.count() {
-		x.Uses = append(x.Uses, DecayedUse{d.string(), d.float(), d.int(), d.int()})
-	}
-	for _, u := range x.Uses {
-		d.bad = d.bad || math.IsNaN(u.Value) || math.IsInf(u.Value, 0) || u.One < 1
-	}
-	if _, err := SplitDecayedKey(key); err != nil {
-		d.bad = true
-	}
-	return x, d.done(Decays, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Decayed)
+	decayedFields(&f, v)
+	return v, f.done(Decays)
 }

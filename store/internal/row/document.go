@@ -9,13 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/placer/fairshare"
 )
 
 // A row as a document is a line of JSON: its table, its key, and the fields of what it
@@ -35,186 +30,183 @@ type document struct {
 	Raw   []byte          `json:"raw"`
 }
 
-// content is how a row of some table becomes a value and back.
-type content struct {
-	fresh  func() any // a pointer to a zero value
-	decode func(key, payload []byte) (any, error)
-	encode func(value any) ([]byte, error)
+// kind is a kind of row: its list of fields, in the directions that are not hot.
+type kind struct {
+	document func(b, key, payload []byte) (doc []byte, same bool, err error) // JSON, and whether that gives the row back
+	payload  func(key, text []byte) ([]byte, error)                          // of JSON
+	verify   func(key, payload []byte) error
+	rewind   func(key, payload []byte, to Rewound) ([]byte, error) // nil if nothing changes
+	names    func() []string
 }
 
-// contentOf makes one of a table's functions.
-func contentOf[T any](decode func(key, payload []byte) (*T, error), encode func(*T) []byte) *content {
-	return &content{
-		fresh:  func() any { return new(T) },
-		decode: func(key, payload []byte) (any, error) { return decode(key, payload) },
-		encode: func(v any) ([]byte, error) { return encode(v.(*T)), nil },
+// kindOf makes one of a list.
+func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
+	return &kind{
+		document: func(b, key, payload []byte) ([]byte, bool, error) {
+			v, err := decode(t, list, key, payload)
+			if err != nil {
+				return b, false, err
+			}
+			from := len(b)
+			b = say(b, list, v)
+			again, err := hear(list, b[from:])
+			return b, err == nil && bytes.Equal(encode(list, again), encode(list, v)), nil
+		},
+		payload: func(key, text []byte) ([]byte, error) {
+			v, err := hear(list, text)
+			if err != nil {
+				return nil, err
+			}
+			payload := encode(list, v)
+			holds, err := decode(t, list, key, payload)
+			if err != nil {
+				return nil, err
+			}
+			if text := say(nil, list, holds); !bytes.Equal(say(nil, list, v), text) {
+				return nil, fmt.Errorf("the row would hold %s", text)
+			}
+			return payload, nil
+		},
+		verify: func(key, payload []byte) error { _, err := decode(t, list, key, payload); return err },
+		rewind: func(key, payload []byte, to Rewound) ([]byte, error) {
+			v, err := decode(t, list, key, payload)
+			if err != nil || !rewind(list, v, to) {
+				return nil, err
+			}
+			return encode(list, v), nil
+		},
+		names: func() []string { return names(list) },
 	}
 }
 
-// byValue is a function that returns a value as one that returns a pointer.
-func byValue[T any](decode func(key, payload []byte) (T, error)) func(key, payload []byte) (*T, error) {
-	return func(key, payload []byte) (*T, error) {
-		v, err := decode(key, payload)
-		return &v, err
+// textFields are the text of a setting.
+func textFields(f *Fields, s *string) {
+	f.Version(linkVersion)
+	switch f.dir {
+	case writing:
+		f.b = append(f.b, *s...)
+	case reading:
+		*s = string(f.take(len(f.b)))
+	default:
+		f.Text("", s)
 	}
 }
 
-var textContent = contentOf(func(_, payload []byte) (*string, error) {
-	s := DecodeText(payload)
-	return &s, nil
-}, func(s *string) []byte { return EncodeText(*s) })
-
-var stateContent = contentOf(func(_, payload []byte) (*State, error) {
-	s := new(State)
-	return s, s.Decode(payload)
-}, (*State).Encode)
-
-// identityFields are what goes along of what tells a file from others: an epoch is drawn
-// for each.
-type identityFields struct {
-	ID      string
-	AnyTime bool
-}
-
-var identityContent = &content{
-	fresh: func() any { return new(identityFields) },
-	decode: func(_, payload []byte) (any, error) {
-		var id Identity
-		err := id.Decode(payload)
-		return &identityFields{id.String(), id.AnyTime}, err
-	},
-	encode: func(value any) ([]byte, error) {
-		fields := value.(*identityFields)
-		id := Identity{AnyTime: fields.AnyTime}
-		digits, err := hex.DecodeString(fields.ID)
-		if err != nil || len(digits) != len(id.ID) {
-			return nil, fmt.Errorf("%q is no id: it has %d hexadecimal digits", fields.ID, 2*len(id.ID))
+// keyFields are the job that an idempotency key leads to.
+func keyFields(f *Fields, job *uint64) {
+	f.Version(linkVersion)
+	switch f.dir {
+	case writing:
+		f.b = append(f.b, Key64(*job)...)
+	case reading:
+		if f.Must(len(f.b) == 8); !f.bad {
+			*job = Number64(f.b)
 		}
-		copy(id.ID[:], digits)
-		return id.Encode(), nil
-	},
-}
-
-var replicaContent = contentOf(func(_, payload []byte) (*Replica, error) {
-	r := new(Replica)
-	return r, r.Decode(payload)
-}, func(r *Replica) []byte { return r.Encode() })
-
-var hookContent = contentOf(func(_, payload []byte) (*Hook, error) { return DecodeHook(payload) }, EncodeHook)
-
-var (
-	refusedContent   = contentOf(DecodeRefused, EncodeRefused)
-	postponedContent = contentOf(func(_, payload []byte) (*Postponed, error) { return DecodePostponed(payload) }, EncodePostponed)
-	beatContent      = contentOf(DecodeBeat, EncodeBeat)
-	lastCycleContent = contentOf(DecodeLastCycle, EncodeLastCycle)
-)
-
-// jobContent are those of Jobs and Stops. A job has as many chunks as its row says, even
-// if that is none.
-var jobContent = contentOf(DecodeJob, EncodeJob)
-
-var shareContents = map[string]*content{
-	string(KeyShareSettings): contentOf(func(_, payload []byte) (*fairshare.Settings, error) { return DecodeShareSettings(payload) }, EncodeShareSettings),
-	string(KeyShareState): contentOf(byValue(func(_, payload []byte) (fairshare.Timer, error) { return DecodeShareTimer(payload) }),
-		func(t *fairshare.Timer) []byte { return EncodeShareTimer(*t) }),
-}
-
-var freedContent = contentOf(func(_, payload []byte) (*Freed, error) { return DecodeFreed(payload) }, EncodeFreed)
-
-// oldContent is those of rows that older versions have left, and nobody reads any more.
-var oldContent = &content{
-	fresh:  func() any { return new([]byte) },
-	decode: func(_, payload []byte) (any, error) { p := bytes.Clone(payload); return &p, nil },
-	encode: func(value any) ([]byte, error) { return *value.(*[]byte), nil },
-}
-
-// contents are those of the tables whose rows are all alike.
-var contents = map[Table]*content{
-	Config:       textContent,
-	Resources:    contentOf(byValue(DecodeResource), func(d *index.Def) []byte { return EncodeResource(*d) }),
-	Queues:       contentOf(byValue(DecodeQueue), func(q *Queue) []byte { return EncodeQueue(*q) }),
-	Nodes:        contentOf(DecodeNode, EncodeNode),
-	Jobs:         jobContent,
-	Stops:        jobContent,
-	Reservations: contentOf(DecodeReservation, EncodeReservation),
-	Standings:    contentOf(DecodeStanding, EncodeStanding),
-	Usage:        contentOf(byValue(DecodeUsage), EncodeUsage),
-	Events:       contentOf(DecodeEvent, EncodeEvent),
-	Keys: contentOf(func(key, payload []byte) (*uint64, error) {
-		n, ok := DecodeNumber64(payload)
-		if !ok {
-			return nil, fmt.Errorf("%w: key %q leads nowhere", ErrDamaged, key)
-		}
-		return &n, nil
-	}, func(n *uint64) []byte { return EncodeNumber64(*n) }),
-	Decided:     oldContent,
-	Batches:     contentOf(DecodeBatch, EncodeBatch),
-	BatchFiles:  contentOf(byValue(DecodeBatchFiles), func(f *[]BatchFile) []byte { return EncodeBatchFiles(*f) }),
-	BatchJobs:   contentOf(DecodeBatchJobs, EncodeBatchJobs),
-	BatchTasks:  contentOf(DecodeBatchTasks, EncodeBatchTasks),
-	BatchHosts:  contentOf(DecodeMember, EncodeMember),
-	BatchRanges: contentOf(DecodeRange, EncodeRange),
-	Answers: {
-		fresh:  func() any { return new(Answer) },
-		decode: func(key, payload []byte) (any, error) { return DecodeAnswerText(key, payload) },
-		encode: func(value any) ([]byte, error) { return value.(*Answer).Encode() },
-	},
-	Payloads:  contentOf(DecodePayload, EncodePayload),
-	Attempts:  contentOf(DecodeAttempt, EncodeAttempt),
-	Counters:  contentOf(DecodeCounter, EncodeCounter),
-	Preempts:  contentOf(DecodePreempt, EncodePreempt),
-	Gone:      contentOf(DecodeTotal, EncodeTotal),
-	Decays:    contentOf(DecodeDecayed, EncodeDecayed),
-	NodePasts: contentOf(DecodeNodePast, EncodeNodePast),
-	Numbers:   contentOf(func(key, payload []byte) (*int64, error) { return DecodeNumber(key, payload) }, func(n *int64) []byte { return EncodeNumber(*n) }),
-	Accounts:  contentOf(DecodeAccount, EncodeAccount),
-	Tallies:   contentOf(DecodeTally, EncodeTally),
-	Views:     contentOf(DecodeView, EncodeView),
-	Limits:    contentOf(DecodeLimit, EncodeLimit),
-	Claims:    contentOf(DecodeClaim, EncodeClaim),
-	Roles:     textContent,
-	Hosts:     contentOf(DecodeHost, func(h *locality.Host) []byte { return EncodeHost(h) }),
-}
-
-// contentAt finds how the row of a key is read and written, nil where none is.
-func contentAt(t Table, key []byte) *content {
-	switch {
-	case t == Meta && string(key) == string(KeyState):
-		return stateContent
-	case t == Meta && string(key) == string(KeyArchive):
-		return textContent
-	case t == Meta && string(key) == string(KeyIdentity):
-		return identityContent
-	case t == Meta && string(key) == string(KeyHook):
-		return hookContent
-	case t == Meta && string(key) == string(KeyPostponed):
-		return postponedContent
-	case t == Meta && string(key) == string(KeyReplica):
-		return replicaContent
-	case t == Meta && isRefusedKey(key):
-		return refusedContent
-	case t == Meta && isBeatKey(key):
-		return beatContent
-	case t == Tallies && string(key) == string(KeyLastCycle):
-		return lastCycleContent
-	case t == Shares:
-		return shareContents[string(key)]
-	case t == Invalidations && string(key) == string(KeyFreed):
-		return freedContent
-	case t == Invalidations:
-		return oldContent
+	default:
+		numberAside(f, "", job)
 	}
-	return contents[t]
+}
+
+// oldFields are those of rows that older versions have left, and no version reads any more.
+func oldFields(f *Fields, payload *[]byte) {
+	switch f.dir {
+	case writing:
+		f.b = append(f.b, *payload...)
+	case reading:
+		*payload = bytes.Clone(f.take(len(f.b)))
+	default:
+		f.Blob("", payload)
+	}
+}
+
+var oldKind = kindOf(Decided, oldFields)
+
+// kinds are those of the tables whose rows are all alike.
+var kinds = [TableCount]*kind{
+	Config:       kindOf(Config, textFields),
+	Resources:    kindOf(Resources, resourceFields),
+	Queues:       kindOf(Queues, queueFields),
+	Nodes:        kindOf(Nodes, nodeFields),
+	Jobs:         kindOf(Jobs, jobFields),
+	Stops:        kindOf(Stops, jobFields),
+	Reservations: kindOf(Reservations, reservationFields),
+	Standings:    kindOf(Standings, standingFields),
+	Usage:        kindOf(Usage, usageFields),
+	Events:       kindOf(Events, eventFields),
+	Keys:         kindOf(Keys, keyFields),
+	Decided:      oldKind,
+	Batches:      kindOf(Batches, batchFields),
+	BatchFiles:   kindOf(BatchFiles, batchFilesFields),
+	BatchJobs:    kindOf(BatchJobs, batchJobsFields),
+	BatchTasks:   kindOf(BatchTasks, batchTasksFields),
+	BatchHosts:   kindOf(BatchHosts, memberFields),
+	BatchRanges:  kindOf(BatchRanges, rangeFields),
+	Answers:      kindOf(Answers, answerFields),
+	Payloads:     kindOf(Payloads, payloadFields),
+	Attempts:     kindOf(Attempts, attemptFields),
+	Counters:     kindOf(Counters, counterFields),
+	Preempts:     kindOf(Preempts, preemptFields),
+	Gone:         kindOf(Gone, totalFields),
+	Decays:       kindOf(Decays, decayedFields),
+	NodePasts:    kindOf(NodePasts, nodePastFields),
+	Numbers:      kindOf(Numbers, numberFields),
+	Accounts:     kindOf(Accounts, accountFields),
+	Tallies:      kindOf(Tallies, tallyFields),
+	Views:        kindOf(Views, viewFields),
+	Limits:       kindOf(Limits, limitFields),
+	Claims:       kindOf(Claims, claimFields),
+	Roles:        kindOf(Roles, textFields),
+	Hosts:        kindOf(Hosts, hostFields),
+}
+
+// special are the kinds of rows that share a table with others, by the beginning of their keys,
+// or the whole of it.
+var special = []struct {
+	table Table
+	key   string
+	whole bool
+	kind  *kind
+}{
+	{Meta, string(KeyState), true, kindOf(Meta, stateFields)},
+	{Meta, string(KeyArchive), true, kindOf(Meta, textFields)},
+	{Meta, string(KeyIdentity), true, kindOf(Meta, identityFields)},
+	{Meta, string(KeyHook), true, kindOf(Meta, hookFields)},
+	{Meta, string(KeyPostponed), true, kindOf(Meta, postponedFields)},
+	{Meta, string(KeyReplica), true, kindOf(Meta, replicaFields)},
+	{Meta, refusedPrefix, false, kindOf(Meta, refusedFields)},
+	{Meta, beatPrefix, false, kindOf(Meta, beatFields)},
+	{Tallies, string(KeyLastCycle), true, kindOf(Tallies, lastCycleFields)},
+	{Shares, string(KeyShareSettings), true, kindOf(Shares, shareSettingsFields)},
+	{Shares, string(KeyShareState), true, kindOf(Shares, shareTimerFields)},
+	{Invalidations, string(KeyFreed), true, kindOf(Invalidations, freedFields)},
+	{Invalidations, "", false, oldKind},
+}
+
+// kindAt is the kind of the row of a key, nil if there is none.
+func kindAt(t Table, key []byte) *kind {
+	for i := range special {
+		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key), x.key)) {
+			return x.kind
+		}
+	}
+	return kinds[t]
+}
+
+// Rewind is a row whose instants are put back, nil if none changes.
+func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
+	if k := kindAt(t, key); k != nil {
+		return k.rewind(key, payload, to)
+	}
+	return nil, nil
 }
 
 // Readable verifies that a row can be decoded, as far as this version knows it.
 func Readable(t Table, key, payload []byte) error {
-	c := contentAt(t, key)
-	if c == nil {
+	k := kindAt(t, key)
+	if k == nil {
 		return fmt.Errorf("%w: table %s has no row %x", ErrDamaged, t, key)
 	}
-	_, err := c.decode(key, payload)
-	return err
+	return k.verify(key, payload)
 }
 
 // keyParts are the widths in bytes of the numbers that a key is made of; nil is a name.
@@ -226,37 +218,22 @@ var keyParts = map[Table][]int{
 
 // AppendDocument appends a row as a document, with the line's end.
 func AppendDocument(b []byte, t Table, key, payload []byte) ([]byte, error) {
-	c := contentAt(t, key)
-	if c == nil {
+	k := kindAt(t, key)
+	if k == nil {
 		return nil, fmt.Errorf("%w: table %s has no row %x", ErrDamaged, t, key)
-	}
-	value, err := c.decode(key, payload)
-	if err != nil {
-		return nil, err
 	}
 	b = append(append(b, `{"table":"`...), t.String()...)
 	b = appendKey(append(b, `","key":`...), t, key)
 	before := len(b)
-	b = appendFields(append(b, `,"row":`...), reflect.ValueOf(value).Elem())
-	if _, back, err := c.read(b[before+len(`,"row":`):]); err == nil {
-		if want, err := c.encode(value); err == nil && bytes.Equal(back, want) {
-			return append(b, "}\n"...), nil
-		}
+	b, same, err := k.document(append(b, `,"row":`...), key, payload)
+	switch {
+	case err != nil:
+		return nil, err
+	case same:
+		return append(b, "}\n"...), nil
 	}
 	b = append(b[:before], `,"raw":"`...)
 	return append(base64.StdEncoding.AppendEncode(b, payload), "\"}\n"...), nil
-}
-
-// read reads a row's fields.
-func (c *content) read(fields []byte) (value any, payload []byte, err error) {
-	value = c.fresh()
-	d := json.NewDecoder(bytes.NewReader(fields))
-	d.DisallowUnknownFields()
-	if err := d.Decode(value); err != nil {
-		return nil, nil, err
-	}
-	payload, err = c.encode(value)
-	return value, payload, err
 }
 
 // ReadDocument reads such a line.
@@ -277,47 +254,21 @@ func ReadDocument(line []byte) (t Table, key, payload []byte, err error) {
 	if key, err = readKey(t, doc.Key); err != nil {
 		return 0, nil, nil, err
 	}
-	c := contentAt(t, key)
+	k := kindAt(t, key)
 	switch {
-	case c == nil:
+	case k == nil:
 		return 0, nil, nil, fmt.Errorf("table %s has no row of the key %s", t, doc.Key)
 	case (doc.Row == nil) == (doc.Raw == nil):
 		return 0, nil, nil, errors.New(`it is to have "row", or "raw"`)
-	case doc.Raw != nil:
-		err = c.readRaw(key, doc.Raw)
-		return t, key, doc.Raw, err
+	case doc.Raw == nil:
+		payload, err = k.payload(key, doc.Row)
+	case len(doc.Raw) == 0:
+		err = errors.New("the row is empty")
+	default:
+		payload, err = doc.Raw, k.verify(key, doc.Raw)
 	}
-	payload, err = c.readRow(key, doc.Row)
 	return t, key, payload, err
 }
-
-// readRow is the payload of a row's fields. What they say has to be what a row of that key
-// holds, neither more nor less.
-func (c *content) readRow(key []byte, fields json.RawMessage) ([]byte, error) {
-	said, payload, err := c.read(fields)
-	if err != nil {
-		return nil, err
-	}
-	holds, err := c.decode(key, payload)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(fieldsOf(said), fieldsOf(holds)) {
-		return nil, fmt.Errorf("the row would hold %s", fieldsOf(holds))
-	}
-	return payload, nil
-}
-
-// readRaw verifies a payload.
-func (c *content) readRaw(key, payload []byte) error {
-	if len(payload) == 0 {
-		return errors.New("the row is empty")
-	}
-	_, err := c.decode(key, payload)
-	return err
-}
-
-func fieldsOf(value any) []byte { return appendFields(nil, reflect.ValueOf(value).Elem()) }
 
 // hexadecimal begins a key that is neither numbers nor a name.
 const hexadecimal = "hex:"

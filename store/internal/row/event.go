@@ -1,7 +1,5 @@
 package row
 
-import "encoding/binary"
-
 // Event is something that has become of a job, a node or a reservation.
 type Event struct {
 	ID     uint64
@@ -22,48 +20,30 @@ type Event struct {
 
 const eventVersion = 1
 
-func (ev *Event) texts() [5]*string {
-	return [...]*string{&ev.Node, &ev.Event, &ev.Old, &ev.New, &ev.Reason}
+func eventFields(f *Fields, ev *Event) {
+	f.Version(eventVersion)
+	KeyPart(f, "id", 0, 8, 8, &ev.ID)
+	f.At("time", &ev.Time, Past)
+	Uint(f, "job", &ev.Job)
+	f.Text("node", &ev.Node)
+	f.Text("event", &ev.Event)
+	f.Text("old", &ev.Old)
+	f.Text("new", &ev.New)
+	f.Text("reason", &ev.Reason)
+	if f.More(ev.By != nil || ev.Attempt > 1) { // most are about a job's first attempt
+		Uint(f, "attempt", &ev.Attempt)
+	}
+	if f.More(ev.By != nil) {
+		f.UID("by", &ev.By)
+	}
 }
 
 // EncodeEvent is the row of an event.
-func EncodeEvent(ev *Event) []byte {
-	e := encoder{b: make([]byte, 0, 64)}
-	e.byte(eventVersion)
-	e.int(ev.Time)
-	e.uint(ev.Job)
-	for _, s := range ev.texts() {
-		e.string(*s)
-	}
-	switch {
-	case ev.By != nil:
-		e.uint(uint64(max(0, ev.Attempt)))
-		e.uint(uint64(*ev.By))
-	case ev.Attempt > 1:
-		e.uint(uint64(ev.Attempt))
-	}
-	return e.b
-}
+func EncodeEvent(ev *Event) []byte { return encode(eventFields, ev) }
 
 // DecodeEvent reads it.
 func DecodeEvent(key, payload []byte) (*Event, error) {
-	d := decoder{b: payload}
-	d.byte()
-	ev := &Event{Time: d.int(), Job: d.uint()}
-	for _, s := range ev.texts() {
-		*s = d.string()
-	}
-	if len(d.b) > 0 { // most are about a job's first attempt
-		ev.Attempt = int(d.uint())
-	}
-	if len(d.b) > 0 {
-		by := uint32(d.uint())
-		ev.By = &by
-	}
-	if len(key) == 8 {
-		ev.ID = binary.BigEndian.Uint64(key)
-	} else {
-		d.bad = true
-	}
-	return ev, d.done(Events, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Event)
+	eventFields(&f, v)
+	return v, f.done(Events)
 }

@@ -1,8 +1,6 @@
 package row
 
 import (
-	"fmt"
-
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
@@ -22,29 +20,40 @@ const (
 	freedAnywhere = 2
 )
 
-// EncodeFreed is the row.
-func EncodeFreed(f *Freed) []byte {
-	if f.Anywhere {
-		return []byte{freedAnywhere}
+func freedFields(f *Fields, x *Freed) {
+	version := byte(freedNodes)
+	if x.Anywhere {
+		version = freedAnywhere
 	}
-	content, err := roaring.BitmapOf(f.Nodes...).MarshalBinary()
-	if err != nil {
-		panic(err) // it writes to memory
+	switch version = f.Version(version); f.dir {
+	case writing:
+		if !x.Anywhere {
+			content, err := roaring.BitmapOf(x.Nodes...).MarshalBinary()
+			if err != nil {
+				panic(err) // it writes to memory
+			}
+			f.b = append(f.b, content...)
+		}
+	case reading:
+		nodes := roaring.New()
+		x.Anywhere = version == freedAnywhere
+		f.Must(version == freedNodes || x.Anywhere && len(f.b) == 0)
+		f.Must(x.Anywhere || nodes.UnmarshalBinary(f.b) == nil)
+		if !f.bad && !x.Anywhere {
+			x.Nodes = nodes.ToArray()
+		}
+	default:
+		f.fact("anywhere", &x.Anywhere)
+		Uints(f, "nodes", &x.Nodes)
 	}
-	return append([]byte{freedNodes}, content...)
 }
+
+// EncodeFreed is the row.
+func EncodeFreed(x *Freed) []byte { return encode(freedFields, x) }
 
 // DecodeFreed reads it.
 func DecodeFreed(payload []byte) (*Freed, error) {
-	if len(payload) == 1 && payload[0] == freedAnywhere {
-		return &Freed{Anywhere: true}, nil
-	}
-	if len(payload) == 0 || payload[0] != freedNodes {
-		return nil, fmt.Errorf("%w: where room was made: %x", ErrDamaged, payload)
-	}
-	nodes := roaring.New()
-	if err := nodes.UnmarshalBinary(payload[1:]); err != nil {
-		return nil, fmt.Errorf("%w: where room was made: %v", ErrDamaged, err)
-	}
-	return &Freed{Nodes: nodes.ToArray()}, nil
+	f, v := Fields{dir: reading, b: payload, key: KeyFreed}, new(Freed)
+	freedFields(&f, v)
+	return v, f.done(Invalidations)
 }

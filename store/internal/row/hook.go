@@ -11,23 +11,20 @@ type Hook struct {
 
 const hookVersion = 1
 
-// EncodeHook is the row.
-func EncodeHook(h *Hook) []byte {
-	e := encoder{}
-	e.byte(hookVersion)
-	e.uint(h.Cursor)
-	e.b = append(e.b, h.Holder[:]...)
-	e.int(h.Until)
-	e.int(h.Failing)
-	return e.b
+func hookFields(f *Fields, h *Hook) {
+	f.Version(hookVersion)
+	Uint(f, "cursor", &h.Cursor)
+	f.Digits("holder", h.Holder[:])
+	f.At("until", &h.Until, Past)
+	f.At("failing", &h.Failing, Past)
 }
+
+// EncodeHook is the row.
+func EncodeHook(h *Hook) []byte { return encode(hookFields, h) }
 
 // DecodeHook reads it.
 func DecodeHook(payload []byte) (*Hook, error) {
-	d := decoder{b: payload}
-	d.byte()
-	h := &Hook{Cursor: d.uint()}
-	copy(h.Holder[:], d.take(len(h.Holder)))
-	h.Until, h.Failing = d.int(), d.int()
-	return h, d.done(Meta, KeyHook)
+	f, v := Fields{dir: reading, b: payload, key: KeyHook}, new(Hook)
+	hookFields(&f, v)
+	return v, f.done(Meta)
 }

@@ -16,28 +16,27 @@ const identityVersion = 1
 // String is the id as text: 32 hexadecimal digits.
 func (i *Identity) String() string { return hex.EncodeToString(i.ID[:]) }
 
-// Encode is the row.
-func (i *Identity) Encode() []byte {
-	e := encoder{}
-	e.byte(identityVersion)
-	e.b = append(e.b, i.ID[:]...)
-	e.fixed32(i.Epoch)
-	e.bool(i.AnyTime)
-	if i.Owner != nil {
-		e.uint(uint64(*i.Owner))
+// identityFields has in documents what goes along into another file. That has an epoch and
+// an owner of its own.
+func identityFields(f *Fields, i *Identity) {
+	f.Version(identityVersion)
+	f.Digits("id", i.ID[:])
+	if f.bytes() {
+		Fixed(f, "epoch", &i.Epoch)
 	}
-	return e.b
+	f.Bool("anyTime", &i.AnyTime)
+	if f.bytes() && f.More(i.Owner != nil) {
+		f.UID("owner", &i.Owner)
+	}
 }
+
+// Encode is the row.
+func (i *Identity) Encode() []byte { return encode(identityFields, i) }
 
 // Decode reads it.
 func (i *Identity) Decode(payload []byte) error {
-	d := decoder{b: payload}
-	d.byte()
-	copy(i.ID[:], d.take(len(i.ID)))
-	i.Epoch, i.AnyTime = d.fixed32(), d.byte() == 1
-	if len(d.b) > 0 {
-		uid := uint32(d.uint())
-		i.Owner = &uid
-	}
-	return d.done(Meta, KeyIdentity)
+	f := Fields{dir: reading, b: payload, key: KeyIdentity}
+	*i = Identity{}
+	identityFields(&f, i)
+	return f.done(Meta)
 }

@@ -55,22 +55,22 @@ func (t Table) Part(key []byte) int {
 // IndexSumKey is the key in IndexSums of the rows of a table whose keys begin with part.
 func IndexSumKey(b []byte, t Table, part []byte) []byte { return append(append(b, byte(t)), part...) }
 
+func indexSumFields(f *Fields, s *Sum) {
+	f.Version(1)
+	sumFields(f, s)
+}
+
 // Encode returns the row of a sum in IndexSums, nil if it sums up no row.
 func (s *Sum) Encode() []byte {
 	if *s == (Sum{}) {
 		return nil
 	}
-	e := encoder{}
-	e.byte(1)
-	e.uint(s.Count)
-	e.uint(s.Sum)
-	return e.b
+	return encode(indexSumFields, s)
 }
 
 // DecodeIndexSum reads a row of IndexSums.
 func DecodeIndexSum(key, payload []byte) (s Sum, err error) {
-	d := decoder{b: payload}
-	d.byte()
-	s = Sum{d.uint(), d.uint()}
-	return s, d.done(IndexSums, key)
+	f := Fields{dir: reading, b: payload, key: key}
+	indexSumFields(&f, &s)
+	return s, f.done(IndexSums)
 }

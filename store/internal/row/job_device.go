@@ -3,7 +3,6 @@ package row
 import (
 	"encoding/binary"
 
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 )
 
@@ -11,39 +10,41 @@ import (
 // in whole bytes without zeros at the end. A job that has none, and says nothing of how, has
 // nothing of this in its row.
 
-func encodeJobDevices(e *encoder, j *Job) {
-	e.byte(byte(j.Bind))
-	e.uint(uint64(len(j.Devices)))
-	for _, d := range j.Devices {
-		e.uint(uint64(d.Node))
-		e.uint(uint64(d.Res))
-		var b []byte
-		for _, w := range d.Which {
-			b = binary.LittleEndian.AppendUint64(b, w)
-		}
-		for len(b) > 0 && b[len(b)-1] == 0 {
-			b = b[:len(b)-1]
-		}
-		e.string(string(b))
+func jobDeviceFields(f *Fields, j *Job) {
+	Byte(f, "bind", &j.Bind)
+	for i := range Items(f, "devices", &j.Devices) {
+		d := &j.Devices[i]
+		Uint(f, "node", &d.Node)
+		Uint(f, "res", &d.Res)
+		bitsField(f, "which", &d.Which)
+		f.Next()
 	}
+	f.Must(j.Bind.Valid())
 }
 
-func decodeJobDevices(d *decoder, j *Job) {
-	j.Bind = devices.Policy(d.byte())
-	n := d.count()
-	d.bad = d.bad || !j.Bind.Valid()
-	for range n {
-		bound := JobDevices{Node: uint32(d.uint()), Res: index.ResID(d.uint())}
-		b := d.take(d.count())
-		if len(b) > devices.MaxDevices/8 {
-			d.bad = true
+func bitsField(f *Fields, name string, bits *devices.Bits) {
+	switch f.dir {
+	case writing:
+		n := 8 * len(*bits)
+		for n > 0 && (*bits)[(n-1)/8]>>(8*((n-1)%8))&0xff == 0 {
+			n--
+		}
+		f.uvar(uint64(n))
+		for i := range n {
+			f.b = append(f.b, byte((*bits)[i/8]>>(8*(i%8))))
+		}
+	case reading:
+		b := f.take(f.count(0))
+		f.Must(len(b) <= devices.MaxDevices/8)
+		if *bits = nil; f.bad {
 			return
 		}
 		for ; len(b) > 0; b = b[min(8, len(b)):] {
 			var w [8]byte
 			copy(w[:], b)
-			bound.Which = append(bound.Which, binary.LittleEndian.Uint64(w[:]))
+			*bits = append(*bits, binary.LittleEndian.Uint64(w[:]))
 		}
-		j.Devices = append(j.Devices, bound)
+	default:
+		Uints(f, name, (*[]uint64)(bits))
 	}
 }

@@ -3,7 +3,6 @@ package row
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"strings"
 
 	"github.com/placectl/placectl/placer/limits"
@@ -25,46 +24,55 @@ const softSuffix = "\x00soft"
 // LimitPrefix is how the keys of the rules with a key begin.
 func LimitPrefix(key limits.Key) []byte { return append([]byte(key.String()), 0) }
 
-// EncodeLimit is the row of a rule.
-func EncodeLimit(r *limits.Rule) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(r.Max)
-	return e.b
+func limitFields(f *Fields, r *limits.Rule) {
+	f.Version(1)
+	switch f.dir {
+	case writing:
+	case reading:
+		f.Must(limitOfKey(f.key, r))
+	default: // its key as fields
+		for i := range Items(f, "key", (*[]limits.Part)(&r.Key)) {
+			Byte(f, "kind", &r.Key[i].Kind)
+			f.Text("name", &r.Key[i].Name)
+			f.Next()
+		}
+		f.Text("measure.resource", &r.Measure.Resource)
+		Byte(f, "measure.form", &r.Measure.Form)
+		f.fact("soft", &r.Soft)
+	}
+	Int(f, "max", &r.Max)
+	f.Must(r.Max >= 0 && r.Max <= limits.MaxAmount)
 }
 
-// DecodeLimit reads it.
-func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
-	d := decoder{b: payload}
-	d.byte()
-	r := &limits.Rule{Max: d.int()}
+func limitOfKey(key []byte, r *limits.Rule) bool {
 	head, soft := bytes.CutSuffix(key, []byte(softSuffix))
 	of, measure, found := bytes.Cut(head, []byte{0})
 	var err error
 	if r.Key, err = limits.ParseKey(string(of)); err == nil {
 		r.Measure, err = limits.ParseMeasure(string(measure))
 	}
-	if err != nil || !found || r.Max < 0 || r.Max > limits.MaxAmount {
-		return nil, fmt.Errorf("%w: limit %q", ErrDamaged, key)
-	}
 	r.Soft = soft
-	return r, d.done(Limits, key)
+	return err == nil && found
+}
+
+// EncodeLimit is the row of a rule.
+func EncodeLimit(r *limits.Rule) []byte { return encode(limitFields, r) }
+
+// DecodeLimit reads it.
+func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
+	f, v := Fields{dir: reading, b: payload, key: key}, new(limits.Rule)
+	limitFields(&f, v)
+	return v, f.done(Limits)
 }
 
 // EncodeLimitSum is the row of how much a rule counts for somebody.
-func EncodeLimitSum(n int64) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(n)
-	return e.b
-}
+func EncodeLimitSum(n int64) []byte { return EncodeNumber(n) }
 
 // DecodeLimitSum reads it.
 func DecodeLimitSum(key, payload []byte) (int64, error) {
-	d := decoder{b: payload}
-	d.byte()
-	n := d.int()
-	return n, d.done(LimitSums, key)
+	f, n := Fields{dir: reading, b: payload, key: key}, *new(int64)
+	numberFields(&f, &n)
+	return n, f.done(LimitSums)
 }
 
 // limitPrefix begins what rules count in Holdings. On disk; must not change.

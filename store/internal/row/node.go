@@ -24,55 +24,126 @@ const (
 	nodeTexts
 )
 
+func nodeFields(f *Fields, n *index.Node) {
+	nodeHead(f, n)
+	nodeDeviceFields(f, n)
+}
+
+// nodeHead is a node without its devices.
+func nodeHead(f *Fields, n *index.Node) {
+	f.Version(nodeVersion)
+	KeyPart(f, "number", 0, 4, 4, &n.Number)
+	Byte(f, "state", &n.State)
+	Fixed(f, "bucket", &n.Bucket)
+	Fixed(f, "priority", &n.Priority)
+	f.aloneText("name", &n.Name)
+	f.Word("queue", &n.Queue)
+	f.aloneText("reason", &n.Reason)
+	accessWordField(f, &n.Access)
+	f.Word("priorityF", &n.PriorityF)
+	for i := range Again(f, "features", &n.Features) {
+		f.Word("", &n.Features[i])
+		f.Next()
+	}
+	measureFields(f, n)
+	for i := range Again(f, "res", &n.Res) {
+		a := &n.Res[i]
+		Uint(f, "res", &a.Res)
+		f.Word("value.str", &a.Value.Str)
+		Int(f, "value.num", &a.Value.Num)
+		f.Next()
+	}
+	if f.More(true) { // rows of before there was sharing end here
+		Byte(f, "sharing", &n.Sharing)
+	}
+	if n.Lessened = n.Lessened || f.dir == reading; f.More(true) { // as do those that do not know
+		f.Bool("lessened", &n.Lessened)
+	}
+	f.Must(n.Sharing.Valid())
+}
+
+// accessWordField holds an access policy by its word, nothing for shared. Documents have its
+// number.
+func accessWordField(f *Fields, a *index.Access) {
+	word := ""
+	switch {
+	case !f.bytes():
+		numberAside(f, "access", a)
+		return
+	case f.dir == writing && *a != index.AccessShared:
+		word = a.String()
+	}
+	if f.Word("", &word); f.dir == reading {
+		var err error
+		*a, err = index.ParseAccess(word)
+		f.Must(err == nil)
+	}
+}
+
+// measureFields are those that are not 0, behind a byte that says which.
+func measureFields(f *Fields, n *index.Node) {
+	set, names := byte(0xff), [...]string{"speed", "procSpeed", "load", "usage"}
+	list := [...]*float64{&n.Speed, &n.ProcSpeed, &n.Load, &n.Usage}
+	if f.dir == writing {
+		set = 0
+		for i, v := range list {
+			if *v != 0 {
+				set |= 1 << i
+			}
+		}
+	}
+	f.raw(&set)
+	for i, v := range list {
+		if set&(1<<i) != 0 {
+			f.Float(names[i], v)
+		}
+	}
+}
+
 // EncodeNode is the row of a node.
-func EncodeNode(n *index.Node) []byte {
-	e := encoder{b: make([]byte, 0, 96)}
-	e.byte(nodeVersion)
-	e.byte(byte(n.State))
-	e.fixed32(n.Bucket)
-	e.fixed32(uint32(n.Priority))
-	for _, s := range [nodeTexts]string{n.Name, n.Queue, n.Reason, accessWord(n.Access), n.PriorityF} {
-		e.string(s)
-	}
-	e.strings(n.Features)
-	measures := nodeMeasures(n)
-	var set byte
-	for i, v := range measures {
-		if *v != 0 {
-			set |= 1 << i
-		}
-	}
-	e.byte(set)
-	for _, v := range measures {
-		if *v != 0 {
-			e.float(*v)
-		}
-	}
-	e.uint(uint64(len(n.Res)))
-	for _, a := range n.Res {
-		e.uint(uint64(a.Res))
-		e.string(a.Value.Str)
-		e.int(a.Value.Num)
-	}
-	e.byte(byte(n.Sharing)) // rows of before there was sharing end above
-	e.bool(n.Lessened)      // as do, here, those that do not know
-	encodeDevices(&e, n)    // and here those of nodes that name none
-	return e.b
+func EncodeNode(n *index.Node) []byte { return encode(nodeFields, n) }
+
+// ReadNodeOnly fills in a node without its devices, as ReadNode does, and returns the bytes
+// of these.
+func ReadNodeOnly(key, payload []byte, n *index.Node, words *Words) (devices []byte, err error) {
+	f := Fields{dir: reading, b: payload, key: key, words: words}
+	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
+	nodeHead(&f, n)
+	return f.b, f.done(Nodes)
 }
 
-// accessWord is how a row holds an access policy: by its word, and nothing for
-// shared.
-func accessWord(a index.Access) string {
-	if a == index.AccessShared {
-		return ""
-	}
-	return a.String()
+// DecodeDevices reads the devices of a node, and the distances of their groups.
+func DecodeDevices(key, part []byte, n *index.Node) error {
+	f := Fields{dir: reading, b: part, key: key}
+	nodeDeviceFields(&f, n)
+	return f.done(Nodes)
 }
 
-// nodeMeasures are the numbers of which a row holds those that are not 0, after a byte
-// that says which.
-func nodeMeasures(n *index.Node) [4]*float64 {
-	return [...]*float64{&n.Speed, &n.ProcSpeed, &n.Load, &n.Usage}
+// ReadTraits fills in what policies look at: all of a node but its name and the reason
+// it is not up. Equal words are one string, and the node's slices are used again.
+func ReadTraits(key, payload []byte, n *index.Node, words *Words) error {
+	f := Fields{dir: reading, b: payload, key: key, words: words, traits: true}
+	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
+	nodeHead(&f, n)
+	return f.done(Nodes)
+}
+
+// aloneText is a text that hardly any other node has.
+func (f *Fields) aloneText(name string, v *string) {
+	if f.traits {
+		f.take(f.count(0))
+		return
+	}
+	f.Text(name, v)
+}
+
+// Word is a text that many rows have: equal ones are one string.
+func (f *Fields) Word(name string, v *string) {
+	if f.dir == reading {
+		*v = f.words.Of(f.take(f.count(0)))
+		return
+	}
+	f.Text(name, v)
 }
 
 // DecodeNode reads the whole of a node.
@@ -99,76 +170,6 @@ func DecodeNodeOnly(key, payload []byte) (n *index.Node, devices []byte, err err
 	return n, devices, err
 }
 
-// ReadNodeOnly fills in a node without its devices, as ReadNode does, and returns the bytes
-// of these.
-func ReadNodeOnly(key, payload []byte, n *index.Node, words *Words) (devices []byte, err error) {
-	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
-	d := decoder{b: payload}
-	readNodeHead(&d, n)
-	n.Name, n.Queue, n.Reason = d.string(), words.next(&d), d.string()
-	err = readNodeRest(key, &d, n, words)
-	return d.b, err
-}
-
-// DecodeDevices reads the devices of a node, and the distances of their groups.
-func DecodeDevices(key, part []byte, n *index.Node) error {
-	d := decoder{b: part}
-	decodeDevices(&d, n)
-	return d.done(Nodes, key)
-}
-
-// ReadTraits fills in what policies look at: all of a node but its name and the reason
-// it is not up. Equal words are one string, and the node's slices are used again.
-func ReadTraits(key, payload []byte, n *index.Node, words *Words) error {
-	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
-	d := decoder{b: payload}
-	readNodeHead(&d, n)
-	d.skip()
-	n.Queue = words.next(&d)
-	d.skip()
-	return readNodeRest(key, &d, n, words)
-}
-
-func readNodeHead(d *decoder, n *index.Node) {
-	d.byte()
-	n.State, n.Bucket, n.Priority = index.State(d.byte()), d.fixed32(), int32(d.fixed32())
-}
-
-// readNodeRest reads what comes after the reason.
-func readNodeRest(key []byte, d *decoder, n *index.Node, words *Words) error {
-	var unknown error
-	n.Access, unknown = index.ParseAccess(words.next(d))
-	n.PriorityF = words.next(d)
-	for range d.count() {
-		n.Features = append(n.Features, words.next(d))
-	}
-	set := d.byte()
-	for i, v := range nodeMeasures(n) {
-		if set&(1<<i) != 0 {
-			*v = d.float()
-		}
-	}
-	count := d.count()
-	if n.Res == nil {
-		n.Res = make([]index.Amount, 0, count)
-	}
-	for range count {
-		n.Res = append(n.Res, index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Str: words.next(d), Num: d.int()}})
-	}
-	if len(d.b) > 0 {
-		n.Sharing = index.Sharing(d.byte())
-	}
-	n.Lessened = true
-	if len(d.b) > 0 {
-		n.Lessened = d.byte() == 1
-	}
-	d.bad = d.bad || unknown != nil || !n.Sharing.Valid() || len(key) != 4
-	if len(key) == 4 {
-		n.Number = binary.BigEndian.Uint32(key)
-	}
-	return d.done(Nodes, key)
-}
-
 // Words hands out equal words as one string. Nil makes each anew.
 type Words struct{ known map[string]string }
 
@@ -192,9 +193,6 @@ func (w *Words) Of(b []byte) string {
 	}
 	return s
 }
-
-// next reads a word.
-func (w *Words) next(d *decoder) string { return w.Of(d.take(d.count())) }
 
 // NodeView reads a node's row in place, and only as far as what is asked for. What it
 // returns lives as long as the row. One view may be opened on many rows, one after the

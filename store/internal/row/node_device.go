@@ -20,25 +20,59 @@ const (
 	deviceThreads
 )
 
-func encodeDevices(e *encoder, n *index.Node) {
-	if len(n.Devices) == 0 && len(n.Distances) == 0 {
+func nodeDeviceFields(f *Fields, n *index.Node) {
+	if !f.More(len(n.Devices) > 0 || len(n.Distances) > 0) {
 		return
 	}
-	e.uint(uint64(len(n.Devices)))
-	for _, d := range n.Devices {
-		e.uint(uint64(d.Res))
-		encodeSet(e, d.Set)
+	for i := range Items(f, "devices", &n.Devices) {
+		Uint(f, "res", &n.Devices[i].Res)
+		setFields(f, &n.Devices[i].Set)
+		f.Next()
 	}
-	e.uint(uint64(len(n.Distances)))
-	for _, line := range n.Distances {
-		for _, far := range line {
-			e.byte(byte(far))
+	size := Items(f, "distances", (*[][]int)(&n.Distances))
+	f.Must(size*size <= len(f.b))
+	for i := range n.Distances {
+		if f.bad {
+			return
+		}
+		lineFields(f, &n.Distances[i], size)
+		f.Next()
+	}
+}
+
+// lineFields are the distances of a group to all of them.
+func lineFields(f *Fields, line *[]int, size int) {
+	if !f.bytes() {
+		Uints(f, "", line)
+		return
+	}
+	if f.dir == reading {
+		*line = make([]int, size)
+	}
+	for i := range *line {
+		Byte(f, "", &(*line)[i])
+	}
+}
+
+func setFields(f *Fields, s *devices.Set) {
+	switch f.dir {
+	case writing:
+		encodeSet(f, *s)
+	case reading:
+		*s = decodeSet(f)
+	default:
+		for i := range Items(f, "set", (*[]devices.Device)(s)) {
+			d := &(*s)[i]
+			f.Text("id", &d.ID)
+			numberAside(f, "group", &d.Group)
+			deviceFields(f, d)
+			f.Next()
 		}
 	}
 }
 
-func encodeSet(e *encoder, s devices.Set) {
-	e.uint(uint64(len(s)))
+func encodeSet(f *Fields, s devices.Set) {
+	f.uvar(uint64(len(s)))
 	ids := make([]string, len(s))
 	known := 0
 	for i := 0; i < len(s); {
@@ -49,17 +83,79 @@ func encodeSet(e *encoder, s devices.Set) {
 				known++
 			}
 		}
-		e.uint(uint64(run - i))
-		e.uint(uint64(s[i].Group))
+		f.uvar(uint64(run - i))
+		f.uvar(uint64(s[i].Group))
 		i = run
 	}
-	e.string(devices.FormatIDs(ids))
-	e.uint(uint64(known))
+	text := devices.FormatIDs(ids)
+	f.Text("", &text)
+	f.uvar(uint64(known))
 	for i := range s {
-		if facts := deviceFacts(&s[i]); facts != 0 {
-			e.uint(uint64(i))
-			encodeDevice(e, &s[i], facts)
+		if deviceFacts(&s[i]) != 0 {
+			f.uvar(uint64(i))
+			deviceFields(f, &s[i])
 		}
+	}
+}
+
+func decodeSet(f *Fields) devices.Set {
+	size := f.uvar(0)
+	if f.Must(size <= devices.MaxDevices); f.bad {
+		return nil
+	}
+	set := make(devices.Set, size)
+	for i := 0; i < len(set) && !f.bad; {
+		run, group := int(f.uvar(0)), int(f.uvar(0))
+		if f.Must(run >= 1 && run <= len(set)-i); f.bad {
+			return nil
+		}
+		for ; run > 0; run-- {
+			set[i].Group = group
+			i++
+		}
+	}
+	var ids string
+	f.Text("", &ids)
+	f.Must(set.Name(ids) == nil)
+	for range f.count(0) {
+		i := f.uvar(0)
+		if f.Must(i < size); f.bad {
+			return nil
+		}
+		deviceFields(f, &set[i])
+	}
+	return set
+}
+
+// deviceFields are what is known of a device besides its identity and its group.
+func deviceFields(f *Fields, d *devices.Device) {
+	facts := deviceFacts(d)
+	if f.raw(&facts); f.dir == reading {
+		d.Drained = facts&deviceDrained != 0
+	} else if !f.bytes() {
+		facts = 0xff
+		f.fact("drained", &d.Drained)
+	}
+	if facts&deviceUUID != 0 {
+		f.Text("uuid", &d.UUID)
+	}
+	if facts&deviceModel != 0 {
+		f.Text("model", &d.Model)
+	}
+	if facts&deviceReason != 0 {
+		f.Text("reason", &d.Reason)
+	}
+	if facts&deviceSlices != 0 {
+		f.Text("into", &d.Into)
+	}
+	if facts&deviceVRAM != 0 {
+		Int(f, "vram", &d.VRAM)
+	}
+	if facts&deviceSlices != 0 {
+		Uint(f, "slices", &d.Slices)
+	}
+	if facts&deviceThreads != 0 {
+		Uints(f, "threads", &d.Threads)
 	}
 }
 
@@ -82,99 +178,4 @@ var deviceTexts = [...]struct {
 	{deviceModel, func(d *devices.Device) *string { return &d.Model }},
 	{deviceReason, func(d *devices.Device) *string { return &d.Reason }},
 	{deviceSlices, func(d *devices.Device) *string { return &d.Into }},
-}
-
-func encodeDevice(e *encoder, d *devices.Device, facts byte) {
-	e.byte(facts)
-	for _, t := range deviceTexts {
-		if facts&t.bit != 0 {
-			e.string(*t.of(d))
-		}
-	}
-	if facts&deviceVRAM != 0 {
-		e.int(d.VRAM)
-	}
-	if facts&deviceSlices != 0 {
-		e.uint(uint64(d.Slices))
-	}
-	if facts&deviceThreads != 0 {
-		e.uint(uint64(len(d.Threads)))
-		for _, t := range d.Threads {
-			e.uint(uint64(t))
-		}
-	}
-}
-
-func decodeDevices(d *decoder, n *index.Node) {
-	if len(d.b) == 0 {
-		return
-	}
-	for range d.count() {
-		res := index.ResID(d.uint())
-		n.Devices = append(n.Devices, index.NamedDevices{Res: res, Set: decodeSet(d)})
-	}
-	size := d.count()
-	flat := d.take(size * size)
-	for i := range min(size, len(flat)) {
-		line := make([]int, size)
-		for k := range line {
-			line[k] = int(flat[i*size+k])
-		}
-		n.Distances = append(n.Distances, line)
-	}
-}
-
-func decodeSet(d *decoder) devices.Set {
-	size := d.uint()
-	if size > devices.MaxDevices {
-		d.bad = true
-		return nil
-	}
-	set := make(devices.Set, size)
-	for i := 0; i < len(set) && !d.bad; {
-		run, group := int(d.uint()), int(d.uint())
-		if run < 1 || run > len(set)-i {
-			d.bad = true
-			return nil
-		}
-		for ; run > 0; run-- {
-			set[i].Group = group
-			i++
-		}
-	}
-	if err := set.Name(d.string()); err != nil {
-		d.bad = true
-		return nil
-	}
-	for range d.count() {
-		i := d.uint()
-		if i >= size {
-			d.bad = true
-			return nil
-		}
-		decodeDevice(d, &set[i])
-	}
-	return set
-}
-
-func decodeDevice(d *decoder, dev *devices.Device) {
-	facts := d.byte()
-	dev.Drained = facts&deviceDrained != 0
-	for _, t := range deviceTexts {
-		if facts&t.bit != 0 {
-			*t.of(dev) = d.string()
-		}
-	}
-	if facts&deviceVRAM != 0 {
-		dev.VRAM = d.int()
-	}
-	if facts&deviceSlices != 0 {
-		dev.Slices = int(d.uint())
-	}
-	if facts&deviceThreads != 0 {
-		dev.Threads = make([]int, d.count())
-		for i := range dev.Threads {
-			dev.Threads[i] = int(d.uint())
-		}
-	}
 }

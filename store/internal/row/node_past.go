@@ -1,7 +1,6 @@
 package row
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/placectl/placectl/index"
@@ -41,52 +40,58 @@ const (
 	partEnd
 )
 
-// EncodeNodePast is the row of a change.
-func EncodeNodePast(p *NodePast) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.uint(uint64(p.Parts))
-	e.runs(p.Nodes)
-	if p.Parts == PartAbsent {
-		return e.b
+func nodePastFields(f *Fields, p *NodePast) {
+	f.Version(1)
+	Uint(f, "parts", &p.Parts)
+	runFields(f, "nodes", &p.Nodes)
+	if p.Parts != PartAbsent {
+		wasFields(f, &p.Was)
+		Uints(f, "lacked", &p.Lacked)
 	}
-	was := p.Was
-	was.Number = 0
-	e.string(string(EncodeNode(&was)))
-	e.uint(uint64(len(p.Lacked)))
-	for _, id := range p.Lacked {
-		e.uint(uint64(id))
-	}
-	return e.b
+	alone := p.Parts == PartAbsent || p.Parts == PartWhole && len(p.Nodes) == 1
+	f.Must(len(f.key) == 16 && len(p.Nodes) > 0 && p.Parts != 0 && p.Parts < partEnd && (p.Parts&(PartAbsent|PartWhole) == 0 || alone))
 }
+
+// wasFields is a node as part of a row.
+func wasFields(f *Fields, n *index.Node) {
+	switch f.dir {
+	case writing:
+		row := string(EncodeNode(n))
+		f.Text("", &row)
+	case reading:
+		was, err := DecodeNode(Key32(0), f.take(f.count(0)))
+		f.Must(err == nil)
+		*n = *was
+	default:
+		f.Object("was")
+		nodeFields(f, n)
+		f.End()
+	}
+}
+
+// runFields are ascending numbers, as runs of those that follow each other.
+func runFields(f *Fields, name string, list *[]uint32) {
+	switch f.dir {
+	case writing:
+		writeRuns(f, *list)
+	case reading:
+		*list = readRuns(f)
+	default:
+		Uints(f, name, list)
+	}
+}
+
+// EncodeNodePast is the row of a change.
+func EncodeNodePast(p *NodePast) []byte { return encode(nodePastFields, p) }
 
 // DecodeNodePast reads it.
 func DecodeNodePast(key, payload []byte) (*NodePast, error) {
-	d := decoder{b: payload}
-	d.byte()
-	p := &NodePast{Parts: NodeParts(d.uint())}
-	p.Nodes = d.runs()
-	if p.Parts != PartAbsent {
-		was, err := DecodeNode(Key32(0), d.take(d.count()))
-		if err != nil {
-			return nil, fmt.Errorf("%w: table %s: row %x: a node that cannot be decoded", ErrDamaged, NodePasts, key)
-		}
-		if p.Was = *was; len(was.Res) == 0 {
-			p.Was.Res = nil
-		}
-		for range d.count() {
-			p.Lacked = append(p.Lacked, index.ResID(d.uint()))
-		}
-	}
-	alone := p.Parts == PartAbsent || p.Parts == PartWhole && len(p.Nodes) == 1
-	if len(key) != 16 || len(p.Nodes) == 0 || p.Parts == 0 || p.Parts >= partEnd || p.Parts&(PartAbsent|PartWhole) != 0 && !alone {
-		return nil, fmt.Errorf("%w: table %s: row %x tells of no change", ErrDamaged, NodePasts, key)
-	}
-	return p, d.done(NodePasts, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(NodePast)
+	nodePastFields(&f, v)
+	return v, f.done(NodePasts)
 }
 
-// runs writes ascending numbers, as runs of those that follow each other.
-func (e *encoder) runs(list []uint32) {
+func writeRuns(f *Fields, list []uint32) {
 	var runs [][2]uint32 // first, length
 	for i, n := range list {
 		if last := len(runs) - 1; i > 0 && n == list[i-1]+1 {
@@ -95,25 +100,21 @@ func (e *encoder) runs(list []uint32) {
 		}
 		runs = append(runs, [2]uint32{n, 1})
 	}
-	e.uint(uint64(len(runs)))
+	f.uvar(uint64(len(runs)))
 	next := uint32(0)
 	for _, r := range runs {
-		e.uint(uint64(r[0] - next))
-		e.uint(uint64(r[1]))
+		f.uvar(uint64(r[0] - next))
+		f.uvar(uint64(r[1]))
 		next = r[0] + r[1]
 	}
 }
 
-// mostNodes bounds what a row of a few bytes can ask to be made.
-const mostNodes = 1 << 24
-
-// runs reads them.
-func (d *decoder) runs() (list []uint32) {
+func readRuns(f *Fields) (list []uint32) {
 	next := uint64(0)
-	for range d.count() {
-		first, length := next+d.uint(), d.uint()
-		if d.bad || length == 0 || first > math.MaxUint32 || length > mostNodes || first+length > math.MaxUint32 || uint64(len(list))+length > mostNodes {
-			d.bad = true
+	for range f.count(0) {
+		first, length := next+f.uvar(0), f.uvar(0)
+		if f.bad || length == 0 || first > math.MaxUint32 || length > mostNodes || first+length > math.MaxUint32 || uint64(len(list))+length > mostNodes {
+			f.bad = true
 			return nil
 		}
 		for n := first; n < first+length; n++ {
@@ -123,3 +124,6 @@ func (d *decoder) runs() (list []uint32) {
 	}
 	return list
 }
+
+// mostNodes bounds what a row of a few bytes can ask to be made.
+const mostNodes = 1 << 24

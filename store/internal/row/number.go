@@ -1,20 +1,24 @@
 package row
 
+import "time"
+
 // NumberKey is the key of the number that is set on one of a kind: user:ann.
 func NumberKey(kind, name string) []byte { return []byte(kind + ":" + name) }
 
-// EncodeNumber is the row of a number.
-func EncodeNumber(n int64) []byte {
-	e := encoder{}
-	e.byte(1)
-	e.int(n)
-	return e.b
+func numberFields(f *Fields, n *int64) {
+	f.Version(1)
+	Int(f, "", n)
 }
+
+// EncodeNumber is the row of a number.
+func EncodeNumber(n int64) []byte { return encode(numberFields, &n) }
 
 // DecodeNumber reads it.
 func DecodeNumber(key, payload []byte) (*int64, error) {
-	d := decoder{b: payload}
-	d.byte()
-	n := d.int()
-	return &n, d.done(Numbers, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(int64)
+	numberFields(&f, v)
+	return v, f.done(Numbers)
 }
+
+// Stamp is how messages write an instant, in Unix seconds.
+func Stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }

@@ -16,26 +16,22 @@ type PostponedJob struct {
 
 const postponedVersion = 1
 
-// EncodePostponed is the row.
-func EncodePostponed(p *Postponed) []byte {
-	e := encoder{}
-	e.byte(postponedVersion)
-	e.uint(p.Tried)
-	e.uint(uint64(len(p.Jobs)))
-	for _, j := range p.Jobs {
-		e.uint(j.Job)
-		e.int(j.Wanted)
+func postponedFields(f *Fields, p *Postponed) {
+	f.Version(postponedVersion)
+	Uint(f, "tried", &p.Tried)
+	for i := range Items(f, "jobs", &p.Jobs) {
+		Uint(f, "job", &p.Jobs[i].Job)
+		f.At("wanted", &p.Jobs[i].Wanted, Wish)
+		f.Next()
 	}
-	return e.b
 }
+
+// EncodePostponed is the row.
+func EncodePostponed(p *Postponed) []byte { return encode(postponedFields, p) }
 
 // DecodePostponed reads it.
 func DecodePostponed(payload []byte) (*Postponed, error) {
-	d := decoder{b: payload}
-	d.byte()
-	p := &Postponed{Tried: d.uint()}
-	for range d.count() {
-		p.Jobs = append(p.Jobs, PostponedJob{d.uint(), d.int()})
-	}
-	return p, d.done(Meta, KeyPostponed)
+	f, v := Fields{dir: reading, b: payload, key: KeyPostponed}, new(Postponed)
+	postponedFields(&f, v)
+	return v, f.done(Meta)
 }

@@ -8,29 +8,43 @@ import (
 
 const preemptVersion = 1
 
+func preemptFields(f *Fields, r *preempt.Rule) {
+	f.Version(preemptVersion)
+	switch f.dir {
+	case writing:
+	case reading:
+		said, err := preempt.Parse(string(f.key))
+		if err != nil || said.String() != string(f.key) {
+			f.bad, said = true, new(preempt.Rule)
+		}
+		*r = *said
+	default: // its key as fields
+		termFields(f, "over", &r.Over)
+		termFields(f, "under", &r.Under)
+		f.fact("soft", &r.Soft)
+	}
+	Byte(f, "how", &r.How)
+	Int(f, "grace", &r.Grace)
+	Int(f, "minRun", &r.MinRun)
+	Int(f, "atMost", &r.AtMost)
+	f.Must(r.How <= preempt.Cancel && r.Grace >= preempt.OwnGrace && r.MinRun >= 0 && r.AtMost >= 0 && r.AtMost <= math.MaxInt32)
+}
+
+func termFields(f *Fields, name string, key *preempt.Key) {
+	for i := range Items(f, name, (*[]preempt.Term)(key)) {
+		f.Text("kind", &(*key)[i].Kind)
+		f.Text("name", &(*key)[i].Name)
+		f.Next()
+	}
+}
+
 // EncodePreempt is the row of a rule about whose jobs make way for whose. Its key is the
 // rule as text.
-func EncodePreempt(r *preempt.Rule) []byte {
-	e := encoder{}
-	e.byte(preemptVersion)
-	e.byte(byte(r.How))
-	for _, n := range []int64{r.Grace, r.MinRun, int64(r.AtMost)} {
-		e.int(n)
-	}
-	return e.b
-}
+func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
 
 // DecodePreempt reads it.
 func DecodePreempt(key, payload []byte) (*preempt.Rule, error) {
-	d := decoder{b: payload}
-	d.byte()
-	r, err := preempt.Parse(string(key))
-	if err != nil || r.String() != string(key) {
-		d.bad, r = true, new(preempt.Rule)
-	}
-	r.How, r.Grace, r.MinRun = preempt.How(d.byte()), d.int(), d.int()
-	atMost := d.int()
-	r.AtMost = int(atMost)
-	d.bad = d.bad || r.How > preempt.Cancel || r.Grace < preempt.OwnGrace || r.MinRun < 0 || atMost < 0 || atMost > math.MaxInt32
-	return r, d.done(Preempts, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(preempt.Rule)
+	preemptFields(&f, v)
+	return v, f.done(Preempts)
 }

@@ -10,28 +10,24 @@ type Queue struct {
 
 const queueVersion = 1
 
-// EncodeQueue is the row of a queue.
-func EncodeQueue(q Queue) []byte {
-	e := encoder{}
-	e.byte(queueVersion)
-	e.strings(q.GroupKey)
-	e.string(q.Policy)
-	if len(q.Allow) > 0 {
-		e.strings(q.Allow)
+func queueFields(f *Fields, q *Queue) {
+	f.Version(queueVersion)
+	f.KeyText("name", &q.Name)
+	f.Texts("groupKey", &q.GroupKey)
+	if f.More(true) { // version 1 had none at first
+		f.Text("policy", &q.Policy)
 	}
-	return e.b
+	if f.More(len(q.Allow) > 0) { // format 8 brought it
+		f.Texts("allow", &q.Allow)
+	}
 }
+
+// EncodeQueue is the row of a queue.
+func EncodeQueue(q Queue) []byte { return encode(queueFields, &q) }
 
 // DecodeQueue reads it.
 func DecodeQueue(key, payload []byte) (Queue, error) {
-	d := decoder{b: payload}
-	d.byte()
-	q := Queue{Name: string(key), GroupKey: d.strings()}
-	if len(d.b) > 0 { // version 1 had none at first
-		q.Policy = d.string()
-	}
-	if len(d.b) > 0 { // format 8 brought it
-		q.Allow = d.strings()
-	}
-	return q, d.done(Queues, key)
+	f, q := Fields{dir: reading, b: payload, key: key}, *new(Queue)
+	queueFields(&f, &q)
+	return q, f.done(Queues)
 }

@@ -30,25 +30,21 @@ func KeyRefused(node uint32) []byte {
 // isRefusedKey tells those keys from others.
 func isRefusedKey(key []byte) bool { return strings.HasPrefix(string(key), refusedPrefix) }
 
-// EncodeRefused is the row.
-func EncodeRefused(r *Refused) []byte {
-	e := encoder{}
-	e.byte(refusedVersion)
-	e.uint(uint64(len(r.Jobs)))
-	for _, j := range r.Jobs {
-		e.uint(j.Job)
-		e.int(j.At)
+func refusedFields(f *Fields, r *Refused) {
+	f.Version(refusedVersion)
+	for i := range Items(f, "jobs", &r.Jobs) {
+		Uint(f, "job", &r.Jobs[i].Job)
+		f.At("at", &r.Jobs[i].At, Past)
+		f.Next()
 	}
-	return e.b
 }
+
+// EncodeRefused is the row.
+func EncodeRefused(r *Refused) []byte { return encode(refusedFields, r) }
 
 // DecodeRefused reads it.
 func DecodeRefused(key, payload []byte) (*Refused, error) {
-	d := decoder{b: payload}
-	d.byte()
-	r := &Refused{}
-	for range d.count() {
-		r.Jobs = append(r.Jobs, RefusedJob{d.uint(), d.int()})
-	}
-	return r, d.done(Meta, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Refused)
+	refusedFields(&f, v)
+	return v, f.done(Meta)
 }

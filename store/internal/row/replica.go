@@ -14,24 +14,23 @@ type Replica struct {
 
 const replicaVersion = 1
 
-// Encode is the row.
-func (r *Replica) Encode() []byte {
-	e := encoder{}
-	e.byte(replicaVersion)
-	e.b = append(append(e.b, r.Log[:]...), r.Chain[:]...)
-	e.uint(r.N)
-	e.uint(r.Since)
-	e.uint(r.SinceBytes)
-	e.uint(r.Behind)
-	return e.b
+func replicaFields(f *Fields, r *Replica) {
+	f.Version(replicaVersion)
+	f.Octets("log", r.Log[:])
+	f.Octets("chain", r.Chain[:])
+	Uint(f, "n", &r.N)
+	Uint(f, "since", &r.Since)
+	Uint(f, "sinceBytes", &r.SinceBytes)
+	Uint(f, "behind", &r.Behind)
 }
+
+// Encode is the row.
+func (r *Replica) Encode() []byte { return encode(replicaFields, r) }
 
 // Decode reads it.
 func (r *Replica) Decode(payload []byte) error {
-	d := decoder{b: payload}
-	d.byte()
-	copy(r.Log[:], d.take(len(r.Log)))
-	copy(r.Chain[:], d.take(len(r.Chain)))
-	r.N, r.Since, r.SinceBytes, r.Behind = d.uint(), d.uint(), d.uint(), d.uint()
-	return d.done(Meta, KeyReplica)
+	f := Fields{dir: reading, b: payload, key: KeyReplica}
+	*r = Replica{}
+	replicaFields(&f, r)
+	return f.done(Meta)
 }

@@ -41,78 +41,71 @@ func (r *Reservation) Span(i int) timeline.Busy {
 
 const reservationVersion = 2
 
-// EncodeReservation is the row of a reservation.
-func EncodeReservation(r *Reservation) []byte {
-	e := encoder{}
-	e.byte(reservationVersion)
-	e.uint(r.ID)
-	e.int(r.Start)
-	e.int(r.End)
-	e.uint(uint64(len(r.Nodes)))
+func reservationFields(f *Fields, r *Reservation) {
+	version := f.Version(reservationVersion)
+	f.KeyText("name", &r.Name)
+	Uint(f, "id", &r.ID)
+	f.At("start", &r.Start, Begins)
+	f.At("end", &r.End, Ends)
 	last := uint32(0)
-	for _, n := range r.Nodes {
-		e.uint(uint64(n - last))
-		last = n
+	for i := range Items(f, "nodes", &r.Nodes) {
+		Delta(f, "", &r.Nodes[i], last)
+		last = r.Nodes[i]
+		f.Next()
 	}
-	encodeAccess(&e, r.Access)
-	e.int(r.Limit)
-	e.string(r.Series)
-	e.string(r.Note)
-	e.uint(uint64(len(r.Uses)))
-	for i := range r.Uses {
-		encodeUse(&e, &r.Uses[i])
+	if version < 2 {
+		return
 	}
-	if len(r.Pools) > 0 {
-		encodePools(&e, r.Pools)
+	accessFields(f, "access", &r.Access)
+	Int(f, "limit", &r.Limit)
+	f.Text("series", &r.Series)
+	f.Text("note", &r.Note)
+	for i := range Items(f, "uses", &r.Uses) {
+		useFields(f, &r.Uses[i])
+		f.Next()
 	}
-	return e.b
+	f.Must(r.Uses == nil || len(r.Uses) == len(r.Nodes))
+	if f.More(len(r.Pools) > 0) {
+		poolFields(f, "pools", &r.Pools)
+	}
 }
+
+func accessFields(f *Fields, name string, list *placer.AccessList) {
+	for i := range Items(f, name, (*[]placer.AccessEntry)(list)) {
+		a := &(*list)[i]
+		Byte(f, "kind", &a.Kind)
+		f.Text("value", &a.Value)
+		Int(f, "affinity", &a.Affinity)
+		f.Next()
+	}
+}
+
+// useFields are what a stretch takes of a shared node.
+func useFields(f *Fields, u *timeline.Use) {
+	if f.bytes() {
+		within := u.Within << 1
+		if u.Alone {
+			within |= 1
+		}
+		within = f.uvar(within)
+		u.Within, u.Alone = within>>1, within&1 == 1
+	} else {
+		numberAside(f, "within", &u.Within)
+		f.fact("alone", &u.Alone)
+	}
+	for i := range Items(f, "amounts", &u.Amounts) {
+		Uint(f, "quantity", &u.Amounts[i].Quantity)
+		Int(f, "n", &u.Amounts[i].N)
+		f.Next()
+	}
+}
+
+// EncodeReservation is the row of a reservation.
+func EncodeReservation(r *Reservation) []byte { return encode(reservationFields, r) }
 
 // DecodeReservation reads it.
 func DecodeReservation(key, payload []byte) (*Reservation, error) {
-	d := decoder{b: payload}
-	version := d.byte()
-	r := &Reservation{Name: string(key), ID: d.uint(), Start: d.int(), End: d.int()}
-	r.Nodes = make([]uint32, d.count())
-	last := uint32(0)
-	for i := range r.Nodes {
-		last += uint32(d.uint())
-		r.Nodes[i] = last
-	}
-	if version >= 2 {
-		r.Access = decodeAccess(&d)
-		r.Limit, r.Series, r.Note = d.int(), d.string(), d.string()
-		if n := d.count(); n > 0 {
-			r.Uses = make([]timeline.Use, n)
-		}
-		for i := range r.Uses {
-			r.Uses[i] = *decodeUse(&d)
-		}
-		d.bad = d.bad || r.Uses != nil && len(r.Uses) != len(r.Nodes)
-		if len(d.b) > 0 {
-			r.Pools = decodePools(&d)
-		}
-	}
-	return r, d.done(Reservations, key)
-}
-
-func encodeAccess(e *encoder, list placer.AccessList) {
-	e.uint(uint64(len(list)))
-	for _, a := range list {
-		e.byte(byte(a.Kind))
-		e.string(a.Value)
-		e.int(int64(a.Affinity))
-	}
-}
-
-func decodeAccess(d *decoder) placer.AccessList {
-	n := d.count()
-	if n == 0 {
-		return nil
-	}
-	list := make(placer.AccessList, n)
-	for i := range list {
-		list[i] = placer.AccessEntry{Kind: placer.AccessKind(d.byte()), Value: d.string(), Affinity: placer.Affinity(d.int())}
-	}
-	return list
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Reservation)
+	reservationFields(&f, v)
+	return v, f.done(Reservations)
 }

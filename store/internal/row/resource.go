@@ -1,8 +1,6 @@
 package row
 
 import (
-	"encoding/binary"
-
 	"github.com/placectl/placectl/index"
 )
 
@@ -14,35 +12,20 @@ const (
 	flagUnique
 )
 
-// EncodeResource is the row of a resource that was declared.
-func EncodeResource(def index.Def) []byte {
-	e := encoder{}
-	e.byte(resourceVersion)
-	e.byte(byte(def.Type))
-	var flags byte
-	if def.Consumable {
-		flags |= flagConsumable
-	}
-	if def.Unique {
-		flags |= flagUnique
-	}
-	e.byte(flags)
-	e.string(def.Name)
-	return e.b
+func resourceFields(f *Fields, def *index.Def) {
+	f.Version(resourceVersion)
+	KeyPart(f, "id", 0, 2, 2, &def.ID)
+	Byte(f, "type", &def.Type)
+	f.Bits(Fact{"consumable", &def.Consumable}, Fact{"unique", &def.Unique}) // their bits must not change
+	f.Text("name", &def.Name)
 }
+
+// EncodeResource is the row of a resource that was declared.
+func EncodeResource(def index.Def) []byte { return encode(resourceFields, &def) }
 
 // DecodeResource reads it.
 func DecodeResource(key, payload []byte) (index.Def, error) {
-	d := decoder{b: payload}
-	d.byte()
-	def := index.Def{Type: index.Type(d.byte())}
-	flags := d.byte()
-	def.Consumable, def.Unique = flags&flagConsumable != 0, flags&flagUnique != 0
-	def.Name = d.string()
-	if len(key) != 2 {
-		d.bad = true
-	} else {
-		def.ID = index.ResID(binary.BigEndian.Uint16(key))
-	}
-	return def, d.done(Resources, key)
+	f, def := Fields{dir: reading, b: payload, key: key}, *new(index.Def)
+	resourceFields(&f, &def)
+	return def, f.done(Resources)
 }

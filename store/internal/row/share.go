@@ -13,78 +13,60 @@ const (
 	shareStateVersion    = 1
 )
 
-// EncodeShareSettings is the row of the settings of class shares.
-func EncodeShareSettings(s *fairshare.Settings) []byte {
-	e := encoder{}
-	e.byte(shareSettingsVersion)
-	e.uint(uint64(len(s.Loads)))
-	for _, c := range s.Loads {
-		e.string(c.Class)
-		e.int(int64(c.Load))
+func shareSettingsFields(f *Fields, s *fairshare.Settings) {
+	f.Version(shareSettingsVersion)
+	for i := range Items(f, "loads", &s.Loads) {
+		f.Text("class", &s.Loads[i].Class)
+		Int(f, "load", &s.Loads[i].Load)
+		f.Next()
 	}
-	e.uint(uint64(len(s.Map)))
-	for _, m := range s.Map {
-		e.string(m.Class)
-		e.string(m.Requestor)
+	for i := range Items(f, "map", &s.Map) {
+		f.Text("class", &s.Map[i].Class)
+		f.Text("requestor", &s.Map[i].Requestor)
+		f.Next()
 	}
-	e.string(s.Default)
-	e.int(int64(s.Rebalance.Threshold))
-	e.int(s.Rebalance.MinDuration)
-	if len(s.Allow) > 0 || s.Spare != (fairshare.Spare{}) {
-		e.uint(uint64(len(s.Allow)))
-		for _, p := range s.Allow {
-			e.string(p.Class)
-			e.strings(p.Who)
+	f.Text("default", &s.Default)
+	Int(f, "rebalance.threshold", &s.Rebalance.Threshold)
+	Int(f, "rebalance.minDuration", &s.Rebalance.MinDuration)
+	spare := s.Spare != (fairshare.Spare{})
+	if f.More(len(s.Allow) > 0 || spare) { // format 8 brought it
+		for i := range Items(f, "allow", &s.Allow) {
+			f.Text("class", &s.Allow[i].Class)
+			f.Texts("who", &s.Allow[i].Who)
+			f.Next()
 		}
 	}
-	if s.Spare != (fairshare.Spare{}) { // the tail may be missing
-		e.int(s.Spare.MinRun)
-		e.int(int64(s.Spare.AtMost))
+	if f.More(spare) {
+		Int(f, "spare.minRun", &s.Spare.MinRun)
+		Int(f, "spare.atMost", &s.Spare.AtMost)
 	}
-	return e.b
 }
+
+// EncodeShareSettings is the row of the settings of class shares.
+func EncodeShareSettings(s *fairshare.Settings) []byte { return encode(shareSettingsFields, s) }
 
 // DecodeShareSettings reads it.
 func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
-	d := decoder{b: payload}
-	d.byte()
-	s := new(fairshare.Settings)
-	if n := d.count(); n > 0 {
-		s.Loads = make([]fairshare.ClassLoad, n)
+	f, v := Fields{dir: reading, b: payload, key: KeyShareSettings}, new(fairshare.Settings)
+	shareSettingsFields(&f, v)
+	return v, f.done(Shares)
+}
+
+func shareTimerFields(f *Fields, t *fairshare.Timer) {
+	f.Version(shareStateVersion)
+	f.At("since", &t.Since, Past)
+	if !f.bytes() {
+		f.fact("running", &t.Running)
 	}
-	for i := range s.Loads {
-		s.Loads[i] = fairshare.ClassLoad{Class: d.string(), Load: int(d.int())}
-	}
-	if n := d.count(); n > 0 {
-		s.Map = make([]fairshare.Mapping, n)
-	}
-	for i := range s.Map {
-		s.Map[i] = fairshare.Mapping{Class: d.string(), Requestor: d.string()}
-	}
-	s.Default = d.string()
-	s.Rebalance = fairshare.Rebalance{Threshold: int(d.int()), MinDuration: d.int()}
-	if len(d.b) > 0 { // format 8 brought it
-		for range d.count() {
-			s.Allow = append(s.Allow, fairshare.Permission{Class: d.string(), Who: d.strings()})
-		}
-	}
-	if len(d.b) > 0 {
-		s.Spare = fairshare.Spare{MinRun: d.int(), AtMost: int(d.int())}
-	}
-	return s, d.done(Shares, KeyShareSettings)
+	t.Running = t.Running || f.dir == reading // there is a row only while it does
 }
 
 // EncodeShareTimer is the row of since when the shares have been out of balance.
-func EncodeShareTimer(t fairshare.Timer) []byte {
-	e := encoder{}
-	e.byte(shareStateVersion)
-	e.int(t.Since)
-	return e.b
-}
+func EncodeShareTimer(t fairshare.Timer) []byte { return encode(shareTimerFields, &t) }
 
 // DecodeShareTimer reads it.
 func DecodeShareTimer(payload []byte) (fairshare.Timer, error) {
-	d := decoder{b: payload}
-	d.byte()
-	return fairshare.Timer{Running: true, Since: d.int()}, d.done(Shares, KeyShareState)
+	f, t := Fields{dir: reading, b: payload, key: KeyShareState}, *new(fairshare.Timer)
+	shareTimerFields(&f, &t)
+	return t, f.done(Shares)
 }

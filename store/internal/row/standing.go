@@ -1,8 +1,6 @@
 package row
 
 import (
-	"time"
-
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
 )
@@ -32,71 +30,50 @@ type Standing struct {
 
 const standingVersion = 1
 
-func (s *Standing) texts() [12]*string {
+func standingFields(f *Fields, s *Standing) {
 	q := &s.Request
-	return [...]*string{&q.Select, &q.Place, &q.User, &q.Group, &q.Account, &q.Queue, &q.Class, &q.Policy, &q.Access,
-		&s.Repeat.Rule, &s.Repeat.Zone, &s.Note}
+	f.Version(standingVersion)
+	f.KeyText("name", &s.Name)
+	Uints(f, "nodes", &s.Nodes)
+	f.Text("request.select", &q.Select)
+	f.Text("request.place", &q.Place)
+	f.Text("request.user", &q.User)
+	f.Text("request.group", &q.Group)
+	f.Text("request.account", &q.Account)
+	f.Text("request.queue", &q.Queue)
+	f.Text("request.class", &q.Class)
+	f.Text("request.policy", &q.Policy)
+	f.Text("request.access", &q.Access)
+	f.Text("repeat.rule", &s.Repeat.Rule)
+	f.Text("repeat.zone", &s.Repeat.Zone)
+	f.Text("note", &s.Note)
+	f.Texts("request.prefer", &q.Prefer)
+	f.Lasts("request.walltime", &q.Walltime)
+	f.At("start", &s.Start, Wish)
+	f.At("end", &s.End, Wish)
+	Int(f, "limit", &s.Limit)
+	Int(f, "depth", &s.Depth)
+	Int(f, "made", &s.Made)
+	f.At("last", &s.Last, Made)
+	f.Bool("over", &s.Over)
+	accessFields(f, "access", &s.Access)
+	if f.More(len(q.Pools)+len(s.Missing) > 0) {
+		poolFields(f, "request.pools", &q.Pools)
+	}
+	if f.More(len(s.Missing) > 0) { // since format 10
+		for i := range Items(f, "missing", &s.Missing) {
+			f.At("", &s.Missing[i], Made)
+			f.Next()
+		}
+	}
 }
 
 // EncodeStanding is the row of a standing reservation.
-func EncodeStanding(s *Standing) []byte {
-	e := encoder{}
-	e.byte(standingVersion)
-	spec := &s.ReserveSpec
-	e.uint(uint64(len(spec.Nodes)))
-	for _, n := range spec.Nodes {
-		e.uint(uint64(n))
-	}
-	for _, text := range s.texts() {
-		e.string(*text)
-	}
-	e.strings(spec.Request.Prefer)
-	for _, n := range []int64{int64(spec.Request.Walltime), spec.Start, spec.End, spec.Limit, int64(spec.Depth), int64(s.Made), s.Last} {
-		e.int(n)
-	}
-	e.bool(s.Over)
-	encodeAccess(&e, spec.Access)
-	if len(spec.Request.Pools)+len(s.Missing) > 0 {
-		encodePools(&e, spec.Request.Pools)
-	}
-	if len(s.Missing) > 0 { // since format 10
-		e.uint(uint64(len(s.Missing)))
-		for _, at := range s.Missing {
-			e.int(at)
-		}
-	}
-	return e.b
-}
+func EncodeStanding(s *Standing) []byte { return encode(standingFields, s) }
 
 // DecodeStanding reads it.
 func DecodeStanding(key, payload []byte) (*Standing, error) {
-	d := decoder{b: payload}
-	d.byte()
-	s := new(Standing)
-	spec := &s.ReserveSpec
-	spec.Name = string(key)
-	if n := d.count(); n > 0 {
-		spec.Nodes = make([]uint32, n)
-	}
-	for i := range spec.Nodes {
-		spec.Nodes[i] = uint32(d.uint())
-	}
-	for _, text := range s.texts() {
-		*text = d.string()
-	}
-	spec.Request.Prefer = d.strings()
-	spec.Request.Walltime = time.Duration(d.int())
-	spec.Start, spec.End, spec.Limit = d.int(), d.int(), d.int()
-	spec.Depth, s.Made, s.Last = int(d.int()), int(d.int()), d.int()
-	s.Over = d.byte() == 1
-	spec.Access = decodeAccess(&d)
-	if len(d.b) > 0 {
-		spec.Request.Pools = decodePools(&d)
-	}
-	if len(d.b) > 0 {
-		for range d.count() {
-			s.Missing = append(s.Missing, d.int())
-		}
-	}
-	return s, d.done(Standings, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Standing)
+	standingFields(&f, v)
+	return v, f.done(Standings)
 }

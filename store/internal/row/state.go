@@ -26,58 +26,47 @@ const stateVersion = 1
 // LastInstant is the end of the year 9999, in Unix seconds: no clock goes beyond it.
 const LastInstant = 253402300799
 
-// Encode is the row.
-func (s *State) Encode() []byte {
-	e := encoder{}
-	e.byte(stateVersion)
-	e.int(s.AsOf)
-	e.uint(uint64(s.NextNode))
-	e.uint(uint64(s.NextBucket))
-	e.uint(uint64(s.NextResource))
-	e.uint(s.NextJob)
-	e.uint(s.NextReservation)
-	e.int(s.UsageSince)
-	e.uint(s.Events)
-	e.uint(s.Invalidations)
-	e.uint(s.Planned)
-	e.uint(s.ForgottenJobs)
-	e.uint(s.ForgottenEvents)
-	e.uint(s.Looked)
-	e.int(s.Ordered)
-	e.int(s.NodesSince)
-	return e.b
+func stateFields(f *Fields, s *State) {
+	f.Version(stateVersion)
+	f.At("asOf", &s.AsOf, Past)
+	Uint(f, "nextNode", &s.NextNode)
+	Uint(f, "nextBucket", &s.NextBucket)
+	Uint(f, "nextResource", &s.NextResource)
+	Uint(f, "nextJob", &s.NextJob)
+	Uint(f, "nextReservation", &s.NextReservation)
+	if f.More(true) { // the first files had no more
+		f.At("usageSince", &s.UsageSince, Past)
+	}
+	if f.More(true) {
+		Uint(f, "events", &s.Events)
+		Uint(f, "invalidations", &s.Invalidations)
+		Uint(f, "planned", &s.Planned)
+	}
+	if f.More(true) {
+		Uint(f, "forgottenJobs", &s.ForgottenJobs)
+		Uint(f, "forgottenEvents", &s.ForgottenEvents)
+	}
+	if f.More(true) {
+		Uint(f, "looked", &s.Looked)
+	}
+	if f.More(true) {
+		f.At("ordered", &s.Ordered, Past)
+	}
+	if f.More(true) {
+		f.At("nodesSince", &s.NodesSince, Past)
+	}
+	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
+		f.Must(at >= 0 && at <= LastInstant)
+	}
 }
+
+// Encode is the row.
+func (s *State) Encode() []byte { return encode(stateFields, s) }
 
 // Decode reads it.
 func (s *State) Decode(payload []byte) error {
-	d := decoder{b: payload}
-	d.byte()
-	s.AsOf = d.int()
-	s.NextNode = uint32(d.uint())
-	s.NextBucket = uint32(d.uint())
-	s.NextResource = index.ResID(d.uint())
-	s.NextJob = d.uint()
-	s.NextReservation = d.uint()
-	if len(d.b) > 0 { // the first files had no more
-		s.UsageSince = d.int()
-	}
-	if len(d.b) > 0 {
-		s.Events, s.Invalidations, s.Planned = d.uint(), d.uint(), d.uint()
-	}
-	if len(d.b) > 0 {
-		s.ForgottenJobs, s.ForgottenEvents = d.uint(), d.uint()
-	}
-	if len(d.b) > 0 {
-		s.Looked = d.uint()
-	}
-	if len(d.b) > 0 {
-		s.Ordered = d.int()
-	}
-	if len(d.b) > 0 {
-		s.NodesSince = d.int()
-	}
-	for _, at := range []int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
-		d.bad = d.bad || at < 0 || at > LastInstant
-	}
-	return d.done(Meta, KeyState)
+	f := Fields{dir: reading, b: payload, key: KeyState}
+	*s = State{}
+	stateFields(&f, s)
+	return f.done(Meta)
 }

@@ -58,34 +58,41 @@ func Counted(t Table, key []byte) bool {
 	return t != Meta || string(key) != string(KeyFormat) && string(key) != string(KeySums)
 }
 
-// Encode is the row. Tables are known by their place in the registry, where they stay.
-func (s *Sums) Encode() []byte {
-	e := encoder{}
-	e.byte(sumsVersion)
-	e.uint(s.Transaction)
-	for t := range TableCount {
-		e.uint(s.Tables[t].Count)
-		e.uint(s.Tables[t].Sum)
-	}
-	return e.b
+func sumsHead(f *Fields, s *Sums) {
+	f.Version(sumsVersion)
+	Uint(f, "transaction", &s.Transaction)
 }
 
-// Decode reads it. Tables that the row does not know yet are empty.
-func (s *Sums) Decode(payload []byte) error {
-	*s = Sums{}
-	d := decoder{b: payload}
-	d.byte()
-	s.Transaction = d.uint()
-	for t := Table(0); t < TableCount && len(d.b) > 0; t++ {
-		s.Tables[t] = Sum{d.uint(), d.uint()}
+// sumsFields know tables by their place in the registry, where they stay. Tables that the
+// row does not know yet are empty.
+func sumsFields(f *Fields, s *Sums) {
+	sumsHead(f, s)
+	for t := range s.Tables {
+		if f.More(true) {
+			sumFields(f, &s.Tables[t])
+		}
 	}
-	return d.done(Meta, KeySums)
+}
+
+func sumFields(f *Fields, s *Sum) {
+	Uint(f, "count", &s.Count)
+	Uint(f, "sum", &s.Sum)
+}
+
+// Encode is the row.
+func (s *Sums) Encode() []byte { return encode(sumsFields, s) }
+
+// Decode reads it.
+func (s *Sums) Decode(payload []byte) error {
+	f := Fields{dir: reading, b: payload, key: KeySums}
+	*s = Sums{}
+	sumsFields(&f, s)
+	return f.done(Meta)
 }
 
 // SumsTransaction is the transaction that wrote the row, without the rest of it.
 func SumsTransaction(payload []byte) (uint64, error) {
-	d := decoder{b: payload}
-	d.byte()
-	n := d.uint()
-	return n, d.done(Meta, KeySums)
+	f, s := Fields{dir: reading, b: payload, key: KeySums}, Sums{}
+	sumsHead(&f, &s)
+	return s.Transaction, f.done(Meta)
 }

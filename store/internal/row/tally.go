@@ -55,66 +55,63 @@ func TallyQueue(key []byte) (queue string, ok bool) {
 
 const tallyVersion = 1
 
-// EncodeTally is the row of a queue's tally.
-func EncodeTally(t *Tally) []byte {
-	e := encoder{}
-	e.byte(tallyVersion)
-	for _, n := range []uint64{t.Submitted, t.Finished, t.Failed, t.Cancelled, uint64(len(t.Waits))} {
-		e.uint(n)
+func tallyFields(f *Fields, t *Tally) {
+	f.Version(tallyVersion)
+	Uint(f, "submitted", &t.Submitted)
+	Uint(f, "finished", &t.Finished)
+	Uint(f, "failed", &t.Failed)
+	Uint(f, "cancelled", &t.Cancelled)
+	if f.bytes() {
+		f.Must(f.count(len(t.Waits)) == len(t.Waits))
 	}
-	for _, n := range t.Waits {
-		e.uint(n)
+	Counts(f, "waits", t.Waits[:])
+	Int(f, "waited", &t.Waited)
+	if f.dir == reading {
+		_, ok := TallyQueue(f.key)
+		f.Must(ok)
 	}
-	e.int(t.Waited)
-	return e.b
 }
+
+// EncodeTally is the row of a queue's tally.
+func EncodeTally(t *Tally) []byte { return encode(tallyFields, t) }
 
 // DecodeTally reads it.
 func DecodeTally(key, payload []byte) (*Tally, error) {
-	d := decoder{b: payload}
-	d.byte()
-	t := &Tally{Submitted: d.uint(), Finished: d.uint(), Failed: d.uint(), Cancelled: d.uint()}
-	_, ok := TallyQueue(key)
-	d.bad = d.bad || d.count() != len(t.Waits) || !ok
-	for i := range t.Waits {
-		t.Waits[i] = d.uint()
-	}
-	t.Waited = d.int()
-	return t, d.done(Tallies, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Tally)
+	tallyFields(&f, v)
+	return v, f.done(Tallies)
+}
+
+func lastCycleFields(f *Fields, c *LastCycle) {
+	f.Version(tallyVersion)
+	f.At("began", &c.Began, Past)
+	Int(f, "took", &c.Took)
 }
 
 // EncodeLastCycle is the row of the last cycle.
-func EncodeLastCycle(c *LastCycle) []byte {
-	e := encoder{}
-	e.byte(tallyVersion)
-	e.int(c.Began)
-	e.int(c.Took)
-	return e.b
-}
+func EncodeLastCycle(c *LastCycle) []byte { return encode(lastCycleFields, c) }
 
 // DecodeLastCycle reads it.
 func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
-	d := decoder{b: payload}
-	d.byte()
-	c := &LastCycle{Began: d.int(), Took: d.int()}
-	return c, d.done(Tallies, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(LastCycle)
+	lastCycleFields(&f, v)
+	return v, f.done(Tallies)
 }
 
 // JobCountKey is the key under which the jobs of a queue that are in a state are counted.
 func JobCountKey(state JobState, queue string) []byte { return append([]byte{byte(state)}, queue...) }
 
-// EncodeCount is the row of how many there are.
-func EncodeCount(n uint64) []byte {
-	e := encoder{}
-	e.byte(tallyVersion)
-	e.uint(n)
-	return e.b
+func countFields(f *Fields, n *uint64) {
+	f.Version(tallyVersion)
+	Uint(f, "", n)
 }
+
+// EncodeCount is the row of how many there are.
+func EncodeCount(n uint64) []byte { return encode(countFields, &n) }
 
 // DecodeCount reads it.
 func DecodeCount(key, payload []byte) (uint64, error) {
-	d := decoder{b: payload}
-	d.byte()
-	n := d.uint()
-	return n, d.done(JobCounts, key)
+	f, n := Fields{dir: reading, b: payload, key: key}, *new(uint64)
+	countFields(&f, &n)
+	return n, f.done(JobCounts)
 }

@@ -123,31 +123,29 @@ func (d *decoder) payers() Payers {
 
 const totalVersion = 1
 
-// EncodeTotal is the row of a total.
-func EncodeTotal(t *Total) []byte {
-	e := encoder{}
-	e.byte(totalVersion)
-	for _, n := range []int64{t.Jobs, t.Failed, t.Preempted, t.Waits} {
-		e.int(n)
+func totalFields(f *Fields, t *Total) {
+	f.Version(totalVersion)
+	Int(f, "jobs", &t.Jobs)
+	Int(f, "failed", &t.Failed)
+	Int(f, "preempted", &t.Preempted)
+	Int(f, "waits", &t.Waits)
+	for i := range Items(f, "held", &t.Held) {
+		f.Text("name", &t.Held[i].Name)
+		Int(f, "seconds", &t.Held[i].Seconds)
+		f.Next()
 	}
-	e.uint(uint64(len(t.Held)))
-	for _, h := range t.Held {
-		e.string(h.Name)
-		e.int(h.Seconds)
+	if f.dir == reading {
+		_, _, err := SplitTotalKey(f.key)
+		f.Must(err == nil)
 	}
-	return e.b
 }
+
+// EncodeTotal is the row of a total.
+func EncodeTotal(t *Total) []byte { return encode(totalFields, t) }
 
 // DecodeTotal reads it.
 func DecodeTotal(key, payload []byte) (*Total, error) {
-	d := decoder{b: payload}
-	d.byte()
-	t := &Total{Jobs: d.int(), Failed: d.int(), Preempted: d.int(), Waits: d.int()}
-	for range d.count() {
-		t.Held = append(t.Held, TotalHeld{d.string(), d.int()})
-	}
-	if _, _, err := SplitTotalKey(key); err != nil {
-		d.bad = true
-	}
-	return t, d.done(Totals, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(Total)
+	totalFields(&f, v)
+	return v, f.done(Totals)
 }

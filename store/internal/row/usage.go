@@ -7,26 +7,33 @@ type UsageBlock [timeline.BlockNodes]int64
 
 const usageVersion = 1
 
-// EncodeUsage is the row of a block.
-func EncodeUsage(b *UsageBlock) []byte {
-	e := encoder{}
-	e.byte(usageVersion)
-	for i, n := range b {
-		if n != 0 {
-			e.byte(byte(i))
-			e.int(n)
+// usageFields are those of the nodes that had some.
+func usageFields(f *Fields, b *UsageBlock) {
+	f.Version(usageVersion)
+	switch f.dir {
+	case writing:
+		for i, n := range b {
+			if n != 0 {
+				f.b = append(f.b, byte(i))
+				f.ivar(n)
+			}
 		}
+	case reading:
+		for len(f.b) > 0 {
+			at := f.takeByte() % timeline.BlockNodes
+			b[at] = f.ivar(0)
+		}
+	default:
+		Counts(f, "", b[:])
 	}
-	return e.b
 }
+
+// EncodeUsage is the row of a block.
+func EncodeUsage(b *UsageBlock) []byte { return encode(usageFields, b) }
 
 // DecodeUsage reads it.
 func DecodeUsage(key, payload []byte) (b UsageBlock, err error) {
-	d := decoder{b: payload}
-	d.byte()
-	for len(d.b) > 0 {
-		at := int(d.byte()) % timeline.BlockNodes
-		b[at] = d.int()
-	}
-	return b, d.done(Usage, key)
+	f := Fields{dir: reading, b: payload, key: key}
+	usageFields(&f, &b)
+	return b, f.done(Usage)
 }

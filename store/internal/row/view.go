@@ -8,18 +8,18 @@ type View struct {
 
 const viewVersion = 1
 
-// EncodeView is the row of a view.
-func EncodeView(v *View) []byte {
-	e := encoder{}
-	e.byte(viewVersion)
-	e.string(v.Select)
-	return e.b
+func viewFields(f *Fields, v *View) {
+	f.Version(viewVersion)
+	f.KeyText("name", &v.Name)
+	f.Text("select", &v.Select)
 }
+
+// EncodeView is the row of a view.
+func EncodeView(v *View) []byte { return encode(viewFields, v) }
 
 // DecodeView reads it.
 func DecodeView(key, payload []byte) (*View, error) {
-	d := decoder{b: payload}
-	d.byte()
-	v := &View{Name: string(key), Select: d.string()}
-	return v, d.done(Views, key)
+	f, v := Fields{dir: reading, b: payload, key: key}, new(View)
+	viewFields(&f, v)
+	return v, f.done(Views)
 }

@@ -1,0 +1,64 @@
+package row
+
+// Rewound says how far the clock goes back: the file stood for Was and will stand for To,
+// both in Unix seconds. Ended is when the latest attempts of jobs ended.
+type Rewound struct {
+	To, Was int64
+	Ended   map[uint64]int64
+}
+
+// rewound is a list that runs to put a row's instants back.
+type rewound struct {
+	Rewound
+	by      int64 // how far the latest Past or Begins has moved
+	changed bool
+}
+
+// at is an instant as it will be. 0 stands for none.
+func (r *rewound) at(t int64, is Clock) int64 {
+	before := t
+	switch {
+	case t == 0 && is != Ends:
+		if is != Shifts {
+			r.by = 0
+		}
+	case is == Past:
+		t = min(t, r.To)
+		r.by = before - t
+	case is == Begins: // what is planned begins when it was planned for
+		if r.by = 0; t > r.To && t <= r.Was {
+			t, r.by = r.To, t-r.To
+		}
+	case is == Ends:
+		if t > r.To && t <= r.Was {
+			t = r.To
+		} else {
+			t -= r.by
+		}
+	case is == Shifts && r.by > 0 && t > r.To:
+		t = max(t-r.by, r.To)
+	}
+	r.changed = r.changed || t != before
+	return t
+}
+
+// Since says from when on an instant counts that Shifts, if that stands behind it.
+func (f *Fields) Since(t int64) {
+	if f.dir == timing {
+		f.clock.by = max(0, t-f.clock.To)
+	}
+}
+
+// sinceAttempt has an instant of a job count from the end of its latest attempt.
+func (f *Fields) sinceAttempt(job uint64) {
+	if f.dir == timing {
+		f.Since(f.clock.Ended[job])
+	}
+}
+
+// rewind puts the instants of a row back, and reports whether that changed any.
+func rewind[T any](list func(*Fields, *T), v *T, to Rewound) (changed bool) {
+	f := Fields{dir: timing, aside: &aside{clock: rewound{Rewound: to}}}
+	list(&f, v)
+	return f.clock.changed
+}

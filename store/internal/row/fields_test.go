@@ -1,0 +1,497 @@
+package row
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/timeline"
+)
+
+// fill makes a random value: every field is zero now and then, and every text of any length.
+func fill(r *rand.Rand, v reflect.Value) {
+	if r.IntN(4) == 0 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case reflect.String:
+		v.SetString([]string{"ann", "ünicode \"x\" <&>\n", strings.Repeat("long", r.IntN(60)), "a,b"}[r.IntN(4)])
+	case reflect.Int, reflect.Int64:
+		v.SetInt([]int64{1, 2, 63, 64, 1 << 20, 1 << 40}[r.IntN(6)])
+	case reflect.Int8, reflect.Int32:
+		v.SetInt(int64(r.IntN(256) - 128))
+	case reflect.Uint8:
+		v.SetUint(uint64(r.IntN(4)))
+	case reflect.Uint16, reflect.Uint32:
+		v.SetUint(uint64(r.IntN(1 << 16)))
+	case reflect.Uint64:
+		v.SetUint(r.Uint64N(1 << 50))
+	case reflect.Float64:
+		v.SetFloat(r.NormFloat64())
+	case reflect.Slice:
+		if n := r.IntN(4); n > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+		}
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				fill(r, v.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(r, v.Elem())
+	}
+}
+
+// compared is a kind of row with the coders that it had before it had a list.
+type compared struct {
+	name string // of its table, else of its key
+	run  func(t *testing.T, r *rand.Rand)
+	read func(t *testing.T, key, payload []byte) (again []byte) // as both read it, written anew
+}
+
+// was makes one. fit has a random row be one that there can be, and returns its key; what
+// documents say otherwise than before is none of theirs.
+func was[T any](name string, list func(*Fields, *T), encodeWas func(*T) []byte, decodeWas func(key, payload []byte) (*T, error), fit func(r *rand.Rand, v *T) (key []byte)) compared {
+	read := func(t *testing.T, key, payload []byte) []byte {
+		compareRead(t, list, decodeWas, key, payload)
+		v, err := decode(Jobs, list, key, payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encode(list, v)
+	}
+	return compared{name, func(t *testing.T, r *rand.Rand) {
+		v := new(T)
+		fill(r, reflect.ValueOf(v).Elem())
+		key := fit(r, v)
+		want := encodeWas(v)
+		if got := encode(list, v); !bytes.Equal(got, want) {
+			t.Fatalf("%+v\n%x\n%x as it was", v, got, want)
+		}
+		compareRead(t, list, decodeWas, key, want)
+		compareRead(t, list, decodeWas, key, want[:r.IntN(len(want)+1)])
+		flipped := bytes.Clone(want)
+		flipped[r.IntN(len(want))] ^= 1 << r.IntN(8)
+		_, errWas := decodeWas(key, flipped)
+		if _, err := decode(Jobs, list, key, flipped); (err == nil) != (errWas == nil) {
+			t.Fatalf("%x with a bit flipped: %v, and was %v", flipped, err, errWas)
+		}
+		if table, ok := TableNamed(name); !(ok && table.Derived() || name == "sums" || name == "identity") { // of which documents hold nothing, or less
+			compareDocument(t, list, v, want)
+		}
+	}, read}
+}
+
+// compareRead compares what both read, and finds damage where the other does.
+func compareRead[T any](t *testing.T, list func(*Fields, *T), decodeWas func(key, payload []byte) (*T, error), key, payload []byte) {
+	t.Helper()
+	old, errWas := decodeWas(key, payload)
+	is, err := decode(Jobs, list, key, payload)
+	if (err == nil) != (errWas == nil) {
+		t.Fatalf("%x %x: %v, and was %v", key, payload, err, errWas)
+	}
+	if diff := cmp.Diff(old, is, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(index.Bucket{})); err == nil && diff != "" {
+		t.Fatalf("%x: -was +is\n%s", payload, diff)
+	}
+}
+
+// compareDocument compares a row's document with what reflection made of the row: the same
+// names and values, which are heard again.
+func compareDocument[T any](t *testing.T, list func(*Fields, *T), v *T, payload []byte) {
+	t.Helper()
+	said := say(nil, list, v)
+	parse := func(b []byte) (out any) {
+		if err := json.Unmarshal(b, &out); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		return out
+	}
+	before := wasAppendFields(nil, reflect.ValueOf(v).Elem())
+	if diff := cmp.Diff(parse(before), parse(said)); diff != "" && string(said) != "{}" {
+		t.Fatalf("-as it was +said\n%s", diff)
+	}
+	for _, text := range [][]byte{before, said} {
+		back, err := hear(list, text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := encode(list, back); !bytes.Equal(got, payload) {
+			t.Fatalf("%s\n%x comes back as\n%x", text, payload, got)
+		}
+	}
+}
+
+// pointed makes a function of a value one of a pointer.
+func pointed[T any](decode func(key, payload []byte) (T, error)) func(key, payload []byte) (*T, error) {
+	return func(key, payload []byte) (*T, error) { v, err := decode(key, payload); return &v, err }
+}
+
+func ofValue[T any](encode func(T) []byte) func(*T) []byte {
+	return func(v *T) []byte { return encode(*v) }
+}
+
+func atKey[T any](decode func(payload []byte) (*T, error)) func(key, payload []byte) (*T, error) {
+	return func(_, payload []byte) (*T, error) { return decode(payload) }
+}
+
+func fits[T any](key func(v *T) []byte) func(*rand.Rand, *T) []byte {
+	return func(_ *rand.Rand, v *T) []byte { return key(v) }
+}
+
+var comparedKinds = []compared{
+	was("accounts", accountFields, wasEncodeAccount, wasDecodeAccount, fits(func(a *Account) []byte { return []byte(a.Name) })),
+	was("answers", answerFields, func(a *Answer) []byte { b, _ := a.wasEncode(); return b }, wasDecodeAnswerText, fits(func(a *Answer) []byte { return []byte(a.Key) })),
+	was("attempts", attemptFields, wasEncodeAttempt, wasDecodeAttempt, func(r *rand.Rand, a *Attempt) []byte {
+		a.Number = 1 + r.IntN(5)
+		fitChunks(r, a.Chunks)
+		return AttemptKey(a.Job, a.Number)
+	}),
+	was("batches", batchFields, wasEncodeBatch, wasDecodeBatch, fits(func(b *Batch) []byte { b.Jobs, b.Layers = 7, 2; return []byte(b.Name) })),
+	was("batch_files", batchFilesFields, ofValue(wasEncodeBatchFiles), pointed(wasDecodeBatchFiles), fits(func(*[]BatchFile) []byte { return BatchBlockKey(1, 2) })),
+	was("batch_jobs", batchJobsFields, wasEncodeBatchJobs, wasDecodeBatchJobs, func(r *rand.Rand, b *locality.JobBlock) []byte {
+		b.Before = make([]locality.Credit, locality.MaxQuorum)
+		last := 0
+		for i := range b.Jobs {
+			j := &b.Jobs[i]
+			j.A, j.Quorum = last+r.IntN(300), r.IntN(9)
+			j.B, last = j.A+r.IntN(300), j.A
+		}
+		return BatchBlockKey(1, 2)
+	}),
+	was("batch_tasks", batchTasksFields, wasEncodeBatchTasks, wasDecodeBatchTasks, fits(func(b *locality.TaskBlock) []byte {
+		for i := range b.Tasks {
+			for k := range b.Tasks[i].Instances {
+				b.Tasks[i].Instances[k].Layer = k
+			}
+		}
+		return BatchBlockKey(1, 2)
+	})),
+	was("batch_hosts", memberFields, wasEncodeMember, wasDecodeMember, func(r *rand.Rand, m *locality.Member) []byte {
+		m.Side &= 1
+		for _, list := range [][]locality.Span{m.Held, m.Asked.Fetch, m.Asked.Delete} {
+			last := 0
+			for i := range list {
+				list[i].A = last + r.IntN(300)
+				list[i].B = list[i].A + r.IntN(300)
+				last = list[i].B
+			}
+		}
+		if m.Asked.Key == "" {
+			m.Asked = locality.Asked{}
+		}
+		return BatchBlockKey(1, int(m.Host))
+	}),
+	was("batch_ranges", rangeFields, wasEncodeRange, wasDecodeRange, fits(func(c *locality.Cursor) []byte { return RangeKey(1, c.First) })),
+	was("beats", beatFields, wasEncodeBeat, wasDecodeBeat, fits((*Beat).Key)),
+	was("claims", claimFields, wasEncodeClaim, wasDecodeClaim, fits(func(c *Claim) []byte {
+		c.End = c.Start + 1
+		for i := range c.Held {
+			c.Held[i] = ClaimHeld{LimitCounter(&limits.Applied{Rule: new(limits.Rule), Whom: "x"}), 5}
+		}
+		return Key64(c.Job)
+	})),
+	was("counters", counterFields, wasEncodeCounter, wasDecodeCounter, fits(func(*Counter) []byte { return []byte(PoolKey("x")) })),
+	was("holdings", holdingFields, ofValue(wasEncodeHolding), pointed(wasDecodeHolding), fits(func(h *limits.Holder) []byte { return HoldingKey("pool:x", h.Owner) })),
+	was("decayed", decayedFields, wasEncodeDecayed, wasDecodeDecayed, fits(func(x *Decayed) []byte {
+		for i := range x.Uses {
+			x.Uses[i].One = 1024
+		}
+		return DecayedKey(Sharer{Group: "g"})
+	})),
+	was("events", eventFields, wasEncodeEvent, wasDecodeEvent, fits(func(ev *Event) []byte {
+		if ev.Attempt == 1 && ev.By == nil {
+			ev.Attempt = 0 // which is what it reads as
+		}
+		return Key64(ev.ID)
+	})),
+	was("wakes", freedFields, wasEncodeFreed, atKey(wasDecodeFreed), fits(func(x *Freed) []byte {
+		if x.Anywhere || len(x.Nodes) == 0 {
+			x.Nodes = nil
+		} else {
+			x.Nodes = []uint32{3, 4, 5, 70000}
+		}
+		return KeyFreed
+	})),
+	was("hook", hookFields, wasEncodeHook, atKey(wasDecodeHook), fits(func(*Hook) []byte { return KeyHook })),
+	was("hosts", hostFields, wasEncodeHost, wasDecodeHost, fits(func(h *locality.Host) []byte { return Key32(h.Number) })),
+	was("limits", limitFields, wasEncodeLimit, wasDecodeLimit, fits(func(x *limits.Rule) []byte {
+		x.Key, x.Measure = limits.Key{{Kind: limits.User, Name: "ann"}}, limits.Measure{Resource: "ncpus", Form: limits.OfQueued}
+		return LimitKey(x)
+	})),
+	was("numbers", numberFields, ofValue(wasEncodeNumber), wasDecodeNumber, fits(func(*int64) []byte { return NumberKey("user", "ann") })),
+	was("limit_sums", numberFields, ofValue(wasEncodeLimitSum), pointed(wasDecodeLimitSum), fits(func(*int64) []byte { return []byte("limit:x\x01y") })),
+	was("payloads", payloadFields, wasEncodePayload, wasDecodePayload, fits(func(*Payload) []byte { return make([]byte, 16) })),
+	was("postponed", postponedFields, wasEncodePostponed, atKey(wasDecodePostponed), fits(func(*Postponed) []byte { return KeyPostponed })),
+	was("preempts", preemptFields, wasEncodePreempt, wasDecodePreempt, func(r *rand.Rand, x *preempt.Rule) []byte {
+		said, err := preempt.Parse([]string{"user:ann over account:b", "soft"}[r.IntN(2)])
+		if err != nil {
+			said, _ = preempt.Parse("soft")
+		}
+		x.Over, x.Under, x.Soft = said.Over, said.Under, said.Soft
+		x.AtMost, x.How = 5, x.How%(preempt.Cancel+1)
+		return []byte(x.String())
+	}),
+	was("queues", queueFields, ofValue(wasEncodeQueue), pointed(wasDecodeQueue), fits(func(q *Queue) []byte { return []byte(q.Name) })),
+	was("refused", refusedFields, wasEncodeRefused, wasDecodeRefused, fits(func(*Refused) []byte { return KeyRefused(3) })),
+	was("replica", replicaFields, (*Replica).wasEncode, func(_, payload []byte) (*Replica, error) { x := new(Replica); return x, x.wasDecode(payload) }, fits(func(*Replica) []byte { return KeyReplica })),
+	was("reservations", reservationFields, wasEncodeReservation, wasDecodeReservation, func(r *rand.Rand, x *Reservation) []byte {
+		last := uint32(0)
+		for i := range x.Nodes {
+			x.Nodes[i] = last + r.Uint32N(200)
+			last = x.Nodes[i]
+		}
+		if x.Uses = nil; r.IntN(2) == 0 && len(x.Nodes) > 0 {
+			x.Uses = make([]timeline.Use, len(x.Nodes))
+			fill(r, reflect.ValueOf(&x.Uses).Elem())
+			if len(x.Uses) != len(x.Nodes) {
+				x.Uses = make([]timeline.Use, len(x.Nodes))
+			}
+		}
+		return []byte(x.Name)
+	}),
+	was("resources", resourceFields, ofValue(wasEncodeResource), pointed(wasDecodeResource), fits(func(d *index.Def) []byte {
+		d.Builtin, d.Directive = false, false // the row has neither
+		return Key16(uint16(d.ID))
+	})),
+	was("shares settings", shareSettingsFields, wasEncodeShareSettings, atKey(wasDecodeShareSettings), fits(func(*fairshare.Settings) []byte { return KeyShareSettings })),
+	was("shares state", shareTimerFields, ofValue(wasEncodeShareTimer), func(_, payload []byte) (*fairshare.Timer, error) {
+		x, err := wasDecodeShareTimer(payload)
+		return &x, err
+	}, fits(func(x *fairshare.Timer) []byte { x.Running = true; return KeyShareState })),
+	was("standings", standingFields, wasEncodeStanding, wasDecodeStanding, fits(func(s *Standing) []byte {
+		q := &s.Request
+		q.Name, q.Reservation, q.OverLimits, q.Bind, q.Ranking = "", "", false, "", nil
+		return []byte(s.Name)
+	})),
+	was("state", stateFields, (*State).wasEncode, func(_, payload []byte) (*State, error) { x := new(State); return x, x.wasDecode(payload) }, fits(func(s *State) []byte {
+		for _, at := range []*int64{&s.AsOf, &s.UsageSince, &s.NodesSince, &s.Ordered} {
+			*at %= LastInstant
+		}
+		return KeyState
+	})),
+	was("sums", sumsFields, (*Sums).wasEncode, func(_, payload []byte) (*Sums, error) { x := new(Sums); return x, x.wasDecode(payload) }, fits(func(*Sums) []byte { return KeySums })),
+	was("tallies", tallyFields, wasEncodeTally, wasDecodeTally, fits(func(*Tally) []byte { return TallyKey("q") })),
+	was("tallies cycle", lastCycleFields, wasEncodeLastCycle, wasDecodeLastCycle, fits(func(*LastCycle) []byte { return KeyLastCycle })),
+	was("job_counts", countFields, ofValue(wasEncodeCount), pointed(wasDecodeCount), fits(func(*uint64) []byte { return JobCountKey(1, "q") })),
+	was("totals", totalFields, wasEncodeTotal, wasDecodeTotal, fits(func(*Total) []byte { return TotalKey(7, Payers{User: "ann"}) })),
+	was("usage", usageFields, wasEncodeUsage, pointed(wasDecodeUsage), fits(func(*UsageBlock) []byte { return Key32(1) })),
+	was("views", viewFields, wasEncodeView, wasDecodeView, fits(func(v *View) []byte { return []byte(v.Name) })),
+	was("nodes", nodeFields, wasEncodeNode, wasDecodeNode, func(r *rand.Rand, n *index.Node) []byte { fitNode(r, n); return Key32(n.Number) }),
+	was("node_pasts", nodePastFields, wasEncodeNodePast, wasDecodeNodePast, func(r *rand.Rand, p *NodePast) []byte {
+		p.Nodes = [][]uint32{{7}, {1, 2, 3, 9}}[r.IntN(2)]
+		p.Parts = []NodeParts{PartAbsent, PartState | PartDevices, PartResources}[r.IntN(3)]
+		if fitNode(r, &p.Was); p.Parts == PartAbsent {
+			p.Was, p.Lacked = index.Node{}, nil
+		}
+		p.Was.Number = 0
+		return TimeKey(5, 6)
+	}),
+	was("buckets", bucketFields, wasEncodeBucket, func(key, payload []byte) (*index.Bucket, error) { return wasDecodeBucket(0, key, payload) }, fits(func(b *index.Bucket) []byte { b.ID = 0; return Key32(7) })),
+	was("reaches", reachFields, ofValue(wasEncodeReaches), pointed(wasDecodeReaches), fits(func(x *ReachBlock) []byte { x[0] = 7; return Key32(1) })),
+	was("index_sums", indexSumFields, (*Sum).wasEncode, pointed(wasDecodeIndexSum), fits(func(s *Sum) []byte { s.Count = 7; return []byte{1} })),
+	was("identity", identityFields, (*Identity).wasEncode, func(_, payload []byte) (*Identity, error) { x := new(Identity); return x, x.wasDecode(payload) }, fits(func(*Identity) []byte { return KeyIdentity })),
+	was("jobs", jobFields, wasEncodeJob, wasDecodeJob, func(r *rand.Rand, j *Job) []byte {
+		fitChunks(r, j.Chunks)
+		j.State, j.Bind = JobState(1+r.IntN(7)), devices.Policy(r.IntN(3))
+		if len(j.Pools) == 0 {
+			j.PoolsWithin = 0
+		}
+		j.Devices = nil
+		if r.IntN(3) == 0 {
+			j.Devices = []JobDevices{{Node: r.Uint32N(99), Res: index.ResID(r.IntN(9)), Which: devices.Bits{1 + r.Uint64N(1<<40)}},
+				{Node: 7, Which: devices.Bits{0, 1 << 63}}}
+		}
+		return Key64(j.ID)
+	}),
+}
+
+// fitChunks has nodes be shared alike now and then.
+func fitChunks(r *rand.Rand, chunks []JobChunk) {
+	alike := r.IntN(2) == 0
+	for i := range chunks {
+		for k := range chunks[i].Nodes {
+			n := &chunks[i].Nodes[k]
+			if n.Within >>= 4; alike {
+				n.Shared, n.Alone, n.Within = chunks[i].Nodes[0].Shared, false, chunks[i].Nodes[0].Within>>4
+			}
+		}
+	}
+	if alike {
+		for i := range chunks {
+			for k := range chunks[i].Nodes {
+				chunks[i].Nodes[k].Shared, chunks[i].Nodes[k].Alone, chunks[i].Nodes[k].Within = i == 0, false, 3
+			}
+		}
+	}
+}
+
+func fitNode(r *rand.Rand, n *index.Node) {
+	n.Access, n.Sharing = index.Access(r.IntN(2)), index.Sharing(r.IntN(2))
+	n.Devices, n.Distances = nil, nil
+	if r.IntN(2) == 0 {
+		set := devices.Set{{ID: "0"}, {ID: "1", Group: 1}, {ID: "7", Group: 1}, {ID: "x"}}
+		for i := range set {
+			id, group := set[i].ID, set[i].Group
+			fill(r, reflect.ValueOf(&set[i]).Elem())
+			if set[i].ID, set[i].Group = id, group; set[i].Slices == 0 {
+				set[i].Into = ""
+			}
+		}
+		n.Devices = []index.NamedDevices{{Res: 3, Set: set}, {Res: 5, Set: devices.Set{{ID: "0"}}}}
+		n.Distances = []devices.Distances{nil, {{10, 21}, {21, 10}}}[r.IntN(2)]
+	}
+}
+
+// TestFieldsAreWhatTheyWere compares random rows with the coders that rows had before: byte by
+// byte, cut short, damaged, and as documents.
+func TestFieldsAreWhatTheyWere(t *testing.T) {
+	for _, c := range comparedKinds {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			for range 300 {
+				c.run(t, r)
+			}
+		})
+	}
+}
+
+// TestFieldsOfOldFiles compares the rows of old files with the coders of then. Rows of the
+// latest formats are written as they were.
+func TestFieldsOfOldFiles(t *testing.T) {
+	kinds := make(map[string]*compared)
+	for i := range comparedKinds {
+		kinds[comparedKinds[i].name] = &comparedKinds[i]
+	}
+	same := make(map[string]int)
+	for _, version := range []string{"v1", "v2", "v3", "v3-last", "v4", "v5", "v6", "v7", "v8", "v9"} {
+		dump, err := os.ReadFile("../../../testdata/db/" + version + ".dump")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(dump)) {
+			var table string
+			var key, payload []byte
+			if n, err := fmt.Sscanf(line, "%s %x %x", &table, &key, &payload); n != 3 {
+				t.Fatalf("%q: %v", line, err)
+			}
+			name := table
+			if _, there := kinds[table+" "+string(key)]; there {
+				name = table + " " + string(key)
+			} else if table == "meta" {
+				name = string(key)
+			}
+			if c := kinds[name]; c != nil && (table != "wakes" || string(key) == string(KeyFreed)) {
+				if again := c.read(t, key, payload); bytes.Equal(again, payload) {
+					same[name]++
+				} else if version == "v9" && name != "state" {
+					t.Errorf("%s %x of a file of format 9 is written as\n%x and was\n%x", name, key, again, payload)
+				}
+			}
+		}
+	}
+	for name := range kinds {
+		if same[name] == 0 {
+			t.Logf("no old file has a row of %s", name)
+		}
+	}
+}
+
+// TestFieldsAllocate: a list allocates what the row holds, and nothing else: not itself, for
+// one.
+func TestFieldsAllocate(t *testing.T) {
+	j := &Job{ID: 7, State: JobRunning, Chunks: []JobChunk{{Count: 1, Nodes: []JobNode{{Node: 3, Chunks: 1}}}}}
+	job, key := EncodeJob(j), Key64(7)
+	h := new(locality.Host)
+	host := EncodeHost(h)
+	node := EncodeNode(&index.Node{})
+	var into Job
+	var n index.Node
+	for what, c := range map[string]struct {
+		most float64
+		run  func()
+	}{
+		"write a job":    {1, func() { EncodeJob(j) }},
+		"read a job":     {0, func() { _ = into.Decode(key, job) }},
+		"write a host":   {1, func() { EncodeHost(h) }},
+		"read a host":    {1, func() { _, _ = DecodeHost(key[4:], host) }},
+		"write a node":   {1, func() { EncodeNode(&n) }},
+		"read a node":    {0, func() { _ = ReadNode(key[4:], node, &n, nil) }},
+		"write an event": {1, func() { EncodeEvent(new(Event)) }},
+		"write a number": {1, func() { EncodeNumber(7) }},
+	} {
+		if is := testing.AllocsPerRun(100, c.run); is > c.most {
+			t.Errorf("%s: %v allocations, at most %v", what, is, c.most)
+		}
+	}
+}
+
+var plainJob = &Job{ID: 7, State: JobRunning, User: "ann", Account: "physics", Queue: "batch", Select: "2:ncpus=4:mem=8gb", Place: "scatter:excl",
+	Path: "bucket", Policy: "firstavailable", Walltime: 3600, Submit: 1_800_000_000, Start: 1_800_000_100, End: 1_800_003_700,
+	Chunks: []JobChunk{{Count: 2, Nodes: []JobNode{{Node: 17, Chunks: 1}, {Node: 18, Chunks: 1}}}}, Queued: true, Priority: 5, Attempt: 1,
+	Command: []string{"./simulate", "--all"}}
+
+func wideJob() *Job {
+	j := *plainJob
+	j.Chunks = []JobChunk{{Count: 1000}}
+	for i := range 1000 {
+		j.Chunks[0].Nodes = append(j.Chunks[0].Nodes, JobNode{Node: uint32(i * 3), Chunks: 1, Shared: true})
+	}
+	return &j
+}
+
+func benchmarkDecode[T any](b *testing.B, key, payload []byte, decode func(key, payload []byte) (*T, error)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decode(key, payload); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmarkEncode[T any](b *testing.B, v *T, encode func(*T) []byte) {
+	b.ReportAllocs()
+	for b.Loop() {
+		encode(v)
+	}
+}
+
+func BenchmarkDecodeJob(b *testing.B) { benchmarkDecode(b, Key64(7), EncodeJob(plainJob), DecodeJob) }
+func BenchmarkDecodeJobWas(b *testing.B) {
+	benchmarkDecode(b, Key64(7), EncodeJob(plainJob), wasDecodeJob)
+}
+func BenchmarkDecodeWide(b *testing.B) { benchmarkDecode(b, Key64(7), EncodeJob(wideJob()), DecodeJob) }
+func BenchmarkDecodeWideWas(b *testing.B) {
+	benchmarkDecode(b, Key64(7), EncodeJob(wideJob()), wasDecodeJob)
+}
+func BenchmarkEncodeJob(b *testing.B)    { benchmarkEncode(b, plainJob, EncodeJob) }
+func BenchmarkEncodeJobWas(b *testing.B) { benchmarkEncode(b, plainJob, wasEncodeJob) }
+func BenchmarkDecodeNode(b *testing.B) {
+	benchmarkDecode(b, Key32(7), EncodeNode(fullNode()), DecodeNode)
+}
+func BenchmarkDecodeNodeWas(b *testing.B) {
+	benchmarkDecode(b, Key32(7), EncodeNode(fullNode()), wasDecodeNode)
+}
