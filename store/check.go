@@ -158,8 +158,14 @@ func resetClock(tx *Tx, to int64) error {
 	if err := rewind.To(tx.file, to, tx.state.AsOf); err != nil {
 		return err
 	}
-	tx.state.AsOf, tx.now, tx.dirty = to, to, true
-	tx.state.UsageSince, tx.state.NodesSince = min(tx.state.UsageSince, to), min(tx.state.NodesSince, to)
+	state, err := tx.file.Get(row.Meta, row.KeyState)
+	if err != nil {
+		return err
+	}
+	if err := tx.state.Decode(state); err != nil {
+		return err
+	}
+	tx.now, tx.dirty = to, true
 	tx.loaded = newLoaded(tx)
 	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
 		return err
@@ -169,5 +175,5 @@ func resetClock(tx *Tx, to int64) error {
 	}
 	tx.loaded = newLoaded(tx)
 	tx.loaded.freed.Anywhere()
-	return nil
+	return tx.reservations().rewound()
 }

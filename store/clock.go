@@ -179,7 +179,7 @@ func (p *passage) renew() error {
 		if len(s.Nodes) == 0 && !p.tx.Writable() {
 			return nil
 		}
-		if err := (series{p.tx, s}).renew(); err != nil {
+		if err := (series{tx: p.tx, Standing: s}).renew(); err != nil {
 			return err
 		}
 	}

@@ -174,11 +174,7 @@ func keepAnswer(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.file.Update(func(r *file.Recorder) (bool, error) {
 		a := row.Answer{Key: "nightly 7", Request: [32]byte{1, 2}, At: 1_000_000, Until: 4_000_000, First: 1, Jobs: 1, Text: []byte("job 1, job 1, job 1")}
-		payload, err := a.Encode()
-		if err != nil {
-			return false, err
-		}
-		if err := r.Put(row.Answers, []byte(a.Key), payload); err != nil {
+		if err := r.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(&a)); err != nil {
 			return false, err
 		}
 		return true, r.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
@@ -447,8 +443,7 @@ func TestCheckMutants(t *testing.T) {
 					return nil
 				}
 				a.First = 1000
-				payload, _ = a.Encode()
-				return payload
+				return row.EncodeAnswer(a)
 			})
 		}, "the next job number is", guesses},
 		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) }, "are missing", guesses},

@@ -295,7 +295,7 @@ func (m *queueModel) windowsTried(tx *Tx) error {
 		return err
 	}
 	for _, at := range s.Missing {
-		if had, err := (series{tx, s}).try(at); had || err != nil {
+		if had, err := (series{tx: tx, Standing: s}).try(at); had || err != nil {
 			return errors.Join(err, fmt.Errorf("the window at %d is missing, and can be had", at))
 		}
 	}

@@ -296,7 +296,7 @@ func (rs reservations) unreserve(name string) ([]*row.Reservation, error) {
 		return nil, ErrReadOnly
 	}
 	if s, err := rs.standing(name); err == nil {
-		return series{rs.Tx, s}.remove()
+		return series{tx: rs.Tx, Standing: s}.remove()
 	} else if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (rs reservations) unreserve(name string) ([]*row.Reservation, error) {
 	if err != nil || s.Over {
 		return []*row.Reservation{r}, passOver(err)
 	}
-	return []*row.Reservation{r}, rs.spoil(series{rs.Tx, s}.renew())
+	return []*row.Reservation{r}, rs.spoil(series{tx: rs.Tx, Standing: s}.renew())
 }
 
 func (r booking) remove() error {

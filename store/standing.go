@@ -55,6 +55,7 @@ func standingOf(s *row.Standing) *Standing {
 type series struct {
 	tx *Tx
 	*row.Standing
+	made map[int64]bool // renew: when the occurrences that there are start
 }
 
 func (s series) put() error {
@@ -120,7 +121,7 @@ func (rs reservations) addStanding(spec row.ReserveSpec) ([]*row.Reservation, er
 		return nil, err
 	}
 	spec.Repeat = rule.Repeat()
-	s := series{rs.Tx, &row.Standing{ReserveSpec: spec}}
+	s := series{tx: rs.Tx, Standing: &row.Standing{ReserveSpec: spec}}
 	out, err := s.first(rule)
 	if err != nil {
 		if len(out) > 0 {
@@ -217,7 +218,7 @@ func (s series) occurAgain(at int64) error {
 			return fmt.Errorf("%w: %s", ErrConflict, note)
 		}
 	}
-	_, err := series{s.tx, &again}.occur(at, note)
+	_, err := series{tx: s.tx, Standing: &again}.occur(at, note)
 	if err == nil {
 		s.Made = again.Made
 	}
@@ -253,7 +254,14 @@ func (s series) renew() error {
 	if err != nil {
 		return fmt.Errorf("%w: standing reservation %s: %v", ErrDamaged, s.Name, err)
 	}
-	length, ahead := s.lasts(), len(made)
+	s.made = make(map[int64]bool, len(made))
+	ahead := 0
+	for _, r := range made {
+		if s.made[r.Start] = true; r.Start <= s.Last { // one behind is counted in its turn
+			ahead++
+		}
+	}
+	length := s.lasts()
 	missing, why := s.Missing, s.Note
 	s.Missing, s.Note = nil, ""
 	for _, at := range missing {
@@ -315,8 +323,12 @@ func (s series) further(rule *recur.Recurrence, ahead int) error {
 	return nil
 }
 
-// try makes the occurrence that begins at an instant, if it can be had now.
+// try makes the occurrence that begins at an instant, if it can be had now. After the clock
+// was reset it may be there already.
 func (s series) try(at int64) (had bool, err error) {
+	if s.made[at] {
+		return true, nil
+	}
 	err = s.occurAgain(at)
 	if err == nil {
 		return true, nil
@@ -354,14 +366,48 @@ func (s series) missed(first, last int64, why string) error {
 func (rs reservations) retryStandings(over bool) error {
 	var again []*row.Standing
 	err := rs.eachStanding(func(s *row.Standing) error {
-		if len(s.Missing) > 0 && (!over || s.Missing[0]+(series{rs.Tx, s}).lasts() <= rs.now) {
+		if len(s.Missing) > 0 && (!over || s.Missing[0]+(series{tx: rs.Tx, Standing: s}).lasts() <= rs.now) {
 			again = append(again, s)
 		}
 		return nil
 	})
 	for _, s := range again {
 		if err == nil {
-			err = series{rs.Tx, s}.renew()
+			err = series{tx: rs.Tx, Standing: s}.renew()
+		}
+	}
+	return err
+}
+
+// rewound has standing reservations look again at windows that a clock that was ahead has
+// looked at.
+func (rs reservations) rewound() error {
+	var again []*row.Standing
+	err := rs.eachStanding(func(s *row.Standing) error {
+		if s.Last > rs.now {
+			s.Last, s.Over = rs.now, false
+			s.Missing = slices.DeleteFunc(s.Missing, func(at int64) bool { return at > rs.now })
+			again = append(again, s)
+		}
+		return nil
+	})
+	for _, s := range again {
+		if err == nil {
+			s := series{tx: rs.Tx, Standing: s}
+			if err = s.renew(); err == nil {
+				err = s.removeAfter(s.Last)
+			}
+		}
+	}
+	return err
+}
+
+// removeAfter removes occurrences that begin after an instant.
+func (s series) removeAfter(last int64) error {
+	made, err := s.occurrences()
+	for _, r := range made {
+		if err == nil && r.Start > last {
+			err = booking{s.tx, r}.remove()
 		}
 	}
 	return err
@@ -390,7 +436,7 @@ func (tx *Tx) Occurrences(name string) ([]*Reservation, error) {
 func (rs reservations) occurrences(name string) ([]*row.Reservation, error) {
 	s, err := rs.standing(name)
 	if err == nil {
-		return series{rs.Tx, s}.occurrences()
+		return series{tx: rs.Tx, Standing: s}.occurrences()
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err

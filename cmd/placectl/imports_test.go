@@ -62,7 +62,7 @@ const importRules = `
 	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
 	store/internal/usage, store/internal/shares < store
 	store/internal/usage                     < store/internal/check
-	store/internal/row, store/internal/file, store/internal/answers < store/internal/rewind
+	store/internal/row, store/internal/file  < store/internal/rewind
 	store/internal/row, store/internal/file  < store/internal/bookings
 	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings

@@ -63,11 +63,19 @@ func batchTasksFields(f *Fields, b *locality.TaskBlock) {
 			Byte(f, "state", &x.State)
 			Uint(f, "host", &x.Host)
 			f.At("sent", &x.Sent, Past)
-			f.AtAfter("until", &x.Until, x.Sent, Shifts)
+			f.AtAfter("until", &x.Until, x.Sent, leaseClock(x.State))
 			f.Next()
 		}
 		f.Next()
 	}
+}
+
+// leaseClock is what the end of an instance is to the clock: its lease, or when it ended.
+func leaseClock(s locality.InstanceState) Clock {
+	if s == locality.Live {
+		return Shifts
+	}
+	return Past
 }
 
 // slotFields are a byte each, and so they are in documents.

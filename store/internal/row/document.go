@@ -169,7 +169,7 @@ var special = []struct {
 }{
 	{Meta, string(KeyState), true, kindOf(Meta, stateFields)},
 	{Meta, string(KeyArchive), true, kindOf(Meta, textFields)},
-	{Meta, string(KeyIdentity), true, kindOf(Meta, identityFields)},
+	{Meta, string(KeyIdentity), true, kindOf(Meta, identityDocument)},
 	{Meta, string(KeyHook), true, kindOf(Meta, hookFields)},
 	{Meta, string(KeyPostponed), true, kindOf(Meta, postponedFields)},
 	{Meta, string(KeyReplica), true, kindOf(Meta, replicaFields)},

@@ -292,6 +292,16 @@ func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	f.At(name, v, is)
 }
 
+// Passed is how many seconds have passed of something since an instant: no more than there
+// have been.
+func (f *Fields) Passed(name string, v *int64, since int64) {
+	if f.dir == timing {
+		f.clock.passed(v, since)
+		return
+	}
+	Int(f, name, v)
+}
+
 // Lasts is how long something lasts, in nanoseconds.
 func (f *Fields) Lasts(name string, v *time.Duration) { Int(f, name, v) }
 

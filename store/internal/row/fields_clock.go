@@ -42,6 +42,12 @@ func (r *rewound) at(t int64, is Clock) int64 {
 	return t
 }
 
+func (r *rewound) passed(v *int64, since int64) {
+	if most := max(0, r.To-since); *v > most {
+		*v, r.changed = most, true
+	}
+}
+
 // Since says from when on an instant counts that Shifts, if that stands behind it.
 func (f *Fields) Since(t int64) {
 	if f.dir == timing {

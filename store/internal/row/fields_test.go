@@ -3,6 +3,7 @@ package row
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -420,6 +421,15 @@ func TestFieldsOfOldFiles(t *testing.T) {
 	}
 }
 
+// TestIdentityDocument: another file has an epoch and an owner of its own.
+func TestIdentityDocument(t *testing.T) {
+	uid := uint32(7)
+	line, err := AppendDocument(nil, Meta, KeyIdentity, (&Identity{ID: [16]byte{1}, Epoch: 5, AnyTime: true, Owner: &uid}).Encode())
+	if want := `{"table":"meta","key":"identity","row":{"id":"01000000000000000000000000000000","anyTime":true}}`; err != nil || strings.TrimSpace(string(line)) != want {
+		t.Errorf("%v\n%s\n%s wanted", err, line, want)
+	}
+}
+
 // TestFieldsAllocate: a list allocates what the row holds, and nothing else: not itself, for
 // one.
 func TestFieldsAllocate(t *testing.T) {
@@ -494,4 +504,35 @@ func BenchmarkDecodeNode(b *testing.B) {
 }
 func BenchmarkDecodeNodeWas(b *testing.B) {
 	benchmarkDecode(b, Key32(7), EncodeNode(fullNode()), wasDecodeNode)
+}
+
+var update = flag.Bool("update", false, "write testdata/fields.txt anew")
+
+// TestFieldsNamed pins the names of all fields, which documents have, and what each instant is
+// to the clock.
+func TestFieldsNamed(t *testing.T) {
+	var b strings.Builder
+	add := func(what string, k *kind) {
+		for _, field := range k.names() {
+			fmt.Fprintf(&b, "%s: %s\n", what, field)
+		}
+	}
+	for table, k := range kinds {
+		if k != nil {
+			add(Table(table).String(), k)
+		}
+	}
+	for _, x := range special {
+		add(strings.TrimSpace(fmt.Sprintf("%s %q", x.table, x.key)), x.kind)
+	}
+	const golden = "testdata/fields.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if diff := cmp.Diff(string(want), b.String()); err != nil || diff != "" {
+		t.Errorf("-testdata/fields.txt +is: %v\n%s", err, diff)
+	}
 }

@@ -16,8 +16,6 @@ const identityVersion = 1
 // String is the id as text: 32 hexadecimal digits.
 func (i *Identity) String() string { return hex.EncodeToString(i.ID[:]) }
 
-// identityFields has in documents what goes along into another file. That has an epoch and
-// an owner of its own.
 func identityFields(f *Fields, i *Identity) {
 	f.Version(identityVersion)
 	f.Digits("id", i.ID[:])
@@ -27,6 +25,14 @@ func identityFields(f *Fields, i *Identity) {
 	f.Bool("anyTime", &i.AnyTime)
 	if f.bytes() && f.More(i.Owner != nil) {
 		f.UID("owner", &i.Owner)
+	}
+}
+
+// identityDocument is what goes along into another file. That has an epoch and an owner of its
+// own.
+func identityDocument(f *Fields, i *Identity) {
+	if identityFields(f, i); f.dir == reading {
+		i.Epoch, i.Owner = 0, nil
 	}
 }
 

@@ -132,7 +132,7 @@ func restFields(f *Fields, j *Job) {
 		Uints(f, "yieldedTo", &j.YieldedTo)
 	}
 	if parts&tailIdle != 0 {
-		Int(f, "idle", &j.Idle)
+		f.Passed("idle", &j.Idle, j.Submit)
 		f.At("idleSince", &j.IdleSince, Past)
 	}
 	if parts&tailMore == 0 {
