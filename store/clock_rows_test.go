@@ -67,7 +67,7 @@ func instantsBetween(t *testing.T, db *DB, from, to int64) (out []string) {
 }
 
 // TestClockResetLeavesNothing: whatever rows come from a clock that was ahead, no instant of it
-// is left in any of them, but for what somebody has asked for.
+// is left in any of them, but for what was asked for.
 func TestClockResetLeavesNothing(t *testing.T) {
 	const wrong = 1_000_000_000
 	db, clock := lively(t)

@@ -72,11 +72,6 @@ func (a *Answer) wasEncode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func wasDecodeAnswer(key, payload []byte) (*Answer, error) {
-	a, d := wasAnswerHead(key, payload)
-	return a, d.done(Answers, key)
-}
-
 func wasDecodeAnswerText(key, payload []byte) (*Answer, error) {
 	a, d := wasAnswerHead(key, payload)
 	size := d.uint()
@@ -215,12 +210,6 @@ func wasDecodeJobsHead(d *decoder) *locality.JobBlock {
 		d.bad = true
 	}
 	return b
-}
-
-func wasBatchCredit(key, payload []byte) ([]locality.Credit, error) {
-	d := decoder{b: payload}
-	b := wasDecodeJobsHead(&d)
-	return b.Before, d.done(BatchJobs, key)
 }
 
 func wasDecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
@@ -1268,13 +1257,6 @@ func (s *Sums) wasDecode(payload []byte) error {
 	return d.done(Meta, KeySums)
 }
 
-func wasSumsTransaction(payload []byte) (uint64, error) {
-	d := decoder{b: payload}
-	d.byte()
-	n := d.uint()
-	return n, d.done(Meta, KeySums)
-}
-
 func (s *Sum) wasEncode() []byte {
 	if *s == (Sum{}) {
 		return nil
@@ -1935,16 +1917,6 @@ func wasDecodeDevices(key, part []byte, n *index.Node) error {
 	d := decoder{b: part}
 	wasDecodeNodeDevices(&d, n)
 	return d.done(Nodes, key)
-}
-
-func wasReadTraits(key, payload []byte, n *index.Node, words *Words) error {
-	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
-	d := decoder{b: payload}
-	wasReadNodeHead(&d, n)
-	d.skip()
-	n.Queue = words.wasNext(&d)
-	d.skip()
-	return wasReadNodeRest(key, &d, n, words)
 }
 
 func wasReadNodeHead(d *decoder, n *index.Node) {

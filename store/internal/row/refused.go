@@ -2,7 +2,6 @@ package row
 
 import (
 	"strconv"
-	"strings"
 )
 
 // Refused is which jobs a node has refused since it has executed one, the earliest first.
@@ -26,9 +25,6 @@ const (
 func KeyRefused(node uint32) []byte {
 	return strconv.AppendUint([]byte(refusedPrefix), uint64(node), 10)
 }
-
-// isRefusedKey tells those keys from others.
-func isRefusedKey(key []byte) bool { return strings.HasPrefix(string(key), refusedPrefix) }
 
 func refusedFields(f *Fields, r *Refused) {
 	f.Version(refusedVersion)
