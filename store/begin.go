@@ -31,10 +31,10 @@ func (p *passage) job(c change) error {
 		return err
 	}
 	if waitsFor != "" || err != nil { // what it depends on was queued again, say
-		return tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; it waits for another job again")
+		return tx.machine().do(j, step{to: JobQueued, reason: "was to start at " + stamp(j.Start) + "; it waits for another job again"})
 	}
 	if absent, err := tx.waiting().unattended(j); absent != "" || err != nil {
-		return errors.Join(err, tx.unplan(j, JobQueued, "was to start at "+stamp(j.Start)+"; "+absent))
+		return errors.Join(err, tx.machine().do(j, step{to: JobQueued, reason: "was to start at " + stamp(j.Start) + "; " + absent}))
 	}
 	spans, err := tx.allocations().spans(j)
 	if err != nil {
@@ -63,12 +63,10 @@ func (p *passage) job(c change) error {
 	} else if err != nil {
 		return err
 	}
-	j.State = JobRunning
-	j.Attempt++
 	if err := p.beginOn(j.AllNodes()); err != nil {
 		return err
 	}
-	return tx.putJob(j, JobReserved)
+	return tx.machine().do(j, step{to: JobRunning, reason: j.Reason, begins: true})
 }
 
 // putOff takes a planned job that cannot begin off its nodes.
@@ -171,11 +169,3 @@ type beginner struct{ owner uint64 }
 
 // Ignores makes it a timeline.Guest.
 func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim || b.Owner == g.owner }
-
-// isLate says of a job that was taken off its nodes, because it could not begin, that
-// it waits for a writer to plan it anew.
-func (ps plans) isLate(j *row.Job) error {
-	j.Unplace()
-	j.State = JobLate
-	return ps.putJob(j, JobReserved)
-}

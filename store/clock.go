@@ -110,8 +110,8 @@ func (p *passage) all(due []change) error {
 	if p.tx.Writable() {
 		return p.tx.replan(p.late)
 	}
-	for _, j := range p.late {
-		if err := p.tx.plans().isLate(j); err != nil {
+	for _, j := range p.late { // they wait for a writer to plan them anew
+		if err := p.tx.machine().do(j, step{to: JobLate, reason: j.Reason, lifted: true}); err != nil {
 			return err
 		}
 	}

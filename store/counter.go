@@ -50,6 +50,27 @@ func (cs counters) bind(a *placer.Ask, r placer.Request, array uint64) (err erro
 	return err
 }
 
+// alone refuses a job that a rule on one job does not let in.
+func (cs counters) alone(j *row.Job) error {
+	all, err := cs.Rules.All()
+	if all == nil || err != nil || j.OverLimits {
+		return err
+	}
+	asked, err := all.Asked(j)
+	if err != nil {
+		return err
+	}
+	return cs.barred(rules.Subject(j), asked)
+}
+
+func (cs counters) barred(who [5]string, asked rules.Asked) error {
+	why, err := cs.Rules.Barred(who, asked)
+	if err != nil || why != "" {
+		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNever, Chunk: -1, Why: why, Rule: true}))
+	}
+	return nil
+}
+
 // admit refuses jobs that a rule does not let in: on a job by itself, or on how many may wait
 // and run.
 func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) error {
@@ -57,11 +78,10 @@ func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) e
 		return nil
 	}
 	who, asked := rules.Subject(j), rules.Asked{Spec: spec, Walltime: j.Walltime}
-	why, err := cs.Rules.Barred(who, asked)
-	if err != nil || why != "" {
-		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNever, Chunk: -1, Why: why, Rule: true}))
+	if err := cs.barred(who, asked); err != nil {
+		return err
 	}
-	why, err = cs.Rules.Full(who, asked, jobs, waits)
+	why, err := cs.Rules.Full(who, asked, jobs, waits)
 	if err != nil || why != "" {
 		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: why, Rule: true}))
 	}

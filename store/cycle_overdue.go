@@ -59,7 +59,7 @@ func (os overdue) executed(j *row.Job, set *Settings) error {
 	if err != nil || a.By == row.BySupervisor {
 		return err
 	}
-	return os.attempts().endsAs(j, JobFinished, "it ran to the end of its walltime")
+	return os.machine().endsAs(j, JobFailed, walltimeOver)
 }
 
 // ending is how long it takes to end a command, besides its grace, in seconds.
@@ -104,7 +104,7 @@ func (os overdue) lasts(owner uint64) (int64, error) {
 // told by the next cycle. When none has come in all its time nothing of it has run: so
 // it has not finished, and waits again.
 func (os overdue) missed(j *row.Job) error {
-	return os.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+" before its end")
+	return os.machine().do(j, step{to: JobQueued, reason: "nobody was told of its start at " + stamp(j.Start) + " before its end", leaving: neverTold})
 }
 
 // unready queues those jobs again that nobody was told to launch yet, and that depend
@@ -134,7 +134,7 @@ func (p *pass) unready() error {
 			waitsFor, err = err.Error(), nil
 		}
 		if waitsFor != "" {
-			err = p.tx.unplan(j, JobQueued, "nobody was told of its start at "+stamp(j.Start)+"; "+waitsFor)
+			err = p.tx.machine().do(j, step{to: JobQueued, reason: "nobody was told of its start at " + stamp(j.Start) + "; " + waitsFor, leaving: neverTold})
 		}
 		if err != nil {
 			return err
@@ -157,13 +157,22 @@ func (os overdue) jobs() (late []*row.Job, err error) {
 	return late, err
 }
 
-// finish ends a job at the end it was given. Whoever launched it is to stop it:
-// its nodes are others' now.
+// walltimeOver says of a job that it was ended at its walltime.
+const walltimeOver = "it ran to the end of its walltime"
+
+// finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
+// tried again. A launcher is told to stop it, as its nodes are others' now. A job that was
+// placed, and that nobody executes, had its nodes for a time, which is over: it has finished.
+// So have all jobs of a queue that is played forward.
 func (os overdue) finish(j *row.Job) error {
-	if err := os.attempts().toStop(j); err != nil {
-		return err
+	s := step{end: j.End, reason: walltimeOver}
+	if os.loaded.playing || !j.Queued && !j.Claimed && !j.Launched {
+		s.to = JobFinished
+		return os.machine().do(j, s)
 	}
-	return os.attempts().endedAt(j, JobFinished, "it ran to the end of its walltime", j.End)
+	r := Result{Outcome: OutcomeWalltime, Why: walltimeOver}
+	s.how = r.note
+	return os.attempts().executed(j, r, s)
 }
 
 // delays finds the plans that overdue jobs are in the way of: they are made anew at

@@ -341,6 +341,9 @@ type stopping struct {
 // makesWay takes a running job off its nodes and queues it again, or cancels it: at once
 // where nobody executes it, else once it has stopped or its grace is over.
 func (p *pass) makesWay(j *row.Job, s stopping) error {
+	if j.Ending {
+		return nil // it gives its nodes back already
+	}
 	becomes := JobQueued
 	if j.NoRequeue || s.how == preempt.Cancel {
 		becomes = JobCancelled
@@ -351,12 +354,11 @@ func (p *pass) makesWay(j *row.Job, s stopping) error {
 			return err
 		}
 	}
-	switch {
-	case s.grace > 0:
-		return p.tx.attempts().endsWithin(j, becomes, s.reason, s.grace)
-	case becomes == JobCancelled:
-		return p.tx.ended(j, JobCancelled, s.reason)
+	if s.grace > 0 {
+		return p.tx.machine().endsWithin(j, becomes, s.reason, s.grace)
 	}
-	p.waiting++
-	return errors.Join(p.tx.allocations().accrue(j), p.tx.attempts().toStop(j), p.tx.unplan(j, JobQueued, s.reason))
+	if becomes == JobQueued {
+		p.waiting++
+	}
+	return p.tx.machine().do(j, step{to: becomes, reason: s.reason})
 }

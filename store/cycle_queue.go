@@ -17,14 +17,11 @@ import (
 // Take makes it a cycle.Host, as all that follows.
 func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
-	was, then, nodes := j.State, j.Start, j.AllNodes()
+	was, then := j.State, j.Start
 	delete(p.lifted, j.ID)
-	j.Reason = p.late[j.ID]
-	if err := p.tx.plans().apply(j, *a, plan, was); err != nil {
+	s := step{to: p.tx.plans().stateOf(plan), reason: p.late[j.ID], lifted: true, plan: &plannedFor{*a, plan}}
+	if err := p.tx.machine().do(j, s); err != nil {
 		return err
-	}
-	if was == JobReserved {
-		p.tx.loaded.freed.On(nodes)
 	}
 	if j.State == JobRunning {
 		p.started = append(p.started, j)
@@ -59,7 +56,7 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	}
 	spans := p.lifted[j.ID]
 	delete(p.lifted, j.ID)
-	return true, p.tx.allocations().takeAgain(j, spans, JobReserved)
+	return true, p.tx.machine().do(j, step{to: JobReserved, reason: j.Reason, lifted: true, keeps: spans})
 }
 
 func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }
@@ -91,13 +88,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 			return err
 		}
 	}
-	p.tx.loaded.freed.On(j.AllNodes())
-	j.Unplace()
-	j.State, j.Reason = JobQueued, why
-	if !j.Queued { // it has no place in the queue
-		j.State, j.End = JobFailed, p.tx.now
-	}
-	return p.tx.putJob(j, JobReserved)
+	return p.tx.machine().do(j, step{to: JobQueued, reason: why, lifted: true})
 }
 
 // keepsPlan puts the plan of a job placed at an instant back, as far as others have left it.
@@ -229,7 +220,7 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	}
 	p.waiting++
 	if waitsFor != "" && j.State == JobReserved {
-		err = p.tx.unplan(j, JobQueued, waitsFor+" again")
+		err = p.tx.machine().do(j, step{to: JobQueued, reason: waitsFor + " again"})
 	}
 	if err != nil || waitsFor != "" {
 		return false, err
@@ -253,7 +244,7 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 
 func (p *pass) cancel(j *row.Job, reason string) error {
 	p.cancelled = append(p.cancelled, j)
-	return p.tx.ended(j, JobCancelled, reason)
+	return p.tx.machine().do(j, step{to: JobCancelled, reason: reason})
 }
 
 // shares stops jobs where classes are to get back what they are entitled to, and

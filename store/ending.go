@@ -19,47 +19,6 @@ import (
 // isExecuted reports whether somebody who looks at marks executes a job's command.
 func isExecuted(j *row.Job) bool { return j.State == JobRunning && j.Claimed }
 
-// endsAs marks the attempt of a job as ending. A later mark takes the place of an earlier
-// one.
-func (as attempts) endsAs(j *row.Job, becomes JobState, reason string) error {
-	grace, err := as.grace(j)
-	if err != nil {
-		return err
-	}
-	return as.endsWithin(j, becomes, reason, seconds(grace))
-}
-
-// endsWithin is endsAs with so many seconds between being told to terminate and being
-// killed. A launcher is told to stop its job, which ends by the clock then.
-func (as attempts) endsWithin(j *row.Job, becomes JobState, reason string, grace int64) error {
-	a, err := as.of(j, j.CurrentAttempt())
-	if err != nil {
-		return err
-	}
-	a.State, a.Becomes, a.Why, a.Chunks, a.Along = row.AttemptEnding, becomes, reason, nil, nil
-	if err := as.put(a); err != nil {
-		return err
-	}
-	if !j.Claimed {
-		if err := as.toStop(j); err != nil {
-			return err
-		}
-	}
-	if end := as.now + grace; end < j.End || !j.Claimed {
-		if err := as.allocations().moveEnd(j, min(end, j.End), func() { j.Ending = true }); err != nil {
-			return err
-		}
-	}
-	if reason == "" {
-		reason = becomes.String()
-	}
-	j.Ending, j.Reason = true, reason
-	if err := as.happened(row.Event{Job: j.ID, Event: "ending", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: reason}); err != nil {
-		return err
-	}
-	return as.putJob(j, j.State)
-}
-
 // byClock takes a job off its nodes that a launcher was told to stop, and whose time for
 // that is over.
 func (as attempts) byClock(j *row.Job) error {
@@ -67,7 +26,7 @@ func (as attempts) byClock(j *row.Job) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(as.allocations().accrue(j), as.become(j, a.Becomes, a.Why))
+	return as.machine().do(j, step{to: a.Becomes, reason: a.Why, leaving: exited})
 }
 
 // grace is how long a job has between being told to terminate and being killed.
@@ -97,12 +56,15 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	if a.Why != "" {
 		reason = a.Why + "; " + reason
 	}
-	return jobResult(j, tx.spoil(errors.Join(tx.allocations().accrue(j), tx.attempts().become(j, a.Becomes, reason))))
+	return jobResult(j, tx.machine().do(j, step{to: a.Becomes, reason: reason, leaving: exited}))
 }
 
 // prolong moves the end of a running job to a later instant where extend would: nobody
-// else wants what it has before then.
+// else wants what it has before then, and its deadline is not before it.
 func (al allocations) prolong(j *row.Job, end int64) error {
+	if j.Deadline != 0 {
+		end = min(end, j.Deadline)
+	}
 	if end <= j.End {
 		return nil
 	}
@@ -117,25 +79,23 @@ func (al allocations) prolong(j *row.Job, end int64) error {
 	if err != nil {
 		return err
 	}
-	return al.moveEnd(j, end, func() {})
+	s := step{to: j.State, reason: j.Reason}
+	return errors.Join(al.untilAnother(j, end, &s), al.machine().do(j, s))
 }
 
-// moveEnd gives a running job another end; nobody is in the way. What else changes about
-// it changes does while it is off its nodes.
-func (al allocations) moveEnd(j *row.Job, end int64, changes func()) error {
+// untilAnother has a step give a job another end on the nodes that it has.
+func (al allocations) untilAnother(j *row.Job, end int64, s *step) error {
 	spans, err := al.spans(j)
-	if err != nil {
-		return err
-	}
 	for i := range spans {
 		spans[i].End = end
 	}
-	if err := al.vacate(j); err != nil {
-		return err
+	change := s.change
+	s.keeps, s.change = spans, func() {
+		if j.End = end; change != nil {
+			change()
+		}
 	}
-	j.End = end
-	changes()
-	return al.spoil(al.takeAgain(j, spans, j.State))
+	return err
 }
 
 // An attempt that has failed is followed by another where the job allows it: after how

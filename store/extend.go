@@ -47,12 +47,15 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 	if j.State == JobRunning && j.Start+walltime <= al.now {
 		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime)))
 	}
+	if err := al.mayLast(j, walltime); err != nil {
+		return nil, err
+	}
+	s := step{to: j.State, reason: j.Reason, change: func() { j.Walltime = walltime }}
 	if j.State == JobQueued || j.State == JobHeld {
 		if err := al.counters().Rules.Disclaim(id); err != nil {
 			return nil, err
 		}
-		j.Walltime = walltime
-		return j, al.putJob(j, j.State)
+		return j, al.machine().do(j, s)
 	}
 	spans, err := al.spans(j)
 	if err != nil {
@@ -62,13 +65,32 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		if err := al.mayReach(j, spans, j.Start+walltime); err != nil {
 			return nil, err
 		}
+		if err := al.untilAnother(j, j.Start+walltime, &s); err != nil {
+			return nil, err
+		}
 	}
-	was := j.State
-	if err := al.vacate(j); err != nil {
-		return nil, err
+	return j, al.machine().do(j, s)
+}
+
+// mayLast refuses a longer walltime that limits do not let one job have, or with which it
+// would end after its deadline.
+func (al allocations) mayLast(j *row.Job, walltime int64) error {
+	if walltime <= j.Walltime || !j.State.Live() {
+		return nil
 	}
-	j.Walltime, j.End = walltime, j.Start+walltime
-	return j, al.spoil(al.takeAgain(j, spans, was))
+	longer := *j
+	longer.Walltime = walltime
+	if err := al.counters().alone(&longer); err != nil {
+		return err
+	}
+	start := j.Start
+	if stages[j.State] == waits {
+		start = max(j.Begin, al.now)
+	}
+	if j.Deadline != 0 && start+walltime > j.Deadline {
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it has to end by its deadline, %s, and would end at %s", stamp(j.Deadline), stamp(start+walltime)))
+	}
+	return nil
 }
 
 // mayReach is the Conflict of a job that is to have what it has until another end, which
@@ -160,15 +182,7 @@ func (al allocations) guest(j *row.Job) (*placer.Guest, error) {
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 
-// takeAgain puts a job back on its nodes for its new time.
-func (al allocations) takeAgain(j *row.Job, spans []span, was JobState) error {
-	if err := al.occupyAgain(j, spans, was); err != nil {
-		return err
-	}
-	return al.putJob(j, was)
-}
-
-// occupyAgain is takeAgain without the job's own row.
+// occupyAgain puts a job back on its nodes, for its time as it is now.
 func (al allocations) occupyAgain(j *row.Job, spans []span, was JobState) error {
 	for _, s := range spans {
 		if err := al.calendar().Put(s.Node, s.Busy); err != nil {

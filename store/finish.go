@@ -1,42 +1,11 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
-
-// ended is what becomes of a job when it ends.
-func (tx *Tx) ended(j *row.Job, state JobState, reason string) error {
-	return tx.attempts().endedAt(j, state, reason, tx.now)
-}
-
-// endedAt is what becomes of a job that has ended at an instant.
-func (as attempts) endedAt(j *row.Job, state JobState, reason string, end int64) error {
-	was := j.State
-	if was == JobRunning {
-		if err := errors.Join(as.allocations().accrue(j), as.end(j, false, nil)); err != nil {
-			return err
-		}
-		if state == JobCancelled {
-			if err := as.toStop(j); err != nil {
-				return err
-			}
-		}
-	}
-	if was == JobRunning || was == JobReserved {
-		if err := as.allocations().vacate(j); err != nil {
-			return err
-		}
-	}
-	if was == JobReserved {
-		j.Unplace()
-	}
-	j.State, j.End, j.Reason = state, end, reason
-	return as.putJob(j, was)
-}
 
 // forChange finds a job that is in one of some states, a Conflict when it is in
 // another.
@@ -95,18 +64,9 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 	if j.EndsByClock() && f.Status != 0 { // it was stopped, as its launcher was told
 		return jobResult(j, tx.spoil(tx.attempts().byClock(j)))
 	}
-	state, reason := JobFinished, f.Reason
-	if j.Exit = f.Status; f.Status != 0 {
-		state = JobFailed
-		if reason == "" {
-			reason = "exit status " + strconv.Itoa(f.Status)
-		}
-	}
-	exited := func(a *row.Attempt) { a.Outcome, a.Exit, a.Why = row.OutcomeExited, f.Status, reason }
-	if err := tx.attempts().end(j, false, exited); err != nil {
-		return nil, tx.spoil(err)
-	}
-	return jobResult(j, tx.ended(j, state, reason))
+	j.Exit = f.Status
+	r := Result{Outcome: OutcomeExited, Exit: f.Status, Why: f.Reason}
+	return jobResult(j, tx.spoil(tx.attempts().executed(j, r, step{leaving: exited, how: r.note})))
 }
 
 // Cancel ends a job before it has ended of itself, wherever it is. One whose command is
@@ -117,9 +77,9 @@ func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobCancelled, reason)))
+		return jobResult(j, tx.machine().endsAs(j, JobCancelled, reason))
 	}
-	return jobResult(j, tx.ended(j, JobCancelled, reason))
+	return jobResult(j, tx.machine().do(j, step{to: JobCancelled, reason: reason}))
 }
 
 // Hold keeps a waiting job from starting until Unhold. What was planned for it is
@@ -132,7 +92,7 @@ func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 	if !j.Queued {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
-	return jobResult(j, tx.unplan(j, JobHeld, reason))
+	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: reason}))
 }
 
 // Unhold lets a held job wait for its turn.
@@ -143,28 +103,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 	}
 	j.Failures, j.Unbegun, j.Lost, j.Excluded = 0, 0, 0, nil
 	tx.loaded.freed.Count() // whether it can ever run may have changed while nobody looked
-	return jobResult(j, tx.unplan(j, JobQueued, ""))
-}
-
-// unplan takes a waiting job's plan away and gives it another state.
-func (tx *Tx) unplan(j *row.Job, state JobState, reason string) error {
-	was := j.State
-	if was == JobRunning {
-		if err := tx.attempts().end(j, true, nil); err != nil {
-			return err
-		}
-	}
-	if was == JobReserved || was == JobRunning {
-		if err := tx.allocations().vacate(j); err != nil {
-			return err
-		}
-	}
-	if was == JobRunning {
-		j.Idle += max(0, tx.instant()-max(j.Start, j.Begin))
-	}
-	j.Unplace()
-	j.State, j.Reason, j.Launched = state, reason, false
-	return tx.putJob(j, was)
+	return jobResult(j, tx.machine().do(j, step{to: JobQueued}))
 }
 
 // Requeue takes a running job that was submitted off its nodes and puts it back
@@ -178,17 +117,9 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue")
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobQueued, reason)))
+		return jobResult(j, tx.machine().endsAs(j, JobQueued, reason))
 	}
-	return jobResult(j, tx.attempts().requeue(j, reason))
-}
-
-// requeue queues a running job again whose command nobody executes.
-func (as attempts) requeue(j *row.Job, reason string) error {
-	if err := errors.Join(as.allocations().accrue(j), as.toStop(j)); err != nil {
-		return err
-	}
-	return as.unplan(j, JobQueued, reason)
+	return jobResult(j, tx.machine().do(j, step{to: JobQueued, reason: reason}))
 }
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes back. A
@@ -200,12 +131,13 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.spoil(tx.attempts().endsAs(j, JobFinished, "released")))
+		return jobResult(j, tx.machine().endsAs(j, JobFinished, "released"))
 	}
+	becomes := JobFinished
 	if j.State == JobReserved {
-		return jobResult(j, tx.ended(j, JobCancelled, j.Reason))
+		becomes = JobCancelled
 	}
-	return jobResult(j, tx.spoil(errors.Join(tx.attempts().toStop(j), tx.ended(j, JobFinished, j.Reason))))
+	return jobResult(j, tx.machine().do(j, step{to: becomes, reason: j.Reason}))
 }
 
 // vacate takes a job off its nodes, for others to have them.

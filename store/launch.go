@@ -33,7 +33,7 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	if j.Failures++; j.Failures >= most {
 		state, reason = JobHeld, fmt.Sprintf("launch failed %d times, the last time: %v", j.Failures, failed)
 	}
-	return tx.unplan(j, state, reason)
+	return tx.machine().do(j, step{to: state, reason: reason, leaving: neverTold})
 }
 
 // SetCommand notes which command runs for a job that was placed.

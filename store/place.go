@@ -123,7 +123,7 @@ func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.
 	}
 	j.ID = ps.state.NextJob
 	ps.state.NextJob++
-	return j, ps.apply(j, a, plan, 0)
+	return j, ps.machine().do(j, step{to: ps.stateOf(plan), plan: &plannedFor{a, plan}})
 }
 
 // newcomer is a new job that asks for something. Its policy is the one that it names
@@ -135,14 +135,21 @@ func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }
 
-// apply verifies a plan against the rows and carries it out: the job, which was
-// in state was, runs or is going to.
-func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState) error {
-	j.State, j.Start, j.End = JobRunning, plan.Start, plan.End
-	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
+// stateOf is the state of a job with a plan.
+func (ps plans) stateOf(plan *placer.Plan) JobState {
 	if plan.Start > ps.now {
-		j.State = JobReserved
-	} else {
+		return JobReserved
+	}
+	return JobRunning
+}
+
+// carryOut verifies a plan against the rows and carries it out for a job in the state that
+// it gets.
+func (ps plans) carryOut(j *row.Job, p *plannedFor) error {
+	a, plan := p.ask, p.Plan
+	j.Start, j.End = plan.Start, plan.End
+	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
+	if j.State == JobRunning {
 		j.Attempt++
 	}
 	j.Chunks, j.Along = nil, nil
@@ -169,10 +176,7 @@ func (ps plans) apply(j *row.Job, a placer.Ask, plan *placer.Plan, was JobState)
 	} else if err := ps.nodeDevices().bind(j, a.Chunks); err != nil {
 		return ps.spoil(err)
 	}
-	if err := ps.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes()); err != nil {
-		return err
-	}
-	return ps.putJob(j, was)
+	return ps.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes())
 }
 
 // fewNodes is up to how many nodes are moved one by one: a bitmap is not worth

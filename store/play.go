@@ -67,6 +67,7 @@ type play struct {
 // prepare lists who waits, and has running jobs end at their walltime whoever executes them.
 func (p *play) prepare() (list []Played, err error) {
 	tx := p.tx
+	tx.loaded.playing = true
 	if err := tx.configure("overdue", "finish"); err != nil {
 		return nil, err
 	}

@@ -274,7 +274,7 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 			return errors.Join(err, errNotKept)
 		}
 		then := *j
-		if err := tx.unplan(j, JobQueued, ""); err != nil {
+		if err := tx.machine().do(j, step{to: JobQueued, leaving: exited}); err != nil {
 			return err
 		}
 		back := *was

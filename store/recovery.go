@@ -160,7 +160,7 @@ func holdUncertain(tx *Tx) (held []uint64, err error) {
 			return nil
 		}
 		held = append(held, j.ID)
-		return tx.unplan(j, JobHeld, ReasonRestored)
+		return tx.machine().do(j, step{to: JobHeld, reason: ReasonRestored, leaving: neverTold})
 	}, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, fmt.Errorf("holding what may have run since: %w", err)

@@ -34,7 +34,7 @@ func (tx *Tx) displace(list []*row.Job, why string) error {
 func (tx *Tx) takeOff(j *row.Job, why string) error {
 	reason := "was to start at " + stamp(j.Start) + "; " + why
 	if j.Queued {
-		return tx.unplan(j, JobQueued, reason)
+		return tx.machine().do(j, step{to: JobQueued, reason: reason})
 	}
 	return tx.putOff(j, reason)
 }

@@ -164,11 +164,8 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	if err := as.put(a); err != nil {
 		return err
 	}
-	if err := as.allocations().accrue(j); err != nil {
-		return err
-	}
 	if marked && !own {
-		return as.become(j, becomes, why)
+		return as.machine().do(j, step{to: becomes, reason: why, leaving: exited})
 	}
 	switch r.Outcome {
 	case OutcomeUnbegun:
@@ -182,33 +179,22 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	case OutcomeLost:
 		return as.lost(j, r)
 	case OutcomeStopped: // by nobody who has said so here
-		return as.become(j, JobCancelled, r.Why)
+		return as.machine().do(j, step{to: JobCancelled, reason: r.Why, leaving: exited})
 	}
-	return as.executed(j, r)
+	return as.executed(j, r, step{leaving: exited})
 }
 
-// become makes a running job, whose use is counted, what its attempt leads to.
-func (as attempts) become(j *row.Job, state JobState, reason string) error {
-	if state == JobQueued || state == JobHeld {
-		return as.unplan(j, state, reason)
+// executed is what becomes of a job whose command has ended, whoever says so. Of the step is
+// said how it leaves its nodes.
+func (as attempts) executed(j *row.Job, r Result, s step) error {
+	if s.reason = r.Why; r.Outcome == OutcomeExited && r.Exit == 0 {
+		s.to = JobFinished
+		return as.machine().do(j, s)
 	}
-	was := j.State
-	if err := errors.Join(as.end(j, false, nil), as.allocations().vacate(j)); err != nil {
-		return err
+	if s.reason == "" {
+		s.reason = failure(r)
 	}
-	j.State, j.End, j.Reason = state, as.instant(), reason
-	return as.putJob(j, was)
-}
-
-// executed is what becomes of a job whose command has ended.
-func (as attempts) executed(j *row.Job, r Result) error {
-	reason := r.Why
-	if r.Outcome == OutcomeExited && r.Exit == 0 {
-		return as.become(j, JobFinished, reason)
-	}
-	if reason == "" {
-		reason = failure(r)
-	}
+	s.to = JobFailed
 	p, err := as.payloads().of(j)
 	if err != nil {
 		return err
@@ -222,10 +208,18 @@ func (as attempts) executed(j *row.Job, r Result) error {
 			wait := p.Ending.retryWait(j.Retried)
 			j.Retried++
 			j.Begin = as.now + seconds(wait)
-			return as.unplan(j, JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", reason, j.Retried, p.Ending.Retries, stamp(j.Begin)))
+			s.to, s.reason = JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", s.reason, j.Retried, p.Ending.Retries, stamp(j.Begin))
 		}
 	}
-	return as.become(j, JobFailed, reason)
+	return as.machine().do(j, s)
+}
+
+// note writes a result into the row of its attempt.
+func (r Result) note(a *row.Attempt) {
+	a.Outcome, a.Exit, a.Why = r.Outcome, r.Exit, r.Why
+	if a.Why == "" && !(r.Outcome == OutcomeExited && r.Exit == 0) {
+		a.Why = failure(r)
+	}
 }
 
 // failure says how an attempt has failed.
@@ -298,10 +292,11 @@ func (as attempts) refused(j *row.Job, r Result) error {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {
-		return as.become(j, JobFailed, r.Why)
+		return as.machine().do(j, step{to: JobFailed, reason: r.Why, leaving: exited})
 	}
-	if r.Blame == BlameHealth { // it takes no jobs until somebody has looked after it
-		return as.unplan(j, JobQueued, "refused: "+r.Why)
+	again := step{to: JobQueued, reason: "refused: " + r.Why, leaving: exited}
+	if r.Blame == BlameHealth { // it takes no jobs until it was looked after
+		return as.machine().do(j, again)
 	}
 	if !slices.Contains(j.Excluded, node) {
 		j.Excluded = append(j.Excluded, node)
@@ -313,7 +308,7 @@ func (as attempts) refused(j *row.Job, r Result) error {
 	case !left || len(j.Excluded) > maxExcluded:
 		return as.heldFor(j, r.Why)
 	}
-	return as.unplan(j, JobQueued, "refused: "+r.Why)
+	return as.machine().do(j, again)
 }
 
 // firstNode is the node whose host executes a running job.
@@ -345,19 +340,19 @@ func (as attempts) heldFor(j *row.Job, why string) error {
 	if err != nil {
 		return err
 	}
-	return as.unplan(j, JobHeld, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why))
+	return as.machine().do(j, step{to: JobHeld, reason: fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why), leaving: exited})
 }
 
 // lost is what becomes of a job of which nobody knows how its attempt has ended.
 func (as attempts) lost(j *row.Job, r Result) error {
-	why := "lost: " + r.Why
+	s := step{to: JobQueued, reason: "lost: " + r.Why, leaving: exited}
 	j.Unbegun = 0
 	j.Lost++
 	switch {
-	case j.NoRequeue || j.Attended || !j.Queued:
-		return as.become(j, JobFailed, why)
-	case j.Lost >= maxLost:
-		return as.unplan(j, JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why))
+	case j.NoRequeue || j.Attended:
+		s.to = JobFailed
+	case j.Lost >= maxLost && j.Queued:
+		s.to, s.reason = JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why)
 	}
-	return as.unplan(j, JobQueued, why)
+	return as.machine().do(j, s)
 }

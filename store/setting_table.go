@@ -127,7 +127,7 @@ var settingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Span(v, &s.MinJobAge) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.ExplicitSets) }},
-	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or have ended (finish)",
+	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or are ended (finish)",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.FinishOverdue = v == "finish"; !s.FinishOverdue && v != "keep" {
 				return fmt.Errorf("%q is neither keep nor finish", v)

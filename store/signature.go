@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -106,7 +105,7 @@ func (tx *Tx) HoldUnsigned(id uint64, number int) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jobResult(j, tx.spoil(errors.Join(tx.allocations().accrue(j), tx.unplan(j, JobHeld, why))))
+	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: why, leaving: exited}))
 }
 
 // forExecution finds a job that the actor's processes execute.

@@ -61,6 +61,10 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	begins := step{to: JobQueued}
+	if s.Hold {
+		begins = step{to: JobHeld, reason: s.Reason}
+	}
 	list := make([]*row.Job, max(1, s.Array, len(s.Indexes)))
 	if j.Payload, err = ws.payloads().carry(s.Payload, len(list)); err != nil {
 		return nil, ws.spoil(err)
@@ -81,8 +85,8 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 			}
 			j.Signature = one.Signature
 		}
-		if err := ws.putJob(&one, 0); err != nil {
-			return nil, ws.spoil(err)
+		if err := ws.machine().do(&one, begins); err != nil {
+			return nil, err
 		}
 		if never != "" {
 			if err := ws.neverRuns(&one, never); err != nil {
@@ -169,10 +173,6 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 		return nil, "", err
 	}
 	j = ws.plans().newcomer(s.Request, a, defs)
-	j.State = JobQueued
-	if s.Hold {
-		j.State, j.Reason = JobHeld, s.Reason
-	}
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
 	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
 	if err := ws.counters().admit(j, a.Spec, int64(max(1, s.Array, len(s.Indexes))), true); err != nil {
@@ -333,8 +333,8 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 		return nil, errors.Join(err, ws.spoil(rules.Changed(j)))
 	}
 	if j.State == JobReserved {
-		if err := ws.unplan(j, JobQueued, "it was altered"); err != nil {
-			return nil, ws.spoil(err)
+		if err := ws.machine().do(j, step{to: JobQueued, reason: "it was altered"}); err != nil {
+			return nil, err
 		}
 	}
 	return j, ws.spoil(errors.Join(ws.noted(j, a.Notes), ws.altered(j, next, never)))

@@ -56,6 +56,7 @@ type loaded struct {
 	queries   *tables.Catalog
 	overruns  map[uint64]int64 // how long owners that are overdue are taken to go on
 	moved     []*row.Job       // placed at an instant, whose plans could not be kept
+	playing   bool             // the queue is played forward: jobs end well at their walltime
 	displaced []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
 	counters  *derived.Counters
 	tallies   *tallies.Tallies

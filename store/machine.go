@@ -1,0 +1,229 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A job changes its state in one function, machine.do, whoever wants it: a verb, the clock, a
+// cycle or a report. It goes through the same steps each time, as far as the change needs them:
+//
+//	leave  the use of its nodes counts, its attempt ends, a launcher is told to stop it, and
+//	       its nodes, counters and instants are given back
+//	change what it asks for
+//	enter  it gets nodes, counters and devices, all of them verified
+//	put    its row, the indexes that follow from it, and the event
+//
+// docs/states.md has the table of who asks for which change.
+
+// stage is where a job is in its life.
+type stage uint8
+
+const (
+	unborn  stage = iota
+	waits         // held, queued or late: it has no nodes
+	planned       // it has nodes from an instant on
+	runs
+	over
+)
+
+var stages = map[JobState]stage{0: unborn, JobHeld: waits, JobQueued: waits, JobLate: waits, JobReserved: planned,
+	JobRunning: runs, JobFinished: over, JobFailed: over, JobCancelled: over}
+
+// may are the changes from one stage to another that there are.
+var may = [over + 1][over + 1]bool{
+	unborn:  {waits: true, planned: true, runs: true},
+	waits:   {waits: true, planned: true, runs: true, over: true},
+	planned: {waits: true, planned: true, runs: true, over: true},
+	runs:    {waits: true, runs: true, over: true},
+}
+
+// leaving is what is known of a running job's command as the job leaves its nodes.
+type leaving uint8
+
+const (
+	stopped   leaving = iota // it may still be executed: a launcher is told to stop it
+	exited                   // it has ended, or was told to stop long enough ago
+	neverTold                // nobody was told to execute it: nothing of it counts
+)
+
+// step is what becomes of a job. Of plan, keeps and begins at most one is set: how it enters.
+type step struct {
+	to      JobState
+	reason  string
+	leaving leaving
+	end     int64              // when it ended, where that is not now
+	how     func(*row.Attempt) // how its attempt has ended; nil if its row says so already
+	lifted  bool               // it is off its nodes already, for a plan to be made anew
+	change  func()             // changes what it asks for, or until when, while it is off its nodes
+
+	plan   *plannedFor // nodes that were found for it
+	keeps  []span      // the nodes that it has, for other instants
+	begins bool        // its time has come on the nodes that it has
+}
+
+// plannedFor is a plan with the request that it is for.
+type plannedFor struct {
+	ask placer.Ask
+	*placer.Plan
+}
+
+// machine is the transaction as far as it changes the states of jobs.
+type machine struct{ *Tx }
+
+func (tx *Tx) machine() machine { return machine{tx} }
+
+// do changes a job as a step says. A job that did not come through the queue has no place in
+// it: it fails where another one would be queued again. An error after the first change spoils
+// the transaction.
+func (m machine) do(j *row.Job, s step) error {
+	was := j.State
+	if stages[s.to] == waits && s.to != JobLate && was != 0 && !j.Queued {
+		s.to = JobFailed
+	}
+	from, to := stages[was], stages[s.to]
+	if !may[from][to] {
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is "+was.String()+" and cannot become "+s.to.String())
+	}
+	if err := m.leave(j, from, to, &s); err != nil {
+		return m.spoil(err)
+	}
+	if s.change != nil {
+		s.change()
+	}
+	j.State, j.Reason = s.to, s.reason
+	if to == over {
+		if j.End = s.end; j.End == 0 {
+			j.End = m.Tx.instant()
+		}
+	}
+	if err := m.enter(j, was, &s); err != nil {
+		return m.spoil(err)
+	}
+	return m.spoil(m.putJob(j, was))
+}
+
+// leave ends the attempt of a running job that will not run on, and takes a job off its nodes.
+func (m machine) leave(j *row.Job, from, to stage, s *step) error {
+	if from == runs && to != runs {
+		if err := m.endAttempt(j, to == waits, s); err != nil {
+			return err
+		}
+	}
+	nodes := from == planned || from == runs
+	if !nodes || to != waits && to != over && s.plan == nil && s.keeps == nil {
+		return nil
+	}
+	al := m.allocations()
+	switch {
+	case !s.lifted:
+		if err := al.vacate(j); err != nil {
+			return err
+		}
+	case s.keeps == nil:
+		m.loaded.freed.On(j.AllNodes())
+	}
+	if to == waits && from == runs {
+		j.Idle += max(0, m.Tx.instant()-max(j.Start, j.Begin))
+	}
+	if to == waits || to == over && from == planned {
+		j.Unplace()
+	}
+	if to == waits {
+		j.Launched = false
+	}
+	return nil
+}
+
+// endAttempt ends the attempt of a job that runs.
+func (m machine) endAttempt(j *row.Job, goesOn bool, s *step) error {
+	as := m.attempts()
+	if s.leaving != neverTold {
+		if err := m.allocations().accrue(j); err != nil {
+			return err
+		}
+	}
+	if err := as.end(j, goesOn, s.how); err != nil {
+		return err
+	}
+	if s.leaving == stopped {
+		return as.toStop(j)
+	}
+	return nil
+}
+
+// enter puts a job on its nodes.
+func (m machine) enter(j *row.Job, was JobState, s *step) error {
+	switch {
+	case s.plan != nil:
+		return m.plans().carryOut(j, s.plan)
+	case s.keeps != nil:
+		return m.allocations().occupyAgain(j, s.keeps, was)
+	case s.begins:
+		j.Attempt++
+	}
+	return nil
+}
+
+// severity orders what an executed job may become when its attempt has ended: a stricter fate
+// takes the place of a milder one, and nothing else does.
+func severity(becomes JobState) int {
+	switch becomes {
+	case JobCancelled:
+		return 4
+	case JobFailed:
+		return 3
+	case JobFinished:
+		return 2
+	case JobHeld, JobQueued:
+		return 1
+	}
+	return 0
+}
+
+// endsAs has whoever executes a job stop it, within the job's own grace: it keeps its nodes
+// until nothing of it is executed any more, and becomes then what is said here.
+func (m machine) endsAs(j *row.Job, becomes JobState, reason string) error {
+	grace, err := m.attempts().grace(j)
+	if err != nil {
+		return err
+	}
+	return m.endsWithin(j, becomes, reason, seconds(grace))
+}
+
+// endsWithin is endsAs with so many seconds between being told to terminate and being
+// killed. A launcher is told to stop its job, which ends by the clock then. It fails with a
+// Conflict, before anything has changed, if the job is ending with a stricter fate.
+func (m machine) endsWithin(j *row.Job, becomes JobState, reason string, grace int64) error {
+	as := m.attempts()
+	a, err := as.of(j, j.CurrentAttempt())
+	if err != nil {
+		return err
+	}
+	if a.State == row.AttemptEnding && severity(becomes) < severity(a.Becomes) {
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it is %s, and will be %s", why(true, j.Reason), a.Becomes))
+	}
+	a.State, a.Becomes, a.Why, a.Chunks, a.Along = row.AttemptEnding, becomes, reason, nil, nil
+	if reason == "" {
+		reason = becomes.String()
+	}
+	s := step{to: j.State, reason: reason, change: func() { j.Ending = true }}
+	err = as.put(a)
+	if !j.Claimed {
+		err = errors.Join(err, as.toStop(j))
+	}
+	if err == nil && (m.now+grace < j.End || !j.Claimed) {
+		err = m.allocations().untilAnother(j, min(m.now+grace, j.End), &s)
+	}
+	if err == nil {
+		err = m.happened(row.Event{Job: j.ID, Event: "ending", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: reason})
+	}
+	if err != nil {
+		return m.spoil(err)
+	}
+	return m.do(j, s)
+}

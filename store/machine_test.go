@@ -1,0 +1,548 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+	"pgregory.net/rapid"
+)
+
+// TestOneMachine: the state of a job changes in the machine alone.
+func TestOneMachine(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") || f.Name() == "machine.go" {
+			continue
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, f.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok || len(a.Lhs) != len(a.Rhs) {
+				return true
+			}
+			for i, to := range a.Lhs {
+				s, ok := to.(*ast.SelectorExpr)
+				v, isName := a.Rhs[i].(*ast.Ident)
+				if ok && isName && (s.Sel.Name == "State" && strings.HasPrefix(v.Name, "Job") || s.Sel.Name == "Ending" && v.Name == "true") {
+					t.Errorf("%s: a job changes its state beside the machine", fset.Position(a.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// lifeOfJobs is a random life of jobs, with what is expected of each: every verb is asked in
+// every state, and a table of its own says what follows.
+type lifeOfJobs struct {
+	*rapid.T
+	db    *DB
+	clock *clock
+	jobs  map[uint64]*expected
+	own   uint64 // whose command has ended of itself in this step
+}
+
+// expected is what is known of a job from outside.
+type expected struct {
+	state    JobState
+	placed   bool // it did not come through the queue
+	executed bool // a supervisor has its attempt
+	fate     JobState
+	retries  int
+	nonce    byte
+}
+
+func (e *expected) String() string { return fmt.Sprintf("%+v", *e) }
+
+// after says what a verb makes of a job, and whether it is refused.
+func (e *expected) after(verb string, status int) (state, fate JobState, refused bool) {
+	stop := func(becomes JobState) (JobState, JobState, bool) {
+		if e.executed {
+			return JobRunning, becomes, severity(becomes) < severity(e.fate)
+		}
+		return unlessPlaced(e.placed, becomes), 0, false
+	}
+	waits := e.state == JobHeld || e.state == JobQueued
+	switch verb {
+	case "hold":
+		return JobHeld, 0, e.placed || e.state != JobQueued && e.state != JobReserved
+	case "unhold":
+		return JobQueued, 0, e.state != JobHeld
+	case "cancel":
+		if e.state == JobRunning {
+			return stop(JobCancelled)
+		}
+		return JobCancelled, 0, !waits && e.state != JobReserved
+	case "release":
+		switch e.state {
+		case JobRunning:
+			return stop(JobFinished)
+		case JobReserved:
+			return JobCancelled, 0, false
+		}
+		return 0, 0, true
+	case "requeue":
+		if e.state != JobRunning || e.placed {
+			return 0, 0, true
+		}
+		return stop(JobQueued)
+	case "done":
+		switch {
+		case e.state != JobRunning || e.executed:
+			return 0, 0, true
+		case status == 0:
+			return JobFinished, 0, false
+		case e.retries > 0:
+			return JobQueued, 0, false
+		}
+		return JobFailed, 0, false
+	case "launch failed":
+		if e.state != JobRunning {
+			return e.state, e.fate, false
+		}
+		return unlessPlaced(e.placed, JobQueued), 0, false
+	case "give back":
+		if e.state == JobRunning && e.fate != 0 {
+			return unlessPlaced(e.placed, e.fate), 0, false
+		}
+		return 0, 0, true
+	}
+	panic(verb)
+}
+
+// unlessPlaced is what a job becomes: one that was placed has no place in the queue.
+func unlessPlaced(placed bool, s JobState) JobState {
+	if placed && s == JobQueued {
+		return JobFailed
+	}
+	return s
+}
+
+func (l *lifeOfJobs) request() placer.Request {
+	return placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(l.T, "chunks"), rapid.IntRange(1, 3).Draw(l.T, "ncpus")),
+		Account: rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), Queue: "",
+		Walltime: time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime")) * time.Second}
+}
+
+// job draws a job, 0 if there is none.
+func (l *lifeOfJobs) job() uint64 {
+	if len(l.jobs) == 0 {
+		return 0
+	}
+	return rapid.Uint64Range(1, uint64(len(l.jobs))).Draw(l.T, "job")
+}
+
+// look learns the states of jobs after time has passed or a cycle was made, and verifies that
+// each change is one that there is.
+func (l *lifeOfJobs) look(tx *Tx) error {
+	return tx.eachJob(func(j *row.Job) error {
+		e := l.jobs[j.ID]
+		if e == nil {
+			e = &expected{placed: !j.Queued}
+			l.jobs[j.ID] = e
+		}
+		if from, to := stages[e.state], stages[j.State]; from == over && e.state != j.State || from != to && !may[from][to] && to == unborn {
+			l.Errorf("job %d was %s and is %s", j.ID, e.state, j.State)
+		}
+		if e.fate == JobCancelled && j.State != JobRunning && j.State != JobCancelled && l.own != j.ID {
+			l.Errorf("job %d was cancelled, and is %s", j.ID, j.State)
+		}
+		e.state, e.executed = j.State, isExecuted(j)
+		if e.fate = 0; j.Ending {
+			a, err := tx.attempts().of(j, j.CurrentAttempt())
+			if err != nil {
+				return err
+			}
+			e.fate = a.Becomes
+		}
+		return nil
+	})
+}
+
+// ask asks a verb for a job, and compares what it answers.
+func (l *lifeOfJobs) ask(verb string) {
+	id := l.job()
+	if id == 0 {
+		return
+	}
+	e, status := l.jobs[id], rapid.IntRange(0, 1).Draw(l.T, "status")
+	err := l.db.Update(func(tx *Tx) (err error) {
+		if err := l.look(tx); err != nil { // time has passed
+			return err
+		}
+		j, err := tx.job(id)
+		if err != nil {
+			return err
+		}
+		if p, err := tx.payloads().of(j); err != nil {
+			return err
+		} else if e.retries = 0; p != nil {
+			e.retries = p.Ending.Retries - j.Retried
+		}
+		state, fate, refused := e.after(verb, status)
+		if verb == "done" && j.EndsByClock() && status != 0 {
+			state = unlessPlaced(e.placed, e.fate)
+		}
+		switch verb {
+		case "hold":
+			_, err = tx.Hold(id, "")
+		case "unhold":
+			_, err = tx.Unhold(id)
+		case "cancel":
+			_, err = tx.Cancel(id, "")
+		case "release":
+			_, err = tx.Release(id)
+		case "requeue":
+			_, err = tx.Requeue(id, "")
+		case "done":
+			_, err = tx.Finish(id, status, "")
+		case "launch failed":
+			err = tx.LaunchEnded(id, errors.New("no"), 99)
+		case "give back":
+			_, err = tx.GiveBack(id)
+		}
+		if is := errors.Is(err, ErrConflict); is != refused || err != nil && !is {
+			l.Errorf("%s of job %d, %s: %v, and refused should be %v", verb, id, e, err, refused)
+		}
+		if refused || err != nil {
+			return nil
+		}
+		if j, err = tx.job(id); err != nil {
+			return err
+		}
+		a, err := tx.attempts().of(j, max(1, j.CurrentAttempt()))
+		if err == nil && (j.State != state || j.Ending != (fate != 0) || fate != 0 && a.Becomes != fate) {
+			l.Errorf("%s of job %d, %s: it is %s, ending %v as %s, and should be %s, as %s", verb, id, e, j.State, j.Ending, a.Becomes, state, fate)
+		}
+		return err
+	})
+	if err != nil {
+		l.Fatalf("%s of job %d: %v", verb, id, err)
+	}
+}
+
+// act does one thing at random.
+func (l *lifeOfJobs) act() {
+	l.own = 0
+	l.clock.t += int64(rapid.SampledFrom([]int{0, 0, 1, 20, 300}).Draw(l.T, "seconds"))
+	what := rapid.SampledFrom([]string{"submit", "submit", "place", "cycle", "cycle", "extend", "alter", "claim", "claim", "report", "limit",
+		"hold", "unhold", "cancel", "release", "requeue", "done", "launch failed", "give back"}).Draw(l.T, "what")
+	err := l.db.Update(func(tx *Tx) (err error) {
+		switch what {
+		case "submit":
+			s := Submission{Request: l.request(), Hold: rapid.Bool().Draw(l.T, "hold"), NoRequeue: rapid.Bool().Draw(l.T, "no requeue"), Priority: int64(rapid.IntRange(0, 3).Draw(l.T, "priority")), Command: []string{"true"}}
+			if n := rapid.IntRange(0, 2).Draw(l.T, "retries"); n > 0 {
+				s.Payload = &Payload{Dir: "/", Ending: Ending{Retries: n, RetryWait: time.Second}}
+			}
+			if rapid.IntRange(0, 3).Draw(l.T, "deadline") == 0 {
+				s.Deadline = instant(tx.now + int64(rapid.IntRange(1, 2000).Draw(l.T, "by")))
+			}
+			_, err = tx.Submit(s)
+		case "place":
+			_, err = tx.PlaceAt(l.request(), instant(tx.now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
+		case "cycle":
+			_, err = tx.Cycle(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS}).Draw(l.T, "backfill")})
+		case "extend":
+			_, err = tx.Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
+		case "alter":
+			account, walltime := rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime"))*time.Second
+			_, err = tx.Alter(l.job(), Alteration{Account: &account, Walltime: &walltime})
+		case "claim":
+			id := l.job()
+			if id == 0 {
+				return nil
+			}
+			j, err := tx.job(id)
+			if err != nil {
+				return err
+			}
+			l.jobs[id].nonce++
+			_, err = tx.Claim(Claim{Job: id, Attempt: j.CurrentAttempt(), By: BySupervisor, Nonce: Nonce{byte(id), l.jobs[id].nonce}, Process: Process{Host: "n0", PID: 1}})
+			return cmp.Or(err, keptWithin(tx, j.ID))
+		case "report":
+			id := l.job()
+			if id == 0 {
+				return nil
+			}
+			j, err := tx.job(id)
+			if err != nil {
+				return err
+			}
+			l.own = id
+			_, err = tx.Report(Result{Job: id, Attempt: j.CurrentAttempt(), Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
+				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
+		case "limit":
+			err = tx.Limits().Set(Limit{Key: rapid.SampledFrom([]string{"all", "account:a"}).Draw(l.T, "key"),
+				Measure: rapid.SampledFrom([]string{"running", "ncpus.queued", "jobs"}).Draw(l.T, "measure"), Max: int64(rapid.IntRange(1, 6).Draw(l.T, "most"))})
+		default:
+			return nil
+		}
+		return err
+	})
+	var refusal *placer.Refusal
+	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrNotFound) && !errors.As(err, &refusal) {
+		l.Fatalf("%s: %v", what, err)
+	}
+	if err := l.db.View(l.look); err != nil {
+		l.Fatal(err)
+	}
+	switch what {
+	case "hold", "unhold", "cancel", "release", "requeue", "done", "launch failed", "give back":
+		l.ask(what)
+	}
+	if err := l.db.View(l.look); err != nil {
+		l.Fatal(err)
+	}
+	if err := l.db.Check(func(finding string) { l.Errorf("after %s: check: %s", what, finding) }); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// keptWithin verifies that a claim has not given a job more time than its deadline.
+func keptWithin(tx *Tx, id uint64) error {
+	j, err := tx.job(id)
+	if err == nil && j.Deadline != 0 && j.State == JobRunning && j.End > j.Deadline && j.End > j.Start+j.Walltime {
+		err = fmt.Errorf("%w: job %d ends at %d, after its deadline %d", ErrDamaged, id, j.End, j.Deadline)
+	}
+	return err
+}
+
+// TestMachine: in random lives each verb does in each state what the table says, and check is
+// silent after each step.
+func TestMachine(tt *testing.T) {
+	tt.Parallel()
+	steps := 40
+	if *long {
+		steps = 1000
+	}
+	rapid.Check(tt, func(t *rapid.T) {
+		db, clock := newDB(tt)
+		addNodes(tt, db, "n", 3, 4)
+		l := &lifeOfJobs{T: t, db: db, clock: clock, jobs: make(map[uint64]*expected)}
+		err := db.Update(func(tx *Tx) error {
+			return tx.Configure("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(t, "overdue"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range steps {
+			l.act()
+		}
+	})
+}
+
+// machineStory is a database of a test of the machine.
+type machineStory struct {
+	*testing.T
+	db *DB
+	*clock
+}
+
+func newMachineStory(t *testing.T, settings ...string) *machineStory {
+	t.Parallel()
+	db, c := newDB(t)
+	addNodes(t, db, "n", 2, 4)
+	s := &machineStory{t, db, c}
+	s.do(func(tx *Tx) error {
+		for i := 0; i < len(settings); i += 2 {
+			if err := tx.Configure(settings[i], settings[i+1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s
+}
+
+// do carries something out in one transaction.
+func (s *machineStory) do(fn func(*Tx) error) {
+	s.Helper()
+	if err := s.db.Update(fn); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// refused fails where something is carried out, or fails with another error.
+func (s *machineStory) refused(kind error, fn func(*Tx) (*Job, error)) {
+	s.Helper()
+	if err := s.db.Update(func(tx *Tx) error { _, err := fn(tx); return err }); !errors.Is(err, kind) {
+		s.Errorf("it ends with %v, and should with %v", err, kind)
+	}
+}
+
+// started submits a job that a cycle starts at once.
+func (s *machineStory) started(sub Submission) uint64 {
+	s.Helper()
+	id := uint64(0)
+	s.do(func(tx *Tx) error {
+		list, err := tx.Submit(sub)
+		if err == nil {
+			spec := CycleSpec{} // its report is read: the job counts as told
+			if id = list[0].ID; len(sub.Command) > 0 {
+				spec.By = BySupervisor
+			}
+			_, err = tx.Cycle(spec)
+		}
+		return err
+	})
+	s.is(id, JobRunning, "")
+	return id
+}
+
+// is verifies the state of a job, and its reason where one is given.
+func (s *machineStory) is(id uint64, state JobState, reason string) *Job {
+	s.Helper()
+	var j *Job
+	if err := s.db.View(func(tx *Tx) (err error) { j, err = tx.Job(id); return err }); err != nil {
+		s.Fatal(err)
+	}
+	if j.State != state || reason != "" && j.Reason != reason {
+		s.Errorf("job %d is %s (%s), and should be %s (%s)", id, j.State, j.Reason, state, reason)
+	}
+	return j
+}
+
+func hourOn(n int) placer.Request {
+	return placer.Request{Select: fmt.Sprintf("1:ncpus=%d", n), Walltime: time.Hour}
+}
+
+// TestExtendIsAsked: a longer walltime is under the same limits and deadline as the first one,
+// whatever state the job is in; a shorter one always goes.
+func TestExtendIsAsked(t *testing.T) {
+	s := newMachineStory(t)
+	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "all", Measure: "walltime.job", Max: 7200}) })
+	runs := s.started(Submission{Request: hourOn(4)})
+	var waits, plan uint64
+	s.do(func(tx *Tx) error {
+		list, err := tx.Submit(Submission{Request: hourOn(1), Hold: true, Deadline: instant(tx.now + 5000)})
+		if err != nil {
+			return err
+		}
+		waits = list[0].ID
+		j, err := tx.PlaceAt(hourOn(1), instant(tx.now+60))
+		if err == nil {
+			plan = j.ID
+		}
+		return err
+	})
+	for _, id := range []uint64{runs, waits, plan} {
+		s.refused(placer.ErrNever, func(tx *Tx) (*Job, error) { return tx.Extend(id, 3*time.Hour) })
+		if id == waits {
+			s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Extend(id, 6000*time.Second) })
+		} else {
+			s.do(func(tx *Tx) error { _, err := tx.Extend(id, 2*time.Hour); return err })
+		}
+		s.do(func(tx *Tx) error { _, err := tx.Extend(id, 30*time.Minute); return err })
+	}
+	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "all", Measure: "walltime.job", Max: 60}) })
+	s.do(func(tx *Tx) error { _, err := tx.Extend(plan, 20*time.Minute); return err })
+}
+
+// TestLateClaimKeepsDeadline: an attempt that is claimed late gets its walltime, but not past
+// the deadline of its job.
+func TestLateClaimKeepsDeadline(t *testing.T) {
+	s := newMachineStory(t)
+	id := s.started(Submission{Request: hourOn(1), Deadline: instant(s.t + 3700), Command: []string{"true"}})
+	s.clock.t += 300
+	s.do(func(tx *Tx) error {
+		_, err := tx.Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		return err
+	})
+	if j := s.is(id, JobRunning, ""); j.End.Unix() != 1_003_700 {
+		t.Errorf("it ends at %d", j.End.Unix())
+	}
+}
+
+// TestStricterFate: only a stricter fate takes the place of that of a job that is ending.
+func TestStricterFate(t *testing.T) {
+	s := newMachineStory(t)
+	id := s.started(Submission{Request: hourOn(1), Command: []string{"true"}})
+	s.do(func(tx *Tx) error {
+		_, err := tx.Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		return err
+	})
+	s.do(func(tx *Tx) error { _, err := tx.Requeue(id, ""); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Release(id); return err })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Requeue(id, "") })
+	s.do(func(tx *Tx) error { _, err := tx.Cancel(id, ""); return err })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Requeue(id, "") })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Release(id) })
+	s.do(func(tx *Tx) error {
+		_, err := tx.Report(Result{Job: id, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeStopped})
+		return err
+	})
+	s.is(id, JobCancelled, "")
+}
+
+// TestOverdueFails: with overdue=finish a job that is stopped at its walltime has failed, and
+// what depends on its success does not run.
+func TestOverdueFails(t *testing.T) {
+	s := newMachineStory(t, "overdue", "finish")
+	id := s.started(Submission{Request: hourOn(1)})
+	var ok, notOK uint64
+	s.do(func(tx *Tx) error {
+		a, err := tx.Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterOK}}})
+		if err != nil {
+			return err
+		}
+		b, err := tx.Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterNotOK}}})
+		if err == nil {
+			ok, notOK = a[0].ID, b[0].ID
+		}
+		return err
+	})
+	s.clock.t += 3601
+	s.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	s.is(id, JobFailed, walltimeOver)
+	s.is(ok, JobCancelled, "")
+	s.is(notOK, JobRunning, "")
+}
+
+// TestDoneIsTriedAgain: a failure counts whoever reports it.
+func TestDoneIsTriedAgain(t *testing.T) {
+	s := newMachineStory(t)
+	id := s.started(Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
+	s.do(func(tx *Tx) error { _, err := tx.Finish(id, 3, ""); return err })
+	s.is(id, JobQueued, "")
+	s.clock.t += 2
+	s.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Finish(id, 3, ""); return err })
+	s.is(id, JobFailed, "exit status 3")
+	a := new(Attempt)
+	s.do(func(tx *Tx) (err error) { a, err = tx.Attempt(id, 1); return err })
+	if a.Outcome != OutcomeExited || a.Exit != 3 {
+		t.Errorf("attempt 1: %+v", a)
+	}
+}
+
+// TestPlacedLaunchFails: a placed job whose launch fails has no queue to wait in.
+func TestPlacedLaunchFails(t *testing.T) {
+	s := newMachineStory(t)
+	id := uint64(0)
+	s.do(func(tx *Tx) error {
+		j, err := tx.Place(hourOn(1))
+		if err != nil {
+			return err
+		}
+		id = j.ID
+		return tx.LaunchEnded(id, errors.New("no such host"), 3)
+	})
+	s.is(id, JobFailed, "launch failed: no such host")
+}
