@@ -21,7 +21,7 @@ func (p *passage) job(c change) error {
 		return err
 	}
 	if j.EndsByClock() {
-		return tx.attempts().byClock(j)
+		return tx.attempts().asMarked(j)
 	}
 	if j.State != JobReserved {
 		return fmt.Errorf("%w: job %d is to begin at %s, and is %s", ErrDamaged, j.ID, stamp(c.at), j.State)
@@ -117,7 +117,7 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 		case j.ToLaunch():
 			err = tx.overdue().missed(j)
 		case j.EndsByClock():
-			err = tx.attempts().byClock(j)
+			err = tx.attempts().asMarked(j)
 		case isExecuted(j):
 			err = tx.overdue().executed(j, set)
 		case set.FinishOverdue:

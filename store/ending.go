@@ -19,9 +19,9 @@ import (
 // isExecuted reports whether somebody who looks at marks executes a job's command.
 func isExecuted(j *row.Job) bool { return j.State == JobRunning && j.Claimed }
 
-// byClock takes a job off its nodes that a launcher was told to stop, and whose time for
-// that is over.
-func (as attempts) byClock(j *row.Job) error {
+// asMarked ends a job that is ending, as it was marked: a launcher was told to stop it, and its
+// time for that is over, or it never began.
+func (as attempts) asMarked(j *row.Job) error {
 	a, err := as.of(j, j.CurrentAttempt())
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 		return nil, row.Clash(what, "its attempt is claimed"+claimedBy(a)+", who will say how it has ended")
 	}
 	if j.EndsByClock() && f.Status != 0 { // it was stopped, as its launcher was told
-		return jobResult(j, tx.spoil(tx.attempts().byClock(j)))
+		return jobResult(j, tx.spoil(tx.attempts().asMarked(j)))
 	}
 	j.Exit = f.Status
 	r := Result{Outcome: OutcomeExited, Exit: f.Status, Why: f.Reason}

@@ -29,6 +29,9 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 		}
 		return tx.happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
 	}
+	if j.Ending { // it has been stopped before it began
+		return tx.attempts().asMarked(j)
+	}
 	state, reason := JobQueued, fmt.Sprintf("launch failed: %v", failed)
 	if j.Failures++; j.Failures >= most {
 		state, reason = JobHeld, fmt.Sprintf("launch failed %d times, the last time: %v", j.Failures, failed)

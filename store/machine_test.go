@@ -114,8 +114,11 @@ func (e *expected) after(verb string, status int) (state, fate JobState, refused
 		}
 		return JobFailed, 0, false
 	case "launch failed":
-		if e.state != JobRunning {
+		switch {
+		case e.state != JobRunning:
 			return e.state, e.fate, false
+		case e.fate != 0:
+			return unlessPlaced(e.placed, e.fate), 0, false
 		}
 		return unlessPlaced(e.placed, JobQueued), 0, false
 	case "give back":
