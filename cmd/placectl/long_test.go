@@ -16,6 +16,8 @@ var longForms = map[string]string{
 	"kills":        "4000",
 	"keyed":        "100000",
 	"soak":         "100000",
+
+	"selfrun-storm": "60s",
 }
 
 // lengthen reads the flags of the tests; where the process is one of the programs that

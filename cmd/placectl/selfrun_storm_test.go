@@ -1,0 +1,292 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var selfrunStorm = flag.Duration("selfrun-storm", 5*time.Second, "how long attendants, supervisors and verbs are killed")
+
+// selfrun is a queue that runs by itself, in a folder and with a program of its own.
+type selfrun struct {
+	t            *testing.T
+	dir, program string
+}
+
+func newSelfrun(t *testing.T, cpus int) *selfrun {
+	t.Helper()
+	dir := t.TempDir()
+	s := &selfrun{t, dir, filepath.Join(dir, "bin", "placectl")}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(self, s.program); err != nil { // then our processes are known by their program
+		content, err := os.ReadFile(self)
+		if err == nil {
+			err = os.WriteFile(s.program, content, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.do("init", "--set", "start=auto", "--set", "state_dir="+filepath.Join(dir, "state"))
+	s.do("node", "add", host, "ncpus="+strconv.Itoa(cpus))
+	t.Cleanup(func() {
+		for _, p := range s.processes() {
+			syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+		}
+	})
+	return s
+}
+
+func (s *selfrun) command(env []string, words ...string) *exec.Cmd {
+	c := exec.Command(s.program, words...)
+	c.Dir = s.dir
+	c.Env = append([]string{"PATH=" + filepath.Dir(s.program) + ":/usr/bin:/bin", "HOME=" + s.dir, "PLACECTL_DB=" + s.dir + "/placectl.db"}, env...)
+	return c
+}
+
+// do runs a verb that has to succeed, and leaves an attendant as it would.
+func (s *selfrun) do(words ...string) string {
+	s.t.Helper()
+	out, err := s.command(nil, words...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%v: %v: %s", words, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// looks runs a verb that leaves none.
+func (s *selfrun) looks(words ...string) string {
+	s.t.Helper()
+	out, err := s.command([]string{startVariable + "=manual"}, words...).Output()
+	if err != nil {
+		s.t.Fatalf("%v: %v", words, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// ours is a process of ours.
+type ours struct {
+	pid  int
+	verb string
+}
+
+// processes are all that execute our program, by their verb; gates and other verbs have none.
+func (s *selfrun) processes() (list []ours) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		if exe, err := os.Readlink(dir + "/exe"); err != nil || exe != s.program {
+			continue
+		}
+		text, _ := os.ReadFile(dir + "/cmdline")
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		p := ours{pid, ""}
+		for _, word := range strings.Split(string(text), "\x00") {
+			if slices.Contains([]string{"attend", "supervise", "submit", "status"}, word) {
+				p.verb = word
+				break
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// live counts those of some verbs.
+func (s *selfrun) live(verbs ...string) (n int) {
+	for _, p := range s.processes() {
+		if slices.Contains(verbs, p.verb) {
+			n++
+		}
+	}
+	return n
+}
+
+// waiting is how many jobs have not ended.
+func (s *selfrun) waiting() int {
+	n, err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', 'running', 'held', 'late')", "-o", "csv", "--no-header"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// drained waits until all jobs have ended.
+func (s *selfrun) drained(within time.Duration) bool {
+	s.t.Helper()
+	for end := time.Now().Add(within); s.waiting() > 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestSelfrunStorm: while attendants, supervisors and verbs are killed, each job of chains that
+// submit themselves, of arrays and behind dependencies runs once: a lost one is not tried again. Behind the last kill the queue
+// drains without a command as long as a supervisor lives, else behind the next status.
+func TestSelfrunStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := newSelfrun(t, 16)
+	// A verb that was killed is asked again, with its key.
+	persist := `until placectl submit -q -t 10m --no-requeue --out /dev/null -o id --key "$@" >answer.$1; do sleep 0.02; done; cat answer.$1`
+	chain := "echo chain $1 $2 >>ledger\ntest $2 = 0 || sh persist chain-$1-$2 -- sh chain $1 $(($2 - 1))\n"
+	for name, text := range map[string]string{"persist": persist, "chain": chain} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const chains, links, pairs, elements = 10, 10, 50, 100 // 300 jobs
+	want := make(map[string]int)
+	shell := func(words ...string) string {
+		c := s.command(nil)
+		c.Path, c.Args = "/bin/sh", append([]string{"sh"}, words...)
+		out, err := c.Output()
+		if err != nil {
+			t.Errorf("%v: %v", words, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	var submits sync.WaitGroup
+	submits.Go(func() {
+		for i := range chains {
+			shell("persist", fmt.Sprint("chain-", i, "-first"), "--", "sh", "chain", fmt.Sprint(i), fmt.Sprint(links-1))
+		}
+		shell("persist", "array", "--array", fmt.Sprint("1-", elements), "--", "sh", "-c", "sleep 0.05; echo element $PLACECTL_INDEX >>ledger")
+		for i := range pairs {
+			id := shell("persist", fmt.Sprint("before-", i), "--", "sh", "-c", fmt.Sprint("sleep 0.05; echo before ", i, " >>ledger"))
+			shell("persist", fmt.Sprint("behind-", i), "--afterany", id, "--", "sh", "-c", fmt.Sprint("echo behind ", i, " >>ledger"))
+		}
+	})
+	for i := range chains {
+		for k := range links {
+			want[fmt.Sprint("chain ", i, " ", k)] = 1
+		}
+	}
+	for i := range elements {
+		want[fmt.Sprint("element ", i+1)] = 1
+	}
+	for i := range pairs {
+		want[fmt.Sprint("before ", i)], want[fmt.Sprint("behind ", i)] = 1, 1
+	}
+
+	killed := make(map[string]int)
+	storm := func() {
+		var mine []ours
+		for _, p := range s.processes() {
+			if p.verb != "" {
+				mine = append(mine, p)
+			}
+		}
+		if len(mine) > 0 {
+			p := mine[rng.IntN(len(mine))]
+			if syscall.Kill(p.pid, syscall.SIGKILL) == nil {
+				killed[p.verb]++
+			}
+		}
+	}
+	for end := time.Now().Add(*selfrunStorm); time.Now().Before(end); time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond) {
+		storm()
+	}
+	submits.Wait()
+	t.Logf("killed %v; %d jobs are left", killed, s.waiting())
+	attendants := func() {
+		for _, p := range s.processes() {
+			if p.verb == "attend" {
+				syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+			}
+		}
+	}
+	if rng.IntN(2) == 0 { // a supervisor lives
+		anchor := s.do("submit", "-t", "1m", "--priority", "100", "-o", "id", "--out", "/dev/null", "--", "sleep", "2")
+		s.looks("wait", anchor, "--for", "started", "--timeout", "60s")
+		attendants()
+	} else { // none does, once the jobs that run have ended
+		for s.live("supervise", "attend") > 0 {
+			for _, p := range s.processes() {
+				if p.verb != "" {
+					syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+				}
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		s.do("status")
+	}
+	if !s.drained(90 * time.Second) {
+		says, _ := exec.Command("sh", "-c", "head -c 2000 "+s.dir+"/state/attend.*[0-9a-f] "+s.dir+"/state/*.log "+s.dir+"/state/*.second; ls -l "+s.dir+"/state/*").CombinedOutput()
+		t.Errorf("%d jobs are left, and %v: %s\n%s", s.waiting(), s.processes(), says, s.looks("status"))
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "ledger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := make(map[string]int)
+	for line := range strings.Lines(string(text)) {
+		ran[strings.TrimSpace(line)]++
+	}
+	for what, n := range ran {
+		if n != want[what] {
+			t.Errorf("%s ran %d times", what, n)
+		}
+	}
+	for what := range want {
+		if ran[what] == 0 {
+			t.Errorf("%s never ran", what)
+		}
+	}
+	s.looks("check")
+}
+
+// TestNothingIsLeft: 15 s after the last job has ended no process of ours is left, and none was
+// stopped sooner than 10 s after it.
+func TestNothingIsLeft(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 15 s")
+	}
+	t.Parallel()
+	s := newSelfrun(t, 2)
+	s.do("submit", "-q", "-t", "1m", "--out", "/dev/null", "--", "sh", "-c", "setsid sleep 100 & exit")
+	if !s.drained(20 * time.Second) {
+		t.Fatal("the job does not end")
+	}
+	ended := time.Now()
+	for len(s.processes()) > 0 {
+		if time.Since(ended) > 15*time.Second {
+			t.Fatalf("left 15 s later: %v", s.processes())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if time.Since(ended) < quietTime-time.Second {
+		t.Errorf("the attendant has left %v after the last job", time.Since(ended))
+	}
+	left, _ := filepath.Glob(filepath.Join(s.dir, "state", "*", "1.1"))
+	if len(left) > 0 {
+		t.Errorf("left in the state directory: %v", left)
+	}
+}
