@@ -74,6 +74,9 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 		}
 	}
 	a.Claimed, j.Claimed, j.Attempt = tx.now, true, c.Attempt
+	if a.State == row.AttemptStarted {
+		j.Reason = "" // why it could not be started sooner
+	}
 	if err := tx.file.Remove(row.Launches, row.Key64(j.ID)); err != nil {
 		return nil, tx.spoil(err)
 	}

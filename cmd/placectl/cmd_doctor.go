@@ -28,18 +28,27 @@ func doctorVerb() *verb {
 		May:      store.Anybody,
 		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
 			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
-			"or it fails: then the exit status is 1. Nothing is changed.",
-		Access:  verbs.Reads,
-		Alone:   true,
-		Example: "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
-		Run:     (*runner).doctor,
+			"or it fails: then the exit status is 1. Nothing is changed. After a reboot a queue goes on with the next command\n" +
+			"of its user; --install has a line @reboot in your crontab do that, or a unit of systemd.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "install", Usage: "have your queue go on after a reboot: show a line and write it into your crontab"},
+			&cli.BoolFlag{Name: "uninstall", Usage: "take that line out again"},
+		},
+		Exclusive: []string{"install uninstall"},
+		Access:    verbs.Reads,
+		Alone:     true,
+		Example:   "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
+		Run:       (*runner).doctor,
 	}
 }
 
 // errUnfit says that something fails.
 var errUnfit = errors.New("jobs cannot be executed here as it is")
 
-func (r *runner) doctor(*cli.Context) error {
+func (r *runner) doctor(c *cli.Context) error {
+	if c.Bool("install") || c.Bool("uninstall") {
+		return r.install(c)
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -58,6 +67,9 @@ func (r *runner) doctor(*cli.Context) error {
 			}
 			all = append(all, more...)
 		}
+	}
+	if !r.overSSH() {
+		all = append(all, r.examineBoot()...)
 	}
 	all = append(all, r.examineUser())
 	all = append(all, runner.Examine()...)

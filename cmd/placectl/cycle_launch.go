@@ -60,7 +60,11 @@ func (r *runner) passesOn(ctx context.Context, here *attempts.Runner, hosts []st
 		return words
 	})
 	failed := slices.Clone(made)
-	for i, why := range here.GiveUp(hosts, made, r.now()) {
+	refuse, note := here.GiveUp(hosts, made, r.now())
+	for i, why := range refuse {
+		if note[i] != "" {
+			failed = append(failed, r.dispatched(hosts[i], os.Getuid()).Unreached(note[i]))
+		}
 		if why != "" {
 			view, err := r.dispatched(hosts[i], os.Getuid()).Look(ctx)
 			if err == nil {

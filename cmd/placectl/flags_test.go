@@ -382,6 +382,8 @@ var shownElsewhere = map[string]string{
 	"simulate --preempt":        "simulate_nodes.txtar",
 	"query --max-time":          "query.txtar",
 	"check --in-process":        "check.txtar",
+	"doctor --install":          "doctor_install.txtar",
+	"doctor --uninstall":        "doctor_install.txtar",
 	"restore --no-hold":         "backup.txtar",
 	"init --from":               "replica.txtar",
 	"init --force":              "replica.txtar",

@@ -74,6 +74,8 @@ func (p *Lines) when(j *store.Job) (string, error) {
 		return spell.LocalTimes(j.Why(), p.zone), nil
 	case j.State == store.JobRunning && !j.End.After(now):
 		return "overdue since " + at(j.End), nil
+	case j.Starting():
+		return "starting" + because(j.Why(), p.zone), nil
 	case j.State == store.JobRunning:
 		return "ends " + at(j.End) + because(j.Why(), p.zone), nil
 	case j.State == store.JobReserved:

@@ -50,7 +50,7 @@ type Happening struct {
 
 // Warning is something that somebody should look at.
 type Warning struct {
-	Kind string `json:"kind"`         // overdue, late, node, never, held
+	Kind string `json:"kind"`         // overdue, starting, late, node, never, held
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that says more, or does something about it
@@ -79,7 +79,7 @@ func ReadStatus(tx *store.Tx) (*Status, error) {
 }
 
 // kinds are the kinds of warnings, and of what there are more.
-var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"late", "jobs that could not start when they were planned to"},
+var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"late", "jobs that could not start when they were planned to"},
 	{"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
 
 // warn adds a warning; of those of a kind the first few are told, the others counted.
@@ -104,6 +104,8 @@ func (s *Status) countOthers() {
 func (s *Status) readRunning(tx *store.Tx) error {
 	return tx.EachJob(func(j *store.Job) error {
 		switch {
+		case j.Starting() && j.Reason != "":
+			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j), j.Reason)
 		case !j.End.After(s.Now):
 			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID), "job %s has been overdue since %s", jobInWords(j), stamp(j.End))
 		case s.NextEnd == nil || j.End.Before(s.NextEnd.At):
@@ -198,7 +200,7 @@ func (s *Status) readRecent(tx *store.Tx) error {
 // called as they are.
 var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
 	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
-	"launch": "launched", "claim": "being executed", "again": "tried again", "requeue": "queued again", "queue": "queued"}
+	"launch": "launched", "unreached": "is starting", "claim": "being executed", "again": "tried again", "requeue": "queued again", "queue": "queued"}
 
 // EventInWords is an event as a line has it, without its time.
 func EventInWords(ev *store.Event) string {

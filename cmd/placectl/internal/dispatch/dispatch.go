@@ -290,6 +290,26 @@ func (d *DB) owns(tx *store.Tx) (bool, error) {
 	return err == nil && (!known || int(uid) == d.UID), err
 }
 
+// Unreached notes of the attempts of our user that wait for this host why it was not reached.
+func (d *DB) Unreached(why string) error {
+	return d.on(d.Update, func(tx *store.Tx) error {
+		var list []*store.Job
+		err := tx.Unclaimed(func(j *store.Job) error {
+			ours, err := d.executes(tx, j)
+			if ours {
+				list = append(list, j)
+			}
+			return err
+		})
+		for _, j := range list {
+			if err == nil {
+				err = tx.Unreached(j.ID, j.Attempt, why)
+			}
+		}
+		return err
+	})
+}
+
 // errBusy ends a search.
 var errBusy = errors.New("busy")
 

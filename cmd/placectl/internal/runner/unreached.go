@@ -28,12 +28,15 @@ const (
 type unreached struct {
 	Times int
 	Last  time.Time
+	Tries int // in a row, those included at which no other host was reached either
+	Tried time.Time
 }
 
-// GiveUp says of each of some hosts why what waits for it is to be refused, "" where it is
-// not, by what has come of the passes that were to be made there.
-func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) []string {
-	why := make([]string, len(hosts))
+// GiveUp says of each of some hosts why what waits for it is refused, "" if it is not, by what
+// has come of the passes that were to be made there. Of hosts that were not reached it also
+// returns what to note of their jobs: at the first tries, and then ever more rarely.
+func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) (why, note []string) {
+	why, note = make([]string, len(hosts)), make([]string, len(hosts))
 	var missed, reached []int
 	for i, err := range failed {
 		var lost *launch.Unreached
@@ -47,19 +50,22 @@ func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) []string 
 		}
 		reached = append(reached, i)
 	}
-	if len(reached) == 0 {
-		return why
-	}
 	err := r.countUnreached(len(missed) > 0, func(counts map[string]unreached) {
 		for _, i := range reached {
 			delete(counts, hosts[i])
 		}
 		for _, i := range missed {
 			c := counts[hosts[i]]
-			if age := now.Sub(c.Last); age >= unreachedApart || age < 0 {
-				c = unreached{c.Times + 1, now}
+			if apart(c.Tried, now) {
+				c.Tries, c.Tried = c.Tries+1, now
+				if c.Tries == maxUnreached || c.Tries&(c.Tries-1) == 0 {
+					note[i] = fmt.Sprintf("%v (%s)", failed[i], tries(c.Tries))
+				}
 			}
-			if c.Times >= maxUnreached {
+			if len(reached) > 0 && apart(c.Last, now) {
+				c.Times, c.Last = c.Times+1, now
+			}
+			if len(reached) > 0 && c.Times >= maxUnreached {
 				why[i] = fmt.Sprintf("%v, %d times in a row", failed[i], c.Times)
 			}
 			counts[hosts[i]] = c
@@ -68,7 +74,20 @@ func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) []string 
 	if err != nil {
 		r.notef("who was not reached is not counted: %v", err)
 	}
-	return why
+	return why, note
+}
+
+// apart reports whether a try counts as another one than the last.
+func apart(last, now time.Time) bool {
+	age := now.Sub(last)
+	return age >= unreachedApart || age < 0
+}
+
+func tries(n int) string {
+	if n == 1 {
+		return "1 try"
+	}
+	return fmt.Sprint(n, " tries")
 }
 
 // countUnreached changes what was counted. Where nothing was, and nothing is to be, it

@@ -20,23 +20,30 @@ func TestGiveUp(t *testing.T) {
 		hosts  string
 		failed []error
 		gives  string
+		notes  string
 	}{
-		{0, "a b", []error{missed("a"), nil}, ""},
-		{10, "a b", []error{missed("a"), nil}, ""},
-		{9, "a b", []error{missed("a"), nil}, ""}, // too soon
-		{1, "a b", []error{missed("a"), missed("b")}, ""},
-		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 3 times in a row"},
-		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 4 times in a row"},
-		{10, "a b", []error{errors.New("busy"), nil}, ""}, // it was reached
-		{10, "a b", []error{missed("a"), nil}, ""},
-		{10, "a b", []error{missed("a"), nil}, ""},
-		{10, "a", []error{missed("a")}, ""}, // nobody was
-		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}}, "there is no placectl on b: sh: placectl: not found"},
-		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 1, Why: "full"}}, ""},
+		{0, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (1 try)"},
+		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (2 tries)"},
+		{9, "a b", []error{missed("a"), nil}, "", ""}, // too soon
+		{1, "a b", []error{missed("a"), missed("b")}, "", "a was not reached by ssh: no route (3 tries) b was not reached by ssh: no route (1 try)"},
+		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 3 times in a row", "a was not reached by ssh: no route (4 tries)"},
+		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 4 times in a row", ""},
+		{10, "a b", []error{errors.New("busy"), nil}, "", ""}, // it was reached
+		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (1 try)"},
+		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (2 tries)"},
+		{10, "a", []error{missed("a")}, "", "a was not reached by ssh: no route (3 tries)"}, // nobody was
+		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}}, "there is no placectl on b: sh: placectl: not found", ""},
+		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 1, Why: "full"}}, "", ""},
 	} {
 		now = now.Add(c.after * time.Second)
-		if got := strings.Join(strings.Fields(strings.Join(r.GiveUp(strings.Fields(c.hosts), c.failed, now), " ")), " "); got != c.gives {
-			t.Errorf("step %d: %q, want %q", i, got, c.gives)
+		why, note := r.GiveUp(strings.Fields(c.hosts), c.failed, now)
+		for _, is := range []struct {
+			got  []string
+			want string
+		}{{why, c.gives}, {note, c.notes}} {
+			if got := strings.Join(strings.Fields(strings.Join(is.got, " ")), " "); got != is.want {
+				t.Errorf("step %d: %q, want %q", i, got, is.want)
+			}
 		}
 	}
 }
