@@ -1,5 +1,6 @@
 // Runner measures what executing jobs costs: from the commit that starts a job to its
-// command, a thousand short jobs, supervisors that sleep, a pass that has nothing to do.
+// command, a thousand short jobs, supervisors that sleep, a pass that has nothing to do; and a
+// queue that runs by itself.
 //
 //	go run ./bench/runner                      # files in a temporary folder
 //	go run ./bench/runner -dir /dev/shm -short
@@ -38,7 +39,7 @@ type figure struct {
 }
 
 // counts are how much of each is measured.
-type counts struct{ starts, jobs, sleepers, passes int }
+type counts struct{ starts, jobs, sleepers, passes, waiting, quiet int }
 
 func run(dir string, short, check bool) error {
 	s, err := newSite(dir)
@@ -46,13 +47,25 @@ func run(dir string, short, check bool) error {
 		return err
 	}
 	defer os.RemoveAll(s.dir)
-	n := counts{50, 1000, 100, 50}
+	n := counts{50, 1000, 100, 50, 10000, 60}
 	if short {
-		n = counts{3, 20, 5, 3}
+		n = counts{3, 20, 5, 3, 10, 2}
 	}
 	var figures []figure
 	for _, measure := range []func(*site, counts) ([]figure, error){begin, many, sleep, idle} {
 		some, err := measure(s, n)
+		if err != nil {
+			return err
+		}
+		figures = append(figures, some...)
+	}
+	itself, err := alone(dir)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(itself.dir)
+	for _, measure := range []func(*site, counts) ([]figure, error){output, gaps, quiet} {
+		some, err := measure(itself, n)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// alone is a site whose queue runs by itself, on one cpu.
+func alone(dir string) (*site, error) {
+	s, err := newSite(dir)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	for _, args := range [][]string{{"node", "set", host, "ncpus=1"}, {"config", "set", "start=auto"}} {
+		if _, err := s.do(args...); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// attendant is the pid of the process that attends to the queue, 0 for none.
+func (s *site) attendant() int {
+	list, _ := filepath.Glob("/proc/[0-9]*")
+	for _, proc := range list {
+		text, err := os.ReadFile(proc + "/cmdline")
+		words := strings.Split(string(text), "\x00")
+		if err == nil && slices.Contains(words, "attend") && slices.Contains(words, s.dir+"/placectl.db") {
+			pid, _ := strconv.Atoi(filepath.Base(proc))
+			return pid
+		}
+	}
+	return 0
+}
+
+// leave ends the attendant.
+func (s *site) leave() {
+	for pid := s.attendant(); pid != 0; pid = s.attendant() {
+		syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// output measures from the submission of a job to its first output, with an attendant and
+// without.
+func output(s *site, n counts) (figures []figure, err error) {
+	for _, warm := range []bool{true, false} {
+		var took []float64
+		for range n.starts {
+			if !warm {
+				s.leave()
+			}
+			at := time.Now()
+			job, err := s.do("submit", "1:ncpus=1", "-t", "1m", "-o", "id", "--out", "began", "--", "date", "+%s%N")
+			if err != nil {
+				return nil, err
+			}
+			if _, err := s.do("wait", job); err != nil {
+				return nil, err
+			}
+			text, err := os.ReadFile(s.dir + "/began")
+			if err != nil {
+				return nil, err
+			}
+			began, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			took = append(took, float64(began-at.UnixNano())/1e6)
+		}
+		name := "submit to first output, with an attendant, median"
+		if !warm {
+			name = "submit to first output, without one, median"
+		}
+		figures = append(figures, figure{name, median(took), 60, "ms"})
+	}
+	return figures, nil
+}
+
+// gaps measures from the end of a job to the start of the next on the one cpu, with few jobs that
+// wait and with many.
+func gaps(s *site, n counts) (figures []figure, err error) {
+	for _, waiting := range []int{n.starts, n.waiting} {
+		log := filepath.Join(s.dir, "gaps")
+		os.Remove(log) //nolint:errcheck // it may not be there
+		first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.starts+waiting), "-o", "id", "--out", "/dev/null", "--", "sh", "-c", "date +%s%N >>gaps")
+		if err != nil {
+			return nil, err
+		}
+		first, _, _ = strings.Cut(first, "\n")
+		array := strings.TrimSuffix(first, "[]") + "[]"
+		var at []int64
+		for end := time.Now().Add(5 * time.Minute); len(at) <= n.starts && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			text, _ := os.ReadFile(log)
+			at = at[:0]
+			for word := range strings.FieldsSeq(string(text)) {
+				ns, _ := strconv.ParseInt(word, 10, 64)
+				at = append(at, ns)
+			}
+		}
+		if _, err := s.do("cancel", array); err != nil {
+			return nil, err
+		}
+		s.command("wait", array).Run() //nolint:errcheck // they were cancelled
+		var took []float64
+		for i := 1; i < len(at); i++ {
+			took = append(took, float64(at[i]-at[i-1])/1e6)
+		}
+		if len(took) == 0 {
+			return nil, fmt.Errorf("no job has started")
+		}
+		most := 40.0
+		if waiting > 100 {
+			most = 350
+		}
+		figures = append(figures, figure{fmt.Sprintf("one start to the next on one cpu, %d jobs wait, median", waiting), median(took), most, "ms"})
+	}
+	return figures, nil
+}
+
+// quiet measures an attendant that has nothing to do, and how soon after the last end it has left.
+func quiet(s *site, n counts) ([]figure, error) {
+	job, err := s.do("submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.do("wait", job, "--for", "started"); err != nil {
+		return nil, err
+	}
+	time.Sleep(2 * time.Second)
+	pid := s.attendant()
+	if pid == 0 {
+		return nil, fmt.Errorf("no process attends to the queue")
+	}
+	pids := []string{strconv.Itoa(pid)}
+	before := cpuOf(pids)
+	seconds := n.quiet
+	time.Sleep(time.Duration(seconds) * time.Second)
+	cpu := (cpuOf(pids) - before) / float64(seconds) * 100
+	memory := privateOf(pids[0])
+	if _, err := s.do("cancel", job); err != nil {
+		return nil, err
+	}
+	s.command("wait", job).Run() //nolint:errcheck // it was cancelled
+	at := time.Now()
+	for s.attendant() != 0 && time.Since(at) < time.Minute {
+		time.Sleep(50 * time.Millisecond)
+	}
+	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {"its private memory", memory, 16384, "kB"},
+		{"from the last end until no process is left", time.Since(at).Seconds(), 15, "s"}}, nil
+}
