@@ -125,7 +125,7 @@ func (r *runner) installUnit(c *cli.Context, command string) error {
 		}
 		return err
 	}
-	text := "[Unit]\nDescription=placectl goes on with " + r.databasePath() + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nKillMode=process\nExecStart=" + command + "\n\n[Install]\nWantedBy=default.target\n"
+	text := "[Unit]\nDescription=goes on with the queue of " + r.databasePath() + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nKillMode=process\nExecStart=" + command + "\n\n[Install]\nWantedBy=default.target\n"
 	if err := r.answer([]byte("# " + path + "\n" + text)); err != nil {
 		return err
 	}

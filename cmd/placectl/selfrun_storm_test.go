@@ -290,3 +290,38 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("left in the state directory: %v", left)
 	}
 }
+
+// TestUnmounted: an attendant keeps no disk from being unmounted, and leaves once it is.
+func TestUnmounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	t.Parallel()
+	s := newSelfrun(t, 2)
+	script := `set -e
+mkdir disk
+mount -t tmpfs none disk
+export PLACECTL_DB=$PWD/disk/placectl.db
+placectl init -q --local --set state_dir=$PWD/state >/dev/null
+placectl submit -q -t 1m --out /dev/null -- true >/dev/null
+placectl wait 1 --timeout 20s >/dev/null
+pid=$(placectl status -o json | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p')
+test -n "$pid"
+for tries in 1 2 3 4 5 6 7 8 9; do umount disk && break; sleep 0.1; done # it may be looking at it
+! test -e disk/placectl.db
+for tries in $(seq 80); do
+	if ! test -e /proc/$pid || grep -q 'State:.Z' /proc/$pid/status; then exit 0; fi
+	sleep 0.1
+done
+echo "process $pid is left"
+exit 1
+`
+	c := s.command(nil)
+	c.Path, c.Args = "/usr/bin/unshare", []string{"unshare", "-m", "sh", "-c", script}
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
