@@ -108,7 +108,9 @@ func (r *runner) read(db *store.DB, fn func(*store.Tx) error) error {
 		return err
 	}
 	_, err = held.WriteTo(out)
-	r.leave()
+	if r.verb != nil && r.verb.Revives {
+		r.leave()
+	}
 	return err
 }
 
