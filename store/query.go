@@ -21,20 +21,13 @@ type Query struct {
 	Args   []any          // positional parameters: nil, bool, numbers, strings, time.Time, time.Duration
 	Named  map[string]any // the others, without their sign
 	Limits query.Limits
-	// Reader reads times and durations in words; nil reads RFC 3339, 2026-11-20 10:00
-	// (UTC), @epoch, now and now+1h30m, seconds, 1h30m and 1:30:00.
-	Reader Reader
 	// Views are queries with names, to be used as tables, by their names in lower case.
 	Views map[string]*query.View
 	// Progress is told now and then how many rows more were looked at; it may be nil.
 	Progress func(rows int64)
-	Zone     *time.Location // of 'localtime' and 'utc' in date functions; nil is UTC
-}
-
-// Reader reads what people write for an instant, or for a length of time.
-type Reader interface {
-	Time(text string) (time.Time, error)
-	Duration(text string) (time.Duration, error)
+	// Zone is that of times without one, such as 2026-11-20 10:00, tomorrow and friday 18:00,
+	// and of 'localtime' and 'utc' in date functions; nil is UTC.
+	Zone *time.Location
 }
 
 // Rows are the answer to a query.
@@ -110,7 +103,7 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 		}
 		opt.Named[name] = v
 	}
-	c := tx.catalog(q.Reader)
+	c := tx.catalog(q.Zone)
 	s, err := query.Prepare(c, q.Text, statement, opt)
 	if err != nil {
 		return nil, err
@@ -119,7 +112,7 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 }
 
 // catalog is the tables of a query in the transaction.
-func (tx *Tx) catalog(r Reader) *tables.Catalog {
+func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 	c := tx.loaded.queries
 	if c == nil {
 		c = tables.New(tx.tables())
@@ -127,7 +120,7 @@ func (tx *Tx) catalog(r Reader) *tables.Catalog {
 			tx.loaded.queries = c
 		}
 	}
-	c.Begin(r)
+	c.Begin(zone)
 	return c
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,40 +13,6 @@ import (
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/tables"
 )
-
-// zoneReader reads times by the clocks of a zone.
-type zoneReader struct {
-	zone *time.Location
-	now  time.Time
-}
-
-func (r zoneReader) Time(text string) (time.Time, error) {
-	if rest, ok := strings.CutPrefix(text, "now"); ok {
-		if rest == "" {
-			return r.now, nil
-		}
-		d, err := r.Duration(rest)
-		return r.now.Add(d), err
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, text, r.zone); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is not a time", text)
-}
-
-func (r zoneReader) Duration(text string) (time.Duration, error) {
-	if rest, ok := strings.CutSuffix(text, "d"); ok {
-		d, err := time.ParseDuration(rest + "h")
-		return 24 * d, err
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration", text)
-	}
-	return d, nil
-}
 
 // unitCase is an expression about one row, and its value, or a part of the error.
 type unitCase struct{ text, want string }
@@ -146,7 +111,7 @@ func askIn(db *DB, zone *time.Location, c *clock, text string) string {
 	}
 	var out []string
 	err = db.View(func(tx *Tx) error {
-		catalog := unitCatalog{tx.catalog(zoneReader{zone, time.Unix(c.t, 0)})}
+		catalog := unitCatalog{tx.catalog(zone)}
 		s, err := query.Prepare(catalog, text, list[0], query.Options{Ahead: aheadIn(zone), Now: func() int64 { return c.t }, Context: context.Background()})
 		if err != nil {
 			return err

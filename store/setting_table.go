@@ -55,8 +55,10 @@ var settingDefs = []settingDef{
 		}},
 	{"default_partition", "main", "the queue that qsub, sbatch and their likes show for nodes and jobs without one",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Name(v, &s.Partition) }},
-	{"default_walltime", "3600", "seconds that a request without a walltime gets",
-		func(_ *index.Defs, v string, s *Settings) error { return settings.Seconds(v, 1, &s.DefaultWalltime) }},
+	{"default_walltime", "3600", "the walltime of a request that names none, such as 3600 or 1h",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Duration(v, time.Second, &s.DefaultWalltime)
+		}},
 	{"depth", "1", "how many jobs that do not fit a cycle plans with backfill easy",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if err := settings.Count(v, mostPlanned, &s.Depth); err != nil || s.Depth < 1 {
@@ -78,7 +80,7 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.GroupKey, groupable)
 		}},
-	{"half_life", "", "after how long what jobs have had counts half for FAIRSHARE, USAGE and TARGET in job_priority: a number with s, m, h or d; empty: 7d, and it is only kept while job_priority names one of them", readHalfLife},
+	{"half_life", "", "after how long what jobs have had counts half for FAIRSHARE, USAGE and TARGET in job_priority; empty: 7d, and it is only kept while job_priority names one of them", readHalfLife},
 	{"health", "", "a program that passes run before they execute anything: ends it with another status than 0 the node is drained, with its last line as the reason", func(_ *index.Defs, v string, s *Settings) error { s.Health = strings.Fields(v); return nil }},
 	{"hook", "", "a program that reads what happens as JSON lines: a cycle or pass of the file's owner runs it; such as docs/hooks/mail", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
 	{"keep_ended", "", "for how long jobs that have ended are kept, with their events, before a cycle drops them; empty: for ever, see placectl archive",
@@ -87,11 +89,11 @@ var settingDefs = []settingDef{
 				s.KeepEnded = 0
 				return nil
 			}
-			return settings.Span(v, &s.KeepEnded)
+			return settings.Duration(v, 0, &s.KeepEnded)
 		}},
-	{"keep_keys", "30d", "for how long the answer to a request with a key is kept, and until its jobs have ended: seconds, or a number with s, m, h or d",
+	{"keep_keys", "30d", "for how long the answer to a request with a key is kept, and until its jobs have ended",
 		func(_ *index.Defs, v string, s *Settings) error {
-			if err := settings.Span(v, &s.KeepKeys); err != nil {
+			if err := settings.Duration(v, 0, &s.KeepKeys); err != nil {
 				return err
 			}
 			if s.KeepKeys < time.Minute {
@@ -120,11 +122,13 @@ var settingDefs = []settingDef{
 			s.LocalProgram = strings.Fields(v)
 			return nil
 		}},
-	{"local_timeout", "10", "seconds that the program of policy local may take",
-		func(_ *index.Defs, v string, s *Settings) error { return settings.Seconds(v, 1, &s.LocalTimeout) }},
-	{"lost_after", "30m", "after how long without a word of a host its jobs are unreachable, and nothing new starts there: seconds, or a number with s, m, h or d; 0: never", func(_ *index.Defs, v string, s *Settings) error { return settings.Span(v, &s.LostAfter) }},
-	{"min_job_age", "300", "seconds for which squeue lists jobs that have ended; a number with s, m, h or d",
-		func(_ *index.Defs, v string, s *Settings) error { return settings.Span(v, &s.MinJobAge) }},
+	{"local_timeout", "10", "how long the program of policy local may take, such as 10s",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Duration(v, time.Second, &s.LocalTimeout)
+		}},
+	{"lost_after", "30m", "after how long without a word of a host its jobs are unreachable, and nothing new starts there; 0: never", func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.LostAfter) }},
+	{"min_job_age", "300", "how long squeue lists jobs that have ended",
+		func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.MinJobAge) }},
 	{"only_explicit_sets", "false", "nodes that lack the group key are in no placement set",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.ExplicitSets) }},
 	{"overdue", "keep", "jobs past their walltime keep their nodes (keep) or are ended (finish)",
@@ -142,8 +146,8 @@ var settingDefs = []settingDef{
 			s.Policy, err = placer.ParsePolicy(v)
 			return err
 		}},
-	{"priority_every", "300", "job_priority is evaluated at whole multiples of this: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error {
-		return settings.AtLeast(v, time.Second, &s.PriorityEvery)
+	{"priority_every", "300", "job_priority is evaluated at whole multiples of this duration", func(_ *index.Defs, v string, s *Settings) error {
+		return settings.Duration(v, time.Second, &s.PriorityEvery)
 	}},
 	{"priority_max", "1000", "the highest priority of jobs that users may ask for who are no operators",
 		func(_ *index.Defs, v string, s *Settings) error {
@@ -163,13 +167,13 @@ var settingDefs = []settingDef{
 		}},
 	{"server", "placectl", "what stands behind the numbers of jobs for users of PBS: 12.placectl",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Name(v, &s.Server) }},
-	{"set_delay", "forever", "seconds that a request which would fit a placement set waits for one, before it spans them; 0: it does not wait",
+	{"set_delay", "forever", "how long a request that would fit a placement set waits for one, before it spans them; 0: it does not wait",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if v == "forever" {
 				s.SetDelay = 0
 				return nil
 			}
-			if err := settings.Seconds(v, 0, &s.SetDelay); err != nil {
+			if err := settings.Duration(v, 0, &s.SetDelay); err != nil {
 				return fmt.Errorf("%w, or forever", err)
 			}
 			if s.SetDelay == 0 {
@@ -207,7 +211,7 @@ var settingDefs = []settingDef{
 			return nil
 		}},
 	{"suspect_after", "3", "a node that has refused so many different jobs, and executed none in between, is drained; 0: it is not", func(_ *index.Defs, v string, s *Settings) error { return settings.Count(v, 100, &s.SuspectAfter) }},
-	{"suspect_window", "1h", "within how long those jobs count: seconds, or a number with s, m, h or d", func(_ *index.Defs, v string, s *Settings) error { return settings.Span(v, &s.SuspectWindow) }},
+	{"suspect_window", "1h", "within how long those jobs count", func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.SuspectWindow) }},
 	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. row,rack,switch",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.Topology, groupable)
@@ -259,7 +263,7 @@ func readHalfLife(_ *index.Defs, v string, s *Settings) error {
 		return nil
 	}
 	s.Decays = true
-	return settings.AtLeast(v, time.Second, &s.HalfLife)
+	return settings.Duration(v, time.Second, &s.HalfLife)
 }
 
 // readUnit reads the setting share_unit.

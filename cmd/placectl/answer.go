@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -96,7 +96,7 @@ func (r *runner) localTimes(s string) string {
 	if r.audience().Document {
 		return s
 	}
-	return spell.LocalTimes(s, r.loc)
+	return text.LocalTimes(s, r.loc)
 }
 
 // inForms runs what prints a part of an answer that only some forms have: fn, where the
@@ -147,12 +147,12 @@ func (r *runner) notDatabase(flag, path string) error {
 	}
 	for _, ours := range []string{r.DB, r.DB + ".lock"} {
 		if info, err := os.Stat(ours); err == nil && os.SameFile(info, there) {
-			return fmt.Errorf("%s %s would write over the database", flag, spell.Quoted(path))
+			return fmt.Errorf("%s %s would write over the database", flag, text.Quoted(path))
 		}
 	}
 	if there.Mode().IsRegular() {
 		if _, err := store.Open(path, nil); err == nil {
-			return fmt.Errorf("%s %s would write over a database", flag, spell.Quoted(path))
+			return fmt.Errorf("%s %s would write over a database", flag, text.Quoted(path))
 		}
 	}
 	return nil

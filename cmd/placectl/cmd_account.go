@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -63,10 +63,10 @@ func (r *runner) accountSet(tx *store.Tx, c *cli.Context) error {
 		}
 	}
 	if c.IsSet("allow") {
-		a.Allow = spell.SplitList(c.String("allow"))
+		a.Allow = text.SplitList(c.String("allow"))
 	}
-	for _, text := range c.StringSlice("member") {
-		if a.Members, err = withMember(a.Members, text); err != nil {
+	for _, value := range c.StringSlice("member") {
+		if a.Members, err = withMember(a.Members, value); err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -60,7 +60,7 @@ func (r *runner) backupToStdout(db *store.DB) error {
 	return r.working("backing up", r.sizeOf(r.DB), func(watch store.Watch) error {
 		content, err := db.BackupTo(r.stdout, watch)
 		if err == nil {
-			r.notef("%s of %s written: %s, %s", spell.FormatSize(content.Bytes), r.DB, spell.Plural(int(content.Nodes), "node"), spell.Plural(int(content.Jobs), "job"))
+			r.notef("%s of %s written: %s, %s", text.FormatSize(content.Bytes), r.DB, text.Plural(int(content.Nodes), "node"), text.Plural(int(content.Jobs), "job"))
 		}
 		return err
 	})
@@ -139,7 +139,7 @@ func (r *runner) restore(c *cli.Context) error {
 
 func (r *runner) printRestored(done *store.Restored) error {
 	if n := len(done.Held); n > 0 {
-		r.notef("%s held, for what waited may have run since the backup; placectl unhold lets a job go on", spell.Plural(n, "job"))
+		r.notef("%s held, for what waited may have run since the backup; placectl unhold lets a job go on", text.Plural(n, "job"))
 	}
 	p := r.printer(output.Result{Record: true, Columns: append(contentColumns(),
 		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})

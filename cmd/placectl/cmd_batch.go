@@ -5,8 +5,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -100,7 +100,7 @@ func batchJobs(c *cli.Context) ([]int, error) {
 	for _, arg := range c.Args().Slice()[1:] {
 		n, err := strconv.Atoi(arg)
 		if err != nil || n < 0 {
-			return nil, usagef("%s is not the number of a job", spell.Quoted(arg))
+			return nil, usagef("%s is not the number of a job", text.Quoted(arg))
 		}
 		if !seen[n] {
 			seen[n] = true

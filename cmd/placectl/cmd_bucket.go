@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -59,7 +59,7 @@ func setVerb() *verb {
 }
 
 func (r *runner) setList(tx *store.Tx, c *cli.Context) error {
-	sets, err := tx.PlacementSets(c.String("queue"), spell.SplitList(c.String("group-key")))
+	sets, err := tx.PlacementSets(c.String("queue"), text.SplitList(c.String("group-key")))
 	if err != nil {
 		return err
 	}

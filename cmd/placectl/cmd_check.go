@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -67,7 +67,7 @@ func (r *runner) check(c *cli.Context) error {
 	case err != nil:
 		return err
 	case len(findings) > 0:
-		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, spell.Plural(len(findings), "finding"), r.DB)
+		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
 	r.notef("%s is sound", r.DB)
 	if !store.IsLog(r.DB) {
@@ -77,7 +77,7 @@ func (r *runner) check(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r.notef("its log has %s in etcd", spell.FormatSize(size.Prefix))
+	r.notef("its log has %s in etcd", text.FormatSize(size.Prefix))
 	log, err := r.openLog()
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (r *runner) repair(c *cli.Context) error {
 		}
 		return nil
 	}, func() error {
-		r.notef("%s: %s repaired", r.DB, spell.Plural(len(findings), "finding"))
+		r.notef("%s: %s repaired", r.DB, text.Plural(len(findings), "finding"))
 		return r.printFindings(findings)
 	})
 }

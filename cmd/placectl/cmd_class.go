@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -53,7 +53,7 @@ func noClass(s *fairshare.Settings, name string) error {
 	for i, c := range s.Loads {
 		names[i] = c.Class
 	}
-	return fmt.Errorf("no class %s%s: %w", spell.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
+	return fmt.Errorf("no class %s%s: %w", text.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
 }
 
 func classSetVerb() *verb {
@@ -96,14 +96,14 @@ func (r *runner) classSet(c *cli.Context) error {
 		}
 		if c.IsSet("allow") {
 			for _, g := range given {
-				s.SetAllowed(g.Class, spell.SplitList(c.String("allow")))
+				s.SetAllowed(g.Class, text.SplitList(c.String("allow")))
 			}
 		}
 		if err := s.SetClassLoads(loads); err != nil {
 			return err
 		}
 		if is := s.DefaultClass(); is != was {
-			r.notef("jobs that match no class are in %s, the class of the least load; to name another: placectl class default NAME", spell.Quoted(is))
+			r.notef("jobs that match no class are in %s, the class of the least load; to name another: placectl class default NAME", text.Quoted(is))
 		}
 		return nil
 	})
@@ -122,7 +122,7 @@ func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 			return nil, usagef("%w", err)
 		}
 		if slices.ContainsFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == p.Class }) {
-			return nil, usagef("class %s is given two loads", spell.Quoted(p.Class))
+			return nil, usagef("class %s is given two loads", text.Quoted(p.Class))
 		}
 		loads = append(loads, load)
 	}

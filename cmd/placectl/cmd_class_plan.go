@@ -9,8 +9,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -204,7 +204,7 @@ func (r *runner) classRebalance(c *cli.Context) error {
 func parsePoints(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(s, "%"))
 	if err != nil {
-		return 0, fmt.Errorf("%s is not a whole number of percentage points, such as 20", spell.Quoted(s))
+		return 0, fmt.Errorf("%s is not a whole number of percentage points, such as 20", text.Quoted(s))
 	}
 	return n, nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -75,7 +75,7 @@ func archiveVerb() *verb {
 }
 
 func (r *runner) archive(c *cli.Context) error {
-	before, err := spell.ParseTime(c.String("before"), r.now(), r.loc)
+	before, err := text.ParseTime(c.String("before"), r.now(), r.loc)
 	if err != nil {
 		return usagef("--before %w", err)
 	}
@@ -94,7 +94,7 @@ func (r *runner) archive(c *cli.Context) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("archiving to %s: %w", spell.Quoted(to), err)
+			return fmt.Errorf("archiving to %s: %w", text.Quoted(to), err)
 		}
 		return nil
 	}, func() error { return r.printArchived(to, done) })
@@ -102,7 +102,7 @@ func (r *runner) archive(c *cli.Context) error {
 
 func (r *runner) printArchived(to string, done *store.Archived) error {
 	if done.Stay > 0 {
-		r.notef("%s ended before, and stay: others wait for them, or for one of their array", spell.Plural(int(done.Stay), "job"))
+		r.notef("%s ended before, and stay: others wait for them, or for one of their array", text.Plural(int(done.Stay), "job"))
 	}
 	p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
 		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})

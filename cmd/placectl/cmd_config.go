@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -72,7 +72,7 @@ func (r *runner) configSet(c *cli.Context) error {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
 			if names := store.SettingNames(); c.NArg() == 2 && slices.Contains(names, settingName(arg)) {
-				return usagef("%q is not NAME=VALUE: write %s=%s", arg, arg, spell.ShellWord(c.Args().Get(1)))
+				return usagef("%q is not NAME=VALUE: write %s=%s", arg, arg, text.ShellWord(c.Args().Get(1)))
 			}
 			return usagef("%q is not NAME=VALUE", arg)
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -258,7 +258,7 @@ func (r *runner) sayNever(list []store.NeverRuns) {
 		ids := jobs[why]
 		who := "job " + foldNumbers(ids)
 		if len(ids) > 1 {
-			who = spell.Plural(len(ids), "job") + ", " + foldNumbers(ids) + ","
+			who = text.Plural(len(ids), "job") + ", " + foldNumbers(ids) + ","
 		}
 		r.notef("%s can never run: %s", who, strings.TrimPrefix(why, "can never run: "))
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/demo"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -81,7 +81,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 		if !ok {
 			t.Fatalf("%q does not name %s", h.Command, path)
 		}
-		words, err := spell.SplitWords(line)
+		words, err := text.SplitWords(line)
 		if err != nil {
 			t.Fatal(line, err)
 		}

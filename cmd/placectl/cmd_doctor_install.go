@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,9 +30,9 @@ func (r *runner) onBoot() (command, mark string, err error) {
 	}
 	path := r.databasePath()
 	if strings.ContainsAny(path+program, "%\n") {
-		return "", "", usagef("%s: cron cannot be told of a path with %% in it", spell.Quoted(path))
+		return "", "", usagef("%s: cron cannot be told of a path with %% in it", text.Quoted(path))
 	}
-	return spell.JoinWords([]string{program, "--db", path, "status", "-q"}), "# placectl " + path, nil
+	return text.JoinWords([]string{program, "--db", path, "status", "-q"}), "# placectl " + path, nil
 }
 
 // unitPath is the file of the unit for a database.

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -37,7 +37,7 @@ func (r *runner) dump(*cli.Context) error {
 	return r.working("dumping", 0, func(watch store.Watch) error {
 		content, err := db.Dump(r.stdout, watch)
 		if err == nil {
-			r.debugf("%s of %s written", spell.Plural(int(content.Rows), "row"), r.DB)
+			r.debugf("%s of %s written", text.Plural(int(content.Rows), "row"), r.DB)
 		}
 		return err
 	})

@@ -5,9 +5,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -106,7 +106,7 @@ func eventSince(c *cli.Context) (uint64, error) {
 	}
 	since, err := strconv.ParseUint(c.String("since"), 10, 64)
 	if err != nil {
-		return 0, usagef("--since: %s is not the number of an event", spell.Quoted(c.String("since")))
+		return 0, usagef("--since: %s is not the number of an event", text.Quoted(c.String("since")))
 	}
 	return since, nil
 }

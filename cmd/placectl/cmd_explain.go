@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -181,7 +181,7 @@ func (r *runner) explained(tx *store.Tx, what *explaining) (*store.Explained, er
 		return nil, err
 	}
 	if n, err := strconv.Atoi(what.job); err == nil {
-		r.notef("there is no job %d: this is about a request for %s", n, spell.Plural(n, "chunk"))
+		r.notef("there is no job %d: this is about a request for %s", n, text.Plural(n, "chunk"))
 	}
 	return tx.Explain(what.request, what.ask)
 }

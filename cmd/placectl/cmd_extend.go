@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -32,8 +32,8 @@ func extendVerb() *verb {
 }
 
 func (r *runner) extend(c *cli.Context) error {
-	text, more := strings.CutPrefix(c.String("walltime"), "+")
-	d, err := spell.ParseDuration(text)
+	value, more := strings.CutPrefix(c.String("walltime"), "+")
+	d, err := text.ParseDuration(value)
 	if err != nil {
 		return usagef("--walltime: %w", err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -178,7 +178,7 @@ func (r *runner) create(c *cli.Context, setup func(*store.Tx) error) error {
 		}
 		is, ok := people.System.GID(c.String("group"))
 		if !ok {
-			return usagef("--group: there is no group %s", spell.Quoted(c.String("group")))
+			return usagef("--group: there is no group %s", text.Quoted(c.String("group")))
 		}
 		gid = is
 		if err := sharedFolder(filepath.Dir(path), gid); err != nil {
@@ -202,7 +202,7 @@ func (r *runner) createFrom(c *cli.Context, path string, opt *store.Options, set
 	defer r.done(from)
 	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
 	if len(held) > 0 {
-		r.notef("%s held, for what waited may have run; placectl unhold lets a job go on", spell.Plural(len(held), "job"))
+		r.notef("%s held, for what waited may have run; placectl unhold lets a job go on", text.Plural(len(held), "job"))
 	}
 	return err
 }
@@ -294,15 +294,15 @@ func (r *runner) introduced(tx *store.Tx, n *index.Node) (string, error) {
 	for _, a := range n.Res {
 		switch def, _ := defs.Get(a.Res); def.Name {
 		case "ncpus":
-			has = append(has, spell.Plural(int(a.Value.Num), "cpu"))
+			has = append(has, text.Plural(int(a.Value.Num), "cpu"))
 		case "mem":
-			has = append(has, spell.FormatSize(a.Value.Num<<10)+" of memory")
+			has = append(has, text.FormatSize(a.Value.Num<<10)+" of memory")
 		case "ngpus":
 			if a.Value.Num == 0 {
 				continue
 			}
-			has = append(has, spell.Plural(int(a.Value.Num), "GPU"))
+			has = append(has, text.Plural(int(a.Value.Num), "GPU"))
 		}
 	}
-	return n.Name + ", this machine: " + spell.List(has, "and"), nil
+	return n.Name + ", this machine: " + text.List(has, "and"), nil
 }

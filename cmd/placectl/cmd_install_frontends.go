@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -40,7 +40,7 @@ func (r *runner) installFrontends(c *cli.Context) error {
 		return err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return usagef("%s is no directory", spell.Quoted(c.Args().Get(1)))
+		return usagef("%s is no directory", text.Quoted(c.Args().Get(1)))
 	}
 	var commands []string
 	for _, f := range frontEnds() {
@@ -59,7 +59,7 @@ func (r *runner) installFrontends(c *cli.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(r.stdout, "%s in %s\n", spell.List(commands, "and"), spell.Printable(dir))
+	fmt.Fprintf(r.stdout, "%s in %s\n", text.List(commands, "and"), text.Printable(dir))
 	r.sayPath(dir, commands[0])
 	if err := r.frontDatabase(); err != nil {
 		r.notef("%v", err)
@@ -103,5 +103,5 @@ func (r *runner) sayPath(dir, name string) {
 			return
 		}
 	}
-	r.notef("%s is not in PATH: export PATH=%s:$PATH", dir, spell.ShellWord(dir))
+	r.notef("%s is not in PATH: export PATH=%s:$PATH", dir, text.ShellWord(dir))
 }

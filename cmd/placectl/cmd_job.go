@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -81,7 +81,7 @@ func jobFilterFlags() []cli.Flag {
 func (r *runner) jobFilter(c *cli.Context) (f daily.Filter, err error) {
 	f = daily.Filter{User: c.String("user"), Queue: c.String("queue"), Class: c.String("class"), Name: c.String("name")}
 	if err := daily.CheckName(f.Name); err != nil {
-		return f, usagef("--name: %s: a [ that is not closed", spell.Quoted(f.Name))
+		return f, usagef("--name: %s: a [ that is not closed", text.Quoted(f.Name))
 	}
 	if f.Since, err = r.time(c, "since"); err != nil {
 		return f, err
@@ -162,7 +162,7 @@ func jobStates(c *cli.Context) (states []store.JobState, err error) {
 	for word := range strings.SplitSeq(strings.ToLower(c.String("state")), ",") {
 		s, ok := known[strings.TrimSpace(word)]
 		if !ok {
-			return nil, usagef("--state: %w", spell.NotOneOf(word, names))
+			return nil, usagef("--state: %w", text.NotOneOf(word, names))
 		}
 		if !slices.Contains(states, s) {
 			states = append(states, s)

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -117,16 +117,16 @@ func limitOf(defs *index.Defs, measure string) (index.Def, bool) {
 
 // limitNumber reads how much a limit lets there be: as a resource's amounts are written, a time
 // for walltime.job, else a number.
-func limitNumber(defs *index.Defs, measure, text string) (int64, error) {
+func limitNumber(defs *index.Defs, measure, value string) (int64, error) {
 	if measure == "walltime.job" {
-		d, err := spell.ParseDuration(text)
+		d, err := text.ParseDuration(value)
 		return int64(d.Seconds()), err
 	}
-	if def, ok := limitOf(defs, measure); ok && def.Type.Numeric() && !strings.HasPrefix(text, "-") {
-		v, err := def.ParseValue(text)
+	if def, ok := limitOf(defs, measure); ok && def.Type.Numeric() && !strings.HasPrefix(value, "-") {
+		v, err := def.ParseValue(value)
 		return v.Num, err
 	}
-	return wholeAmount(text)
+	return wholeAmount(value)
 }
 
 // limitAmount writes amounts of a measure.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -54,7 +54,7 @@ func (r *runner) log(c *cli.Context) error {
 	if c.IsSet("since") {
 		var err error
 		if since, err = strconv.ParseUint(c.String("since"), 10, 64); err != nil {
-			return usagef("--since: %s is not the position of an entry", spell.Quoted(c.String("since")))
+			return usagef("--since: %s is not the position of an entry", text.Quoted(c.String("since")))
 		}
 	}
 	log, err := r.openLog()
@@ -84,7 +84,7 @@ func (r *runner) logCheck(*cli.Context) error {
 		return printed
 	}
 	if err == nil && len(findings) > 0 {
-		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, spell.Plural(len(findings), "finding"), r.DB)
+		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
 	if err == nil {
 		r.notef("%s is sound", r.DB)

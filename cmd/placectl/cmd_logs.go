@@ -18,8 +18,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -218,7 +218,7 @@ func (l *jobLog) open(s *logState) error {
 	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): %s: no such file", s.job.ID, s.job.State, spell.Quoted(s.path))
+		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): %s: no such file", s.job.ID, s.job.State, text.Quoted(s.path))
 	case err != nil:
 		return err
 	}
@@ -239,7 +239,7 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 	}
 	ssh, err := launch.FindSSH()
 	if err != nil {
-		return nil, fmt.Errorf("job %d has written %s on %s: %w", s.job.ID, spell.Quoted(s.path), host, err)
+		return nil, fmt.Errorf("job %d has written %s on %s: %w", s.job.ID, text.Quoted(s.path), host, err)
 	}
 	words := []string{"placectl", "logs", strconv.FormatUint(s.job.ID, 10), "--path", s.path}
 	for _, flag := range []string{"tail", "attempt"} {
@@ -250,16 +250,16 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 	far, err := joblog.Fetch(l.to, func(in io.Reader, to io.Writer) error {
 		var said bytes.Buffer
 		status, err := ssh.Run(l.r.ctx, host, words, in, to, &said)
-		text := strings.TrimPrefix(strings.TrimSpace(said.String()), "placectl: ")
+		txt := strings.TrimPrefix(strings.TrimSpace(said.String()), "placectl: ")
 		var lost *launch.Unreached
 		switch {
 		case errors.As(err, &lost):
-			lost.Why = text
+			lost.Why = txt
 			return fmt.Errorf("%w: %w", exit.ErrUnreached, lost)
 		case err == nil && status == exit.NotFound:
-			return fmt.Errorf("%w: on %s: %s", store.ErrNotFound, host, strings.TrimPrefix(text, "not found: "))
+			return fmt.Errorf("%w: on %s: %s", store.ErrNotFound, host, strings.TrimPrefix(txt, "not found: "))
 		case err == nil && status != exit.OK:
-			return fmt.Errorf("on %s: %s", host, text)
+			return fmt.Errorf("on %s: %s", host, txt)
 		}
 		return err
 	})
@@ -272,7 +272,7 @@ func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared 
 	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
 		found, err := from.Only(job, n)
 		if err == nil && !found {
-			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job, spell.Quoted(path))
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job, text.Quoted(path))
 		}
 		if err != nil {
 			return err

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -160,7 +160,7 @@ func foldNames(names []string) string {
 	if s := index.FoldNodeList(names); strings.Count(s, ",") < most {
 		return s
 	}
-	return index.FoldNodeList(names[:most]) + " and " + spell.Plural(len(names)-most, "other")
+	return index.FoldNodeList(names[:most]) + " and " + text.Plural(len(names)-most, "other")
 }
 
 func nodeSetVerb() *verb {

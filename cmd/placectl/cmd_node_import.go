@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -40,7 +40,7 @@ func nodeImportVerb() *verb {
 			"is told, a line a field. --map gives a field, called as the file calls it, a name of ours; --skip passes it\n" +
 			"over. With them a CSV may be anybody's, separated by , or ; or tabs, or by blanks.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + spell.List(nodefile.Formats(), "or")},
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
 			unitFlag(),
 			&cli.StringSliceFlag{Name: "map", Usage: "the file's field `HEADER=FIELD[:UNIT]` is our field or resource FIELD, in B, KiB to TiB, s, min or h; may be repeated"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "pass over the file's field `HEADER`; may be repeated"},

@@ -6,9 +6,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -45,17 +45,17 @@ type nodeFilter struct {
 func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 	f := nodeFilter{byQueue: c.IsSet("queue"), queue: c.String("queue")}
 	for _, list := range c.StringSlice("feature") {
-		f.features = append(f.features, spell.SplitList(list)...)
+		f.features = append(f.features, text.SplitList(list)...)
 	}
 	for _, list := range c.StringSlice("state") {
-		for _, s := range spell.SplitList(list) {
+		for _, s := range text.SplitList(list) {
 			switch {
 			case s == "up":
 				f.states = append(f.states, "free", "partly", "busy")
 			case slices.Contains(nodeStates(), s):
 				f.states = append(f.states, s)
 			default:
-				return f, usagef("--state: %w", spell.NotOneOf(s, append([]string{"up"}, nodeStates()...)))
+				return f, usagef("--state: %w", text.NotOneOf(s, append([]string{"up"}, nodeStates()...)))
 			}
 		}
 	}

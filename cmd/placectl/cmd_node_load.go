@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -62,12 +62,12 @@ func (r *runner) nodeLoad(c *cli.Context) error {
 func (r *runner) readLoads(c *cli.Context) (loads []nodefile.Load, lines *infile.Text, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {
-		text, err := r.readText("-")
+		label, err := r.readText("-")
 		if err != nil {
 			return nil, nil, err
 		}
-		loads, err = nodefile.ParseLoads(&text)
-		return loads, &text, err
+		loads, err = nodefile.ParseLoads(&label)
+		return loads, &label, err
 	}
 	for _, w := range words {
 		names, value, ok := strings.Cut(w, "=")
@@ -75,7 +75,7 @@ func (r *runner) readLoads(c *cli.Context) (loads []nodefile.Load, lines *infile
 		case w == "-":
 			return nil, nil, usagef("- stands for all loads, and takes no NAME=LOAD beside it")
 		case !ok || names == "":
-			return nil, nil, usagef("%s is not NAME=LOAD, such as n1=0.5", spell.Quoted(w))
+			return nil, nil, usagef("%s is not NAME=LOAD, such as n1=0.5", text.Quoted(w))
 		}
 		l := nodefile.Load{Names: names}
 		if l.Load, err = nodefile.ParseLoad(value); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -85,7 +85,7 @@ func (r *runner) allocationValue(n *nouns.Node) any {
 	}
 	list := []entry{}
 	for _, a := range n.Allocations {
-		list = append(list, entry{jobWord(a.Job), a.Reservation, string(spell.AppendRFC3339(nil, a.Start.Unix())), string(spell.AppendRFC3339(nil, a.End.Unix())), a.Now})
+		list = append(list, entry{jobWord(a.Job), a.Reservation, string(text.AppendRFC3339(nil, a.Start.Unix())), string(text.AppendRFC3339(nil, a.End.Unix())), a.Now})
 	}
 	b, err := bytejson.Marshal(list)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *runner) allocationValue(n *nouns.Node) any {
 func (r *runner) allocationText(list []store.Allocation) any {
 	var parts []string
 	for _, a := range list {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, spell.AppendLocal(nil, a.Start.Unix(), r.loc), spell.AppendLocal(nil, a.End.Unix(), r.loc)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.loc), text.AppendLocal(nil, a.End.Unix(), r.loc)))
 	}
 	return output.OrNil(strings.Join(parts, "; "))
 }

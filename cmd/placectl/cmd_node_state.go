@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -116,7 +116,7 @@ func deviceFlag() cli.Flag {
 func readDevices(c *cli.Context) (resource string, ids []string, err error) {
 	resource, list, ok := strings.Cut(c.String("device"), "=")
 	if !ok || resource == "" {
-		return "", nil, usagef("--device %s is not RES=IDS, such as ngpus=3", spell.Quoted(c.String("device")))
+		return "", nil, usagef("--device %s is not RES=IDS, such as ngpus=3", text.Quoted(c.String("device")))
 	}
 	if ids, err = devices.ParseIDs(list); err != nil {
 		err = usagef("--device: %w", err)
@@ -153,7 +153,7 @@ func (r *runner) cutDevices(tx *store.Tx, c *cli.Context) error {
 	case c.NArg() > 1:
 		return usagef("--slices is not for key=value as well")
 	case err != nil:
-		return usagef("--slices %s is not a number of slices", spell.Quoted(c.String("slices")))
+		return usagef("--slices %s is not a number of slices", text.Quoted(c.String("slices")))
 	}
 	resource, ids, err := readDevices(c)
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *runner) sayMoved(tx *store.Tx) {
 	for _, j := range tx.Moved() {
 		what := j.State.String()
 		if j.State == store.JobReserved {
-			what = "starts at " + string(spell.AppendLocal(nil, j.Start.Unix(), r.loc))
+			what = "starts at " + string(text.AppendLocal(nil, j.Start.Unix(), r.loc))
 		}
 		r.notef("job %d %s now: %s", j.ID, strings.Replace(what, "failed", "has failed", 1), j.Reason)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -128,10 +128,10 @@ func (r *runner) poolChange(c *cli.Context) (func(*store.Pool), error) {
 	}, nil
 }
 
-func wholeAmount(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
+func wholeAmount(value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 0 {
-		return 0, usagef("%s is not a whole number from 0 on", spell.Quoted(text))
+		return 0, usagef("%s is not a whole number from 0 on", text.Quoted(value))
 	}
 	return n, nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -41,11 +41,11 @@ func (r *runner) prioritySet(tx *store.Tx, c *cli.Context) error {
 	return r.setNumbers(tx, c.Args().Slice(), func(word string) (string, int64, error) {
 		at := strings.LastIndexByte(word, '=')
 		if at < 0 {
-			return "", 0, usagef("%s: write KIND:NAME=NUMBER, such as user:ann=5", spell.Quoted(word))
+			return "", 0, usagef("%s: write KIND:NAME=NUMBER, such as user:ann=5", text.Quoted(word))
 		}
 		n, err := strconv.ParseInt(word[at+1:], 10, 64)
 		if err != nil {
-			return "", 0, usagef("%s: %s is no whole number", spell.Quoted(word), spell.Quoted(word[at+1:]))
+			return "", 0, usagef("%s: %s is no whole number", text.Quoted(word), text.Quoted(word[at+1:]))
 		}
 		return word[:at], n, nil
 	})

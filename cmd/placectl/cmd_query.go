@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -116,7 +116,7 @@ func readParams(c *cli.Context, q *store.Query) error {
 	for _, p := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return usagef("--param: %s is not NAME=VALUE", spell.Quoted(p))
+			return usagef("--param: %s is not NAME=VALUE", text.Quoted(p))
 		}
 		if err := given.SetParam(name, value); err != nil {
 			return usagef("--param: %w", err)
@@ -126,20 +126,11 @@ func readParams(c *cli.Context, q *store.Query) error {
 	return nil
 }
 
-// queryReader reads times and durations in queries as everywhere else.
-type queryReader struct{ r *runner }
-
-func (q queryReader) Time(text string) (time.Time, error) {
-	return spell.ParseTime(text, q.r.now(), q.r.loc)
-}
-
-func (q queryReader) Duration(text string) (time.Duration, error) { return spell.ParseDuration(text) }
-
 // ask runs one statement, and prints its answer when the file is closed again. It shows how
 // many rows it has looked at.
 func (r *runner) ask(db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
 	ctx := r.ctx
-	q.Reader, q.Zone = queryReader{r}, r.loc
+	q.Zone = r.loc
 	if limit > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, limit)
@@ -158,7 +149,7 @@ func (r *runner) ask(db *store.DB, statement *query.Statement, q store.Query, li
 		return r.printRows(rows)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", spell.FormatDuration(limit)), Limit: limit.Milliseconds()}
+		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)), Limit: limit.Milliseconds()}
 	}
 	return err
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -44,7 +44,7 @@ func (r *runner) queueList(tx *store.Tx, _ *cli.Context) error {
 }
 
 func (r *runner) queueAdd(c *cli.Context) error {
-	q := store.Queue{Name: c.Args().First(), GroupKey: spell.SplitList(c.String("group-key")), Policy: c.String("policy"), Allow: spell.SplitList(c.String("allow"))}
+	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")), Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
 	return r.update(c, func(tx *store.Tx) error {
 		if err := tx.AddQueue(q); err != nil {
 			return err
@@ -63,13 +63,13 @@ func (r *runner) queueSet(tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	if c.IsSet("group-key") {
-		q.GroupKey = spell.SplitList(c.String("group-key"))
+		q.GroupKey = text.SplitList(c.String("group-key"))
 	}
 	if c.IsSet("policy") {
 		q.Policy = c.String("policy")
 	}
 	if c.IsSet("allow") {
-		q.Allow = spell.SplitList(c.String("allow"))
+		q.Allow = text.SplitList(c.String("allow"))
 	}
 	if err := tx.SetQueue(q); err != nil {
 		return err

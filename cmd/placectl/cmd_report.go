@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -119,7 +119,7 @@ func (r *runner) supposedOnPage(c *cli.Context) (*report.Supposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &report.Supposed{What: spell.JoinWords(words)}
+	s := &report.Supposed{What: text.JoinWords(words)}
 	for _, w := range list {
 		s.Rows = append(s.Rows, report.SupposedRow{Of: w.Of, Name: w.Name, Jobs: w.Jobs, Before: int64(w.Before.Seconds()), After: int64(w.After.Seconds()), LateBefore: w.LateBefore, LateAfter: w.LateAfter})
 	}

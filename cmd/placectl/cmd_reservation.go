@@ -6,9 +6,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -64,7 +64,7 @@ func (r *runner) reservationShow(tx *store.Tx, c *cli.Context) error {
 // sayMissing says which occurrences of a standing reservation cannot be made now.
 func (r *runner) sayMissing(s *store.Standing) error {
 	for _, at := range s.Missing {
-		r.notef("reservation %s has no occurrence at %s yet: %s; it is tried until it is over", s.Name, spell.AppendLocal(nil, at.Unix(), r.loc), s.Note)
+		r.notef("reservation %s has no occurrence at %s yet: %s; it is tried until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.loc), s.Note)
 	}
 	return nil
 }

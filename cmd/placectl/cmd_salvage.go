@@ -5,8 +5,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -59,7 +59,7 @@ func (r *runner) printSalvaged(name, to string, out *store.Salvaged) error {
 	}
 	switch {
 	case out.Missing > 0:
-		r.notef("%s: %s of %s are missing", to, spell.Plural(int(out.Missing), "row"), spell.Comma(out.Rows+out.Missing))
+		r.notef("%s: %s of %s are missing", to, text.Plural(int(out.Missing), "row"), text.Comma(out.Rows+out.Missing))
 	case len(out.Tables) == 0 && len(out.Notes) == 0:
 		r.notef("%s: nothing is missing", to)
 	}

@@ -127,7 +127,7 @@ func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(h.r.ctx, list[0], store.Query{Text: text, Reader: queryReader{h.r}, Zone: h.r.loc, Views: h.views})
+	rows, err := tx.Query(h.r.ctx, list[0], store.Query{Text: text, Zone: h.r.loc, Views: h.views})
 	if err != nil {
 		return nil, nil
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
@@ -182,7 +182,7 @@ func notTrace(flag, path, trace string) error {
 		return nil
 	}
 	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
-		return fmt.Errorf("%s %s would write over the trace", flag, spell.Quoted(path))
+		return fmt.Errorf("%s %s would write over the trace", flag, text.Quoted(path))
 	}
 	return nil
 }

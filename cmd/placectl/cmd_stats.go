@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -50,7 +50,7 @@ func (r *runner) logSize() (store.LogSize, error) {
 	case size.Full:
 		r.notef("etcd is full, and takes nothing more (NOSPACE): %s; then etcdctl alarm disarm", what)
 	case size.Quota > 0 && size.Stored > size.Quota/2:
-		r.notef("etcd has %s, more than half of the %s that it may have: %s", spell.FormatSize(size.Stored), spell.FormatSize(size.Quota), what)
+		r.notef("etcd has %s, more than half of the %s that it may have: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
 	}
 	return size, err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -185,7 +185,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 			return s, err
 		}
 		if flag == "begin" && to.Before(r.now()) {
-			r.notef("--begin %s is past: it may start at once", spell.Quoted(c.String(flag)))
+			r.notef("--begin %s is past: it may start at once", text.Quoted(c.String(flag)))
 		}
 	}
 	return s, nil
@@ -206,7 +206,7 @@ func array(c *cli.Context, s *store.Submission) error {
 	if !c.IsSet("array") {
 		return nil
 	}
-	a, err := spell.ParseArray(c.String("array"), store.MaxArray)
+	a, err := text.ParseArray(c.String("array"), store.MaxArray)
 	if err != nil {
 		return usagef("--array: %w", err)
 	}
@@ -221,7 +221,7 @@ func array(c *cli.Context, s *store.Submission) error {
 func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
-			words := spell.SplitList(list)
+			words := text.SplitList(list)
 			if len(words) == 0 { // --afterok "$job" of a submit that failed
 				return usagef("--%s names no job", when)
 			}

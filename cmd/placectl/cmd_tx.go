@@ -11,9 +11,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -65,7 +65,7 @@ func (r *runner) transaction(c *cli.Context) error {
 
 // lineOf runs the verb of a line within the transaction.
 func (r *runner) lineOf(tx *store.Tx, line string) error {
-	words, err := spell.SplitWords(line)
+	words, err := text.SplitWords(line)
 	if err != nil {
 		return usage.Of("", "%w", err)
 	}
@@ -88,7 +88,7 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	case err != nil:
 		return err
 	case inv.Help || !inv.Leaf().CanJoin():
-		return usage.Of("tx", "%s cannot be part of a transaction", spell.Quoted(strings.Join(words, " ")))
+		return usage.Of("tx", "%s cannot be part of a transaction", text.Quoted(strings.Join(words, " ")))
 	case len(inv.Globals) > 0:
 		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
 	}

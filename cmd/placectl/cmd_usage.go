@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -37,7 +37,7 @@ func (r *runner) usage(c *cli.Context) error {
 	switch spec.By {
 	case store.UsageByUser, store.UsageByAccount, store.UsageByClass, store.UsageByQueue, store.UsageByDay, store.UsageByMonth:
 	default:
-		return usagef("--by %s: there are user, account, class, queue, day and month", spell.Quoted(c.String("by")))
+		return usagef("--by %s: there are user, account, class, queue, day and month", text.Quoted(c.String("by")))
 	}
 	for flag, to := range map[string]*time.Time{"from": &spec.From, "to": &spec.To} {
 		if !c.IsSet(flag) {
@@ -58,7 +58,7 @@ func (r *runner) usage(c *cli.Context) error {
 			return err
 		}
 		if report.Left > 0 {
-			r.notef("archived, and perhaps of that time: %s, of which only whole months are known", spell.Plural(int(report.Left), "job"))
+			r.notef("archived, and perhaps of that time: %s, of which only whole months are known", text.Plural(int(report.Left), "job"))
 		}
 		return r.printUsage(string(spec.By), report)
 	})

@@ -7,8 +7,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -150,7 +150,7 @@ func (r *runner) unsigned(db *store.DB, sign bool) error {
 		return err
 	}
 	if signed > 0 {
-		r.notef("%s signed", spell.Plural(signed, "job"))
+		r.notef("%s signed", text.Plural(signed, "job"))
 	}
 	if len(waiting) > 0 {
 		r.notef("not signed, and held by passes until their users unhold them: jobs %s", foldNumbers(waiting))

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -41,7 +41,7 @@ func waitVerb() *verb {
 func (r *runner) waitVerb(c *cli.Context) error {
 	started := c.String("for") == "started"
 	if !started && c.String("for") != "ended" {
-		return usagef("--for: %w", spell.NotOneOf(c.String("for"), []string{"started", "ended"}))
+		return usagef("--for: %w", text.NotOneOf(c.String("for"), []string{"started", "ended"}))
 	}
 	deadline := time.Time{}
 	if c.IsSet("timeout") {
@@ -62,7 +62,7 @@ func (r *runner) waitVerb(c *cli.Context) error {
 			return r.waitResult(jobs)
 		}
 		if !deadline.IsZero() && !r.env.now().Before(deadline) {
-			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), spell.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
 		}
 		end := deadline
 		if end.IsZero() {
@@ -111,7 +111,7 @@ func (r *runner) waitResult(jobs []*store.Job) error {
 		if len(jobs) == 1 {
 			were = "was"
 		}
-		return fmt.Errorf("%d of %s failed or %s cancelled", bad, spell.Plural(len(jobs), "job"), were)
+		return fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
 	}
 	return nil
 }

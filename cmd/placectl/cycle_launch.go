@@ -15,8 +15,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -148,12 +148,12 @@ func (r *runner) launcher(c *cli.Context) (*launch.Program, error) {
 	if !c.IsSet("exec") {
 		return nil, nil
 	}
-	words, err := spell.SplitWords(c.String("exec"))
+	words, err := text.SplitWords(c.String("exec"))
 	if err == nil && len(words) == 0 {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return nil, usagef("--exec: %s is no command: %w", spell.Quoted(c.String("exec")), err)
+		return nil, usagef("--exec: %s is no command: %w", text.Quoted(c.String("exec")), err)
 	}
 	path, err := launch.Find(words[0])
 	if err != nil {

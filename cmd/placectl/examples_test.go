@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // example is a piece of shell that somebody may paste, and where it stands.
@@ -117,7 +117,7 @@ func TestExamples(t *testing.T) {
 	seen := map[string]bool{}
 	for _, ex := range examples(t) {
 		for _, args := range placectlCommands(ex.script) {
-			line := spell.JoinWords(args)
+			line := text.JoinWords(args)
 			if seen[line] {
 				continue
 			}
@@ -158,12 +158,12 @@ func exampleDB(t *testing.T) string {
 		"cluster.csv":   "name,ncpus,mem\nm1,8,64gb\n",
 		"trace.swf":     "; MaxProcs: 8\n1 0 0 60 2 -1 -1 2 60 -1 1 1 1 1 1 -1 -1 -1\n",
 	}
-	for name, text := range files {
+	for name, said := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		if err := os.WriteFile(path, []byte(said), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -177,7 +177,7 @@ func exampleDB(t *testing.T) string {
 		"reserve maintenance --nodes n01 --start now+9d -t 4h",
 		"batch create night --files files.csv --jobs jobs.csv",
 	} {
-		words, err := spell.SplitWords(line)
+		words, err := text.SplitWords(line)
 		if err != nil {
 			t.Fatal(err)
 		}

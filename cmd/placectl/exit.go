@@ -7,9 +7,9 @@ import (
 	"syscall"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // usagef makes a usage error about the verb that runs.
@@ -85,13 +85,13 @@ func (r *runner) report(err error) int {
 func (r *runner) errorText(err error) []byte {
 	var b []byte
 	for _, e := range exit.Unjoin(err) {
-		b = append(b, "placectl: "+spell.Printable(r.localTimes(e.Error()))+"\n"...)
+		b = append(b, "placectl: "+text.Printable(r.localTimes(e.Error()))+"\n"...)
 	}
 	var refused interface{ Earliest() (int64, bool) }
 	if errors.As(err, &refused) {
 		if at, ok := refused.Earliest(); ok && at > r.now().Unix() {
-			b = append(spell.AppendLocal(append(b, "placectl: it could start at "...), at, r.loc), " (in "...)
-			b = append(spell.AppendDuration(b, at-r.now().Unix()), ")\n"...)
+			b = append(text.AppendLocal(append(b, "placectl: it could start at "...), at, r.loc), " (in "...)
+			b = append(text.AppendDuration(b, at-r.now().Unix()), ")\n"...)
 		}
 	}
 	var caret interface{ Caret() string }

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"go.etcd.io/bbolt"
 )
 
@@ -299,7 +299,7 @@ func TestFaults(t *testing.T) {
 	f, random := newFaultFolder(t), seeded(t)
 	runs, kinds, ended := 0, map[string]int{}, map[int]int{}
 	for _, c := range faultCalls(t) {
-		line := spell.JoinWords(c.args)
+		line := text.JoinWords(c.args)
 		f.reset(&c)
 		old := f.state(&c)
 		theDisk.works(func(_ operation, do func() error) error { return do() })

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // flagLines show what every flag is for. The last flag of a line is the one that is
@@ -475,7 +475,7 @@ func flagsDB(t *testing.T) string {
 // flagRun runs a line in a folder, and gives its status and what it has said.
 func flagRun(t *testing.T, dir, line string) (int, string) {
 	t.Helper()
-	words, err := spell.SplitWords(strings.ReplaceAll(line, "@", dir))
+	words, err := text.SplitWords(strings.ReplaceAll(line, "@", dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -598,7 +598,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 // without it.
 func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	t.Helper()
-	words, err := spell.SplitWords(line)
+	words, err := text.SplitWords(line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -611,5 +611,5 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 		last--
 	}
 	flag, _, _ = strings.Cut(words[last], "=")
-	return inv.Verb(), flag, spell.JoinWords(slices.Delete(words, last, last+1))
+	return inv.Verb(), flag, text.JoinWords(slices.Delete(words, last, last+1))
 }

@@ -87,9 +87,10 @@ const importRules = `
 	index                                    < query/syntax, query/internal/functions, query/internal/plan
 	index, timeline, placer, locality, query < store
 	index, timeline, placer, locality, query < cmd/placectl
-	index                                    < cmd/placectl/internal/spell
-	index, cmd/placectl/internal/spell       < cmd/placectl/internal/output
-	cmd/placectl/internal/spell              < cmd/placectl
+	index                                    < internal/text
+	internal/text                            < store, store/internal/settings, store/internal/tables
+	index, internal/text       < cmd/placectl/internal/output
+	internal/text              < cmd/placectl
 	cmd/placectl/internal/spool              < cmd/placectl, cmd/placectl/internal/output
 	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
@@ -100,32 +101,32 @@ const importRules = `
 	index, timeline, placer, locality, query < bench
 	store                                    < cmd/placectl, bench
 	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
-	cmd/placectl/internal/spell, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
+	internal/text, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < cmd/placectl
 	index, placer/fairshare                  < cmd/placectl/internal/sharefile
 	cmd/placectl/internal/infile             < cmd/placectl/internal/sharefile
-	cmd/placectl/internal/spell              < cmd/placectl/internal/sharefile
+	internal/text              < cmd/placectl/internal/sharefile
 	cmd/placectl/internal/sharefile          < cmd/placectl
-	index, cmd/placectl/internal/spell       < cmd/placectl/internal/directives
+	index, internal/text       < cmd/placectl/internal/directives
 	cmd/placectl/internal/infile             < cmd/placectl/internal/directives
 	cmd/placectl/internal/directives         < cmd/placectl
 	cmd/placectl/internal/chart              < cmd/placectl
 	cmd/placectl/internal/explain            < cmd/placectl
 	index, timeline, placer, store           < cmd/placectl/internal/explain
-	cmd/placectl/internal/spell, cmd/placectl/internal/output < cmd/placectl/internal/explain
+	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < cmd/placectl
 	cmd/placectl/internal/group              < cmd/placectl/internal/launch, cmd/placectl/internal/demo
 	cmd/placectl/internal/demo               < cmd/placectl
 	index, placer, placer/backfill/swf, store < cmd/placectl/internal/demo
-	cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
+	internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/demo
-	cmd/placectl/internal/spell              < cmd/placectl/internal/launch
+	internal/text              < cmd/placectl/internal/launch
 	index, store                             < cmd/placectl/internal/runner
-	cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/runner
+	internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/runner
 	cmd/placectl/internal/runner             < cmd/placectl
 	index/devices, store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
 	cmd/placectl/internal/remote             < cmd/placectl
-	store, cmd/placectl/internal/spell, cmd/placectl/internal/launch < cmd/placectl/internal/hook
+	store, internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/hook
 	cmd/placectl/internal/hook               < cmd/placectl
 	index, index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
 	cmd/placectl/internal/dispatch           < cmd/placectl, cmd/placectl/internal/remote
@@ -134,49 +135,49 @@ const importRules = `
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < cmd/placectl
 	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
-	cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
+	internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
 	cmd/placectl/internal/people, cmd/placectl/internal/signing < cmd/placectl
-	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/exit
+	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/exit
 	cmd/placectl/internal/launch, index, placer, query, locality, store < cmd/placectl/internal/exit
 	cmd/placectl/internal/exit, cmd/placectl/internal/process < cmd/placectl
-	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
+	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
 	index, store                             < cmd/placectl/internal/verbs
 	cmd/placectl/internal/verbs              < cmd/placectl
 	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare, placer/preempt < cmd/placectl/internal/simulate
-	cmd/placectl/internal/usage, cmd/placectl/internal/spell, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
+	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
 	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < cmd/placectl
 	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
 	store                                    < cmd/placectl/internal/inlogs
 	cmd/placectl/internal/inlogs             < cmd/placectl
-	placer, cmd/placectl/internal/spell, cmd/placectl/internal/usage < cmd/placectl/internal/request
+	placer, internal/text, cmd/placectl/internal/usage < cmd/placectl/internal/request
 	cmd/placectl/internal/request            < cmd/placectl
-	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, cmd/placectl/internal/spell < cmd/placectl/internal/localorder
+	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, internal/text < cmd/placectl/internal/localorder
 	cmd/placectl/internal/localorder         < cmd/placectl
 	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/forward
 	cmd/placectl/internal/forward            < cmd/placectl
-	locality, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
+	locality, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
 	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
 	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
 	cmd/placectl/internal/output             < cmd/placectl/internal/lineedit
-	index, query, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/usage, cmd/placectl/internal/verbs, cmd/placectl/internal/lineedit < cmd/placectl/internal/sqlshell
-	store, cmd/placectl/internal/spell, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
-	cmd/placectl/internal/spell                                  < cmd/placectl/internal/outfile
+	index, query, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs, cmd/placectl/internal/lineedit < cmd/placectl/internal/sqlshell
+	store, internal/text, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
+	internal/text                                  < cmd/placectl/internal/outfile
 	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < cmd/placectl
-	cmd/placectl/internal/directives, cmd/placectl/internal/spell < cmd/placectl/internal/fronts
-	cmd/placectl/internal/fronts, cmd/placectl/internal/directives, cmd/placectl/internal/spell, index < cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm
-	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, cmd/placectl/internal/spell < cmd/placectl/internal/fronts/rows
+	cmd/placectl/internal/directives, internal/text < cmd/placectl/internal/fronts
+	cmd/placectl/internal/fronts, cmd/placectl/internal/directives, internal/text, index < cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm
+	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, internal/text < cmd/placectl/internal/fronts/rows
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
 	cmd/placectl/internal/attend             < cmd/placectl
 	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
 	cmd/placectl/internal/step               < cmd/placectl
-	index, store, cmd/placectl/internal/output, cmd/placectl/internal/spell, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
+	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
-	cmd/placectl/internal/spell              < cmd/placectl/internal/trends
+	internal/text              < cmd/placectl/internal/trends
 	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
 	cmd/placectl/internal/report             < cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
 	cmd/placectl/internal/daily              < cmd/placectl
@@ -197,7 +198,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "cmd/placectl/internal/spell", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
@@ -209,7 +210,7 @@ var timed = map[string]string{
 	"cmd/placectl/internal/directives":   "instants that a script names, in a zone",
 	"placer/recur":                       "what clocks show where: a rule names times of day in a zone",
 	"cmd/placectl/internal/chart":        "what clocks show where: the axis of a drawing",
-	"cmd/placectl/internal/spell":        "instants and durations as text",
+	"internal/text":                      "instants and durations as text",
 	"cmd/placectl/internal/simulate":     "the axis of a drawing",
 	"cmd/placectl/internal/trends":       "the axis of a drawing",
 	"cmd/placectl/internal/fronts":       "instants and durations of jobs",

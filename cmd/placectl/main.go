@@ -37,9 +37,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/term"
 )
@@ -276,7 +276,7 @@ func (r *runner) readText(name string) (infile.Text, error) {
 // notef tells the user something that is not part of the answer; -q silences it.
 func (r *runner) notef(format string, args ...any) {
 	if r.front != nil {
-		r.front.Notes = append(r.front.Notes, spell.Printable(fmt.Sprintf(format, args...)))
+		r.front.Notes = append(r.front.Notes, text.Printable(fmt.Sprintf(format, args...)))
 		return
 	}
 	if r.rec != nil {
@@ -284,7 +284,7 @@ func (r *runner) notef(format string, args ...any) {
 		return
 	}
 	if !r.Quiet {
-		fmt.Fprintln(r.notes, "placectl: "+spell.Printable(r.localTimes(fmt.Sprintf(format, args...))))
+		fmt.Fprintln(r.notes, "placectl: "+text.Printable(r.localTimes(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -46,7 +46,7 @@ func (r *runner) scriptOf(c *cli.Context, args []string) (selects []string, s *s
 		return selects, s, err
 	}
 	if len(files) > 1 {
-		return nil, nil, usagef("it can have one script, and %s are given", spell.List(files, "and"))
+		return nil, nil, usagef("it can have one script, and %s are given", text.List(files, "and"))
 	}
 	if len(files) == 0 {
 		for _, flag := range []string{"directives", "lax"} {
@@ -58,7 +58,7 @@ func (r *runner) scriptOf(c *cli.Context, args []string) (selects []string, s *s
 	}
 	s, err = r.readScript(files[0])
 	if errors.Is(err, fs.ErrNotExist) && !c.IsSet("script") {
-		err = usagef("%s is neither a select, such as 2:ncpus=4, nor a file", spell.Quoted(files[0]))
+		err = usagef("%s is neither a select, such as 2:ncpus=4, nor a file", text.Quoted(files[0]))
 	}
 	return selects, s, err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -104,7 +104,7 @@ func (r *runner) time(c *cli.Context, flag string) (time.Time, error) {
 	if s == "" && !c.IsSet(flag) {
 		return time.Time{}, nil
 	}
-	t, err := spell.ParseTime(s, r.now(), r.loc)
+	t, err := text.ParseTime(s, r.now(), r.loc)
 	if err != nil {
 		return time.Time{}, usagef("%s: %w", verbs.Dashed(flag), err)
 	}
@@ -117,7 +117,7 @@ func (r *runner) duration(c *cli.Context, flag string) (time.Duration, error) {
 	if s == "" && !c.IsSet(flag) {
 		return 0, nil
 	}
-	d, err := spell.ParseDuration(s)
+	d, err := text.ParseDuration(s)
 	if err != nil {
 		return 0, usagef("%s: %w", verbs.Dashed(flag), err)
 	}

@@ -9,19 +9,27 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Longest bounds times, in seconds: a hundred years.
 const Longest = 100 * 366 * 86400
 
-// Seconds reads a number of seconds.
-func Seconds(v string, least int64, to *time.Duration) error {
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < least || n > Longest {
-		return fmt.Errorf("%q is not a number of seconds from %d to %d", v, least, int64(Longest))
+// Duration reads a duration as everywhere else, in whole seconds, no shorter than another.
+func Duration(v string, least time.Duration, to *time.Duration) error {
+	d, err := text.ParseDuration(v)
+	switch {
+	case err != nil:
+		return err
+	case d < least:
+		return fmt.Errorf("%q is less than %s", v, text.FormatDuration(least))
+	case d > Longest*time.Second:
+		return fmt.Errorf("%q is more than a hundred years", v)
+	case d%time.Second != 0:
+		return fmt.Errorf("%q is not a whole number of seconds", v)
 	}
-	*to = time.Duration(n) * time.Second
+	*to = d
 	return nil
 }
 
@@ -38,21 +46,6 @@ func Between(v string, least, most int64, to *int64) (err error) {
 	if *to, err = strconv.ParseInt(v, 10, 64); err != nil || *to < least || *to > most {
 		return fmt.Errorf("%q is not a number from %d to %d", v, least, most)
 	}
-	return nil
-}
-
-// Span reads a number of seconds, or one of minutes, hours or days with their letter.
-func Span(v string, to *time.Duration) error {
-	units := map[byte]int64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400}
-	digits, unit := v, int64(1)
-	if n := len(v); n > 0 && units[v[n-1]] > 0 {
-		digits, unit = v[:n-1], units[v[n-1]]
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > Longest/unit {
-		return fmt.Errorf("%q is not a time such as 3600, 90m, 12h or 30d", v)
-	}
-	*to = time.Duration(n*unit) * time.Second
 	return nil
 }
 
@@ -99,17 +92,6 @@ func Name(v string, to *string) error {
 		return c != '.' && c != '-' && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
 	}) {
 		return fmt.Errorf("%q has other characters than letters, digits, dots, dashes and underscores", v)
-	}
-	return nil
-}
-
-// AtLeast reads a time that is no shorter than another.
-func AtLeast(v string, least time.Duration, to *time.Duration) error {
-	if err := Span(v, to); err != nil {
-		return err
-	}
-	if *to < least {
-		return fmt.Errorf("%q is less than %s", v, least)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
@@ -15,8 +16,8 @@ import (
 // Catalog is what a query sees of a store. Tables are made when they are asked for, and
 // cost nothing until they are looked into.
 type Catalog struct {
-	src *Source
-	Reader
+	src     *Source
+	zone    *time.Location            // of times that name none
 	few     map[uint32]string         // names of nodes that were asked for, until
 	names   []string                  // those of all are known, by number
 	late    [64]string                // words that were read of late
@@ -31,16 +32,29 @@ type Catalog struct {
 // New is the tables of a store.
 func New(src *Source) *Catalog { return &Catalog{src: src} }
 
-// Begin begins another query of the same store; r reads its texts, nil for what
-// everybody reads alike.
-func (c *Catalog) Begin(r Reader) {
-	if r == nil {
-		r = plainReader(c.src.Now)
+// Begin begins another query of the same store, with times in a zone, nil for UTC.
+func (c *Catalog) Begin(zone *time.Location) {
+	if c.zone, c.failed = zone, nil; zone == nil {
+		c.zone = time.UTC
 	}
-	c.Reader, c.failed = r, nil
 	if c.src.Kept != nil {
 		c.src.Kept.asked()
 	}
+}
+
+// seconds reads a duration, which may have a sign, such as -7d.
+func seconds(words string) (int64, error) {
+	positive, negative := strings.CutPrefix(words, "-")
+	d, err := text.ParseDuration(positive)
+	if negative {
+		d = -d
+	}
+	return int64(d / time.Second), err
+}
+
+// time reads an instant in words.
+func (c *Catalog) time(words string) (time.Time, error) {
+	return text.ParseTime(words, time.Unix(c.src.Now, 0), c.zone)
 }
 
 // Err is the first error of what cannot return one.
@@ -147,20 +161,18 @@ func (c *Catalog) Names() []string {
 }
 
 // Literal reads a text as a number of a unit.
-func (c *Catalog) Literal(u query.Unit, text string) (query.Value, error) {
+func (c *Catalog) Literal(u query.Unit, words string) (query.Value, error) {
 	var n int64
 	var err error
-	switch text = strings.TrimSpace(text); u {
+	switch words = strings.TrimSpace(words); u {
 	case query.Time:
 		var t time.Time
-		t, err = c.Time(text)
+		t, err = c.time(words)
 		n = t.Unix()
 	case query.Duration:
-		var d time.Duration
-		d, err = c.Duration(text)
-		n = int64(d / time.Second)
+		n, err = seconds(words)
 	case query.Bytes:
-		if n, err = index.ParseSizeLoose(text); err == nil {
+		if n, err = index.ParseSizeLoose(words); err == nil {
 			return sizeValue(n), nil
 		}
 	}

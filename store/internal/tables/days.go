@@ -54,7 +54,7 @@ func mod(n, by int64) int64 { return ((n % by) + by) % by }
 // instant reads an argument as an instant.
 func (c *Catalog) instant(v query.Value) (int64, error) {
 	if v.Kind() == query.Text {
-		t, err := c.Time(v.String())
+		t, err := c.time(v.String())
 		return t.Unix(), err
 	}
 	if v.Kind() != query.Integer {

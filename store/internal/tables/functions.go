@@ -65,11 +65,10 @@ func (c *Catalog) Function(name string, args int) (query.Function, error) {
 func (c *Catalog) seconds(v query.Value) (time.Duration, error) {
 	n := v.Int64()
 	if v.Kind() == query.Text {
-		d, err := c.Duration(v.String())
-		if err != nil {
+		var err error
+		if n, err = seconds(v.String()); err != nil {
 			return 0, err
 		}
-		n = int64(d / time.Second)
 	} else if v.Kind() != query.Integer {
 		return 0, fmt.Errorf("%w duration %s", row.ErrInvalid, v.Literal())
 	}

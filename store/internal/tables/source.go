@@ -9,8 +9,6 @@
 package tables
 
 import (
-	"time"
-
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/locality"
@@ -104,10 +102,4 @@ type Setting struct {
 	Default string
 	Set     bool // somebody set it
 	Doc     string
-}
-
-// Reader reads what people write for an instant, or for a length of time.
-type Reader interface {
-	Time(text string) (time.Time, error)
-	Duration(text string) (time.Duration, error)
 }

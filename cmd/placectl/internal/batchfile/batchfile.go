@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/locality"
 )
 
@@ -71,12 +71,12 @@ func (in *Lists) file(_ int, cells []string) error {
 		return err
 	}
 	if other, ok := in.numbers[f.Name]; ok {
-		return fmt.Errorf("the file %s is in the list already, as number %d", spell.Quoted(f.Name), other)
+		return fmt.Errorf("the file %s is in the list already, as number %d", text.Quoted(f.Name), other)
 	}
 	if cells[1] != "" {
 		n, err := strconv.ParseInt(cells[1], 10, 64)
 		if err != nil || n < 0 {
-			return fmt.Errorf("size: %s is not a whole number of bytes", spell.Quoted(cells[1]))
+			return fmt.Errorf("size: %s is not a whole number of bytes", text.Quoted(cells[1]))
 		}
 		f.Size = n
 	}
@@ -94,7 +94,7 @@ func checkFileName(s string) error {
 	case len(s) > most:
 		return fmt.Errorf("name: %d bytes; at most %d", len(s), most)
 	case strings.ContainsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) || c == '|' }):
-		return fmt.Errorf("name: %s has a blank, a control character or a | in it", spell.Quoted(s))
+		return fmt.Errorf("name: %s has a blank, a control character or a | in it", text.Quoted(s))
 	}
 	return nil
 }
@@ -117,18 +117,18 @@ func (in *Lists) job(line int, cells []string) error {
 	if cells[3] != "" {
 		credit, err := strconv.ParseFloat(cells[3], 64)
 		if err != nil || !(credit*locality.Micro >= 1 && credit*locality.Micro <= locality.MaxCredit) {
-			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", spell.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
+			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", text.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
 		}
 		j.Credit = int64(math.Round(credit * locality.Micro))
 	}
 	if cells[4] != "" {
 		if j.Quorum, err = strconv.Atoi(cells[4]); err != nil || j.Quorum < 1 || j.Quorum > locality.MaxQuorum {
-			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", spell.Quoted(cells[4]), locality.MaxQuorum)
+			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", text.Quoted(cells[4]), locality.MaxQuorum)
 		}
 	}
 	if j.A < in.start {
 		return fmt.Errorf("its first file is %s, and that of the job before it %s; list jobs in the order of their first files",
-			spell.Quoted(in.Files[j.A].Name), spell.Quoted(in.Files[in.start].Name))
+			text.Quoted(in.Files[j.A].Name), text.Quoted(in.Files[in.start].Name))
 	}
 	in.start = j.A
 	in.Jobs, in.lines = append(in.Jobs, j), append(in.lines, int32(line))
@@ -147,7 +147,7 @@ func (in *Lists) row(names []string) (first, last int, err error) {
 			continue
 		}
 		if n != last+1 {
-			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", spell.Quoted(name), spell.Quoted(names[i-1]))
+			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", text.Quoted(name), text.Quoted(names[i-1]))
 		}
 		last = n
 	}
@@ -163,7 +163,7 @@ func (in *Lists) ends(a, b string) (first, last int, err error) {
 		return first, first, nil
 	}
 	if last, err = in.number("last", b); err == nil && last < first {
-		err = fmt.Errorf("last: %s comes before %s", spell.Quoted(b), spell.Quoted(a))
+		err = fmt.Errorf("last: %s comes before %s", text.Quoted(b), text.Quoted(a))
 	}
 	return first, last, err
 }
@@ -174,7 +174,7 @@ func (in *Lists) number(column, name string) (int, error) {
 	}
 	n, ok := in.numbers[name]
 	if !ok {
-		return 0, fmt.Errorf("%s: %s is not in the list of files", column, spell.Quoted(name))
+		return 0, fmt.Errorf("%s: %s is not in the list of files", column, text.Quoted(name))
 	}
 	return n, nil
 }

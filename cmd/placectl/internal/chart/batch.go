@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Batch is what is drawn of a batch: the file sequence from left to right, time from
@@ -108,7 +108,7 @@ func (d *batchDrawing) axes() {
 		d.line("grid", x, batchTop, x, batchTop+batchHeight)
 		d.line("grid", batchLeft, y, float64(d.width-svgMargin), y)
 		d.text("tick", float64(int(x)-8), batchTop-6, "start", strconv.Itoa(file))
-		d.text("tick", 4, int(y)+4, "start", string(spell.AppendLocal(nil, at, d.zone)))
+		d.text("tick", 4, int(y)+4, "start", string(text.AppendLocal(nil, at, d.zone)))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // The measures that pictures share, in pixels.
@@ -63,7 +63,7 @@ func Page(title string, svg []byte) []byte {
 	}
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
-	b.WriteString(spell.Markup(title))
+	b.WriteString(text.Markup(title))
 	b.WriteString("</title>\n" +
 		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
 	b.Write(svg)
@@ -86,7 +86,7 @@ func (c *canvas) text(class string, x float64, y int, anchor, text string) {
 
 // escape writes text that may hold anything; what XML cannot hold becomes U+FFFD.
 func (c *canvas) escape(s string) {
-	c.buf.WriteString(spell.Markup(s))
+	c.buf.WriteString(text.Markup(s))
 }
 
 // line draws a line.

@@ -3,7 +3,7 @@ package chart
 import (
 	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // group is neighbouring nodes that share a row.
@@ -148,7 +148,7 @@ func (w *Window) countOwners(g *group, runs []run, owners []Owner) {
 		if len(seen[k]) < 2 {
 			continue
 		}
-		runs[k].label = spell.Plural(len(seen[k]), g.cells[runs[k].lo].kind.noun())
+		runs[k].label = text.Plural(len(seen[k]), g.cells[runs[k].lo].kind.noun())
 	}
 }
 

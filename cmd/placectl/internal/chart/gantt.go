@@ -16,8 +16,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Gantt is what nodes do over time.
@@ -110,7 +110,7 @@ func (o *Owner) label() string {
 	if o.Job != 0 {
 		return strconv.FormatUint(o.Job, 10)
 	}
-	return spell.Printable(o.Reservation)
+	return text.Printable(o.Reservation)
 }
 
 // Bucket is a bucket that has some of the nodes.
@@ -124,17 +124,17 @@ type Bucket struct {
 
 // label is what is the same about a bucket's nodes.
 func (b *Bucket) label() string {
-	text := b.Signature
-	if text == "" {
-		text = "no resources"
+	words := b.Signature
+	if words == "" {
+		words = "no resources"
 	}
 	if b.Queue != "" {
-		text += " queue=" + b.Queue
+		words += " queue=" + b.Queue
 	}
 	if b.Priority != 0 {
-		text += " priority=" + strconv.Itoa(int(b.Priority))
+		words += " priority=" + strconv.Itoa(int(b.Priority))
 	}
-	return spell.Printable(text)
+	return text.Printable(words)
 }
 
 // nodePointers is for counting all nodes.

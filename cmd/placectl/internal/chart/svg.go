@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // The measures of a picture, in pixels.
@@ -91,18 +91,18 @@ func (d *svgDrawing) begin(width, widest, height, left int, what string) {
 }
 
 func (d *svgDrawing) title(left int, what string) {
-	text := d.data.Title
-	if text == "" {
+	words := d.data.Title
+	if words == "" {
 		s := d.data.standing()
-		text = s.text(string(spell.AppendLocal(nil, d.data.Now, d.zone)))
+		words = s.text(string(text.AppendLocal(nil, d.data.Now, d.zone)))
 	}
 	if len(d.data.Nodes) == 0 {
-		text = "There are no nodes yet."
+		words = "There are no nodes yet."
 	}
 	if left > 0 {
-		text += "; " + spell.Plural(left, "more "+what) + " left out"
+		words += "; " + text.Plural(left, "more "+what) + " left out"
 	}
-	first, rest := breakTitle(text, (d.left+d.w.cells-svgMargin)/svgTitleChar)
+	first, rest := breakTitle(words, (d.left+d.w.cells-svgMargin)/svgTitleChar)
 	if rest == "" {
 		d.text("title", svgMargin, 24, "start", first)
 		return
@@ -177,14 +177,14 @@ func (d *svgDrawing) nowLine() {
 
 // between says from when to when.
 func (d *svgDrawing) between(start, end int64) string {
-	b := append(spell.AppendLocal(nil, start, d.zone), " to "...)
+	b := append(text.AppendLocal(nil, start, d.zone), " to "...)
 	s, e := time.Unix(start, 0).In(d.zone), time.Unix(end, 0).In(d.zone)
 	if s.YearDay() == e.YearDay() && s.Year() == e.Year() {
 		b = e.AppendFormat(b, time.TimeOnly)
 	} else {
-		b = spell.AppendLocal(b, end, d.zone)
+		b = text.AppendLocal(b, end, d.zone)
 	}
-	return string(append(spell.AppendDuration(append(b, " ("...), end-start), ')'))
+	return string(append(text.AppendDuration(append(b, " ("...), end-start), ')'))
 }
 
 // legend explains the colours, in as many lines as it needs, and tells where the last
@@ -229,20 +229,20 @@ func (d *svgDrawing) legend(byBucket bool) int {
 // note says what is not shown, and what comes after the window: beside the legend, or
 // below it where that leaves no room.
 func (d *svgDrawing) note(legend int) {
-	text := d.data.endNote(&d.w, d.zone)
+	words := d.data.endNote(&d.w, d.zone)
 	if d.hidden > 0 {
-		what := spell.Comma(d.hidden) + " stretches have"
+		what := text.Comma(d.hidden) + " stretches have"
 		if d.hidden == 1 {
 			what = "1 stretch has"
 		}
-		text = strings.TrimSuffix(what+" no room here: -o json lists all. "+text, " ")
+		words = strings.TrimSuffix(what+" no room here: -o json lists all. "+words, " ")
 	}
-	if text == "" {
+	if words == "" {
 		return
 	}
 	right := d.left + d.w.cells
-	if legend+output.TextWidth(text)*svgChar > right {
+	if legend+output.TextWidth(words)*svgChar > right {
 		d.bottom += svgLine
 	}
-	d.text("tick", float64(right), d.bottom+svgFoot-10, "end", text)
+	d.text("tick", float64(right), d.bottom+svgFoot-10, "end", words)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Stretches of a row are drawn from left to right, each from where the one before it
@@ -99,7 +99,7 @@ func (d *svgDrawing) barLabel(g *group, k int, s svgSpan, y int) {
 	b := &g.nodes[0].Bars[k]
 	label := d.data.Owners[b.Owner].label()
 	if n := g.countOwners(k); n > 1 {
-		label = spell.Plural(n, b.Kind.noun())
+		label = text.Plural(n, b.Kind.noun())
 	}
 	room := int(s.width()-6) / svgChar
 	if after := d.x(d.w.Now); s.from < after && int(s.to-after-6)/svgChar >= output.TextWidth(label) {
@@ -161,21 +161,21 @@ func (g *group) countOwners(k int) int {
 func (d *svgDrawing) barTitle(g *group, k int, names string) string {
 	b := &g.nodes[0].Bars[k]
 	owner := &d.data.Owners[b.Owner]
-	text := owner.String()
+	words := owner.String()
 	if n := g.countOwners(k); n > 1 {
-		text = spell.Plural(n, b.Kind.noun()) + ", first " + text
+		words = text.Plural(n, b.Kind.noun()) + ", first " + words
 	} else {
-		text += join(" (", owner.Name, ")") + join(" of ", owner.User, "")
+		words += join(" (", owner.Name, ")") + join(" of ", owner.User, "")
 	}
-	text += "\n" + kindWords[b.Kind]
+	words += "\n" + kindWords[b.Kind]
 	if b.Kind == Reserved {
-		text = strings.TrimSuffix(text, "\nreserved") + "\n" + b.StateAt(d.w.Now)
+		words = strings.TrimSuffix(words, "\nreserved") + "\n" + b.StateAt(d.w.Now)
 	}
-	text += "\n" + names + "\n"
+	words += "\n" + names + "\n"
 	if b.Kind == Overdue {
-		return text + d.between(b.Start, b.Due) + ", and goes on"
+		return words + d.between(b.Start, b.Due) + ", and goes on"
 	}
-	return text + d.between(b.Start, b.End)
+	return words + d.between(b.Start, b.End)
 }
 
 // join is a word between two others, nothing for no word.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // foldBars makes the nodes into rows of a picture width pixels wide: those with
@@ -90,7 +90,7 @@ func foldNodes(nodes []Node, loose bool, same func(a, b Bar) bool) (f folded) {
 
 // groupRow draws the nodes of a row.
 func (d *svgDrawing) groupRow(g *group) {
-	names, count := spell.Printable(index.FoldNodeList(g.names())), blockLook.countText(len(g.nodes))
+	names, count := text.Printable(index.FoldNodeList(g.names())), blockLook.countText(len(g.nodes))
 	room := (d.left - 10 - svgMargin) / svgChar
 	d.nameTitle(names)
 	d.text("name", svgMargin, d.top+14, "start", blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
@@ -116,7 +116,7 @@ func (d *svgDrawing) nameTitle(text string) {
 func (d *svgDrawing) widestGroup(groups []group) int {
 	widest := 0
 	for i := range groups {
-		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(blockLook.countText(len(groups[i].nodes)))+1)
+		widest = max(widest, output.TextWidth(text.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(blockLook.countText(len(groups[i].nodes)))+1)
 	}
 	return widest
 }

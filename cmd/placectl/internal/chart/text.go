@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // textDrawing draws on a terminal. Nothing it draws is wider than width.
@@ -96,7 +96,7 @@ func (d *textDrawing) widestLabel(groups []group) int {
 	}
 	for i := range groups {
 		names := groups[i].names()
-		widest = max(widest, output.TextWidth(spell.Printable(index.FoldNodeList(names))))
+		widest = max(widest, output.TextWidth(text.Printable(index.FoldNodeList(names))))
 		if n := output.TextWidth(d.look.countText(len(names))); n > 0 {
 			counts = max(counts, n+1)
 		}
@@ -181,14 +181,14 @@ func (d *textDrawing) writeLabel(cells []cell, line []glyph, run run) {
 
 // nameText names the nodes of a row in so much room.
 func (d *textDrawing) nameText(names []string, room int) string {
-	text := spell.Printable(index.FoldNodeList(names))
-	if len(names) > 1 && output.TextWidth(text) > room {
-		short := spell.Printable(names[0]) + d.look.more + spell.Printable(names[len(names)-1])
+	said := text.Printable(index.FoldNodeList(names))
+	if len(names) > 1 && output.TextWidth(said) > room {
+		short := text.Printable(names[0]) + d.look.more + text.Printable(names[len(names)-1])
 		if output.TextWidth(short) <= room {
 			return short
 		}
 	}
-	return d.look.cutText(text, room)
+	return d.look.cutText(said, room)
 }
 
 // line writes a line: a label, at its right a count, and the cells.
@@ -209,7 +209,7 @@ func (d *textDrawing) line(label, count string, cells []glyph) {
 
 // words writes a sentence, on as many lines as it needs.
 func (d *textDrawing) words(format string, args ...any) {
-	d.flow(strings.Fields(spell.Printable(fmt.Sprintf(format, args...))), " ")
+	d.flow(strings.Fields(text.Printable(fmt.Sprintf(format, args...))), " ")
 }
 
 // flow writes items one after another, each in one piece, on as many lines as

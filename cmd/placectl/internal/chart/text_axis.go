@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // standing is how many nodes are in which state now.
@@ -35,28 +35,28 @@ func (g *Gantt) standing() standing {
 }
 
 func (s *standing) text(at string) string {
-	text := "At " + at + ", " + spell.Comma(s.free) + " of " + countText(s.nodes, s.called) + " free"
+	said := "At " + at + ", " + text.Comma(s.free) + " of " + countText(s.nodes, s.called) + " free"
 	if s.partly > 0 {
-		text += ", " + spell.Comma(s.partly) + " partly"
+		said += ", " + text.Comma(s.partly) + " partly"
 	}
-	text += ", " + spell.Comma(s.busy) + " busy"
+	said += ", " + text.Comma(s.busy) + " busy"
 	if s.notUp > 0 {
-		text += ", " + spell.Comma(s.notUp) + " not up"
+		said += ", " + text.Comma(s.notUp) + " not up"
 	}
-	return text
+	return said
 }
 
 // summary says how things stand, in a line above the drawing.
 func (d *textDrawing) summary() {
 	s := d.data.standing()
-	d.words("%s", s.text(string(spell.AppendLocal(nil, d.data.Now, d.zone))))
+	d.words("%s", s.text(string(text.AppendLocal(nil, d.data.Now, d.zone))))
 }
 
 func countText(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return spell.Comma(n) + " " + noun + "s"
+	return text.Comma(n) + " " + noun + "s"
 }
 
 // timeLines draws the time above the rows.
@@ -147,21 +147,21 @@ func (d *textDrawing) legendLine(items []string) {
 // notes tells what the drawing does not show.
 func (d *textDrawing) notes(f folded) {
 	if f.left > 0 {
-		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", spell.Comma(f.left))
+		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", text.Comma(f.left))
 	}
 	if f.beside > 0 {
 		what := "stretches lie"
 		if f.beside == 1 {
 			what = "stretch lies"
 		}
-		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", spell.Comma(f.beside), what)
+		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", text.Comma(f.beside), what)
 	}
 	if f.hidden > 0 {
 		what := "stretches are"
 		if f.hidden == 1 {
 			what = "stretch is"
 		}
-		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.", spell.Comma(f.hidden), what)
+		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.", text.Comma(f.hidden), what)
 	}
 	d.endNote()
 }
@@ -182,7 +182,7 @@ func (g *Gantt) endNote(w *Window, loc *time.Location) string {
 	case len(ends) == 1:
 		return "1 job or reservation ends later than this: " + showAll(ends[0], loc)
 	}
-	return spell.Comma(len(ends)) + " jobs and reservations end later than this: " + showAll(ends[len(ends)-1], loc)
+	return text.Comma(len(ends)) + " jobs and reservations end later than this: " + showAll(ends[len(ends)-1], loc)
 }
 
 func showAll(last int64, loc *time.Location) string {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // byBucket draws for each bucket how many of its nodes are taken, and below
@@ -31,7 +31,7 @@ func (d *textDrawing) byBucket(limit int) {
 	}
 	d.curveLegend()
 	if left > 0 {
-		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", spell.Comma(left))
+		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", text.Comma(left))
 	}
 	d.endNote()
 }

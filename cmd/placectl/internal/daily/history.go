@@ -8,7 +8,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -41,7 +41,7 @@ func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Past{Job: j, Nodes: nodes, ended: spell.BriefTime(j.End, tx.Now(), zone)}
+	p := &Past{Job: j, Nodes: nodes, ended: text.BriefTime(j.End, tx.Now(), zone)}
 	if !j.Start.IsZero() && !j.Start.After(j.End) {
 		p.Wait, p.Ran = max(j.Start.Sub(j.Submit), 0), j.End.Sub(j.Start)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -68,10 +68,10 @@ func (p *Lines) line(j *store.Job) (*Line, error) {
 // when is the one thing to know of a job in its state.
 func (p *Lines) when(j *store.Job) (string, error) {
 	now := p.tx.Now()
-	at := func(t time.Time) string { return spell.BriefTime(t, now, p.zone) }
+	at := func(t time.Time) string { return text.BriefTime(t, now, p.zone) }
 	switch {
 	case j.Ending:
-		return spell.LocalTimes(j.Why(), p.zone), nil
+		return text.LocalTimes(j.Why(), p.zone), nil
 	case j.State == store.JobRunning && !j.End.After(now):
 		return "overdue since " + at(j.End), nil
 	case j.Starting():
@@ -111,12 +111,12 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 	case store.WaitsUser:
 		return "unattended"
 	case store.WaitsHeld:
-		return strings.TrimSpace("held " + spell.LocalTimes(p.Reason, zone))
+		return strings.TrimSpace("held " + text.LocalTimes(p.Reason, zone))
 	case store.WaitsNever:
-		return "never: " + spell.LocalTimes(never(p.Reason), zone)
+		return "never: " + text.LocalTimes(never(p.Reason), zone)
 	}
 	if p.Reason != "" {
-		return spell.LocalTimes(p.Reason, zone)
+		return text.LocalTimes(p.Reason, zone)
 	}
 	return string(p.Wait)
 }
@@ -129,5 +129,5 @@ func because(reason string, zone *time.Location) string {
 	if reason == "" {
 		return ""
 	}
-	return ", " + spell.LocalTimes(reason, zone)
+	return ", " + text.LocalTimes(reason, zone)
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -162,7 +162,7 @@ func (l *Load) text(width int, blocks bool) string {
 	}
 	amounts := fmt.Sprintf("%d of %d", l.Taken, l.Of)
 	if l.Size {
-		amounts = fmt.Sprintf("%s of %s", spell.FormatSize(l.Taken), spell.FormatSize(l.Of))
+		amounts = fmt.Sprintf("%s of %s", text.FormatSize(l.Taken), text.FormatSize(l.Of))
 	}
 	share := int64(0)
 	if l.Of > 0 {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -250,5 +250,5 @@ func tiles(s *store.Stats) [][2]string {
 	return [][2]string{{fmt.Sprint(s.Nodes), "nodes"}, {fmt.Sprint(s.ByState[store.NodeDown] + s.ByState[store.NodeOffline] + s.ByState[store.NodeDrained]), "not up"},
 		{share, fmt.Sprintf("of %d cpus taken", s.CPUs)}, {fmt.Sprint(jobs(store.JobRunning)), "running"},
 		{fmt.Sprint(jobs(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)), "waiting"},
-		{fmt.Sprint(jobs(store.JobFinished)), "finished"}, {fmt.Sprint(jobs(store.JobFailed)), "failed"}, {spell.FormatSize(s.Bytes), "database"}}
+		{fmt.Sprint(jobs(store.JobFinished)), "finished"}, {fmt.Sprint(jobs(store.JobFailed)), "failed"}, {text.FormatSize(s.Bytes), "database"}}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // screen is text that is put together line by line. Nothing in it can steer a terminal.
@@ -19,7 +19,7 @@ type screen struct {
 
 // line adds a line, cut where it does not fit.
 func (t *screen) line(format string, args ...any) {
-	s := spell.Printable(fmt.Sprintf(format, args...))
+	s := text.Printable(fmt.Sprintf(format, args...))
 	if t.width > 0 {
 		t.text = output.EndLine(output.Cut(t.text, s, t.width))
 		return
@@ -29,7 +29,7 @@ func (t *screen) line(format string, args ...any) {
 
 // wrapped adds a text on as many lines as it needs, each behind an indent.
 func (t *screen) wrapped(indent, s string) {
-	for rest := []byte(spell.Printable(s)); ; {
+	for rest := []byte(text.Printable(s)); ; {
 		n := len(rest)
 		if t.width > 0 {
 			n = output.BreakAt(rest, max(t.width-len(indent), 10))
@@ -41,7 +41,7 @@ func (t *screen) wrapped(indent, s string) {
 	}
 }
 
-func (t *screen) at(at time.Time) string { return spell.BriefTime(at, t.now, t.zone) }
+func (t *screen) at(at time.Time) string { return text.BriefTime(at, t.now, t.zone) }
 
 // meter draws how much of something is taken.
 func meter(taken, of int64, width int, blocks bool) string {

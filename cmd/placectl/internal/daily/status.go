@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -287,11 +287,11 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	if s.Stats.CPUs > 0 {
 		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken, s.Stats.CPUs)
 	}
-	text := fmt.Sprint(s.running())
+	label := fmt.Sprint(s.running())
 	if s.NextEnd != nil {
-		text += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
+		label += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
 	}
-	t.line("running  %s", text)
+	t.line("running  %s", label)
 	t.line("waiting  %s", s.waitingText(&t))
 	switch a := s.Attended; {
 	case a == nil:
@@ -300,7 +300,7 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	case a.Why != "":
 		t.line("attended no: %s", a.Why)
 	case s.waitingJobs() > 0:
-		t.line("attended no, until now: %s", spell.Plural(s.waitingJobs(), "job")+" waited")
+		t.line("attended no, until now: %s", text.Plural(s.waitingJobs(), "job")+" waited")
 	}
 	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
 	if len(s.Recent) > 0 {
@@ -308,14 +308,14 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 		t.line("LATELY")
 	}
 	for _, h := range s.Recent {
-		t.line("  %-12s %s", t.at(h.At), spell.LocalTimes(h.Text, zone))
+		t.line("  %-12s %s", t.at(h.At), text.LocalTimes(h.Text, zone))
 	}
 	if len(s.Warnings) > 0 {
 		t.line("")
 		t.line("TO BE LOOKED AT")
 	}
 	for _, w := range s.Warnings {
-		t.wrapped("  ", spell.LocalTimes(w.Text, zone))
+		t.wrapped("  ", text.LocalTimes(w.Text, zone))
 		if w.Help != "" {
 			t.wrapped("      ", w.Help)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fullscreen"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -232,9 +232,9 @@ func (t *Top) jobLines(width int) [][]byte {
 func (t *Top) eventLines(width, most int) (lines [][]byte) {
 	lines = append(lines, t.bold("LATELY", width))
 	for _, h := range t.Live.Events {
-		text := spell.BriefTime(h.At, t.Live.Now, t.Zone) + "  " + spell.LocalTimes(h.Text, t.Zone)
-		if len(lines) < most && (!t.events || t.filter == "" || strings.Contains(strings.ToLower(text), strings.ToLower(t.filter))) {
-			lines = append(lines, cutLine(text, width))
+		label := text.BriefTime(h.At, t.Live.Now, t.Zone) + "  " + text.LocalTimes(h.Text, t.Zone)
+		if len(lines) < most && (!t.events || t.filter == "" || strings.Contains(strings.ToLower(label), strings.ToLower(t.filter))) {
+			lines = append(lines, cutLine(label, width))
 		}
 	}
 	return lines
@@ -268,7 +268,7 @@ func (t *Top) bold(s string, width int) []byte {
 
 func cutLine(s string, width int) []byte {
 	if width == 0 {
-		return []byte(spell.Printable(s))
+		return []byte(text.Printable(s))
 	}
-	return output.Cut(nil, spell.Printable(s), width)
+	return output.Cut(nil, text.Printable(s), width)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // shownWaiting is how many rows of those that wait the page has; the JSON has all.
@@ -81,18 +81,18 @@ func (p *page) summary() error {
 	p.Printf("Six days of MetaCentrum's cluster wagap (Brno, February 2013), replayed.\n\n")
 	f := new(output.Record)
 	add := func(name, format string, args ...any) { f.Add(name, output.Text, fmt.Sprintf(format, args...)) }
-	add("cluster", "%d nodes, %s cpus", len(d.Nodes), spell.Comma(d.CPUs()))
-	add("time", "moved: it begins %s and ends now", spell.AppendLocal(nil, d.From, p.Zone))
-	add("jobs", "%s, submitted as they were asked, with the run times recorded", spell.Comma(len(d.Jobs)))
+	add("cluster", "%d nodes, %s cpus", len(d.Nodes), text.Comma(d.CPUs()))
+	add("time", "moved: it begins %s and ends now", text.AppendLocal(nil, d.From, p.Zone))
+	add("jobs", "%s, submitted as they were asked, with the run times recorded", text.Comma(len(d.Jobs)))
 	median, longest := s.waitTimes()
-	add("started", "%s: %s at once, %d after a wait (median %s, longest %s)", spell.Comma(s.AtOnce+s.Later), spell.Comma(s.AtOnce), s.Later,
+	add("started", "%s: %s at once, %d after a wait (median %s, longest %s)", text.Comma(s.AtOnce+s.Later), text.Comma(s.AtOnce), s.Later,
 		short(median), short(longest))
 	add("waiting", "%d, in the queue", s.Waiting)
 	add("reserved", "%d jobs were let into reservation short; the others keep nodes from everybody", s.letIn)
 	add("in use", "%.0f %% of the cpus, on average", 100*s.CPUsBusy)
 	add("policy", "%s, which is the default; the small nodes have priority", s.Policy)
-	add("speed", "%.2f s: %s jobs a second", r.Took.Seconds(), spell.Comma(int64(p.rate())))
-	add("on disk", "%s transactions, each durable before the next began", spell.Comma(r.Transactions))
+	add("speed", "%.2f s: %s jobs a second", r.Took.Seconds(), text.Comma(int64(p.rate())))
+	add("on disk", "%s transactions, each durable before the next began", text.Comma(r.Transactions))
 	add("database", "%s", p.database())
 	if err := p.Record(f); err != nil {
 		return err
@@ -117,7 +117,7 @@ func short(seconds int64) string {
 	if seconds >= 3600 {
 		seconds -= seconds % 60
 	}
-	return string(spell.AppendDuration(nil, seconds))
+	return string(text.AppendDuration(nil, seconds))
 }
 
 // line adds a line of a drawing.
@@ -135,7 +135,7 @@ func (p *page) history() error {
 	p.line("", ruler.String(), "now")
 	for i := range s.kinds {
 		k := &s.kinds[i]
-		p.line(k.name, p.draw(&k.taken, k.cpus), fmt.Sprintf("of %s cpus", spell.Comma(k.cpus)))
+		p.line(k.name, p.draw(&k.taken, k.cpus), fmt.Sprintf("of %s cpus", text.Comma(k.cpus)))
 	}
 	length := (s.data.Until - s.data.From) / columns
 	for _, of := range []struct {
@@ -212,7 +212,7 @@ func (p *page) queue() error {
 	err := p.Table([]output.Column{{Name: "jobs", Kind: output.Integer}, {Name: "request"}, {Name: "walltime", Kind: output.Duration}, {Name: "waited", Kind: output.Duration},
 		{Name: "starts_in", Kind: output.Duration}, {Name: "waits_for"}}, rows)
 	if n := len(p.waiting) - len(shown); n > 0 {
-		p.Printf("and %s more; -o json shows all\n", spell.Plural(n, "kind"))
+		p.Printf("and %s more; -o json shows all\n", text.Plural(n, "kind"))
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -106,7 +106,7 @@ func (rep *Report) findHints(tx *store.Tx) error {
 		Hint{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h", "the same kind of thing from a queue that reservation short lets in"},
 		Hint{"check", "prove that every index and bitmap agrees with what runs"})
 	for _, h := range hints {
-		rep.Hints = append(rep.Hints, Hint{program() + " --db " + spell.ShellWord(rep.DB) + " " + h.Command, h.Why})
+		rep.Hints = append(rep.Hints, Hint{program() + " --db " + text.ShellWord(rep.DB) + " " + h.Command, h.Why})
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Declared is an option that qsub or sbatch has.
@@ -87,7 +87,7 @@ func (r *reader) readGiven() {
 		case o == nil:
 			r.notThere(set, g.Name)
 		case unprintable(strings.NewReplacer("\n", "", "\t", "").Replace(g.Value)):
-			r.refuse(r.here, "%s cannot be printed", spell.Quoted(g.Value))
+			r.refuse(r.here, "%s cannot be printed", text.Quoted(g.Value))
 		default:
 			r.option(o, g.Value)
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // option is one that a line may have, and what is done with it.
@@ -59,7 +59,7 @@ func (r *reader) longOption(set *optionSet, w word, words []word) []word {
 	r.here = spot{w.at, "--" + name}
 	switch {
 	case len(others) > 0:
-		r.refuse(r.here, "it is short for %s", spell.List(others, "or"))
+		r.refuse(r.here, "it is short for %s", text.List(others, "or"))
 		return skipValue(words, hasValue)
 	case o == nil:
 		r.notThere(set, name)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // line is a line of directives.
@@ -108,7 +108,7 @@ func (r *reader) choose(pbs, slurm int) (Family, error) {
 		}
 		return familyIf(Slurm, slurm > 0), nil
 	}
-	return None, fmt.Errorf("%w: --directives: %w", infile.ErrInput, spell.NotOneOf(r.o.Choose, []string{"pbs", "slurm", "none"}))
+	return None, fmt.Errorf("%w: --directives: %w", infile.ErrInput, text.NotOneOf(r.o.Choose, []string{"pbs", "slurm", "none"}))
 }
 
 func familyIf(f Family, is bool) Family {
@@ -150,7 +150,7 @@ type word struct {
 
 // unprintable reports whether a text steers terminals. Bytes that are not UTF-8 are part of names.
 func unprintable(s string) bool {
-	return strings.ContainsFunc(s, func(c rune) bool { return !spell.IsPrintable(string(c)) })
+	return strings.ContainsFunc(s, func(c rune) bool { return !text.IsPrintable(string(c)) })
 }
 
 // read reads one line.
@@ -160,7 +160,7 @@ func (r *reader) read(l line) {
 		r.refuse(whole, "the line has more than %d bytes", infile.MaxLine)
 		return
 	}
-	split, err := spell.Words(l.rest)
+	split, err := text.Words(l.rest)
 	if err != nil {
 		r.refuse(whole, "%w", err)
 		return

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // What the options of both families come to.
@@ -48,7 +48,7 @@ func noteIf(value, note, why string) func(*reader, string) error {
 
 // array reads the indexes of an array. A lone number is an index there.
 func (r *reader) array(v string) error {
-	a, err := spell.ParseIndexes(v, r.o.MaxArray)
+	a, err := text.ParseIndexes(v, r.o.MaxArray)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (r *reader) pool(name, amount string) {
 
 // variables reads NAME and NAME=VALUE, joined by commas outside quotes.
 func (r *reader) variables(v string) error {
-	items, err := spell.SplitItems(v)
+	items, err := text.SplitItems(v)
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,9 @@ func (r *reader) variables(v string) error {
 func (r *reader) export(items []string) {
 	r.addItems("export", items)
 	f, _ := r.was("export")
-	all, _ := spell.SplitItems(f.Value)
+	all, _ := text.SplitItems(f.Value)
 	if i := slices.Index(all, "all"); i > 0 {
-		r.set("export", spell.JoinItems(slices.Insert(slices.Delete(all, i, i+1), 0, "all")))
+		r.set("export", text.JoinItems(slices.Insert(slices.Delete(all, i, i+1), 0, "all")))
 	}
 }
 

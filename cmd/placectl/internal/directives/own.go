@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // commandLineOnly are flags that a script cannot give: which database, how the answer
@@ -76,7 +76,7 @@ func (r *reader) ownValue(f *OwnFlag, value string, hasValue bool) {
 		on := true
 		if hasValue {
 			var err error
-			if on, err = spell.ParseSwitch(value); err != nil {
+			if on, err = text.ParseSwitch(value); err != nil {
 				r.refuse(r.here, "%w", err)
 				return
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // reader is a script that is being read.
@@ -94,14 +94,14 @@ func (r *reader) add(name, value string) {
 func (r *reader) addItems(name string, items []string) {
 	var all []string
 	if i := slices.IndexFunc(r.Flags, func(f Flag) bool { return f.Name == name }); i >= 0 {
-		all, _ = spell.SplitItems(r.Flags[i].Value)
+		all, _ = text.SplitItems(r.Flags[i].Value)
 	}
 	for _, item := range items {
 		key, _, _ := strings.Cut(item, "=")
 		same := func(old string) bool { known, _, _ := strings.Cut(old, "="); return known == key }
 		all = append(slices.DeleteFunc(all, same), item)
 	}
-	r.set(name, spell.JoinItems(all))
+	r.set(name, text.JoinItems(all))
 }
 
 // drop forgets a flag.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // What sbatch's options mean that are a flag each.
@@ -62,7 +62,7 @@ func (r *reader) slurmDepend(v string) error {
 
 // slurmExport reads ALL, NONE, NIL and variables. ALL and NONE begin anew.
 func (r *reader) slurmExport(v string) error {
-	items, err := spell.SplitItems(v)
+	items, err := text.SplitItems(v)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *reader) slurmExport(v string) error {
 	if was, ok := r.was("export"); all || none || ok && was.Value == "none" {
 		r.drop("export")
 	}
-	return r.variables(spell.JoinItems(items))
+	return r.variables(text.JoinItems(items))
 }
 
 // slurmLicenses reads NAME[:N], joined by commas.
@@ -164,7 +164,7 @@ func (r *reader) slurmPrefer(v string) error {
 
 func (r *reader) slurmQOS(v string) error {
 	if r.o.Class == nil || !r.o.Class(v) {
-		r.note(r.here, fmt.Sprintf("left out: there is no class %s", spell.Quoted(v)))
+		r.note(r.here, fmt.Sprintf("left out: there is no class %s", text.Quoted(v)))
 		return nil
 	}
 	return to("class")(r, v)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // What sbatch is asked for comes in numbers of nodes, tasks and cpus, and in amounts
@@ -113,7 +113,7 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 	}
 	if nodes > tasks {
 		if s.nodelist.given() {
-			return 0, 0, fmt.Errorf("%s cannot be on %s", spell.Plural(int(tasks), "task"), spell.Plural(int(nodes), "node"))
+			return 0, 0, fmt.Errorf("%s cannot be on %s", text.Plural(int(tasks), "task"), text.Plural(int(nodes), "node"))
 		}
 		r.note(s.nodes.spot, fmt.Sprintf("only as many nodes as tasks: %d", tasks))
 		nodes = tasks

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // hourOf reads sbatch's words for hours.
@@ -100,10 +100,10 @@ func slurmDelta(v string) (string, error) {
 			if n > maxSeconds/int64(u.size/time.Second) {
 				return "", errors.New("it is more than 292 years")
 			}
-			return "now+" + spell.FormatDuration(time.Duration(n)*u.size), nil
+			return "now+" + text.FormatDuration(time.Duration(n)*u.size), nil
 		}
 	}
-	return "", fmt.Errorf("the units are seconds, minutes, hours, days and weeks, not %s", spell.Quoted(unit))
+	return "", fmt.Errorf("the units are seconds, minutes, hours, days and weeks, not %s", text.Quoted(unit))
 }
 
 // slurmDate reads YYYY-MM-DD and a time of day behind a T.

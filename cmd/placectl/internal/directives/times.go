@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
-// maxSeconds bounds a duration, as spell.ParseDuration does: 292 years.
+// maxSeconds bounds a duration, as text.ParseDuration does: 292 years.
 const maxSeconds = 292 * 365 * 24 * 3600
 
 // clock writes seconds as [H]H:MM:SS.
@@ -84,7 +84,7 @@ func checkLength(s string, total int64) error {
 }
 
 // instant writes an instant as every time zone reads it.
-func instant(t time.Time) string { return string(spell.AppendRFC3339(nil, t.Unix())) }
+func instant(t time.Time) string { return string(text.AppendRFC3339(nil, t.Unix())) }
 
 // at is what the clocks of the zone show, or an error where they never do.
 func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (time.Time, error) {

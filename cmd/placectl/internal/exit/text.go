@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // AppendJSON writes {"error":{...}} as one line.
@@ -21,7 +21,7 @@ func AppendJSON(b []byte, err error, code int, why Reason) []byte {
 	if errors.As(err, &e) {
 		if at, ok := e.Earliest(); ok {
 			b = append(b, `,"earliest":"`...)
-			b = append(spell.AppendRFC3339(b, at), '"')
+			b = append(text.AppendRFC3339(b, at), '"')
 		}
 	}
 	return append(b, "}}\n"...)
@@ -51,7 +51,7 @@ func Unjoin(err error) []error {
 func AppendCaret(b []byte, caret string) []byte {
 	lines := strings.Split(strings.TrimRight(caret, "\n"), "\n")
 	for _, line := range lines {
-		if spell.Printable(line) != line {
+		if text.Printable(line) != line {
 			return b
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -14,7 +14,7 @@ func (p *page) chunks() error {
 	for i := range p.ex.Chunks {
 		view := &p.ex.Chunks[i]
 		if p.ex.Packed {
-			p.Heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.defs), spell.Plural(int(view.Fits), "node"))
+			p.Heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.defs), text.Plural(int(view.Fits), "node"))
 		} else {
 			p.Heading(fmt.Sprintf("Chunk %d", i+1), ": %d of %s wanted, room for %d now", view.Chunk.Count, view.Text(p.defs), view.Fits)
 		}

@@ -10,8 +10,8 @@ import (
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/timeline"
@@ -122,6 +122,6 @@ func (p *page) document() error {
 
 func (p *page) more(n int, noun string) {
 	if n > 0 {
-		p.Printf("and %s more; -o json shows all\n", spell.Plural(n, noun))
+		p.Printf("and %s more; -o json shows all\n", text.Plural(n, noun))
 	}
 }

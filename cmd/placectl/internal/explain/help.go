@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -41,14 +41,14 @@ func (p *page) helps() error {
 
 // help says what to change, and with which flag.
 func (p *page) help(h *placer.Help) (words, flag string) {
-	flag = "--" + h.Change + " " + spell.ShellWord(h.To)
+	flag = "--" + h.Change + " " + text.ShellWord(h.To)
 	switch h.Change {
 	case "select":
 		words = p.fewer(h)
-		flag = "-l " + spell.ShellWord(h.To)
+		flag = "-l " + text.ShellWord(h.To)
 	case "walltime":
-		words = string(spell.AppendDuration(nil, p.ex.Ask.Duration-h.Ask.Duration)) + " shorter"
-		flag = "-t " + string(spell.AppendDuration(nil, h.Ask.Duration))
+		words = string(text.AppendDuration(nil, p.ex.Ask.Duration-h.Ask.Duration)) + " shorter"
+		flag = "-t " + string(text.AppendDuration(nil, h.Ask.Duration))
 	case "place":
 		words = p.placed(h.Ask.Spec.Place)
 	case "access":
@@ -73,7 +73,7 @@ func (p *page) fewer(h *placer.Help) string {
 	case h.Fewer == p.ex.Ask.Chunks[h.Chunk].Count:
 		return fmt.Sprintf("without chunk %d", h.Chunk+1)
 	case kinds == 1:
-		return fmt.Sprintf("%s fewer", spell.Plural(h.Fewer, "chunk"))
+		return fmt.Sprintf("%s fewer", text.Plural(h.Fewer, "chunk"))
 	}
 	return fmt.Sprintf("%d fewer of chunk %d", h.Fewer, h.Chunk+1)
 }
@@ -110,7 +110,7 @@ func (p *page) helpObjects() (any, error) {
 	out := []helpObject{}
 	for i := range p.ex.Helps {
 		h := &p.ex.Helps[i]
-		o := helpObject{Change: h.Change, To: h.To, Start: string(spell.AppendRFC3339(nil, h.Start))}
+		o := helpObject{Change: h.Change, To: h.To, Start: string(text.AppendRFC3339(nil, h.Start))}
 		if h.Change == "walltime" {
 			o.To = h.Ask.Duration
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -43,7 +43,7 @@ func (p *page) jobSummary(f *output.Record) error {
 	j := p.ex.Job
 	f.Add("job", output.Text, strconv.FormatUint(j.ID, 10))
 	f.Add("state", output.Text, j.State.String())
-	asked := j.Select + ", place " + j.Place + ", for " + string(spell.AppendDuration(nil, int64(j.Walltime/time.Second)))
+	asked := j.Select + ", place " + j.Place + ", for " + string(text.AppendDuration(nil, int64(j.Walltime/time.Second)))
 	if j.Queue != "" {
 		asked += ", in queue " + j.Queue
 	}
@@ -105,12 +105,12 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 // jobStands is a job's verdict in words.
 func (p *page) jobStands(j *store.Job) string {
 	now := p.now
-	in := func(at time.Time) string { return string(spell.AppendDuration(nil, at.Unix()-now)) }
+	in := func(at time.Time) string { return string(text.AppendDuration(nil, at.Unix()-now)) }
 	switch {
 	case p.ex.Queue != nil:
 		return p.waits(p.ex.Queue)
 	case j.State == store.JobRunning && j.End.Unix() <= now:
-		return "running, overdue by " + string(spell.AppendDuration(nil, now-j.End.Unix()))
+		return "running, overdue by " + string(text.AppendDuration(nil, now-j.End.Unix()))
 	case j.State == store.JobRunning:
 		return "running, for another " + in(j.End)
 	case j.State != store.JobReserved:
@@ -161,7 +161,7 @@ func (p *page) stops() string {
 
 func (p *page) stopObjects() (list []stopObject) {
 	for _, s := range p.ex.Stops {
-		list = append(list, stopObject{strconv.FormatUint(s.Job, 10), s.Becomes.String(), string(spell.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
+		list = append(list, stopObject{strconv.FormatUint(s.Job, 10), s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
 	}
 	return list
 }
@@ -220,7 +220,7 @@ func (p *page) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{a.Owner.String(), string(spell.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
+		out = append(out, aheadObject{a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
 	}
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store"
@@ -68,18 +68,18 @@ func jobWords(ids []uint64) []string {
 
 // waits says what a job without a plan waits for, and for how long.
 func (p *page) waits(q *store.Queueing) string {
-	text := p.waitsFor(q)
+	label := p.waitsFor(q)
 	switch {
 	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser, q.Wait == store.WaitsTurn:
-		return text
+		return label
 	case q.Start.IsZero():
-		return text + "; nobody knows when it will start"
+		return label + "; nobody knows when it will start"
 	}
-	text += "; expected to start in " + string(spell.AppendDuration(nil, q.Start.Unix()-p.now))
+	label += "; expected to start in " + string(text.AppendDuration(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
-		text += ", at the end of " + someOf(p.ex.WaitsFor)
+		label += ", at the end of " + someOf(p.ex.WaitsFor)
 	}
-	return text
+	return label
 }
 
 func (p *page) waitsFor(q *store.Queueing) string {
@@ -102,7 +102,7 @@ func (p *page) waitsFor(q *store.Queueing) string {
 		if len(q.Before) == 0 {
 			return "the next cycle starts it"
 		}
-		return "waits for its turn: it would fit now, and " + spell.Plural(len(q.Before), "job") + " may go before it"
+		return "waits for its turn: it would fit now, and " + text.Plural(len(q.Before), "job") + " may go before it"
 	}
 	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
 }
@@ -163,7 +163,7 @@ func (p *page) queueObject() *queueObject {
 	for _, d := range q.Depends {
 		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
 		if !d.Due.IsZero() {
-			a.Expected = string(spell.AppendRFC3339(nil, d.Due.Unix()))
+			a.Expected = string(text.AppendRFC3339(nil, d.Due.Unix()))
 		}
 		o.Depends = append(o.Depends, a)
 	}
@@ -188,7 +188,7 @@ func (p *page) aloneObject() *aloneObject {
 		o.Why = word(p.ex.Refusal.Why)
 	}
 	if p.ex.Plan != nil {
-		o.Start = string(spell.AppendRFC3339(nil, p.ex.Plan.Start))
+		o.Start = string(text.AppendRFC3339(nil, p.ex.Plan.Start))
 	}
 	return o
 }

@@ -3,8 +3,8 @@ package explain
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/timeline"
 )
@@ -18,14 +18,14 @@ func (p *page) reason(v *placer.Reason) (string, error) {
 		}
 		return plural
 	}
-	tooSoon := "too soon for " + string(spell.AppendDuration(nil, p.ex.Ask.Duration))
+	tooSoon := "too soon for " + string(text.AppendDuration(nil, p.ex.Ask.Duration))
 	switch v.Cause {
 	case placer.CauseFits:
-		text := number("fits now", "fit now")
+		label := number("fits now", "fit now")
 		if v.Chunks != int64(len(v.Nodes)) {
-			text += fmt.Sprintf(", with room for %d", v.Chunks)
+			label += fmt.Sprintf(", with room for %d", v.Chunks)
 		}
-		return text, nil
+		return label, nil
 	case placer.CauseNotUp:
 		if v.Note != "" {
 			return v.State.String() + ": " + v.Note, nil
@@ -91,7 +91,7 @@ func (p *page) reserved(v *placer.Reason, tooSoon string) (string, error) {
 	case inside && v.Whole:
 		return fmt.Sprintf("reservation %s keeps parts of nodes, and whole ones are asked for", name), nil
 	case inside && v.Limit > 0:
-		return fmt.Sprintf("reservation %s takes jobs of %s at most", name, spell.AppendDuration(nil, v.Limit)), nil
+		return fmt.Sprintf("reservation %s takes jobs of %s at most", name, text.AppendDuration(nil, v.Limit)), nil
 	case inside && v.From != timeline.Forever:
 		return fmt.Sprintf("reservation %s begins at %s", name, p.at(v.From)), nil
 	case inside && v.Over != timeline.Forever:
@@ -130,5 +130,5 @@ func forever(t int64) any {
 	if t == timeline.Forever {
 		return nil
 	}
-	return string(spell.AppendRFC3339(nil, t))
+	return string(text.AppendRFC3339(nil, t))
 }

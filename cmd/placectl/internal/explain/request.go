@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 )
 
@@ -58,11 +58,11 @@ func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 	if plan == nil {
 		return "not known"
 	}
-	text := fmt.Sprintf("%s, in %s", spell.AppendLocal(nil, plan.Start, p.Zone), spell.AppendDuration(nil, plan.Start-p.now))
+	words := fmt.Sprintf("%s, in %s", text.AppendLocal(nil, plan.Start, p.Zone), text.AppendDuration(nil, plan.Start-p.now))
 	if len(waitsFor) > 0 {
-		text += ", at the end of " + someOf(waitsFor)
+		words += ", at the end of " + someOf(waitsFor)
 	}
-	return text
+	return words
 }
 
 type requestObject struct {
@@ -139,18 +139,18 @@ func (p *page) verdictFields(f *output.Record) error {
 
 // asked is a request in a line.
 func (p *page) asked(q placer.Request) string {
-	text := p.ex.Ask.Text(p.defs)
+	words := p.ex.Ask.Text(p.defs)
 	if p.ex.Ask.Spec.Place != (placer.Place{}) {
-		text += ", place " + p.ex.Ask.Spec.Place.Format(p.defs)
+		words += ", place " + p.ex.Ask.Spec.Place.Format(p.defs)
 	}
 	if len(p.ex.Ask.Spec.Pools) > 0 {
-		text += ", pools " + placer.FormatPools(p.ex.Ask.Spec.Pools)
+		words += ", pools " + placer.FormatPools(p.ex.Ask.Spec.Pools)
 	}
-	text += ", for " + string(spell.AppendDuration(nil, p.ex.Ask.Duration))
+	words += ", for " + string(text.AppendDuration(nil, p.ex.Ask.Duration))
 	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation}, {"access", q.Access}} {
 		if x.value != "" {
-			text += ", " + x.name + " " + x.value
+			words += ", " + x.name + " " + x.value
 		}
 	}
-	return text
+	return words
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // at is an instant as it would be said: the time of day, with the day when that is not
 // today's, and seconds only where there are some. Programs get it in RFC 3339.
 func (p *page) at(t int64) string {
 	if !p.Format.Traits().People {
-		return string(spell.AppendRFC3339(nil, t))
+		return string(text.AppendRFC3339(nil, t))
 	}
 	at, today := time.Unix(t, 0).In(p.Zone), time.Unix(p.now, 0).In(p.Zone)
 	form := "15:04"

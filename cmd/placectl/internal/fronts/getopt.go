@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Given is an option of a command line: its long name, or where it has none its letter.
@@ -86,9 +86,9 @@ func (o Options) long(w string, words []string, given *[]Given) ([]string, error
 	}
 	switch {
 	case len(others) > 1:
-		return nil, fmt.Errorf("option '%s' is ambiguous; possibilities: %s", spell.Printable(w), strings.Join(others, " "))
+		return nil, fmt.Errorf("option '%s' is ambiguous; possibilities: %s", text.Printable(w), strings.Join(others, " "))
 	case found == nil:
-		return nil, fmt.Errorf("unrecognized option '%s'", spell.Printable(w))
+		return nil, fmt.Errorf("unrecognized option '%s'", text.Printable(w))
 	case has && !found.Value:
 		return nil, fmt.Errorf("option '--%s' doesn't allow an argument", found.Long)
 	case found.Value && !found.Attached && !has:
@@ -111,7 +111,7 @@ func (o Options) short(w string, words []string, given *[]Given) ([]string, erro
 			}
 		}
 		if found == nil {
-			return nil, fmt.Errorf("invalid option -- '%s'", spell.Printable(w[i:i+1]))
+			return nil, fmt.Errorf("invalid option -- '%s'", text.Printable(w[i:i+1]))
 		}
 		g := Given{Name: found.Long}
 		if g.Name == "" {
@@ -158,7 +158,7 @@ func (s Set) Has(names ...string) bool {
 // Word shows a name among columns that are split on blanks: a blank, or what cannot be
 // printed, is a _.
 func Word(s string) string {
-	return Replace(s, '_', func(c rune) bool { return c <= ' ' || c == 0x7f || !spell.IsPrintable(string(c)) })
+	return Replace(s, '_', func(c rune) bool { return c <= ' ' || c == 0x7f || !text.IsPrintable(string(c)) })
 }
 
 // Replace replaces characters. Bytes that are not UTF-8 stay as they are.

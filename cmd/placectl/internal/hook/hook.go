@@ -12,7 +12,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -107,12 +107,12 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		if failed != nil && now.Sub(since) < saidAfter {
-			h.Note("the hook %s: %v; it gets the same events again", spell.Quoted(run.Program[0]), failed)
+			h.Note("the hook %s: %v; it gets the same events again", text.Quoted(run.Program[0]), failed)
 		}
 		more = failed == nil && len(run.Events) == store.MaxHookEvents
 	}
 	if !since.IsZero() && now.Sub(since) >= saidAfter {
-		h.Warn("the hook %s has been failing since %s", spell.Quoted(run.Program[0]), since.UTC().Format(time.RFC3339))
+		h.Warn("the hook %s has been failing since %s", text.Quoted(run.Program[0]), since.UTC().Format(time.RFC3339))
 	}
 	return more, nil
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // DecodeStrictly decodes raw, which begins at at in the file, into what to points
@@ -32,7 +32,7 @@ func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []s
 	}
 	if m := unknownMember().FindStringSubmatch(err.Error()); m != nil {
 		word, _ := strconv.Unquote(m[1])
-		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, spell.Quoted(word), index.DidYouMean(word, known))
+		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, text.Quoted(word), index.DidYouMean(word, known))
 	}
 	return f.Errorf(at, "%s: %w", what, err)
 }

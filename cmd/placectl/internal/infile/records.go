@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Records goes through a list, CSV with a header or an object of JSON a line, and
@@ -81,7 +81,7 @@ func (l *recordList) take(line int) error {
 }
 
 func (l *recordList) unknown(name string) error {
-	return fmt.Errorf("there is no column %s%s; there are %s", spell.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
+	return fmt.Errorf("there is no column %s%s; there are %s", text.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
 }
 
 func (l *recordList) readCSV(in io.Reader) error {
@@ -214,7 +214,7 @@ func jsonCell(raw json.RawMessage) (string, error) {
 	case 'n':
 		return "", nil
 	case '{', 't', 'f':
-		return "", fmt.Errorf("a text or a number is wanted, not %s", spell.Quoted(string(raw)))
+		return "", fmt.Errorf("a text or a number is wanted, not %s", text.Quoted(string(raw)))
 	}
 	return string(raw), nil
 }

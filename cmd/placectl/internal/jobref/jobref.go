@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -28,7 +28,7 @@ func Named(in Arrays, word string) ([]uint64, error) {
 	case ok && !inArray:
 		return sequence(first, last), nil
 	case !ok || first != last || !strings.HasSuffix(tail, "]"):
-		return nil, usage.Errorf("%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", spell.Quoted(word))
+		return nil, usage.Errorf("%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", text.Quoted(word))
 	}
 	jobs, err := in.ArrayJobs(first)
 	if err != nil {
@@ -38,7 +38,7 @@ func Named(in Arrays, word string) ([]uint64, error) {
 	from, to := least, most
 	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
 		if from, to, ok = indexRange(tail); !ok || from < least || to > most {
-			return nil, usage.Errorf("%s: array %d has indices %d to %d", spell.Quoted(word), first, least, most)
+			return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), first, least, most)
 		}
 	}
 	var ids []uint64
@@ -48,7 +48,7 @@ func Named(in Arrays, word string) ([]uint64, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, usage.Errorf("%s: array %d has no such index between %d and %d", spell.Quoted(word), first, least, most)
+		return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), first, least, most)
 	}
 	return ids, nil
 }
@@ -58,7 +58,7 @@ func Array(in Arrays, word string) (uint64, error) {
 	head, _ := strings.CutSuffix(word, "[]")
 	first, last, ok := numberRange(head)
 	if !ok || first != last {
-		return 0, usage.Errorf("%s is not an array of jobs (12[])", spell.Quoted(word))
+		return 0, usage.Errorf("%s is not an array of jobs (12[])", text.Quoted(word))
 	}
 	if _, err := in.ArrayJobs(first); err != nil {
 		return 0, err
@@ -94,7 +94,7 @@ func sequence(first, last uint64) []uint64 {
 func One(in Arrays, word string) (uint64, error) {
 	ids, err := Named(in, word)
 	if err == nil && len(ids) != 1 {
-		err = usage.Errorf("%s names %d jobs; name one", spell.Quoted(word), len(ids))
+		err = usage.Errorf("%s names %d jobs; name one", text.Quoted(word), len(ids))
 	}
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Error says that a program cannot be started.
@@ -26,7 +26,7 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return spell.Quoted(e.Name) + ": " + e.Err.Error() }
+func (e *Error) Error() string { return text.Quoted(e.Name) + ": " + e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 

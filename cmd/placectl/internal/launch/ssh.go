@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/group"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // SSH is the program ssh as it lies on PATH. It asks nobody for anything, and gives up a
@@ -68,7 +68,7 @@ const SSHLost = 255
 
 // args are the arguments of ssh for words that a shell on a host is to run.
 func (s *SSH) args(host string, words []string) []string {
-	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, spell.ShellLine(words)}
+	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, text.ShellLine(words)}
 }
 
 // Run runs words on a host, with streams of ours, and returns their exit status. It fails

@@ -10,7 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -70,7 +70,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 			return nil
 		}
 		if why := a.Distrusts(db); why != "" {
-			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", spell.Quoted(program.Words[0]), why)
+			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", text.Quoted(program.Words[0]), why)
 			return nil
 		}
 		list, err := tx.Candidates(*q)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Ansible writes its inventory with the variables of hosts (ansible-inventory --list), and
@@ -36,7 +36,7 @@ func (f *File) parseAnsible() error {
 		}
 	}
 	if u := s.left[otherFacts]; u != nil {
-		u.Field = spell.Plural(len(facts), "other fact")
+		u.Field = text.Plural(len(facts), "other fact")
 	}
 	return s.done()
 }

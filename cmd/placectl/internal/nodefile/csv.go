@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // rows are the rows of a table: those of a *csv.Reader, or of words between blanks.
@@ -156,7 +156,7 @@ func (c *csvNodes) key(head, sample string) (key, error) {
 	if !ok {
 		k, err := findKey(c.Defs, head, sample)
 		if err != nil {
-			err = fmt.Errorf("%w; --map %s=FIELD or --skip %[2]s says what to do with it", err, spell.Quoted(head))
+			err = fmt.Errorf("%w; --map %s=FIELD or --skip %[2]s says what to do with it", err, text.Quoted(head))
 		}
 		return k, err
 	}
@@ -188,7 +188,7 @@ func compact(s string) string {
 func (c *csvNodes) row(at int, cells []string) error {
 	if len(cells) != len(c.keys) {
 		line, _ := c.r.FieldPos(0)
-		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", spell.Plural(len(cells), "cell"), spell.Plural(len(c.keys), "column")))
+		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", text.Plural(len(cells), "cell"), text.Plural(len(c.keys), "column")))
 	}
 	p := Patch{At: at}
 	p.Name = strings.TrimSpace(cells[c.nameAt])
@@ -204,9 +204,9 @@ func (c *csvNodes) row(at int, cells []string) error {
 		if k.field < 0 && k.def.Type.Numeric() {
 			cell = compact(cell)
 		}
-		text, err := c.opt.Units.complete(k, k.unit.complete(k.unlisted(cell)))
+		said, err := c.opt.Units.complete(k, k.unit.complete(k.unlisted(cell)))
 		if err == nil || c.Computed[ownListing] {
-			err = p.set(c.Defs, k, text)
+			err = p.set(c.Defs, k, said)
 		}
 		if err != nil {
 			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))

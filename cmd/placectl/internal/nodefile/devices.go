@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Devices of a node are given as the value of their resource, as in ngpus=0-1@0+2-3@1, or
@@ -70,20 +70,20 @@ func (p *Patch) names(id index.ResID) bool {
 }
 
 // readDevices reads the value of devices: JSON, or RESOURCE=DEVICES joined by semicolons.
-func (p *Patch) readDevices(defs *index.Defs, text string) error {
+func (p *Patch) readDevices(defs *index.Defs, said string) error {
 	p.devices = true
-	if text == "" {
+	if said == "" {
 		p.forget = true
 		return nil
 	}
-	if strings.HasPrefix(text, "{") {
-		return p.readDeviceObject(defs, []byte(text))
+	if strings.HasPrefix(said, "{") {
+		return p.readDeviceObject(defs, []byte(said))
 	}
-	for word := range strings.SplitSeq(text, ";") {
+	for word := range strings.SplitSeq(said, ";") {
 		name, value, _ := strings.Cut(word, "=")
 		def, ok := defs.Lookup(name)
 		if !ok {
-			return fmt.Errorf("no resource %s%s", spell.Quoted(name), index.DidYouMean(name, defs.Names()))
+			return fmt.Errorf("no resource %s%s", text.Quoted(name), index.DidYouMean(name, defs.Names()))
 		}
 		if p.names(def.ID) {
 			return fmt.Errorf("the devices of %s are given twice", def.Name)
@@ -95,9 +95,9 @@ func (p *Patch) readDevices(defs *index.Defs, text string) error {
 	return nil
 }
 
-func (p *Patch) readDeviceObject(defs *index.Defs, text []byte) error {
+func (p *Patch) readDeviceObject(defs *index.Defs, said []byte) error {
 	var object map[string][]Device
-	dec := json.NewDecoder(bytes.NewReader(text))
+	dec := json.NewDecoder(bytes.NewReader(said))
 	dec.UseNumber()
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&object); err != nil {
@@ -109,7 +109,7 @@ func (p *Patch) readDeviceObject(defs *index.Defs, text []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		def, ok := defs.Lookup(name)
 		if !ok {
-			return fmt.Errorf("no resource %s%s", spell.Quoted(name), index.DidYouMean(name, defs.Names()))
+			return fmt.Errorf("no resource %s%s", text.Quoted(name), index.DidYouMean(name, defs.Names()))
 		}
 		if err := countable(def); err != nil {
 			return err
@@ -167,7 +167,7 @@ func (g *given) read(from *Device) error {
 	case "drained":
 		g.stated[d.ID], d.Drained, d.Reason = true, true, from.Reason
 	default:
-		return fmt.Errorf("device %s: %w", d.ID, spell.NotOneOf(from.State, []string{"free", "busy", "cut", "drained"}))
+		return fmt.Errorf("device %s: %w", d.ID, text.NotOneOf(from.State, []string{"free", "busy", "cut", "drained"}))
 	}
 	if from.Slices != nil {
 		g.facts[d.ID] = true

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // maxWord bounds words such as a reason, a feature or a string resource, in
@@ -55,7 +55,7 @@ const (
 
 func readQueue(n *index.Node, s string) error {
 	if s != "" && !index.ValidNodeName(s) {
-		return fmt.Errorf("%s cannot be a queue: use letters, digits and . - _", spell.Quoted(s))
+		return fmt.Errorf("%s cannot be a queue: use letters, digits and . - _", text.Quoted(s))
 	}
 	n.Queue = s
 	return nil
@@ -69,7 +69,7 @@ func readPriority(n *index.Node, s string) error {
 	whole, frac, _ := strings.Cut(s, ".")
 	v, err := strconv.ParseInt(whole, 10, 32)
 	if err != nil || strings.Trim(frac, "0") != "" {
-		return fmt.Errorf("%s is not a whole number from %d to %d", spell.Quoted(s), math.MinInt32, math.MaxInt32)
+		return fmt.Errorf("%s is not a whole number from %d to %d", text.Quoted(s), math.MinInt32, math.MaxInt32)
 	}
 	n.Priority = int32(v)
 	return nil
@@ -99,7 +99,7 @@ func (m measure) read(s string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !m.valid(v) {
-		return 0, fmt.Errorf("%s is not %s", spell.Quoted(s), m.is)
+		return 0, fmt.Errorf("%s is not %s", text.Quoted(s), m.is)
 	}
 	return v + 0, nil // so that -0 is 0
 }
@@ -121,7 +121,7 @@ func readFeatures(n *index.Node, s string) error {
 		switch {
 		case f == "" || slices.Contains(n.Features, f):
 		case !index.ValidNodeName(f):
-			return fmt.Errorf("%s cannot be a feature: use letters, digits and . - _", spell.Quoted(f))
+			return fmt.Errorf("%s cannot be a feature: use letters, digits and . - _", text.Quoted(f))
 		default:
 			n.Features = append(n.Features, f)
 		}
@@ -160,7 +160,7 @@ func CheckWord(s string) error {
 	switch {
 	case len(s) > maxWord:
 		return fmt.Errorf("the text has %d bytes; at most %d are kept", len(s), maxWord)
-	case !spell.IsPrintable(s):
+	case !text.IsPrintable(s):
 		return fmt.Errorf("%s has characters that cannot be printed", strconv.Quote(s))
 	}
 	return nil

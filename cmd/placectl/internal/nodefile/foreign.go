@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // What other tools say of nodes is read in two steps. A reader of one tool says of each
@@ -55,15 +55,15 @@ type Unmapped struct {
 
 // String is the field as notes tell of it: weight (40 nodes, all 1).
 func (u *Unmapped) String() string {
-	s := u.Field + " (" + spell.Plural(u.Nodes, "node")
+	s := u.Field + " (" + text.Plural(u.Nodes, "node")
 	switch {
 	case u.value == "":
 	case u.one && u.Nodes > 1:
-		s += ", all " + spell.Quoted(u.value)
+		s += ", all " + text.Quoted(u.value)
 	case u.one:
-		s += ", " + spell.Quoted(u.value)
+		s += ", " + text.Quoted(u.value)
 	default:
-		s += ", such as " + spell.Quoted(u.value)
+		s += ", such as " + text.Quoted(u.value)
 	}
 	return s + ")"
 }

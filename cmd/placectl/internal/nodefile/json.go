@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // jsonNodes reads a node file that is JSON: an array of objects, or one object
@@ -268,14 +268,14 @@ func (j *jsonNodes) value() (jsonValue, error) {
 			v.text = strings.Join(members, ",")
 			return v, nil
 		}
-		text, err := j.scalar(tok)
+		words, err := j.scalar(tok)
 		if err != nil {
 			return v, err
 		}
-		if strings.Contains(text, ",") {
-			return v, j.Errorf(j.at, "%s has a comma, which separates the members of lists", spell.Quoted(text))
+		if strings.Contains(words, ",") {
+			return v, j.Errorf(j.at, "%s has a comma, which separates the members of lists", text.Quoted(words))
 		}
-		members = append(members, text)
+		members = append(members, words)
 	}
 }
 
@@ -311,7 +311,7 @@ func describeToken(tok json.Token) string {
 	case nil:
 		return "null"
 	case string:
-		return "the string " + spell.Quoted(tok)
+		return "the string " + text.Quoted(tok)
 	case bool:
 		return strconv.FormatBool(tok)
 	case json.Number:

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // key is what a column of a node file, or a key of key=value, is about.
@@ -61,16 +61,16 @@ func unknownKey(defs *index.Defs, word, sample string) error {
 	for i := range fields {
 		known = append(known, fields[i].name)
 	}
-	text := spell.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
+	words := text.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
 	typ := guessType(sample)
 	if _, err := index.NewDefs().Add(index.Def{Name: word, Type: typ}); err != nil {
-		return errors.New(text) // no resource could be called so
+		return errors.New(words) // no resource could be called so
 	}
-	text += " (to declare it: placectl resource add " + word + "=" + typ.String()
+	words += " (to declare it: placectl resource add " + word + "=" + typ.String()
 	if typ.Numeric() {
-		text += ", or " + typ.String() + ",consumable when jobs use it up"
+		words += ", or " + typ.String() + ",consumable when jobs use it up"
 	}
-	return errors.New(text + ")")
+	return errors.New(words + ")")
 }
 
 // guessType is the type of resource that a value looks like.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // A file of machines as a loop over hosts writes it: behind == NAME the output of lscpu -J,
@@ -41,10 +41,10 @@ func (f *File) parseLscpu() error {
 		line, _, _ := bytes.Cut(f.Data[at:], []byte{'\n'})
 		begins := at
 		at += len(line) + 1
-		text := strings.TrimSpace(string(line))
-		name, opens := strings.CutPrefix(text, "==")
+		words := strings.TrimSpace(string(line))
+		name, opens := strings.CutPrefix(words, "==")
 		switch {
-		case text == "":
+		case words == "":
 		case opens:
 			s.finish(n)
 			var err error
@@ -54,19 +54,19 @@ func (f *File) parseLscpu() error {
 			n.give("==", "state", "free", begins)
 		case n == nil:
 			return f.Errorf(begins, "a machine begins with a line such as == n1, and this stands before the first")
-		case strings.HasPrefix(text, "{"):
+		case strings.HasPrefix(words, "{"):
 			end, err := s.lscpu(n, begins)
 			if err != nil {
 				return err
 			}
 			at = end
 		default:
-			s.line(n, text, begins)
+			s.line(n, words, begins)
 		}
 	}
 	s.finish(n)
 	if u := s.left[otherFields]; u != nil {
-		u.Field = spell.Plural(len(s.fields), "other field")
+		u.Field = text.Plural(len(s.fields), "other field")
 	}
 	return s.done()
 }

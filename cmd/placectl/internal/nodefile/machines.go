@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // MachineFields are those of a line of a file of machines. Behind them may stand the
@@ -52,7 +52,7 @@ type machineKind struct {
 
 func parseMachine(words []string) (k machineKind, err error) {
 	if len(words) != machineFields && len(words) != machineFields+1 {
-		return k, fmt.Errorf("%s", spell.Plural(len(words), "field"))
+		return k, fmt.Errorf("%s", text.Plural(len(words), "field"))
 	}
 	k.name = words[1]
 	count, countErr := strconv.ParseUint(words[2], 10, 20)
@@ -60,7 +60,7 @@ func parseMachine(words []string) (k machineKind, err error) {
 	mem, memErr := strconv.ParseUint(words[5], 10, 50)
 	for i, err := range []error{countErr, cpusErr, memErr} {
 		if err != nil {
-			return k, fmt.Errorf("%s is no number of %s", spell.Quoted(words[[...]int{2, 3, 5}[i]]), [...]string{"machines", "cores", "kb"}[i])
+			return k, fmt.Errorf("%s is no number of %s", text.Quoted(words[[...]int{2, 3, 5}[i]]), [...]string{"machines", "cores", "kb"}[i])
 		}
 	}
 	k.count, k.cpus, k.mem = int(count), int64(cpus), int64(mem)

@@ -11,8 +11,8 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // maxNodes bounds the nodes of a file.
@@ -60,8 +60,8 @@ func Formats() []string {
 // that is not declared is an error; what other tools say makes it, with the type that its
 // values show. What is wrong with the file is an *infile.Error; that it is another tool's
 // than the format says is another error.
-func Parse(text infile.Text, defs *index.Defs, opt Options) (*File, error) {
-	f := &File{Text: text, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int), Computed: make(map[string]bool),
+func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
+	f := &File{Text: in, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int), Computed: make(map[string]bool),
 		seen: make(map[string]bool), met: make(map[string]bool)}
 	if f.opt.Units == nil {
 		f.opt.Units = new(Units)
@@ -85,7 +85,7 @@ func Parse(text infile.Text, defs *index.Defs, opt Options) (*File, error) {
 		}
 		return f, f.unmet()
 	}
-	return nil, spell.NotOneOf(format, Formats())
+	return nil, text.NotOneOf(format, Formats())
 }
 
 // ownListing is the column that shows that a file was printed by `node list`: no
@@ -116,5 +116,5 @@ func CheckName(s string) error {
 	if index.ValidNodeName(s) {
 		return nil
 	}
-	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", spell.Quoted(s))
+	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", text.Quoted(s))
 }

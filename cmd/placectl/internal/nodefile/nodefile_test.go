@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // nodeDefs declares a resource of every type that reads and prints exactly.
@@ -261,7 +261,7 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	if bad.Line < 1 || bad.Col < 1 || bad.Line > len(lines) || bad.Col > len(lines[bad.Line-1])+2 {
 		t.Fatalf("%q: line %d, column %d: %v", data, bad.Line, bad.Col, err)
 	}
-	if !spell.IsPrintable(spell.Printable(err.Error())) {
+	if !text.IsPrintable(text.Printable(err.Error())) {
 		t.Fatalf("%q: cannot be printed: %q", data, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Options say how a file is to be read. The zero value does for our own formats.
@@ -38,24 +38,24 @@ func ParseColumns(maps, skips []string) (map[string]Column, error) {
 		return nil, nil
 	}
 	out := make(map[string]Column)
-	for _, text := range maps {
-		i := strings.LastIndexByte(text, '=')
-		if i <= 0 || i == len(text)-1 {
-			return nil, fmt.Errorf("--map %s is not HEADER=FIELD[:UNIT], such as RAM=mem:GiB", spell.Quoted(text))
+	for _, words := range maps {
+		i := strings.LastIndexByte(words, '=')
+		if i <= 0 || i == len(words)-1 {
+			return nil, fmt.Errorf("--map %s is not HEADER=FIELD[:UNIT], such as RAM=mem:GiB", text.Quoted(words))
 		}
-		head, c := text[:i], Column{}
-		c.Field, c.Unit, _ = strings.Cut(text[i+1:], ":")
+		head, c := words[:i], Column{}
+		c.Field, c.Unit, _ = strings.Cut(words[i+1:], ":")
 		if _, ok := timeUnits[c.Unit]; !ok && c.Unit != "" && (!isSize("1"+c.Unit) || index.BareSize("1"+c.Unit)) {
-			return nil, fmt.Errorf("--map %s: %s is not a unit: B, KiB to TiB, s, min or h", spell.Quoted(text), spell.Quoted(c.Unit))
+			return nil, fmt.Errorf("--map %s: %s is not a unit: B, KiB to TiB, s, min or h", text.Quoted(words), text.Quoted(c.Unit))
 		}
 		if _, twice := out[head]; twice {
-			return nil, fmt.Errorf("--map %s: %s is mapped twice", spell.Quoted(text), spell.Quoted(head))
+			return nil, fmt.Errorf("--map %s: %s is mapped twice", text.Quoted(words), text.Quoted(head))
 		}
 		out[head] = c
 	}
 	for _, head := range skips {
 		if _, twice := out[head]; twice || head == "" {
-			return nil, fmt.Errorf("--skip %s: it is mapped, or skipped twice, or no header", spell.Quoted(head))
+			return nil, fmt.Errorf("--skip %s: it is mapped, or skipped twice, or no header", text.Quoted(head))
 		}
 		out[head] = Column{Skip: true}
 	}
@@ -84,7 +84,7 @@ func (c Column) complete(text string) string {
 func (f *File) unmet() error {
 	for _, head := range slices.Sorted(maps.Keys(f.opt.Columns)) {
 		if !f.met[head] {
-			return f.Errorf(0, "there is no field %s to map or to skip%s", spell.Quoted(head), index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
+			return f.Errorf(0, "there is no field %s to map or to skip%s", text.Quoted(head), index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
 		}
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Patch is what a row of a node file, or a few key=value words, say of one
@@ -30,7 +30,7 @@ func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) 
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, fmt.Errorf("%s is not key=value, such as ncpus=8", spell.Quoted(w))
+			return nil, fmt.Errorf("%s is not key=value, such as ncpus=8", text.Quoted(w))
 		}
 		k, err := findKey(defs, key, value)
 		switch {

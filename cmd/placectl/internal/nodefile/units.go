@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // In a description of nodes a size must have a unit, for 64 is as likely meant in
@@ -36,7 +36,7 @@ func (u *Units) read(defs *index.Defs, word string) error {
 		unit = word
 	}
 	if one1 := "1" + unit; index.BareSize(one1) || !isSize(one1) {
-		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb", spell.Quoted(word), spell.Quoted(unit))
+		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb", text.Quoted(word), text.Quoted(unit))
 	}
 	if !one {
 		if u.all != "" && u.all != unit {
@@ -48,9 +48,9 @@ func (u *Units) read(defs *index.Defs, word string) error {
 	def, ok := defs.Lookup(name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: no resource %s%s", spell.Quoted(word), spell.Quoted(name), index.DidYouMean(name, defs.Names()))
+		return fmt.Errorf("%s: no resource %s%s", text.Quoted(word), text.Quoted(name), index.DidYouMean(name, defs.Names()))
 	case def.Type != index.Size:
-		return fmt.Errorf("%s: %s is a %s; only sizes have a unit", spell.Quoted(word), def.Name, def.Type)
+		return fmt.Errorf("%s: %s is a %s; only sizes have a unit", text.Quoted(word), def.Name, def.Type)
 	case u.of[def.ID] != "" && u.of[def.ID] != unit:
 		return fmt.Errorf("is %s and %s for %s", u.of[def.ID], unit, def.Name)
 	}

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Replace puts data into a file, whole or not at all: it is written beside
@@ -57,5 +57,5 @@ func notWritten(path string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return fmt.Errorf("%s cannot be written in folder %s: %w", spell.Quoted(path), spell.Quoted(filepath.Dir(path)), err)
+	return fmt.Errorf("%s cannot be written in folder %s: %w", text.Quoted(path), text.Quoted(filepath.Dir(path)), err)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // rawText appends a cell for programs. On a terminal it quotes what cannot be
@@ -13,8 +13,8 @@ import (
 func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 	start := len(b)
 	b = appendMachine(b, v, k)
-	if p.o.Terminal && !spell.IsPrintable(string(b[start:])) {
-		b = spell.AppendPrintable(b[:start], string(b[start:]))
+	if p.o.Terminal && !text.IsPrintable(string(b[start:])) {
+		b = text.AppendPrintable(b[:start], string(b[start:]))
 	}
 	return b
 }
@@ -58,7 +58,7 @@ func (l *csvLayout) field(p *Printer, i int, v any, k Kind) {
 	}
 	l.cell = p.rawText(l.cell[:0], v, k)
 	if !p.o.Raw && commands(string(l.cell)) {
-		l.cell = spell.AppendPrintable(nil, string(l.cell))
+		l.cell = text.AppendPrintable(nil, string(l.cell))
 	}
 	if !p.o.Raw && isFormula(v, l.cell) {
 		l.cell = append([]byte{'\''}, l.cell...)
@@ -127,10 +127,10 @@ func (l *tsvLayout) field(p *Printer, i int, v any, k Kind) {
 		case esc >= 0:
 			p.buf = append(p.buf, '\\', `tnr\`[esc])
 		case p.o.Terminal && c >= 0x7f:
-			p.buf = append(p.buf, spell.Printable(string(l.cell[at:]))...)
+			p.buf = append(p.buf, text.Printable(string(l.cell[at:]))...)
 			return
 		case p.o.Terminal && c < ' ':
-			p.buf = append(p.buf, spell.Printable(string(l.cell[at:at+1]))...)
+			p.buf = append(p.buf, text.Printable(string(l.cell[at:at+1]))...)
 		default:
 			p.buf = append(p.buf, c)
 		}
@@ -142,7 +142,7 @@ type mdLayout struct{ cell []byte }
 
 func (l *mdLayout) begin(p *Printer) {
 	for _, c := range p.cols {
-		l.cell = spell.AppendPrintable(l.cell[:0], c.Name)
+		l.cell = text.AppendPrintable(l.cell[:0], c.Name)
 		l.field(p)
 	}
 	p.buf = append(p.buf, "|\n"...)
@@ -187,7 +187,7 @@ func (l *idLayout) begin(*Printer) {}
 func (l *idLayout) row(p *Printer, values []any) {
 	l.cell = p.rawText(l.cell[:0], values[0], p.cols[0].Kind)
 	if bytes.ContainsAny(l.cell, "\n\r") {
-		l.cell = spell.AppendPrintable(nil, string(l.cell))
+		l.cell = text.AppendPrintable(nil, string(l.cell))
 	}
 	p.buf = append(append(p.buf, l.cell...), '\n')
 }

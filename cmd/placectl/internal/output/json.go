@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // jsonLayout writes objects: in an array, one alone, or one a line. The keys
@@ -63,7 +63,7 @@ func appendJSONValue(b []byte, v any, k Kind) []byte {
 	if n, ok := WholeNumber(v); ok {
 		if k == Time {
 			b = append(b, '"')
-			return append(spell.AppendRFC3339(b, n), '"')
+			return append(text.AppendRFC3339(b, n), '"')
 		}
 		return strconv.AppendInt(b, n, 10)
 	}

@@ -3,7 +3,7 @@ package output
 import (
 	"bytes"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // lineLayout writes a column a line, and a blank line between rows. It is also
@@ -64,10 +64,10 @@ func (l *lineLayout) appendName(b []byte, name string) []byte {
 
 // title is the name of a column as a terminal can show it.
 func title(c *Column) string {
-	if spell.IsPrintable(c.Name) {
+	if text.IsPrintable(c.Name) {
 		return c.Name
 	}
-	return string(spell.AppendPrintable(nil, c.Name))
+	return string(text.AppendPrintable(nil, c.Name))
 }
 
 func (l *lineLayout) flush(*Printer) {}

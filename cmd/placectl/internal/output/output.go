@@ -13,7 +13,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Format is a form of output.
@@ -89,7 +89,7 @@ func ParseFormat(s string) (Format, error) {
 			return Format(i), nil
 		}
 	}
-	return Table, spell.NotOneOf(s, FormatNames())
+	return Table, text.NotOneOf(s, FormatNames())
 }
 
 // Kind says what a column's values mean. A value may be nil in any column, and

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"pgregory.net/rapid"
 )
 
@@ -288,7 +288,7 @@ func TestAnyTextSurvives(t *testing.T) {
 		}
 		for form := range FormatNames() {
 			got = render(t, Options{Format: Format(form)}, true, rapid.IntRange(1, 60).Draw(rt, "width"), res, rows)
-			if rest := strings.NewReplacer("\n", "", "\t", "").Replace(got); !spell.IsPrintable(rest) {
+			if rest := strings.NewReplacer("\n", "", "\t", "").Replace(got); !text.IsPrintable(rest) {
 				rt.Fatalf("%s on a terminal: %q", FormatNames()[form], got)
 			}
 		}

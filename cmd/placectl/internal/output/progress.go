@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 const (
@@ -58,16 +58,16 @@ func (p *Progress) Done() {
 // line is the bar as text, never wider than the terminal: a line that wraps
 // could not be drawn over.
 func (p *Progress) line(now time.Time) string {
-	text := p.label + " " + spell.Comma(p.count)
+	words := p.label + " " + text.Comma(p.count)
 	if p.total > 0 {
 		part := min(float64(p.count)/float64(p.total), 1)
 		full := int(part * progressCells)
-		text = p.label + " [" + strings.Repeat("#", full) + strings.Repeat(".", progressCells-full) + "] " +
-			spell.Comma(p.count) + "/" + spell.Comma(p.total)
+		words = p.label + " [" + strings.Repeat("#", full) + strings.Repeat(".", progressCells-full) + "] " +
+			text.Comma(p.count) + "/" + text.Comma(p.total)
 	}
-	text += "  " + spell.FormatDuration(now.Sub(p.began).Truncate(time.Second))
-	if p.width > 1 && len(text) >= p.width {
-		text = text[:p.width-1]
+	words += "  " + text.FormatDuration(now.Sub(p.began).Truncate(time.Second))
+	if p.width > 1 && len(words) >= p.width {
+		words = words[:p.width-1]
 	}
-	return text
+	return words
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/spool"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // tableLayout lines columns up. It holds the rows back to measure them, as text.
@@ -44,7 +44,7 @@ func (l *tableLayout) begin(p *Printer) {
 		return
 	}
 	for i, c := range p.cols {
-		l.cell = spell.AppendPrintable(l.cell[:0], strings.ToUpper(c.Name))
+		l.cell = text.AppendPrintable(l.cell[:0], strings.ToUpper(c.Name))
 		l.endCell(i)
 	}
 	l.endRow()

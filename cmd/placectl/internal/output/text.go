@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // AppendHuman appends a value as people read it; nothing for nil.
@@ -22,9 +22,9 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 	if n, ok := WholeNumber(v); ok {
 		switch c.Kind {
 		case Time:
-			return spell.AppendLocal(b, n, p.o.Zone)
+			return text.AppendLocal(b, n, p.o.Zone)
 		case Duration:
-			return spell.AppendDuration(b, n)
+			return text.AppendDuration(b, n)
 		case Size:
 			return append(b, p.sizeText(n)...)
 		}
@@ -35,31 +35,31 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 		return b
 	case string:
 		if c.Kind == Prose {
-			v = spell.LocalTimes(v, p.o.Zone)
+			v = text.LocalTimes(v, p.o.Zone)
 		}
-		return spell.AppendPrintable(b, v)
+		return text.AppendPrintable(b, v)
 	case float64:
 		return appendFloat(b, v)
 	case []string:
 		switch {
 		case c.Kind == Words:
-			return append(b, spell.JoinWords(v)...)
+			return append(b, text.JoinWords(v)...)
 		case c.Nodes:
-			return spell.AppendPrintable(b, index.FoldNodeList(v))
+			return text.AppendPrintable(b, index.FoldNodeList(v))
 		}
-		return spell.AppendPrintable(b, strings.Join(v, ","))
+		return text.AppendPrintable(b, strings.Join(v, ","))
 	case fmt.Stringer:
-		return spell.AppendPrintable(b, spell.LocalTimes(v.String(), p.o.Zone))
+		return text.AppendPrintable(b, text.LocalTimes(v.String(), p.o.Zone))
 	}
-	return spell.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
+	return text.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
 }
 
-// sizeText is spell.FormatSize with a memory.
+// sizeText is text.FormatSize with a memory.
 func (p *Printer) sizeText(n int64) string {
 	if s, ok := p.sizes[n]; ok {
 		return s
 	}
-	s := spell.FormatSize(n)
+	s := text.FormatSize(n)
 	if p.sizes == nil {
 		p.sizes = map[int64]string{}
 	}
@@ -77,7 +77,7 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 	}
 	if n, ok := WholeNumber(v); ok {
 		if k == Time {
-			return spell.AppendRFC3339(b, n)
+			return text.AppendRFC3339(b, n)
 		}
 		return strconv.AppendInt(b, n, 10)
 	}
@@ -96,7 +96,7 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 		return strconv.AppendUint(b, v, 10)
 	case []string:
 		if k == Words {
-			return append(b, spell.JoinWords(v)...)
+			return append(b, text.JoinWords(v)...)
 		}
 		return append(b, strings.Join(v, ",")...)
 	}

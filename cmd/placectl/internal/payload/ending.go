@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -49,9 +49,9 @@ func flagDuration(c Flags, flag string) (time.Duration, error) {
 	if !c.IsSet(flag) {
 		return 0, nil
 	}
-	d, err := spell.ParseDuration(c.String(flag))
+	d, err := text.ParseDuration(c.String(flag))
 	if err == nil && d%time.Second != 0 {
-		err = fmt.Errorf("%s has parts of a second", spell.Quoted(c.String(flag)))
+		err = fmt.Errorf("%s has parts of a second", text.Quoted(c.String(flag)))
 	}
 	if err != nil {
 		return 0, usage.Errorf("--%s: %w", flag, err)
@@ -64,21 +64,21 @@ func flagDuration(c Flags, flag string) (time.Duration, error) {
 const defaultBefore = "60"
 
 // readSignal reads [B:]SIGNAL[@TIME]: USR1@120, SIGTERM@2m, 10, B:INT@30.
-func readSignal(text string, e *store.Ending) error {
-	name, before, timed := strings.Cut(text, "@")
+func readSignal(value string, e *store.Ending) error {
+	name, before, timed := strings.Cut(value, "@")
 	if !timed {
 		before = defaultBefore
 	}
 	name, e.First = strings.CutPrefix(name, "B:")
 	if e.Signal = signalNumber(name); e.Signal == 0 {
-		return fmt.Errorf("%s is not a signal such as USR1 or TERM, with @ and the seconds before the end: USR1@120", spell.Quoted(name))
+		return fmt.Errorf("%s is not a signal such as USR1 or TERM, with @ and the seconds before the end: USR1@120", text.Quoted(name))
 	}
-	d, err := spell.ParseDuration(before)
+	d, err := text.ParseDuration(before)
 	switch {
 	case err != nil:
 		return err
 	case d < time.Second || d%time.Second != 0:
-		return fmt.Errorf("%s is not a number of seconds from 1 on", spell.Quoted(before))
+		return fmt.Errorf("%s is not a number of seconds from 1 on", text.Quoted(before))
 	}
 	e.Before = d
 	return nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // exportNone are the variables that go along whatever --export says: a program hardly runs
@@ -21,7 +21,7 @@ var notExported = []string{"_", "PWD", "OLDPWD", "SHLVL"}
 
 // exported is the environment that a job gets, in the order of its names.
 func (p Process) exported(flags Flags) ([]string, error) {
-	items, err := spell.SplitItems(flags.String("export"))
+	items, err := text.SplitItems(flags.String("export"))
 	switch {
 	case err != nil:
 		return nil, usage.Errorf("--export: %w", err)
@@ -81,11 +81,11 @@ func named(name, value string, set bool, here map[string]string) (string, error)
 	}
 	switch {
 	case name == "" || strings.ContainsAny(name, " \t\n\x00"):
-		return "", usage.Errorf("--export: %s is not the name of a variable", spell.Quoted(name))
+		return "", usage.Errorf("--export: %s is not the name of a variable", text.Quoted(name))
 	case ofJob(name) && (!set || strings.HasPrefix(name, "PLACECTL_")):
 		return "", usage.Errorf("--export: %s is for the job that submits, and cannot go along", name)
 	case !set && !there:
-		return "", usage.Errorf("--export: %s is not set; %s=VALUE sets it", spell.Quoted(name), spell.Printable(name))
+		return "", usage.Errorf("--export: %s is not set; %s=VALUE sets it", text.Quoted(name), text.Printable(name))
 	case strings.IndexByte(value, 0) >= 0:
 		return "", usage.Errorf("--export: the value of %s has a NUL byte", name)
 	}

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -101,11 +101,11 @@ func isDirectory(said, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return usage.Errorf("there is no directory %s", spell.Quoted(said))
+		return usage.Errorf("there is no directory %s", text.Quoted(said))
 	case err != nil:
 		return usage.Errorf("%w", err)
 	case !info.IsDir():
-		return usage.Errorf("%s is no directory", spell.Quoted(said))
+		return usage.Errorf("%s is no directory", text.Quoted(said))
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 		return "", usage.Errorf("--%s is empty: name a file", flag)
 	case p == "" || strings.HasSuffix(p, "/"):
 		if p != "" {
-			return "", usage.Errorf("--%s %s is a directory: name a file in it", flag, spell.Quoted(p))
+			return "", usage.Errorf("--%s %s is a directory: name a file in it", flag, text.Quoted(p))
 		}
 		return "", nil
 	}
@@ -152,7 +152,7 @@ func (from Process) umask(c Flags) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(c.String("umask"), 8, 32)
 	if err != nil || n > 0o777 {
-		return 0, usage.Errorf("--umask wants an octal number up to 777, not %s", spell.Quoted(c.String("umask")))
+		return 0, usage.Errorf("--umask wants an octal number up to 777, not %s", text.Quoted(c.String("umask")))
 	}
 	return uint32(n), nil
 }
@@ -172,7 +172,7 @@ func ownUmask() uint32 {
 // oneOf checks a flag whose value is one of a few words.
 func oneOf(c Flags, flag string, words ...string) error {
 	if !slices.Contains(words, c.String(flag)) {
-		return usage.Errorf("--%s: %w", flag, spell.NotOneOf(c.String(flag), words))
+		return usage.Errorf("--%s: %w", flag, text.NotOneOf(c.String(flag), words))
 	}
 	return nil
 }

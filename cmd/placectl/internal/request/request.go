@@ -5,8 +5,8 @@ package request
 import (
 	"cmp"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/urfave/cli/v2"
 )
@@ -16,9 +16,9 @@ func Read(c *cli.Context, args []string) (placer.Request, error) {
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
-		Prefer: spell.SplitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
-	for _, text := range c.StringSlice("pool") {
-		for _, one := range spell.SplitList(text) {
+		Prefer: text.SplitList(c.String("prefer")), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
+	for _, value := range c.StringSlice("pool") {
+		for _, one := range text.SplitList(value) {
 			a, err := placer.ParsePoolAmount(one)
 			if err != nil {
 				return q, usage.Errorf("--pool: %w", err)
@@ -36,7 +36,7 @@ func Read(c *cli.Context, args []string) (placer.Request, error) {
 		return q, usage.Errorf("the select is empty: write one such as 2:ncpus=4")
 	}
 	if c.IsSet("walltime") {
-		d, err := spell.ParseDuration(c.String("walltime"))
+		d, err := text.ParseDuration(c.String("walltime"))
 		if err != nil {
 			return q, usage.Errorf("--walltime: %w", err)
 		}

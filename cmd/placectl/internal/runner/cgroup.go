@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -193,7 +193,7 @@ func (g *cgroup) exceeded() string {
 	case g == nil || g.value("memory.events", "oom_kill ") == 0:
 		return ""
 	case g.memory == 0:
-		return fmt.Sprintf("its host had no memory left, and it used %s", spell.FormatSize(g.peak()))
+		return fmt.Sprintf("its host had no memory left, and it used %s", text.FormatSize(g.peak()))
 	}
 	return exceeding(g.memory, g.peak())
 }

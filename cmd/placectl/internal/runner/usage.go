@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -52,7 +52,7 @@ func (a *attendance) lookAtMemory() {
 
 // exceeding says what was asked for and what was used.
 func exceeding(asked, used int64) string {
-	return fmt.Sprintf("it asked for %s of memory and used %s", spell.FormatSize(asked), spell.FormatSize(used))
+	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
 
 // trim gives memory back that is not needed while a command runs: there may be a thousand

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -18,7 +18,7 @@ func Pairs(words []string, what string) ([]Pair, error) {
 	for _, arg := range words {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || value == "" {
-			return nil, fmt.Errorf("%s is not NAME=%s", spell.Quoted(arg), what)
+			return nil, fmt.Errorf("%s is not NAME=%s", text.Quoted(arg), what)
 		}
 		pairs = append(pairs, Pair{name, value})
 	}
@@ -29,7 +29,7 @@ func Pairs(words []string, what string) ([]Pair, error) {
 func ParseLoad(p Pair) (fairshare.ClassLoad, error) {
 	n, err := strconv.Atoi(p.Value)
 	if err != nil || n < 0 || n > fairshare.MaxCount {
-		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.Class, spell.Quoted(p.Value), int64(fairshare.MaxCount))
+		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.Class, text.Quoted(p.Value), int64(fairshare.MaxCount))
 	}
 	return fairshare.ClassLoad{Class: p.Class, Load: n}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // File is a state that has been read and checked. Parse makes one.
@@ -115,7 +115,7 @@ func (f *File) members() error {
 				return err
 			}
 		case !slices.Contains(notes, name):
-			f.Unknown = append(f.Unknown, spell.Quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
+			f.Unknown = append(f.Unknown, text.Quoted(name)+index.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		seen[name] = true
 	}

@@ -3,7 +3,7 @@ package sharefile
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
@@ -24,11 +24,11 @@ func (f *File) check() error {
 			return f.Errorf(0, "class %d has no name", i+1)
 		}
 		if names[c.Name] {
-			return f.Errorf(0, "class %s is there twice", spell.Quoted(c.Name))
+			return f.Errorf(0, "class %s is there twice", text.Quoted(c.Name))
 		}
 		names[c.Name] = true
 		if c.Running < 0 || c.Running > fairshare.MaxCount {
-			return f.Errorf(0, "class %s runs %d: expected 0 to %d", spell.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
+			return f.Errorf(0, "class %s runs %d: expected 0 to %d", text.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
 		}
 		running += c.Running
 	}

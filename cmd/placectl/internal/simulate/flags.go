@@ -7,9 +7,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -55,7 +55,7 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	for _, word := range words {
 		p := slices.Index(backfill.PolicyNames(), word)
 		if p < 0 {
-			return nil, usage.Errorf("%s: %w", "--"+flag, spell.NotOneOf(word, backfill.PolicyNames()))
+			return nil, usage.Errorf("%s: %w", "--"+flag, text.NotOneOf(word, backfill.PolicyNames()))
 		}
 		o.Policies = append(o.Policies, backfill.Policy(p))
 	}

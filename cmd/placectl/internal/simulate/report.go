@@ -9,7 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 )
 
@@ -87,7 +87,7 @@ func (t *Trace) SVG(run *Run, zone *time.Location) []byte {
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
 	first := t.first()
 	g := t.gantt(run)
-	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", t.name, run.Policy, spell.Plural(s.Jobs, "job"), 100*s.Utilisation)
+	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", t.name, run.Policy, text.Plural(s.Jobs, "job"), 100*s.Utilisation)
 	w := g.Window(time.Unix(first, 0), time.Unix(max(first+s.Makespan, first+1), 0))
 	return g.SVG(w, &chart.Options{Width: svgWidth, Zone: zone})
 }

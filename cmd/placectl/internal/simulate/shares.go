@@ -3,7 +3,7 @@ package simulate
 import (
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -34,7 +34,7 @@ var requestorWords = []string{"user", "group", "queue", "partition", "program"}
 // CheckRequestor refuses what is no column of a log that can be a requestor.
 func CheckRequestor(by string) error {
 	if requestorColumns[by] == nil {
-		return spell.NotOneOf(by, requestorWords)
+		return text.NotOneOf(by, requestorWords)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
@@ -95,7 +95,7 @@ func Read(in io.Reader, o *Options) (*Trace, error) {
 // know, and detail what only those want to know who look closely.
 func (t *Trace) Skipped(note, detail func(format string, args ...any)) {
 	if t.wide > 0 {
-		note("skipped %s wider than the machine's %d processors", spell.Plural(t.wide, "job"), t.procs)
+		note("skipped %s wider than the machine's %d processors", text.Plural(t.wide, "job"), t.procs)
 	}
 	if t.cluster == nil {
 		return
@@ -103,16 +103,16 @@ func (t *Trace) Skipped(note, detail func(format string, args ...any)) {
 	unfit, most := 0, ""
 	for _, why := range slices.Sorted(maps.Keys(t.cluster.unfit)) {
 		n := t.cluster.unfit[why]
-		detail("%s: %s", spell.Plural(n, "job"), why)
+		detail("%s: %s", text.Plural(n, "job"), why)
 		if unfit += n; most == "" || n > t.cluster.unfit[most] {
 			most = why
 		}
 	}
 	if unfit > 0 {
-		note("skipped %s that the nodes can never serve, such as (-v lists all): %s", spell.Plural(unfit, "job"), most)
+		note("skipped %s that the nodes can never serve, such as (-v lists all): %s", text.Plural(unfit, "job"), most)
 	}
 	if n := t.cluster.avoided; n > 0 {
-		note("%s asked to be kept off some nodes (^), which is left out", spell.Plural(n, "job"))
+		note("%s asked to be kept off some nodes (^), which is left out", text.Plural(n, "job"))
 	}
 }
 

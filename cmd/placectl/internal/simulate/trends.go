@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 )
@@ -58,7 +58,7 @@ func (t *Trace) Page(run *Run) *report.Page {
 	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Policy), From: s.From, To: s.From + s.Step*int64(len(s.Points)), Series: s,
 		Waits: trends.Waits(jobs, func(j *trends.Job) string { return j.User }),
 		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"}, {fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
-			{string(spell.AppendDuration(nil, int64(sum.AvgWait))), "mean wait"}, {string(spell.AppendDuration(nil, sum.MaxWait)), "longest wait"},
+			{string(text.AppendDuration(nil, int64(sum.AvgWait))), "mean wait"}, {string(text.AppendDuration(nil, sum.MaxWait)), "longest wait"},
 			{fmt.Sprintf("%.1f", sum.AvgSlowdown), "mean slowdown"}}}
 	p.Now = p.To
 	if t.cluster == nil {

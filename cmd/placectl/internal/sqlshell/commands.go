@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // command is a command of the shell.
@@ -50,7 +50,7 @@ func (s *Shell) do(line string) error {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return usage.Of("shell", "no command %s%s; .help lists them", spell.Quoted(name), index.DidYouMean(name, names))
+		return usage.Of("shell", "no command %s%s; .help lists them", text.Quoted(name), index.DidYouMean(name, names))
 	}
 	return all[i].run(s, strings.TrimSpace(arg))
 }
@@ -62,7 +62,7 @@ func (s *Shell) toggle(to *bool, arg string) error {
 	case "on", "off":
 		*to = arg == "on"
 	default:
-		return usage.Of("shell", "%s is neither on nor off", spell.Quoted(arg))
+		return usage.Of("shell", "%s is neither on nor off", text.Quoted(arg))
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func splitWords(arg string) (words []string, err error) {
 		if quote := arg[0]; quote == '"' || quote == '\'' {
 			end := strings.IndexByte(arg[1:], quote)
 			if end < 0 {
-				return nil, fmt.Errorf("%s is not closed", spell.Quoted(arg))
+				return nil, fmt.Errorf("%s is not closed", text.Quoted(arg))
 			}
 			words, arg = append(words, arg[1:end+1]), arg[end+2:]
 			continue

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // answer prints one answer where that is to go: into a file, or to stdout, there through a
@@ -68,7 +68,7 @@ func (s *Shell) width(arg string) error {
 	for _, w := range strings.Fields(arg) {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > 10_000 {
-			return usage.Of("shell", ".width: %s is no width from 0 to 10000", spell.Quoted(w))
+			return usage.Of("shell", ".width: %s is no width from 0 to 10000", text.Quoted(w))
 		}
 		widths = append(widths, n)
 	}

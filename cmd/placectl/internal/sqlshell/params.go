@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // MostNumbered is the greatest number of a parameter.
@@ -82,7 +82,7 @@ func (s *Shell) param(arg string) error {
 	case (what == "list" || what == "") && len(words) == 0:
 		return s.listParams()
 	default:
-		return usage.Of("shell", ".param: %s is none of set NAME VALUE, unset NAME, list, clear", spell.Quoted(arg))
+		return usage.Of("shell", ".param: %s is none of set NAME VALUE, unset NAME, list, clear", text.Quoted(arg))
 	}
 	if err != nil {
 		return usage.Of("shell", ".param: %w", err)

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/query"
 )
 
@@ -41,7 +41,7 @@ func (s *Shell) showSchema(arg string) error {
 		}
 		name = strings.ToLower(name)
 		if !slices.Contains(names, name) {
-			return usage.Of("shell", "no table %s%s", spell.Quoted(name), index.DidYouMean(name, names))
+			return usage.Of("shell", "no table %s%s", text.Quoted(name), index.DidYouMean(name, names))
 		}
 		names = []string{name}
 	}
@@ -56,8 +56,8 @@ func (s *Shell) showSchema(arg string) error {
 			return err
 		}
 		for _, name := range names {
-			if text, ok := s.schema.Views[name]; ok {
-				fmt.Fprintf(to.Out, "CREATE VIEW %s AS %s;\n", name, text)
+			if label, ok := s.schema.Views[name]; ok {
+				fmt.Fprintf(to.Out, "CREATE VIEW %s AS %s;\n", name, label)
 			}
 		}
 		return nil

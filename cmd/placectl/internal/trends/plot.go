@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // curve is a value over time, and how it is shown.
@@ -35,7 +35,7 @@ func count(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-func seconds(v float64) string { return string(spell.AppendDuration(nil, roundly(int64(v)))) }
+func seconds(v float64) string { return string(text.AppendDuration(nil, roundly(int64(v)))) }
 
 // roundly leaves out what people do not look at: the seconds of hours, the minutes of days.
 func roundly(s int64) int64 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Measures of a picture, in pixels.
@@ -30,7 +30,7 @@ func (s *Series) SVG(title string, zone *time.Location) []byte {
 </style>
 <rect class="ground" width="100%%" height="100%%"/>
 <text x="%d" y="22" font-size="15">`, svgWidth, height, svgLeft)
-	b.WriteString(spell.Markup(title))
+	b.WriteString(text.Markup(title))
 	b.WriteString("</text>\n")
 	for n, c := range curves {
 		s.svgCurve(&b, &c, 40+n*(svgHeight+svgGap)+16, zone)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
 
@@ -91,7 +91,7 @@ func (v *Verb[R]) checkArgs(c *cli.Context) error {
 		case a.Kind == KindRequest || a.Kind == KindCommand:
 			return nil
 		case a.Kind == KindWord && i < c.NArg() && !slices.Contains(a.words(), c.Args().Get(i)):
-			return usage.Errorf("%w", spell.NotOneOf(c.Args().Get(i), a.words()))
+			return usage.Errorf("%w", text.NotOneOf(c.Args().Get(i), a.words()))
 		}
 	}
 	what := ""
@@ -101,13 +101,13 @@ func (v *Verb[R]) checkArgs(c *cli.Context) error {
 	n := c.NArg()
 	switch least, most := v.argLimits(c); {
 	case n < least && least == most:
-		return usage.Errorf("wants %s%s, got %d", spell.Plural(least, "argument"), what, n)
+		return usage.Errorf("wants %s%s, got %d", text.Plural(least, "argument"), what, n)
 	case n < least:
-		return usage.Errorf("wants at least %s%s, got %d", spell.Plural(least, "argument"), what, n)
+		return usage.Errorf("wants at least %s%s, got %d", text.Plural(least, "argument"), what, n)
 	case most == 0 && n > 0:
-		return usage.Errorf("takes no arguments, got %s", spell.Quoted(c.Args().First()))
+		return usage.Errorf("takes no arguments, got %s", text.Quoted(c.Args().First()))
 	case most > 0 && n > most:
-		return usage.Errorf("takes at most %s%s, got one more: %s", spell.Plural(most, "argument"), what, spell.Quoted(c.Args().Get(most)))
+		return usage.Errorf("takes at most %s%s, got one more: %s", text.Plural(most, "argument"), what, text.Quoted(c.Args().Get(most)))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (v *Verb[R]) checkFlags(c *cli.Context) error {
 			words[i] = Dashed(name)
 		}
 		if given > 1 {
-			return usage.Errorf("%s exclude each other", spell.List(words, "and"))
+			return usage.Errorf("%s exclude each other", text.List(words, "and"))
 		}
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // Globals are the settings that every verb shares.
@@ -51,7 +51,7 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 var GlobalFlags = []GlobalFlag{
 	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db); ssh://[USER@]HOST/PATH: there; etcd://HOST:PORT,.../PREFIX: in etcd", set: setDB},
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
-	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: spell.List(output.FormatNames(), "or"), set: setOutput},
+	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or"), set: setOutput},
 	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
 	{Name: "raw", Usage: "csv cells as they are, even if a spreadsheet would run them or a terminal obey them, and logs as they are, on a terminal, too", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "how long to wait for other processes (30s)", set: setLockTimeout},
@@ -127,7 +127,7 @@ func setBegun(g *Globals, value string, _ Surroundings) error {
 }
 
 func setNow(g *Globals, value string, e Surroundings) (err error) {
-	g.Now, err = spell.ParseTime(value, e.Now(), e.Zone)
+	g.Now, err = text.ParseTime(value, e.Now(), e.Zone)
 	return err
 }
 
@@ -137,7 +137,7 @@ func setOutput(g *Globals, value string, _ Surroundings) (err error) {
 }
 
 func setLockTimeout(g *Globals, value string, _ Surroundings) (err error) {
-	g.LockTimeout, err = spell.ParseDuration(value)
+	g.LockTimeout, err = text.ParseDuration(value)
 	return err
 }
 
@@ -147,21 +147,21 @@ func setStale(g *Globals, value string, _ Surroundings) (err error) {
 		g.Stale = -1
 		return nil
 	}
-	g.Stale, err = spell.ParseDuration(value)
+	g.Stale, err = text.ParseDuration(value)
 	return err
 }
 
 // setNoColor follows no-color.org: any value of the variable counts, whatever
 // it says; only the flag itself can be turned off again.
 func setNoColor(g *Globals, value string, _ Surroundings) error {
-	on, err := spell.ParseSwitch(value)
+	on, err := text.ParseSwitch(value)
 	g.NoColor = on || err != nil
 	return nil
 }
 
 func setSwitch(field func(*Globals) *bool) func(*Globals, string, Surroundings) error {
 	return func(g *Globals, value string, _ Surroundings) (err error) {
-		*field(g), err = spell.ParseSwitch(value)
+		*field(g), err = text.ParseSwitch(value)
 		return err
 	}
 }

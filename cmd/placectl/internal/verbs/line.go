@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
 
@@ -204,7 +204,7 @@ func (w *walker[R]) known(word string) bool {
 
 // global takes a global flag; help and version are answered rather than set.
 func (w *walker[R]) global(f *GlobalFlag, shown, value string) {
-	on, err := spell.ParseSwitch(value)
+	on, err := text.ParseSwitch(value)
 	switch {
 	case !f.takesValue() && err != nil:
 		w.fail("%s %w", shown, err)
@@ -225,10 +225,10 @@ func (w *walker[R]) unknown(shown string) {
 		return
 	}
 	if to := elsewhere(shown); to != "" {
-		w.fail("unknown flag %s; write %s", spell.Quoted(shown), to)
+		w.fail("unknown flag %s; write %s", text.Quoted(shown), to)
 		return
 	}
-	shown = spell.Quoted(shown)
+	shown = text.Quoted(shown)
 	if len(w.Path) == 0 && !w.Help {
 		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))
 		return

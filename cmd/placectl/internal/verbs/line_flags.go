@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
 
@@ -92,7 +92,7 @@ func CheckValue(f cli.Flag, value string) error {
 	var err error
 	switch f.(type) {
 	case *cli.BoolFlag:
-		_, err = spell.ParseSwitch(value)
+		_, err = text.ParseSwitch(value)
 		return err
 	case *cli.IntFlag, *cli.Int64Flag, *cli.IntSliceFlag, *cli.Int64SliceFlag:
 		if _, err = strconv.ParseInt(value, 0, 64); err != nil {
@@ -118,5 +118,5 @@ func OneOf(c *cli.Context, flag string, words ...string) (string, error) {
 			return value, nil
 		}
 	}
-	return "", usage.Errorf("%s: %w", Dashed(flag), spell.NotOneOf(value, words))
+	return "", usage.Errorf("%s: %w", Dashed(flag), text.NotOneOf(value, words))
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
 
@@ -35,11 +35,11 @@ func (w *walker[R]) word(word string) {
 	case word == "help":
 		w.Help = true
 	case v == nil && w.list.unlike(word) != "":
-		w.fail("unknown verb %s; here that is placectl %s", spell.Quoted(word), w.list.unlike(word))
+		w.fail("unknown verb %s; here that is placectl %s", text.Quoted(word), w.list.unlike(word))
 	case v == nil:
-		w.fail("unknown verb %s%s", spell.Quoted(word), index.DidYouMean(word, names))
+		w.fail("unknown verb %s%s", text.Quoted(word), index.DidYouMean(word, names))
 	default:
-		w.fail("unknown verb %s%s; there are %s", spell.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
+		w.fail("unknown verb %s%s; there are %s", text.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // submitted is what a command line of qsub says beside the options that a script has, too.
@@ -62,7 +62,7 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 	if err != nil {
 		return nil, fronts.Failf(2, "qsub: %v\nusage: placectl help pbs", err)
 	}
-	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: spell.ShellLine(append([]string{c.Name}, c.Args...))}}
+	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
 	for _, g := range given {
 		switch g.Name {
 		case "z":
@@ -126,7 +126,7 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		return fronts.Failf(2, "qsub: a script and a command behind --: give one of them")
 	case len(command) > 0:
 		q.Name, q.Source = filepath.Base(command[0]), "--"
-		q.Script = "#!/bin/sh\nexec " + spell.ShellLine(command) + "\n"
+		q.Script = "#!/bin/sh\nexec " + text.ShellLine(command) + "\n"
 		return nil
 	}
 	in, source := io.NopCloser(c.Stdin), "-"
@@ -140,13 +140,13 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 			return fronts.Failf(1, "qsub: script file:: No such file or directory")
 		}
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxScript))
+	label, err := io.ReadAll(io.LimitReader(in, maxScript))
 	in.Close()
-	q.Source, q.Script = source, string(text)
+	q.Source, q.Script = source, string(label)
 	switch {
 	case err != nil:
 		return fronts.Failf(1, "qsub: error reading script file: %v", err)
-	case len(text) == maxScript:
+	case len(label) == maxScript:
 		return fronts.Failf(1, "qsub: the script has more than %d bytes", maxScript-1)
 	case strings.TrimSpace(q.Script) == "":
 		q.Script = "#!/bin/sh\n"
@@ -160,7 +160,7 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 func refused(c *fronts.Call, v fronts.View, err error) error {
 	var unknown *index.UnknownResource
 	if errors.As(err, &unknown) {
-		return fronts.Failf(noResource, "%s: Unknown resource: %s", c.Name, spell.Printable(unknown.Name))
+		return fronts.Failf(noResource, "%s: Unknown resource: %s", c.Name, text.Printable(unknown.Name))
 	}
 	var o *directives.OptionError
 	if errors.As(err, &o) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -283,7 +283,7 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 		}
 	}
 	if len(j.Command) > 0 {
-		d.Command = spell.ShellLine(j.Command)
+		d.Command = text.ShellLine(j.Command)
 	}
 	if j.Attempt > 0 {
 		a, err := v.Tx.Attempt(j.ID, 0)

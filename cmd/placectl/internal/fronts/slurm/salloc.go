@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // sallocOnly are options of salloc that scripts do not have. What they say of signals and
@@ -92,7 +92,7 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 }
 
 func submission(c *fronts.Call, name string, given []fronts.Given, words []string) fronts.Submission {
-	return fronts.Submission{Attended: true, Family: directives.Slurm, Given: given, Name: name, Source: "the command line", Args: words, Line: spell.ShellLine(append([]string{c.Name}, c.Args...))}
+	return fronts.Submission{Attended: true, Family: directives.Slurm, Given: given, Name: name, Source: "the command line", Args: words, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}
 }
 
 // interactive is how a command ends whose job ran another one.

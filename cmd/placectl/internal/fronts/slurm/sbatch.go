@@ -10,7 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // sbatchOnly are options of sbatch's command line alone.
@@ -58,7 +58,7 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 	if err != nil {
 		return nil, usage(c, 255, err)
 	}
-	b = &batch{Submission: fronts.Submission{Family: directives.Slurm, Line: spell.ShellLine(append([]string{c.Name}, c.Args...))}}
+	b = &batch{Submission: fronts.Submission{Family: directives.Slurm, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
 	for _, g := range given {
 		switch g.Name {
 		case "parsable":

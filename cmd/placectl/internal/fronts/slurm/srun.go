@@ -10,7 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/spell"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // srunOnly are options of srun that scripts of sbatch do not have, or have otherwise.
@@ -66,16 +66,16 @@ const maxTasks = 100_000
 
 // amount reads that of an option, 0 where it was not given.
 func amount(set fronts.Set, name string) (int, error) {
-	text, ok := set[name]
+	said, ok := set[name]
 	if !ok {
 		return 0, nil
 	}
 	if name == "nodes" { // 2-4: as many as there are
-		text, _, _ = strings.Cut(text, "-")
+		said, _, _ = strings.Cut(said, "-")
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(said)
 	if err != nil || n < 0 || n > maxTasks || n == 0 && name != "relative" {
-		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", spell.Printable(set[name]), name)
+		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", text.Printable(set[name]), name)
 	}
 	return n, nil
 }

@@ -1,4 +1,4 @@
-package spell
+package text
 
 import (
 	"math"
@@ -126,6 +126,21 @@ func TestParseTimeRefuses(t *testing.T) {
 }
 
 // Where clocks go forward at midnight, the day begins later.
+// TestFromNow: now may be left out before a sign.
+func TestFromNow(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	for words, want := range map[string]time.Duration{"-7d": -168 * time.Hour, "+2h": 2 * time.Hour, "now-1h30m": -90 * time.Minute, "now": 0} {
+		if got, err := ParseTime(words, now, time.UTC); err != nil || got.Sub(now) != want {
+			t.Errorf("%s: %v, %v", words, got, err)
+		}
+	}
+	for _, words := range []string{"-", "+", "--1h", "+-1h"} {
+		if got, err := ParseTime(words, now, time.UTC); err == nil {
+			t.Errorf("%s: %v", words, got)
+		}
+	}
+}
+
 func TestStartOfDay(t *testing.T) {
 	beirut := mustLoad("Asia/Beirut")
 	got, err := ParseTime("2026-03-29", testNow, beirut)

@@ -1,11 +1,11 @@
-// Package spell reads and writes what people and programs spell in many ways: times,
+// Package text reads and writes what people and programs spell in many ways: times,
 // durations, sizes, the words of a shell line, and text that a terminal must show
-// safely. Flags, input files, answers and messages all go through it, so that what one
-// verb writes another reads back.
+// safely. Flags, settings, queries, input files, answers and messages all go through it,
+// so that what one of them writes another reads back.
 //
 // It knows text alone: no clock, no zone and no environment but those handed to it, no
 // verb, no flag, no store.
-package spell
+package text
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const lastEpoch = 253402300799
 // zone is given, in loc: RFC 3339, 2026-11-20 10:00[:30] (a T may stand for the
 // blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow, yesterday,
 // tomorrow 08:00, tonight (20:00), friday 18:00 (the next one; today only where that is
-// still to come), last friday, now, now+2h, now-30m and @ with Unix seconds. Of a local time
+// still to come), last friday, now, now+2h, now-30m, the same without now (-7d) and @ with Unix seconds. Of a local time
 // that a clock change makes happen twice, it takes the one the time package
 // does; one that a clock change skips is refused.
 func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
@@ -61,7 +61,7 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 		return time.Time{}, p.bad("it is empty")
 	case p.skip("@"):
 		return p.epoch()
-	case p.skip("now"):
+	case p.skip("now"), p.rest[0] == '-', p.rest[0] == '+':
 		return p.fromNow(now)
 	case p.skip("today"):
 		return p.dayAndClock(now)
