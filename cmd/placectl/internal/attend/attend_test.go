@@ -304,8 +304,10 @@ func TestHolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(bell)
-	if leave(true, false) || leave(true, false) {
-		t.Error("a bell that rings for a moment counts as unheard")
+	for range 2 {
+		if leave(true, false) {
+			t.Error("a bell that rings for a moment counts as unheard")
+		}
 	}
 	time.Sleep(hearWithin + 100*time.Millisecond)
 	if !leave(true, false) {
