@@ -168,14 +168,3 @@ func deviceFacts(d *devices.Device) (facts byte) {
 	}
 	return facts
 }
-
-// deviceTexts are what a device has of words, beside the bits that say so.
-var deviceTexts = [...]struct {
-	bit byte
-	of  func(*devices.Device) *string
-}{
-	{deviceUUID, func(d *devices.Device) *string { return &d.UUID }},
-	{deviceModel, func(d *devices.Device) *string { return &d.Model }},
-	{deviceReason, func(d *devices.Device) *string { return &d.Reason }},
-	{deviceSlices, func(d *devices.Device) *string { return &d.Into }},
-}

@@ -3,7 +3,6 @@ package row
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 )
 
 // Seal makes a row of a payload whose first byte is its version: the checksum
@@ -39,18 +38,6 @@ func (e *encoder) byte(v byte)      { e.b = append(e.b, v) }
 func (e *encoder) uint(v uint64)    { e.b = binary.AppendUvarint(e.b, v) }
 func (e *encoder) int(v int64)      { e.b = binary.AppendVarint(e.b, v) }
 func (e *encoder) fixed32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
-
-func (e *encoder) float(v float64) {
-	e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v))
-}
-
-func (e *encoder) bool(v bool) {
-	b := byte(0)
-	if v {
-		b = 1
-	}
-	e.byte(b)
-}
 
 func (e *encoder) string(s string) {
 	e.uint(uint64(len(s)))
@@ -111,20 +98,6 @@ func (d *decoder) int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-func (d *decoder) fixed32() uint32 {
-	if b := d.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (d *decoder) float() float64 {
-	if b := d.take(8); b != nil {
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	}
-	return 0
-}
-
 // count reads a length that cannot exceed what is left.
 func (d *decoder) count() int {
 	n := d.uint()
@@ -136,18 +109,6 @@ func (d *decoder) count() int {
 }
 
 func (d *decoder) string() string { return string(d.take(d.count())) }
-
-func (d *decoder) strings() []string {
-	n := d.count()
-	if n == 0 {
-		return nil
-	}
-	out := make([]string, n)
-	for i := range out {
-		out[i] = d.string()
-	}
-	return out
-}
 
 // done is the error of a payload that was not what it should be. Bytes left
 // over are no error: a newer version of the row may append fields.

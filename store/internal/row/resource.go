@@ -6,12 +6,6 @@ import (
 
 const resourceVersion = 1
 
-// Flags of a resource's row. On disk; must not change.
-const (
-	flagConsumable = 1 << iota
-	flagUnique
-)
-
 func resourceFields(f *Fields, def *index.Def) {
 	f.Version(resourceVersion)
 	KeyPart(f, "id", 0, 2, 2, &def.ID)
