@@ -168,8 +168,7 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if err := tx.loaded.book.Whole(j, had); err != nil {
 			return err
 		}
-		err = errors.Join(tx.file.Remove(row.Jobs, key), tx.file.Remove(row.JobStates, row.JobStateKey(j.State, id)), tx.file.Remove(row.JobKinds, row.JobKindKey(j)), tx.file.Remove(row.Ended, row.EndedKey(j)),
-			tx.attempts().remove(id), tx.loaded.tallies.Gone(j))
+		err = errors.Join(tx.loaded.jobs.Remove(key), tx.attempts().remove(id))
 		if err != nil {
 			return tx.spoil(err)
 		}

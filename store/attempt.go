@@ -172,7 +172,7 @@ func (tx *Tx) attempts() attempts { return attempts{tx} }
 // the last one, which nobody has claimed.
 func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 	key := row.AttemptKey(j.ID, number)
-	payload, err := as.file.Get(row.Attempts, key)
+	payload, err := as.loaded.attempts.Read(key)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (as attempts) began(j *row.Job, number int) (int64, error) {
 		return at, nil
 	}
 	key := row.AttemptKey(j.ID, number-1)
-	payload, err := as.file.Get(row.Attempts, key)
+	payload, err := as.loaded.attempts.Read(key)
 	if err != nil || payload == nil {
 		return at, err
 	}
@@ -266,18 +266,7 @@ func (as attempts) began(j *row.Job, number int) (int64, error) {
 }
 
 // put writes an attempt, and whether somebody executes it on a host.
-func (as attempts) put(a *row.Attempt) error {
-	change := as.file.Remove
-	if a.State.Live() {
-		change = as.file.Mark
-	}
-	if a.Host != "" {
-		if err := change(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
-			return err
-		}
-	}
-	return as.file.Put(row.Attempts, row.AttemptKey(a.Job, a.Number), row.EncodeAttempt(a))
-}
+func (as attempts) put(a *row.Attempt) error { return as.loaded.attempts.Put(a) }
 
 // end writes down that the attempt that a job is at has ended, as how says. While a
 // job goes on without its nodes the attempt keeps them; of the last attempt of a job that
@@ -329,7 +318,7 @@ func (as attempts) remove(job uint64) error {
 	})
 	for _, key := range keys {
 		if err == nil {
-			err = as.file.Remove(row.Attempts, key)
+			err = as.loaded.attempts.Remove(key)
 		}
 	}
 	return err

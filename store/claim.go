@@ -77,9 +77,6 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	if a.State == row.AttemptStarted {
 		j.Reason = "" // why it could not be started sooner
 	}
-	if err := tx.file.Remove(row.Launches, row.Key64(j.ID)); err != nil {
-		return nil, tx.spoil(err)
-	}
 	if err := tx.happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
 		Reason: fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host)}); err != nil {
 		return nil, tx.spoil(err)
@@ -93,11 +90,6 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 
 // granted writes down who has an attempt now.
 func (as attempts) granted(j *row.Job, a *row.Attempt, c Claim) (*Granted, error) {
-	if a.Host != "" && a.Host != c.Host {
-		if err := as.file.Remove(row.Claimed, row.ClaimedKey(a.Host, a.Job, a.Number)); err != nil {
-			return nil, as.spoil(err)
-		}
-	}
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
 	if err := as.put(a); err != nil {
 		return nil, as.spoil(err)
@@ -180,11 +172,6 @@ func (tx *Tx) Attend(id uint64, a Attendant) error {
 		return fmt.Errorf("%w: user %d attends to job %d for user %d", ErrNotPermitted, by.UID, id, a.UID)
 	}
 	j.Attendant = &a
-	if key := j.AttendedKey(); key != nil {
-		if err := tx.file.Mark(row.Claimed, key); err != nil {
-			return tx.spoil(err)
-		}
-	}
 	return tx.putJob(j, j.State)
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store/internal/bookings"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -153,7 +152,7 @@ func (p *passage) reservation(c change) error {
 	if !slices.Contains(p.renewed, r.Series) {
 		p.renewed = append(p.renewed, r.Series)
 	}
-	return bookings.Forget(p.tx.file, r)
+	return p.tx.loaded.reservations.Remove([]byte(r.Name))
 }
 
 // beginOn moves nodes on which a stretch has begun.

@@ -321,7 +321,7 @@ func (p *pass) launches() error {
 				return err
 			}
 		}
-		if err := errors.Join(p.tx.file.Remove(row.Launches, row.Key64(id)), p.tx.putJob(j, j.State)); err != nil {
+		if err := p.tx.putJob(j, j.State); err != nil {
 			return err
 		}
 		p.launch = append(p.launch, j)

@@ -27,7 +27,7 @@ func (tx *Tx) job(id uint64) (*row.Job, error) {
 // jobRow is the row of a job.
 func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
 	key = row.Key64(id)
-	payload, err = tx.file.Get(row.Jobs, key)
+	payload, err = tx.loaded.jobs.Read(key)
 	if err == nil && payload == nil {
 		err = row.Missing("job", strconv.FormatUint(id, 10))
 	}
@@ -49,6 +49,7 @@ func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 func (tx *Tx) eachJob(fn func(*row.Job) error, states ...JobState) error {
 	return tx.eachJobRow(func(key, payload []byte) error {
 		j, err := row.DecodeJob(key, payload)
+		tx.loaded.jobs.Handed(key, payload)
 		if err != nil {
 			return err
 		}
@@ -88,8 +89,8 @@ func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) 
 	return nil
 }
 
-// putJob writes a job and moves it from the state it was in, 0 for a new one; with
-// it go the lists that it is in, and what happened is written down.
+// putJob writes a job that comes from a state, 0 for a new one, and what follows from it. What
+// happened is written down.
 func (tx *Tx) putJob(j *row.Job, was JobState) error {
 	tx.nodeDevices().noted(j)
 	if j.State != JobRunning {
@@ -101,33 +102,14 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 				return err
 			}
 		}
-		if err := tx.happened(jobEvent(j, was)); err != nil {
+		if err := errors.Join(tx.happened(jobEvent(j, was)), tx.loaded.tallies.Came(j, was)); err != nil {
 			return err
-		}
-		if err := errors.Join(tx.list(j, was), tx.loaded.tallies.Moved(j, was)); err != nil {
-			return err
-		}
-		if err := tx.counters().Rules.Moved(j, was); err != nil {
-			return err
-		}
-		if was != 0 {
-			if err := tx.file.Remove(row.JobStates, row.JobStateKey(was, j.ID)); err != nil {
-				return err
-			}
-		}
-		if err := tx.file.Mark(row.JobStates, row.JobStateKey(j.State, j.ID)); err != nil {
-			return err
-		}
-		if was == 0 && tx.file.Format() >= row.JobKinds.Since() {
-			if err := tx.file.Mark(row.JobKinds, row.JobKindKey(j)); err != nil {
-				return err
-			}
 		}
 	}
-	if err := errors.Join(tx.waiting().idles(j, was), tx.listEnd(j, was)); err != nil {
-		return err
+	err := tx.waiting().idles(j, was)
+	if err == nil {
+		err = tx.loaded.jobs.Put(j)
 	}
-	err := tx.file.Put(row.Jobs, row.Key64(j.ID), row.EncodeJob(j))
 	if err == nil && was != JobRunning && j.State == JobRunning {
 		err = tx.loaded.book.Turn(j, len(j.AllNodes()), j.Start, 1)
 	}
@@ -138,60 +120,6 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 		return err
 	}
 	return tx.counters().arrayEnded(j.Array)
-}
-
-// listEnd lists a job that has ended by when it has, before its row is written.
-func (tx *Tx) listEnd(j *row.Job, was JobState) error {
-	if was != 0 && !was.Live() { // it is not ended any more, or at another time
-		key := row.Key64(j.ID)
-		payload, err := tx.file.Get(row.Jobs, key)
-		if err != nil || payload == nil {
-			return err
-		}
-		old, err := row.DecodeJob(key, payload)
-		if err != nil {
-			return err
-		}
-		if !j.State.Live() && old.End == j.End {
-			return nil
-		}
-		if err := tx.file.Remove(row.Ended, row.EndedKey(old)); err != nil {
-			return err
-		}
-	}
-	if j.State.Live() {
-		return nil
-	}
-	return tx.file.Mark(row.Ended, row.EndedKey(j))
-}
-
-// list puts a job into the queue and onto the list of those to be launched, or
-// takes it off, as its state says.
-func (tx *Tx) list(j *row.Job, was JobState) error {
-	if !j.Queued {
-		return nil
-	}
-	if is := j.Waits(j.State); is != j.Waits(was) {
-		change := tx.file.Remove
-		if is {
-			change = tx.file.Mark
-		}
-		if err := change(row.Waiting, row.WaitingKey(j)); err != nil {
-			return err
-		}
-		if a := j.Attendant; a != nil {
-			if err := change(row.Claimed, row.ClaimedKey(a.Host, j.ID, 0)); err != nil {
-				return err
-			}
-		}
-	}
-	switch {
-	case j.ToLaunch():
-		return tx.file.Mark(row.Launches, row.Key64(j.ID))
-	case was == JobRunning:
-		return tx.file.Remove(row.Launches, row.Key64(j.ID))
-	}
-	return nil
 }
 
 // NodeNames are the names of a job's nodes, in chunk order.

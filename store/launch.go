@@ -125,7 +125,7 @@ func (as attempts) leftToLaunch() error {
 			return as.again(j, "nobody launched it before jobs were launched here")
 		}
 		j.Launched = false
-		return errors.Join(as.list(j, j.State), as.putJob(j, j.State))
+		return as.putJob(j, j.State)
 	}, JobRunning)
 }
 

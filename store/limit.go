@@ -251,7 +251,7 @@ func (cs counters) recounted() error {
 		return err
 	}
 	err = cs.tx.eachJob(func(j *row.Job) error {
-		if err := cs.Rules.Moved(j, 0); err != nil || j.State != JobRunning && j.State != JobReserved {
+		if err := cs.Rules.Changed(nil, j); err != nil || j.State != JobRunning && j.State != JobReserved {
 			return err
 		}
 		return cs.Rules.EachTimed(j, cs.Put)

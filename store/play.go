@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -96,7 +95,7 @@ func (p *play) prepare() (list []Played, err error) {
 				return err
 			}
 		}
-		return errors.Join(tx.file.Remove(row.Launches, row.Key64(j.ID)), tx.putJob(j, j.State))
+		return tx.putJob(j, j.State)
 	}, JobRunning)
 }
 
@@ -136,7 +135,7 @@ func (p *play) step() (n int, err error) {
 			n++
 		}
 		j.Launched = true
-		if err := errors.Join(tx.file.Remove(row.Launches, row.Key64(id)), tx.putJob(j, j.State)); err != nil {
+		if err := tx.putJob(j, j.State); err != nil {
 			return 0, err
 		}
 	}

@@ -245,9 +245,6 @@ func (as attempts) again(j *row.Job, why string) error {
 	}
 	j.Attempt++
 	j.Launched = false
-	if err := as.list(j, j.State); err != nil {
-		return err
-	}
 	if err := as.happened(row.Event{Job: j.ID, Event: "again", Attempt: j.Attempt - 1, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
 		return err
 	}

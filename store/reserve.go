@@ -200,7 +200,7 @@ func (r booking) keep() error {
 	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
 		return err
 	}
-	return bookings.Put(r.tx.file, r.Reservation)
+	return r.tx.loaded.reservations.Put(r.Reservation)
 }
 
 // freeName makes sure that a name can be given to a reservation: that of one that
@@ -238,7 +238,7 @@ func (rs reservations) forgetEnded(name string) error {
 	if err != nil {
 		return err
 	}
-	return bookings.Forget(rs.file, old)
+	return rs.loaded.reservations.Remove([]byte(old.Name))
 }
 
 // keptOut is the Conflict of a reservation with what has the i-th of its nodes in
@@ -323,7 +323,7 @@ func (r booking) remove() error {
 			return err
 		}
 	}
-	return bookings.Forget(r.tx.file, r.Reservation)
+	return r.tx.loaded.reservations.Remove([]byte(r.Name))
 }
 
 // end takes a reservation off the calendar. The row stays, to be

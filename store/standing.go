@@ -11,7 +11,6 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
-	"github.com/placectl/placectl/store/internal/bookings"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -171,7 +170,7 @@ func (s series) occur(at int64, note string) (*row.Reservation, error) {
 		return nil, err
 	}
 	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
-	return r, bookings.Put(s.tx.file, r)
+	return r, s.tx.loaded.reservations.Put(r)
 }
 
 // at is what the occurrence that begins at an instant is to be.

@@ -321,16 +321,17 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 			return nil, err
 		}
 	}
-	rules := ws.counters().Rules
-	if err := rules.Changing(j); err != nil { // it does not stand in its own way
-		return nil, ws.spoil(err)
+	var next *row.Job
+	never := ""
+	without := ws.counters().Rules.Without(j, func() { next, never, err = ws.submitted(a.of(j)) })
+	if without != nil {
+		return nil, ws.spoil(without)
 	}
-	next, never, err := ws.submitted(a.of(j))
 	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
 		err = fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)
 	}
 	if err != nil {
-		return nil, errors.Join(err, ws.spoil(rules.Changed(j)))
+		return nil, err
 	}
 	if j.State == JobReserved {
 		if err := ws.machine().do(j, step{to: JobQueued, reason: "it was altered"}); err != nil {
@@ -368,7 +369,6 @@ func set[T any](to, is *T) {
 
 // altered writes a job down that waits, as it is to be.
 func (ws waiting) altered(j, next *row.Job, never string) error {
-	before, kind, queue := row.WaitingKey(j), row.JobKindKey(j), j.Queue
 	had := make(usage.Totals)
 	if err := ws.loaded.book.Whole(j, had); err != nil {
 		return err
@@ -377,19 +377,11 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
-	if err := errors.Join(ws.counters().Rules.Changed(j), ws.file.Remove(row.JobKinds, kind), ws.file.Mark(row.JobKinds, row.JobKindKey(j))); err != nil {
-		return err
-	}
-	if j.Waits(j.State) {
-		if err := errors.Join(ws.file.Remove(row.Waiting, before), ws.file.Mark(row.Waiting, row.WaitingKey(j))); err != nil {
-			return err
-		}
-	}
 	if err := ws.loaded.book.Kept(j, had); err != nil {
 		return err
 	}
 	ws.loaded.freed.Count() // what was decided of it was of another request
-	err := errors.Join(ws.loaded.tallies.Shifted(j, queue), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	err := ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()})
 	if err == nil && never != "" {
 		err = ws.neverRuns(j, never)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
+	"github.com/placectl/placectl/store/internal/state"
 	"github.com/placectl/placectl/store/internal/tables"
 	"github.com/placectl/placectl/store/internal/tallies"
 	"github.com/placectl/placectl/store/internal/usage"
@@ -39,39 +40,48 @@ type Tx struct {
 
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
-	settings  *Settings
-	sayings   sayings
-	defs      *index.Defs
-	index     *index.Index
-	calendar  *timeline.Calendar
-	source    *derived.Source
-	rooms     *derived.Rooms
-	releases  *derived.Releases
-	usage     *usage.Nodes
-	book      *usage.Book
-	nodes     *nodes.Rows
-	batches   *batches.Batches
-	freed     *derived.Freed
-	matcher   *fairshare.Matcher // of the class shares
-	queries   *tables.Catalog
-	overruns  map[uint64]int64 // how long owners that are overdue are taken to go on
-	moved     []*row.Job       // placed at an instant, whose plans could not be kept
-	playing   bool             // the queue is played forward: jobs end well at their walltime
-	displaced []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
-	counters  *derived.Counters
-	tallies   *tallies.Tallies
-	past      *nodehistory.Log
-	order     *order          // of the jobs that wait; nil until it is asked for
-	present   map[uint32]bool // of users, whether a process of theirs executes jobs
+	settings     *Settings
+	sayings      sayings
+	defs         *index.Defs
+	index        *index.Index
+	calendar     *timeline.Calendar
+	source       *derived.Source
+	rooms        *derived.Rooms
+	releases     *derived.Releases
+	usage        *usage.Nodes
+	book         *usage.Book
+	nodes        *nodes.Rows
+	batches      *batches.Batches
+	freed        *derived.Freed
+	matcher      *fairshare.Matcher // of the class shares
+	queries      *tables.Catalog
+	overruns     map[uint64]int64 // how long owners that are overdue are taken to go on
+	moved        []*row.Job       // placed at an instant, whose plans could not be kept
+	playing      bool             // the queue is played forward: jobs end well at their walltime
+	displaced    []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
+	counters     *derived.Counters
+	tallies      *tallies.Tallies
+	jobs         *state.Table[row.Job]
+	attempts     *state.Table[row.Attempt]
+	reservations *state.Table[row.Reservation]
+	answers      *state.Table[row.Answer]
+	past         *nodehistory.Log
+	order        *order          // of the jobs that wait; nil until it is asked for
+	present      map[uint32]bool // of users, whether a process of theirs executes jobs
 }
 
 func newLoaded(tx *Tx) loaded {
 	rows := nodes.NewRows(tx.file, tx.Resources)
 	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
 		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
+	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}
+	counts := &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}
 	return loaded{nodes: rows, source: derived.NewSource(b), rooms: derived.NewRooms(b),
 		releases: &derived.Releases{Base: b}, usage: &usage.Nodes{Rows: tx.file, Nodes: rows},
-		book: &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay}, counters: &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}, tallies: &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}, past: &nodehistory.Log{Rows: tx.file, Now: &tx.now}, freed: &derived.Freed{Base: b}}
+		book:     &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay},
+		counters: counters, tallies: counts, past: &nodehistory.Log{Rows: tx.file, Now: &tx.now}, freed: &derived.Freed{Base: b},
+		jobs:     state.NewTable(tx.file, &row.JobRows, counts.Changed, counters.Rules.Changed),
+		attempts: state.NewTable(tx.file, &row.AttemptRows), reservations: state.NewTable(tx.file, &row.ReservationRows), answers: state.NewTable(tx.file, &row.AnswerRows)}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.

@@ -6,12 +6,14 @@ package answers
 import (
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // Answers are those of a file, at an instant.
 type Answers struct {
-	Rows *file.Recorder
-	Now  int64 // Unix seconds
+	Rows  *file.Recorder
+	Table *state.Table[row.Answer]
+	Now   int64 // Unix seconds
 }
 
 // Find is the answer that is kept for a key, nil when there is none any more.
@@ -46,20 +48,10 @@ func (x Answers) anyLive(first, jobs uint64) (bool, error) {
 }
 
 // Put keeps an answer for as long as it says.
-func (x Answers) Put(a *row.Answer) error {
-	if err := x.Rows.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(a)); err != nil {
-		return err
-	}
-	return x.Rows.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
-}
+func (x Answers) Put(a *row.Answer) error { return x.Table.Put(a) }
 
 // Remove forgets an answer.
-func (x Answers) Remove(a *row.Answer) error {
-	if err := x.Rows.Remove(row.Answers, []byte(a.Key)); err != nil {
-		return err
-	}
-	return x.Rows.Remove(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
-}
+func (x Answers) Remove(a *row.Answer) error { return x.Table.Remove([]byte(a.Key)) }
 
 // forgetAtOnce is how many answers a new one makes somebody look at: more than one, so
 // that they get fewer.

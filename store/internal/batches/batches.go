@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // Batches are the batches of a store, within a transaction.
@@ -19,6 +20,8 @@ type Batches struct {
 	file   *file.Recorder
 	now    int64             // Unix seconds
 	spoil  func(error) error // tells the transaction of a change that failed halfway
+	hosts  *state.Table[locality.Host]
+	ranges *state.Table[row.BatchRange]
 	jobs   map[jobBlock]*locality.JobBlock
 	makers []*Maker // of this transaction
 }
@@ -26,7 +29,7 @@ type Batches struct {
 // New is the batches of a transaction's rows. What fails halfway is handed to spoil,
 // which returns it.
 func New(rows *file.Recorder, now int64, spoil func(error) error) *Batches {
-	return &Batches{file: rows, now: now, spoil: spoil}
+	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows), ranges: state.NewTable(rows, &row.RangeRows), now: now, spoil: spoil}
 }
 
 func (b *Batches) put(one *row.Batch) error {

@@ -12,7 +12,7 @@ import (
 // host finds a host by number.
 func (b *Batches) host(number uint32) (*locality.Host, error) {
 	key := row.Key32(number)
-	payload, err := b.file.Get(row.Hosts, key)
+	payload, err := b.hosts.Read(key)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (b *Batches) meet(name, user string) (*locality.Host, error) {
 		h, err := b.Host(name)
 		if err == nil && user != "" && h.User != user {
 			h.User = user
-			err = b.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+			err = b.hosts.Put(h)
 		}
 		return h, err
 	}
@@ -62,8 +62,5 @@ func (b *Batches) meet(name, user string) (*locality.Host, error) {
 	} else if len(last) == 4 {
 		h.Number = binary.BigEndian.Uint32(last) + 1
 	}
-	if err := b.file.Put(row.HostNames, []byte(name), row.EncodeNumber32(h.Number)); err != nil {
-		return nil, err
-	}
-	return h, b.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+	return h, b.hosts.Put(h)
 }

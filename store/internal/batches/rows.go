@@ -109,7 +109,7 @@ func (r *Rows) Host(number uint32) (*locality.Host, error) { return r.all.host(n
 
 // PutHost keeps a host.
 func (r *Rows) PutHost(h *locality.Host) error {
-	return r.file.Put(row.Hosts, row.Key32(h.Number), row.EncodeHost(h))
+	return r.all.hosts.Put(h)
 }
 
 // Member is a host's part in the batch, nil where it has none.
@@ -152,37 +152,7 @@ func (r *Rows) CursorAt(slot int) (*locality.Cursor, error) {
 
 // PutCursor keeps a range, and its place among the longest.
 func (r *Rows) PutCursor(c *locality.Cursor) error {
-	key := row.RangeKey(r.number, c.First)
-	payload, err := r.file.Get(row.BatchRanges, key)
-	if err != nil {
-		return err
-	}
-	var before, after string
-	if payload != nil {
-		old, err := row.DecodeRange(key, payload)
-		if err != nil {
-			return err
-		}
-		if old.Waiting() > 0 {
-			before = string(row.LongestKey(r.number, old))
-		}
-	}
-	if c.Waiting() > 0 {
-		after = string(row.LongestKey(r.number, c))
-	}
-	if before != after {
-		if before != "" {
-			if err := r.file.Remove(row.BatchLongest, []byte(before)); err != nil {
-				return err
-			}
-		}
-		if after != "" {
-			if err := r.file.Mark(row.BatchLongest, []byte(after)); err != nil {
-				return err
-			}
-		}
-	}
-	return r.file.Put(row.BatchRanges, key, row.EncodeRange(c))
+	return r.all.ranges.Put(&row.BatchRange{Batch: r.number, Cursor: *c})
 }
 
 // Longest goes through the ranges by time left, the longest first.

@@ -1,39 +1,11 @@
-// Package bookings keeps the rows of reservations: each by its name, to be found by its
-// number and by whom it lets in.
+// Package bookings says which reservations there can be.
 package bookings
 
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
-
-// Put writes a reservation and makes it findable.
-func Put(rows *file.Recorder, r *row.Reservation) error {
-	if err := rows.Put(row.ReservationIDs, row.Key64(r.ID), row.EncodeText(r.Name)); err != nil {
-		return err
-	}
-	for _, a := range r.Access {
-		if err := rows.Mark(row.Access, row.AccessKey(a, r.ID)); err != nil {
-			return err
-		}
-	}
-	return rows.Put(row.Reservations, []byte(r.Name), row.EncodeReservation(r))
-}
-
-// Forget removes a reservation and all by which it is found.
-func Forget(rows *file.Recorder, r *row.Reservation) error {
-	if err := rows.Remove(row.ReservationIDs, row.Key64(r.ID)); err != nil {
-		return err
-	}
-	for _, a := range r.Access {
-		if err := rows.Remove(row.Access, row.AccessKey(a, r.ID)); err != nil {
-			return err
-		}
-	}
-	return rows.Remove(row.Reservations, []byte(r.Name))
-}
 
 // Valid refuses a reservation, at an instant, of no nodes or of a time that is none; it lasts
 // at most longest seconds.

@@ -1,8 +1,10 @@
 package derived
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/row"
@@ -142,42 +144,42 @@ func (ru *Ruled) EachTimed(j *row.Job, fn func(key string, c *limits.Counter, h 
 	})
 }
 
-// Moved counts a job that comes into a state from another one, 0 for a new one, in the rules
-// on jobs that wait and run.
-func (ru *Ruled) Moved(j *row.Job, was row.JobState) error { return ru.counted(j, was, j.State) }
-
-// Changing takes a job out of the rules on jobs that wait and run before it changes what it
-// asks for or whose it is; Changed counts it again.
-func (ru *Ruled) Changing(j *row.Job) error {
-	if err := ru.Disclaim(j.ID); err != nil {
+// Changed counts a job, which was one thing and is another, in the rules on jobs that wait and
+// run: nil for none.
+func (ru *Ruled) Changed(was, is *row.Job) error {
+	all, err := ru.All()
+	if all == nil || err != nil || was != nil && is != nil && alike(was, is) {
 		return err
 	}
-	return ru.counted(j, j.State, 0)
+	return errors.Join(ru.counted(all, was, -1), ru.counted(all, is, 1))
 }
 
-// Changed counts a job after Changing.
-func (ru *Ruled) Changed(j *row.Job) error { return ru.counted(j, 0, j.State) }
-
-// counted moves a job from one state, 0 for none, to another in the tallies of rules.
-func (ru *Ruled) counted(j *row.Job, from, to row.JobState) error {
-	all, err := ru.All()
-	if all == nil || err != nil {
-		return err
-	}
-	waited, waits := from.Live() && from != row.JobRunning, to.Live() && to != row.JobRunning
-	if from.Live() == to.Live() && waited == waits {
+func (ru *Ruled) counted(all *rules.Rules, j *row.Job, sign int64) error {
+	if j == nil || !j.State.Live() {
 		return nil
 	}
 	return all.Of(j, func(a *limits.Applied, amount int64) error {
-		by := int64(0)
-		if from.Live() && a.Measure.Counts(waited) {
-			by -= amount
+		if !a.Measure.Counts(j.State != row.JobRunning) {
+			return nil
 		}
-		if to.Live() && a.Measure.Counts(waits) {
-			by += amount
-		}
-		return ru.moved(row.LimitCounter(a), by)
+		return ru.moved(row.LimitCounter(a), sign*amount)
 	})
+}
+
+// alike reports whether two jobs count for the same.
+func alike(a, b *row.Job) bool {
+	return a.State.Live() == b.State.Live() && (a.State == row.JobRunning) == (b.State == row.JobRunning) && rules.Subject(a) == rules.Subject(b) &&
+		a.Select == b.Select && a.Place == b.Place && a.Walltime == b.Walltime && slices.Equal(a.Pools, b.Pools)
+}
+
+// Without runs fn as if there were no such job for the rules, and counts it again: a job that
+// changes does not stand in its own way.
+func (ru *Ruled) Without(j *row.Job, fn func()) error {
+	if err := errors.Join(ru.Disclaim(j.ID), ru.Changed(j, nil)); err != nil {
+		return err
+	}
+	fn()
+	return ru.Changed(nil, j)
 }
 
 // Apart is what of a job rules tell from others: that no limit keeps it, or whom they look at.

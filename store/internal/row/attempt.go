@@ -221,7 +221,11 @@ func splitAttemptKey(key []byte) (job uint64, number int, ok bool) {
 // ClaimedKey is the key in the table Claimed of an attempt that is executed on a host, or
 // with 0 of a job whose start somebody waits for there.
 func ClaimedKey(host string, job uint64, number int) []byte {
-	return append(ClaimedPrefix(host), AttemptKey(job, number)...)
+	return appendClaimed(nil, host, job, number)
+}
+
+func appendClaimed(b []byte, host string, job uint64, number int) []byte {
+	return binary.BigEndian.AppendUint32(append64(append(append(b, host...), 0), job), uint32(number))
 }
 
 // ClaimedPrefix begins the keys of those of one host.

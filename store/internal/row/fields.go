@@ -218,7 +218,9 @@ func (f *Fields) Blob(name string, v *[]byte) {
 		f.uvar(uint64(len(*v)))
 		f.b = append(f.b, *v...)
 	case reading:
-		*v = append([]byte(nil), f.take(f.count(0))...)
+		if *v = f.take(f.count(0)); !f.borrow {
+			*v = append([]byte(nil), *v...)
+		}
 	default:
 		f.blobAside(name, v)
 	}
@@ -479,6 +481,9 @@ func Items[T any](f *Fields, name string, of *[]T) int {
 	case writing:
 		f.uvar(uint64(len(*of)))
 	case reading:
+		if f.borrow {
+			return Again(f, name, of)
+		}
 		n := f.count(0)
 		if *of = nil; n > 0 {
 			*of = make([]T, n)

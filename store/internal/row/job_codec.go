@@ -180,6 +180,10 @@ func payloadKeyField(f *Fields, k *PayloadKey, carries bool) {
 // chunkFields are which nodes chunks are on. How the nodes are shared is behind all of them:
 // see shareFields.
 func chunkFields(f *Fields, list *[]JobChunk) {
+	if f.borrow {
+		passChunks(f, list)
+		return
+	}
 	for i := range Again(f, "chunks", list) {
 		c := &(*list)[i]
 		Uint(f, "count", &c.Count)
@@ -198,6 +202,18 @@ func chunkFields(f *Fields, list *[]JobChunk) {
 			Uint(f, "chunks", &x.Chunks)
 		}
 		f.Next()
+	}
+}
+
+// passChunks passes over which nodes chunks are on: no index looks at them.
+func passChunks(f *Fields, list *[]JobChunk) {
+	for i := range Again(f, "chunks", list) {
+		(*list)[i] = JobChunk{Count: int(f.uvar(0))}
+		for range 2 * f.count(0) {
+			if f.uvar(0); f.bad {
+				return
+			}
+		}
 	}
 }
 

@@ -14,9 +14,11 @@ func KindOf(j *Job) JobKind { return JobKind{j.User, j.Account, j.Queue, j.Class
 
 // Prefix is what the keys of all jobs of the kind begin with, and no other key. Those of a
 // user are beside each other. On disk; must not change.
-func (k JobKind) Prefix() []byte {
-	e := encoder{b: make([]byte, 0, 12+len(k.User)+len(k.Account)+len(k.Queue)+len(k.Class))}
-	for _, s := range []string{k.User, k.Account, k.Queue, k.Class} {
+func (k JobKind) Prefix() []byte { return k.append(nil) }
+
+func (k JobKind) append(b []byte) []byte {
+	e := encoder{b}
+	for _, s := range [...]string{k.User, k.Account, k.Queue, k.Class} {
 		e.string(s)
 	}
 	return e.b

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -77,8 +78,8 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 // written to by this version.
 func (ts *Tallies) counted() bool { return ts.Rows.Format() >= row.Tallies.Since() }
 
-// Moved counts a job that has come from a state, 0 for none, into another one.
-func (ts *Tallies) Moved(j *row.Job, was row.JobState) error {
+// Came tallies a job that has come from a state, 0 for none, into another one.
+func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	if !ts.counted() {
 		return nil
 	}
@@ -89,13 +90,30 @@ func (ts *Tallies) Moved(j *row.Job, was row.JobState) error {
 	if was == 0 {
 		q.Tally.Submitted++
 		q.ended = true
-	} else if err := ts.add(q, was, -1); err != nil {
-		return err
 	}
 	if !j.State.Live() && (was == 0 || was.Live()) {
 		q.end(j, was)
 	}
-	return ts.add(q, j.State, 1)
+	return nil
+}
+
+// Changed counts a job that was one thing and is another, nil for none.
+func (ts *Tallies) Changed(was, is *row.Job) error {
+	if !ts.counted() || was != nil && is != nil && was.State == is.State && was.Queue == is.Queue {
+		return nil
+	}
+	return errors.Join(ts.count(was, -1), ts.count(is, 1))
+}
+
+func (ts *Tallies) count(j *row.Job, n int64) error {
+	if j == nil {
+		return nil
+	}
+	q, err := ts.of(strings.Clone(j.Queue)) // which may be borrowed
+	if err != nil {
+		return err
+	}
+	return ts.add(q, j.State, n)
 }
 
 // end counts a job that has ended, and how long it waited if it has run.
@@ -111,15 +129,6 @@ func (q *Queue) end(j *row.Job, was row.JobState) {
 	if was == row.JobRunning {
 		q.Tally.Wait(j.Start - j.Submit)
 	}
-}
-
-// Gone counts a job whose row has been removed.
-func (ts *Tallies) Gone(j *row.Job) error {
-	q, err := ts.of(j.Queue)
-	if err != nil {
-		return err
-	}
-	return ts.add(q, j.State, -1)
 }
 
 // Flush writes back what has changed.
@@ -202,20 +211,4 @@ func (ts *Tallies) LastCycle() (*row.LastCycle, error) {
 		return nil, err
 	}
 	return row.DecodeLastCycle(row.KeyLastCycle, payload)
-}
-
-// Shifted counts a job that has come from another queue.
-func (ts *Tallies) Shifted(j *row.Job, from string) error {
-	if from == j.Queue || !ts.counted() {
-		return nil
-	}
-	left, err := ts.of(from)
-	if err != nil {
-		return err
-	}
-	q, err := ts.of(j.Queue)
-	if err != nil {
-		return err
-	}
-	return errors.Join(ts.add(left, j.State, -1), ts.add(q, j.State, 1))
 }

@@ -1,0 +1,205 @@
+package row
+
+import (
+	"encoding/binary"
+
+	"github.com/placectl/placectl/locality"
+)
+
+// Index is a table that follows from the rows of another one. It is declared beside them; the
+// one function that puts rows (package state) moves its keys, and package check makes it anew.
+// No other code puts a row into it.
+type Index[T any] struct {
+	Table Table
+	// Key appends the i-th key that a row has in the table, nothing if it has no more.
+	Key func(b []byte, v *T, i int) []byte
+	// Value is what is at the key; nil for a mark, when the key says all.
+	Value func(v *T) []byte
+}
+
+// Stored is how rows of a table are kept.
+type Stored[T any] struct {
+	Table  Table
+	Key    func(b []byte, v *T) []byte
+	Encode func(v *T) []byte
+	// Borrow makes v the row as far as its indexes look at it. Its texts share the memory of
+	// the payload, its lists that of v.
+	Borrow  func(v *T, key, payload []byte) error
+	Indexes []Index[T]
+}
+
+// JobRows are the jobs.
+var JobRows = Stored[Job]{
+	Table:  Jobs,
+	Key:    func(b []byte, j *Job) []byte { return append64(b, j.ID) },
+	Encode: EncodeJob,
+	Borrow: (*Job).Borrow,
+	Indexes: []Index[Job]{
+		{Table: JobStates, Key: only(func(b []byte, j *Job) []byte { return append64(append(b, byte(j.State)), j.ID) })},
+		{Table: JobKinds, Key: only(func(b []byte, j *Job) []byte { return append64(KindOf(j).append(b), j.ID) })},
+		{Table: Ended, Key: only(func(b []byte, j *Job) []byte {
+			if j.State.Live() {
+				return b
+			}
+			return append64(append64(b, uint64(j.End)), j.ID)
+		})},
+		{Table: Waiting, Key: only(func(b []byte, j *Job) []byte {
+			if !j.Waits(j.State) {
+				return b
+			}
+			return append64(append64(b, ^(uint64(j.Priority)^1<<63)), j.ID)
+		})},
+		{Table: Claimed, Key: only(func(b []byte, j *Job) []byte {
+			if j.Attendant == nil || !j.Waits(j.State) {
+				return b
+			}
+			return appendClaimed(b, j.Attendant.Host, j.ID, 0)
+		})},
+		{Table: Launches, Key: only(func(b []byte, j *Job) []byte {
+			if !j.ToLaunch() {
+				return b
+			}
+			return append64(b, j.ID)
+		})},
+	},
+}
+
+// AttemptRows are the attempts. Those that somebody executes are listed by host.
+var AttemptRows = Stored[Attempt]{
+	Table:  Attempts,
+	Key:    func(b []byte, a *Attempt) []byte { return append(b, AttemptKey(a.Job, a.Number)...) },
+	Encode: EncodeAttempt,
+	Borrow: func(a *Attempt, key, payload []byte) error {
+		f := Fields{dir: reading, borrow: true, b: payload, key: key}
+		*a = Attempt{}
+		attemptFields(&f, a)
+		return f.done(Attempts)
+	},
+	Indexes: []Index[Attempt]{{Table: Claimed, Key: only(func(b []byte, a *Attempt) []byte {
+		if !a.State.Live() || a.Host == "" {
+			return b
+		}
+		return appendClaimed(b, a.Host, a.Job, a.Number)
+	})}},
+}
+
+// ReservationRows are the reservations, found by their numbers and by whom they let in.
+var ReservationRows = Stored[Reservation]{
+	Table:  Reservations,
+	Key:    func(b []byte, r *Reservation) []byte { return append(b, r.Name...) },
+	Encode: EncodeReservation,
+	Borrow: func(r *Reservation, key, payload []byte) error {
+		f := Fields{dir: reading, borrow: true, b: payload, key: key}
+		*r = Reservation{}
+		reservationFields(&f, r)
+		return f.done(Reservations)
+	},
+	Indexes: []Index[Reservation]{
+		{Table: ReservationIDs, Key: only(func(b []byte, r *Reservation) []byte { return append64(b, r.ID) }),
+			Value: func(r *Reservation) []byte { return EncodeText(r.Name) }},
+		{Table: Access, Key: func(b []byte, r *Reservation, i int) []byte {
+			if i >= len(r.Access) {
+				return b
+			}
+			return append(b, AccessKey(r.Access[i], r.ID)...)
+		}},
+	},
+}
+
+// AnswerRows are the answers, by when they may be forgotten.
+var AnswerRows = Stored[Answer]{
+	Table:  Answers,
+	Key:    func(b []byte, a *Answer) []byte { return append(b, a.Key...) },
+	Encode: EncodeAnswer,
+	Borrow: func(a *Answer, key, payload []byte) error {
+		f := Fields{dir: reading, b: payload, key: key}
+		*a = Answer{}
+		answerHead(&f, a)
+		return f.done(Answers)
+	},
+	Indexes: []Index[Answer]{{Table: AnswerDues, Key: only(func(b []byte, a *Answer) []byte {
+		return append(append64(b, uint64(a.Until)), a.Key...)
+	})}},
+}
+
+// HostRows are the hosts that work in batches, found by their names.
+var HostRows = Stored[locality.Host]{
+	Table:  Hosts,
+	Key:    func(b []byte, h *locality.Host) []byte { return binary.BigEndian.AppendUint32(b, h.Number) },
+	Encode: EncodeHost,
+	Borrow: func(h *locality.Host, key, payload []byte) error {
+		f := Fields{dir: reading, borrow: true, b: payload, key: key}
+		hostFields(&f, h)
+		return f.done(Hosts)
+	},
+	Indexes: []Index[locality.Host]{{Table: HostNames, Key: only(func(b []byte, h *locality.Host) []byte { return append(b, h.Name...) }),
+		Value: func(h *locality.Host) []byte { return EncodeNumber32(h.Number) }}},
+}
+
+// BatchRange is a range of a batch.
+type BatchRange struct {
+	Batch uint32
+	locality.Cursor
+}
+
+// RangeRows are the ranges of batches, by time left.
+var RangeRows = Stored[BatchRange]{
+	Table:  BatchRanges,
+	Key:    func(b []byte, r *BatchRange) []byte { return append(b, RangeKey(r.Batch, r.First)...) },
+	Encode: func(r *BatchRange) []byte { return EncodeRange(&r.Cursor) },
+	Borrow: func(r *BatchRange, key, payload []byte) error {
+		f := Fields{dir: reading, borrow: true, b: payload, key: key}
+		KeyPart(&f, "batch", 0, 4, 12, &r.Batch)
+		rangeFields(&f, &r.Cursor)
+		return f.done(BatchRanges)
+	},
+	Indexes: []Index[BatchRange]{{Table: BatchLongest, Key: only(func(b []byte, r *BatchRange) []byte {
+		if r.Waiting() <= 0 {
+			return b
+		}
+		return append(b, LongestKey(r.Batch, &r.Cursor)...)
+	})}},
+}
+
+// only makes a key of one that a row has at most once.
+func only[T any](key func(b []byte, v *T) []byte) func(b []byte, v *T, i int) []byte {
+	return func(b []byte, v *T, i int) []byte {
+		if i > 0 {
+			return b
+		}
+		return key(b, v)
+	}
+}
+
+func append64(b []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(b, n) }
+
+// Keys goes through the rows that v has in the indexes of its kind.
+func (s *Stored[T]) Keys(v *T, fn func(t Table, key, value []byte)) {
+	for x := range s.Indexes {
+		ix := &s.Indexes[x]
+		for i := 0; ; i++ {
+			key := ix.Key(nil, v, i)
+			if len(key) == 0 {
+				break
+			}
+			fn(ix.Table, key, ix.Row(v))
+		}
+	}
+}
+
+// Row is what is at a key that a row has in the index.
+func (ix *Index[T]) Row(v *T) []byte {
+	if ix.Value == nil {
+		return EncodeMark()
+	}
+	return ix.Value(v)
+}
+
+// Borrow makes a job the one of a row but for its nodes. Its texts live as long as the row,
+// its lists until it is used again.
+func (j *Job) Borrow(key, payload []byte) error {
+	f := Fields{dir: reading, borrow: true, b: payload, key: key}
+	*j = Job{Chunks: j.Chunks, Prefer: j.Prefer, After: j.After, Command: j.Command}
+	jobFields(&f, j)
+	return f.done(Jobs)
+}

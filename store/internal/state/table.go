@@ -1,0 +1,136 @@
+// Package state keeps the rows of a transaction and what is declared to follow from them.
+//
+// Rows of a Table are put by Put alone, which knows what the row was and so moves the keys of
+// its indexes: a caller cannot forget one. What a row was is known from the bytes that were
+// handed out in the transaction, so that no row is read twice.
+package state
+
+import (
+	"bytes"
+
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Table is the rows of a kind, as one transaction reads and changes them. Its memory is used
+// again from one row to the next.
+type Table[T any] struct {
+	rows    *file.Recorder
+	of      *row.Stored[T]
+	follows []func(was, is *T) error // what is counted of rows, besides
+	handed  map[string][]byte        // payloads as the rows are, by key, of those that were read or put
+	old     T
+	key     []byte
+	was, is []byte
+}
+
+// NewTable makes it. Each of follows is told of a row that comes in place of another one, nil
+// for none; was is valid until it returns.
+func NewTable[T any](rows *file.Recorder, of *row.Stored[T], follows ...func(was, is *T) error) *Table[T] {
+	return &Table[T]{rows: rows, of: of, follows: follows, handed: make(map[string][]byte)}
+}
+
+// Read returns the payload of a row, nil if there is none.
+func (t *Table[T]) Read(key []byte) ([]byte, error) {
+	payload, err := t.rows.Get(t.of.Table, key)
+	if err == nil {
+		t.Handed(key, payload)
+	}
+	return payload, err
+}
+
+// Handed notes the payload of a row that was read elsewhere.
+func (t *Table[T]) Handed(key, payload []byte) {
+	if t.rows.Writable() {
+		t.handed[string(key)] = payload
+	}
+}
+
+// Put writes a row and moves what follows from it.
+func (t *Table[T]) Put(v *T) error {
+	t.key = t.of.Key(t.key[:0], v)
+	old, err := t.stored(t.key)
+	if err != nil {
+		return err
+	}
+	if err := t.move(old, v); err != nil {
+		return err
+	}
+	key, payload := bytes.Clone(t.key), t.of.Encode(v) // bbolt keeps them
+	t.handed[string(key)] = payload
+	return t.rows.Put(t.of.Table, key, payload)
+}
+
+// Remove removes a row, if there is one, and what follows from it.
+func (t *Table[T]) Remove(key []byte) error {
+	old, err := t.stored(key)
+	if err != nil || old == nil {
+		return err
+	}
+	if err := t.move(old, nil); err != nil {
+		return err
+	}
+	t.handed[string(key)] = nil
+	return t.rows.Remove(t.of.Table, key)
+}
+
+// stored is a row as it is in the file, nil if it is not.
+func (t *Table[T]) stored(key []byte) (*T, error) {
+	payload, known := t.handed[string(key)]
+	if !known {
+		var err error
+		if payload, err = t.rows.Get(t.of.Table, key); err != nil {
+			return nil, err
+		}
+	}
+	if payload == nil {
+		return nil, nil
+	}
+	return &t.old, t.of.Borrow(&t.old, key, payload)
+}
+
+func (t *Table[T]) move(old, v *T) error {
+	for i := range t.of.Indexes {
+		if err := t.index(&t.of.Indexes[i], old, v); err != nil {
+			return err
+		}
+	}
+	for _, fn := range t.follows {
+		if err := fn(old, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// index moves the keys that a row has in an index. All that go go before any comes, as the row
+// may have one of them at another place.
+func (t *Table[T]) index(ix *row.Index[T], old, v *T) error {
+	moved := old == nil || v == nil || ix.Value != nil && !bytes.Equal(ix.Value(old), ix.Value(v))
+	for i := 0; !moved; i++ {
+		t.was, t.is = ix.Key(t.was[:0], old, i), ix.Key(t.is[:0], v, i)
+		if moved = !bytes.Equal(t.was, t.is); len(t.was) == 0 {
+			break
+		}
+	}
+	if !moved {
+		return nil
+	}
+	for i := 0; old != nil; i++ {
+		if t.was = ix.Key(t.was[:0], old, i); len(t.was) == 0 {
+			break
+		}
+		if err := t.rows.Remove(ix.Table, t.was); err != nil {
+			return err
+		}
+	}
+	for i := 0; v != nil; i++ {
+		if t.is = ix.Key(t.is[:0], v, i); len(t.is) == 0 {
+			break
+		}
+		if err := t.rows.Put(ix.Table, bytes.Clone(t.is), ix.Row(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
