@@ -242,10 +242,9 @@ func (cs counters) recounted() error {
 	if err := cs.tx.file.RemoveAll(row.Holdings, row.LimitHoldings()); err != nil {
 		return err
 	}
-	if err := cs.tx.file.Clear(row.LimitSums); err != nil {
+	if err := cs.Rules.Clear(); err != nil {
 		return err
 	}
-	cs.Rules.Forget()
 	all, err := cs.Rules.All()
 	if all == nil || err != nil {
 		return err

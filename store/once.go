@@ -117,7 +117,9 @@ func (tx *Tx) keepAnswer(a *row.Answer) error {
 }
 
 // answers are the answers that the file keeps.
-func (tx *Tx) answers() answers.Answers { return answers.Answers{Rows: tx.file, Table: tx.loaded.answers, Now: tx.now} }
+func (tx *Tx) answers() answers.Answers {
+	return answers.Answers{Rows: tx.file, Table: tx.loaded.answers, Now: tx.now}
+}
 
 // Amend changes the answer that is kept for a key, where there is one: what follows a
 // commit, as launching does, may have something to add.

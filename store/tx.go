@@ -80,8 +80,8 @@ func newLoaded(tx *Tx) loaded {
 		releases: &derived.Releases{Base: b}, usage: &usage.Nodes{Rows: tx.file, Nodes: rows},
 		book:     &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay},
 		counters: counters, tallies: counts, past: &nodehistory.Log{Rows: tx.file, Now: &tx.now}, freed: &derived.Freed{Base: b},
-		jobs:     state.NewTable(tx.file, &row.JobRows, counts.Changed, counters.Rules.Changed),
-		attempts: state.NewTable(tx.file, &row.AttemptRows), reservations: state.NewTable(tx.file, &row.ReservationRows), answers: state.NewTable(tx.file, &row.AnswerRows)}
+		jobs:     state.NewTable(tx.file, &row.JobRows, counts.Count, counters.Rules.Changed),
+		attempts: state.NewTable(tx.file, &row.AttemptRows, nil), reservations: state.NewTable(tx.file, &row.ReservationRows, nil), answers: state.NewTable(tx.file, &row.AnswerRows, nil)}
 }
 
 // failed keeps an error in reading what is derived for whoever asks the index next.

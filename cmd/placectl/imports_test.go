@@ -63,7 +63,9 @@ const importRules = `
 	store/internal/usage, store/internal/shares < store
 	store/internal/usage                     < store/internal/check
 	store/internal/row, store/internal/file  < store/internal/rewind
-	store/internal/row, store/internal/file  < store/internal/bookings
+	store/internal/row                       < store/internal/bookings
+	index, timeline, placer, locality, store/internal/row, store/internal/file < store/internal/state
+	store/internal/state                     < store, store/internal/answers, store/internal/batches
 	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings
 	placer, store/internal/row               < store/internal/requests

@@ -29,7 +29,7 @@ type Batches struct {
 // New is the batches of a transaction's rows. What fails halfway is handed to spoil,
 // which returns it.
 func New(rows *file.Recorder, now int64, spoil func(error) error) *Batches {
-	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows), ranges: state.NewTable(rows, &row.RangeRows), now: now, spoil: spoil}
+	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil), ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, spoil: spoil}
 }
 
 func (b *Batches) put(one *row.Batch) error {

@@ -39,9 +39,7 @@ func (d *derived) attempts() error {
 		case a.Number == j.CurrentAttempt() && a.State == row.AttemptEnded && j.State == row.JobRunning:
 			d.contradict("attempt %d.%d has ended, and its job runs", a.Job, a.Number)
 		}
-		if a.State.Live() && a.Host != "" {
-			d.rows[row.Claimed][string(row.ClaimedKey(a.Host, a.Job, a.Number))] = row.EncodeMark()
-		}
+		follow(d, &row.AttemptRows, a)
 		return true, nil
 	})
 	for _, id := range slices.Sorted(maps.Keys(d.executed)) {

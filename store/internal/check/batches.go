@@ -40,7 +40,7 @@ func (d *derived) hosts() error {
 			d.at = Row{row.Hosts, string(key)}
 			d.contradict("two hosts are called %s", h.Name)
 		}
-		d.rows[row.HostNames][h.Name] = row.EncodeNumber32(h.Number)
+		follow(d, &row.HostRows, h)
 		return true, nil
 	})
 }
@@ -99,8 +99,8 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 	r.backs = make(map[int]bool)
 	err := r.d.store.Rows.Each(row.BatchRanges, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		c, err := row.DecodeRange(key, payload)
-		if err == nil && c.Waiting() > 0 {
-			r.d.rows[row.BatchLongest][string(row.LongestKey(r.number, c))] = []byte{1}
+		if err == nil {
+			follow(r.d, &row.RangeRows, &row.BatchRange{Batch: r.number, Cursor: *c})
 		}
 		return true, err
 	})

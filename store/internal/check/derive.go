@@ -20,7 +20,7 @@ type derived struct {
 	calendar  *timeline.Calendar
 	rows      [row.TableCount]map[string][]byte // by table and key
 	lists     map[row.Table]jobLists            // in place of the rows of those tables
-	perQueue  map[jobsOf]uint64                 // how many jobs of a queue are in a state
+	tallied   map[row.Table]map[string]uint64   // in place of the rows of those tables
 	buckets   uint32                            // the smallest bucket number never used
 	rooms     map[uint32]*row.RoomBlock
 	moved     []*index.Node        // nodes whose rows name another bucket than their values do
@@ -43,7 +43,7 @@ type derived struct {
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
 func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, perQueue: make(map[jobsOf]uint64),
+	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, tallied: make(map[row.Table]map[string]uint64),
 		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
 	for t := range row.TableCount {
 		if t.Derived() {
@@ -89,7 +89,7 @@ func (d *derived) answers() error {
 			if a.Jobs > 0 && a.First+a.Jobs > d.store.State.NextJob {
 				d.contradict("key %q has made jobs %d to %d, and the next job number is %d", key, a.First, a.First+a.Jobs-1, d.store.State.NextJob)
 			}
-			d.rows[row.AnswerDues][string(row.AnswerDueKey(a.Until, key))] = row.EncodeMark()
+			follow(d, &row.AnswerRows, a)
 		}
 		return true, err
 	})
@@ -141,23 +141,12 @@ func (d *derived) job(j *row.Job) {
 	if j.State < row.JobHeld || j.State > row.JobCancelled {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
-	d.lists[row.JobStates].add([]byte{byte(j.State)}, j.ID)
-	d.lists[row.JobKinds].add(row.KindOf(j).Prefix(), j.ID)
-	d.perQueue[jobsOf{j.State, j.Queue}]++
-	d.listed(j)
+	follow(d, &row.JobRows, j)
+	d.inTurn(j)
 	d.named(j)
 	d.holds(j)
-	if j.Waits(j.State) {
-		d.rows[row.Waiting][string(row.WaitingKey(j))] = row.EncodeMark()
-	}
 	if j.Claimed || j.Ending {
 		d.executed[j.ID] = true
-	}
-	if key := j.AttendedKey(); key != nil {
-		d.rows[row.Claimed][string(key)] = row.EncodeMark()
-	}
-	if j.ToLaunch() {
-		d.rows[row.Launches][string(row.Key64(j.ID))] = row.EncodeMark()
 	}
 	switch {
 	case j.State == row.JobReserved && j.Start > d.now:
@@ -209,10 +198,7 @@ func (d *derived) reservation(r *row.Reservation) {
 	if _, ok := d.rows[row.ReservationIDs][string(row.Key64(r.ID))]; ok {
 		d.contradict("two reservations have the number %d", r.ID)
 	}
-	d.rows[row.ReservationIDs][string(row.Key64(r.ID))] = row.EncodeText(r.Name)
-	for _, a := range r.Access {
-		d.rows[row.Access][string(row.AccessKey(a, r.ID))] = row.EncodeMark()
-	}
+	follow(d, &row.ReservationRows, r)
 	if r.End <= d.now {
 		return
 	}

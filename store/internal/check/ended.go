@@ -10,11 +10,8 @@ import (
 // endedKey is the key of a job that has ended. There may be millions: they are a list.
 type endedKey [16]byte
 
-// listed notes by when a job has ended, and that those of higher numbers were submitted later.
-func (d *derived) listed(j *row.Job) {
-	if !j.State.Live() {
-		d.ended = append(d.ended, endedKey(row.EndedKey(j)))
-	}
+// inTurn verifies that jobs of higher numbers were submitted later.
+func (d *derived) inTurn(j *row.Job) {
 	if j.Submit < d.submitted {
 		d.contradict("job %d was submitted at @%d, and one of a lower number at @%d", j.ID, j.Submit, d.submitted)
 	}

@@ -63,15 +63,35 @@ func (d *derived) compareLists(t row.Table) error {
 	})
 }
 
-// jobsOf is the jobs of a queue that are in a state.
-type jobsOf struct {
-	state row.JobState
-	queue string
+// follow notes what is declared to follow from a row.
+func follow[T any](d *derived, of *row.Stored[T], v *T) {
+	of.Keys(v, d.mark)
+	for i := range of.Counts {
+		c := &of.Counts[i]
+		if d.tallied[c.Table] == nil {
+			d.tallied[c.Table] = make(map[string]uint64)
+		}
+		d.tallied[c.Table][string(c.Key(nil, v))]++
+	}
 }
 
-// counts writes down how many jobs of each queue are in which state.
+// mark notes that a table should hold a row. Those with millions of rows are bitmaps and lists.
+func (d *derived) mark(t row.Table, key, value []byte) {
+	switch at := len(key) - 8; {
+	case d.lists[t] != nil:
+		d.lists[t].add(key[:at], row.Number64(key[at:]))
+	case t == row.Ended:
+		d.ended = append(d.ended, endedKey(key))
+	default:
+		d.rows[t][string(key)] = value
+	}
+}
+
+// counts writes down what was counted.
 func (d *derived) counts() {
-	for of, n := range d.perQueue {
-		d.rows[row.JobCounts][string(row.JobCountKey(of.state, of.queue))] = row.EncodeCount(n)
+	for t, counted := range d.tallied {
+		for key, n := range counted {
+			d.rows[t][key] = row.EncodeCount(n)
+		}
 	}
 }

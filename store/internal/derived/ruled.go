@@ -53,6 +53,12 @@ func (ru *Ruled) Forget() {
 	clear(ru.tally)
 }
 
+// Clear forgets what rules count, to be counted anew.
+func (ru *Ruled) Clear() error {
+	ru.Forget()
+	return ru.Rows.Clear(row.LimitSums)
+}
+
 // Tally is how much a counter of a rule counts.
 func (ru *Ruled) Tally(key string) (int64, error) {
 	if n, known := ru.tally[key]; known {

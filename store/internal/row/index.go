@@ -17,6 +17,12 @@ type Index[T any] struct {
 	Value func(v *T) []byte
 }
 
+// Count is a table that counts the rows of another one that have a key.
+type Count[T any] struct {
+	Table Table
+	Key   func(b []byte, v *T) []byte
+}
+
 // Stored is how rows of a table are kept.
 type Stored[T any] struct {
 	Table  Table
@@ -26,6 +32,7 @@ type Stored[T any] struct {
 	// the payload, its lists that of v.
 	Borrow  func(v *T, key, payload []byte) error
 	Indexes []Index[T]
+	Counts  []Count[T]
 }
 
 // JobRows are the jobs.
@@ -62,6 +69,7 @@ var JobRows = Stored[Job]{
 			return append64(b, j.ID)
 		})},
 	},
+	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job) []byte { return append(append(b, byte(j.State)), j.Queue...) }}},
 }
 
 // AttemptRows are the attempts. Those that somebody executes are listed by host.

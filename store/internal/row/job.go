@@ -216,15 +216,6 @@ func (j *Job) OnlyPrinted() bool {
 // whatever becomes of its command: a launcher was told to stop it until then.
 func (j *Job) EndsByClock() bool { return j.Ending && !j.Claimed && j.State == JobRunning }
 
-// AttendedKey is the key in the table Claimed of a job that somebody waits for; nil where
-// nobody does, or it cannot be told whether he lives.
-func (j *Job) AttendedKey() []byte {
-	if j.Attendant == nil || !j.Waits(j.State) {
-		return nil
-	}
-	return ClaimedKey(j.Attendant.Host, j.ID, 0)
-}
-
 // HasExit reports whether Exit says how the job ended. Of one that was lost nobody knows.
 func (j *Job) HasExit() bool {
 	return j.State == JobFinished || j.State == JobFailed && j.Lost == 0

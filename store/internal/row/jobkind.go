@@ -31,9 +31,6 @@ func UserPrefix(user string) []byte {
 	return e.b
 }
 
-// JobKindKey lists a job under its kind.
-func JobKindKey(j *Job) []byte { return binary.BigEndian.AppendUint64(KindOf(j).Prefix(), j.ID) }
-
 // DecodeJobKind reads such a key.
 func DecodeJobKind(key []byte) (k JobKind, id uint64, err error) {
 	d := decoder{b: key}

@@ -33,9 +33,6 @@ func SplitTimeKey(k []byte) (t int64, owner uint64) {
 	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
 }
 
-// EndedKey lists a job that has ended by its end.
-func EndedKey(j *Job) []byte { return TimeKey(j.End, j.ID) }
-
 // JobOwner is a job as the owner of a stretch of the calendar. On disk; jobs have even
 // numbers there, reservations odd ones.
 func JobOwner(id uint64) uint64 { return id << 1 }
@@ -49,11 +46,6 @@ func IsReservation(owner uint64) bool { return owner&1 == 1 }
 // JobStateKey lists the jobs by state.
 func JobStateKey(s JobState, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), byte(s)), id)
-}
-
-// WaitingKey orders the queue: by priority, the highest first, then by number.
-func WaitingKey(j *Job) []byte {
-	return binary.BigEndian.AppendUint64(Key64(^(uint64(j.Priority) ^ 1<<63)), j.ID)
 }
 
 // AccessKey is the key under which a reservation is found by whom it lets in.

@@ -17,17 +17,21 @@ import (
 type Table[T any] struct {
 	rows    *file.Recorder
 	of      *row.Stored[T]
-	follows []func(was, is *T) error // what is counted of rows, besides
+	counter Counter
+	follows []func(was, is *T) error // what is counted of rows by rules that are rows themselves
 	handed  map[string][]byte        // payloads as the rows are, by key, of those that were read or put
 	old     T
 	key     []byte
 	was, is []byte
 }
 
-// NewTable makes it. Each of follows is told of a row that comes in place of another one, nil
-// for none; was is valid until it returns.
-func NewTable[T any](rows *file.Recorder, of *row.Stored[T], follows ...func(was, is *T) error) *Table[T] {
-	return &Table[T]{rows: rows, of: of, follows: follows, handed: make(map[string][]byte)}
+// Counter changes what a table counts at a key, which is valid until it returns.
+type Counter func(t row.Table, key []byte, by int64) error
+
+// NewTable makes it. The counter is for kinds of rows that are counted. Each of follows is told
+// of a row that comes in place of another one, nil for none; was is valid until it returns.
+func NewTable[T any](rows *file.Recorder, of *row.Stored[T], counter Counter, follows ...func(was, is *T) error) *Table[T] {
+	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows, handed: make(map[string][]byte)}
 }
 
 // Read returns the payload of a row, nil if there is none.
@@ -95,12 +99,40 @@ func (t *Table[T]) move(old, v *T) error {
 			return err
 		}
 	}
+	for i := range t.of.Counts {
+		if err := t.count(&t.of.Counts[i], old, v); err != nil {
+			return err
+		}
+	}
 	for _, fn := range t.follows {
 		if err := fn(old, v); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// count counts a row at another key.
+func (t *Table[T]) count(c *row.Count[T], old, v *T) error {
+	t.was, t.is = t.was[:0], t.is[:0]
+	if old != nil {
+		t.was = c.Key(t.was, old)
+	}
+	if v != nil {
+		t.is = c.Key(t.is, v)
+	}
+	switch {
+	case old != nil && v != nil && bytes.Equal(t.was, t.is):
+		return nil
+	case old != nil:
+		if err := t.counter(c.Table, t.was, -1); err != nil {
+			return err
+		}
+	}
+	if v == nil {
+		return nil
+	}
+	return t.counter(c.Table, t.is, 1)
 }
 
 // index moves the keys that a row has in an index. All that go go before any comes, as the row

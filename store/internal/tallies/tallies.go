@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -97,23 +96,16 @@ func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	return nil
 }
 
-// Changed counts a job that was one thing and is another, nil for none.
-func (ts *Tallies) Changed(was, is *row.Job) error {
-	if !ts.counted() || was != nil && is != nil && was.State == is.State && was.Queue == is.Queue {
+// Count changes how many jobs of a queue are in a state, by the key of JobCounts.
+func (ts *Tallies) Count(_ row.Table, key []byte, by int64) error {
+	if !ts.counted() {
 		return nil
 	}
-	return errors.Join(ts.count(was, -1), ts.count(is, 1))
-}
-
-func (ts *Tallies) count(j *row.Job, n int64) error {
-	if j == nil {
-		return nil
-	}
-	q, err := ts.of(strings.Clone(j.Queue)) // which may be borrowed
+	q, err := ts.of(string(key[1:]))
 	if err != nil {
 		return err
 	}
-	return ts.add(q, j.State, n)
+	return ts.add(q, row.JobState(key[0]), by)
 }
 
 // end counts a job that has ended, and how long it waited if it has run.

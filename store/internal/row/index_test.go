@@ -1,0 +1,75 @@
+package row
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// keysOf writes down the keys that a stored row has in the indexes of its kind, and where it
+// counts. Borrowed rows have the same.
+func keysOf[T any](t *testing.T, b *strings.Builder, of *Stored[T], key, payload []byte) {
+	var v T
+	if err := of.Borrow(&v, key, payload); err != nil {
+		t.Fatal(err)
+	}
+	if k := of.Key(nil, &v); string(k) != string(key) {
+		t.Errorf("%s: the key %x, and is %x", of.Table, key, k)
+	}
+	fmt.Fprintf(b, "%s %x\n", of.Table, key)
+	of.Keys(&v, func(table Table, key, value []byte) { fmt.Fprintf(b, "\t%s %x = %x\n", table, key, value) })
+	for _, c := range of.Counts {
+		fmt.Fprintf(b, "\t%s %x counts\n", c.Table, c.Key(nil, &v))
+	}
+}
+
+// TestIndexKeys pins the keys of declared indexes: package check makes them by the same
+// declarations.
+func TestIndexKeys(t *testing.T) {
+	text, err := os.ReadFile("testdata/rows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		part := strings.Split(line, "\t")
+		key, _ := hex.DecodeString(part[1])
+		payload, _ := hex.DecodeString(part[2])
+		switch part[0] {
+		case "jobs":
+			keysOf(t, &b, &JobRows, key, payload)
+		case "attempts":
+			keysOf(t, &b, &AttemptRows, key, payload)
+		case "reservations":
+			keysOf(t, &b, &ReservationRows, key, payload)
+		case "answers":
+			keysOf(t, &b, &AnswerRows, key, payload)
+		case "hosts":
+			keysOf(t, &b, &HostRows, key, payload)
+		case "batch_ranges":
+			keysOf(t, &b, &RangeRows, key, payload)
+		}
+	}
+	for _, j := range []*Job{
+		{ID: 7, State: JobQueued, Queued: true, Priority: -3, User: "ann", Queue: "q", Attendant: &Attendant{Process: Process{Host: "n1"}}},
+		{ID: 8, State: JobRunning, Queued: true, Account: "a", Class: "c"},
+		{ID: 9, State: JobFinished, Queued: true, End: 1_800_000_000},
+		{ID: 10, State: JobHeld, Queued: true},
+	} {
+		keysOf(t, &b, &JobRows, Key64(j.ID), EncodeJob(j))
+	}
+	const golden = "testdata/keys.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if diff := cmp.Diff(string(want), b.String()); err != nil || diff != "" {
+		t.Errorf("-testdata/keys.txt +is: %v\n%s", err, diff)
+	}
+}
