@@ -19,10 +19,33 @@ type Table[T any] struct {
 	of      *row.Stored[T]
 	counter Counter
 	follows []func(was, is *T) error // what is counted of rows by rules that are rows themselves
-	handed  map[string][]byte        // payloads as the rows are, by key, of those that were read or put
+	handed  handed
 	old     T
 	key     []byte
 	was, is []byte
+}
+
+// handed is payloads as the rows are, of those that were read or put.
+type handed struct {
+	numbered map[uint64][]byte // of keys of eight bytes, as most are
+	other    map[string][]byte
+}
+
+func (h *handed) set(key, payload []byte) {
+	if len(key) == 8 {
+		h.numbered[row.Number64(key)] = payload
+	} else {
+		h.other[string(key)] = payload
+	}
+}
+
+func (h *handed) get(key []byte) (payload []byte, known bool) {
+	if len(key) == 8 {
+		payload, known = h.numbered[row.Number64(key)]
+	} else {
+		payload, known = h.other[string(key)]
+	}
+	return payload, known
 }
 
 // Counter changes what a table counts at a key, which is valid until it returns.
@@ -31,7 +54,7 @@ type Counter func(t row.Table, key []byte, by int64) error
 // NewTable makes it. The counter is for kinds of rows that are counted. Each of follows is told
 // of a row that comes in place of another one, nil for none; was is valid until it returns.
 func NewTable[T any](rows *file.Recorder, of *row.Stored[T], counter Counter, follows ...func(was, is *T) error) *Table[T] {
-	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows, handed: make(map[string][]byte)}
+	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows, handed: handed{make(map[uint64][]byte), make(map[string][]byte)}}
 }
 
 // Read returns the payload of a row, nil if there is none.
@@ -46,7 +69,7 @@ func (t *Table[T]) Read(key []byte) ([]byte, error) {
 // Handed notes the payload of a row that was read elsewhere.
 func (t *Table[T]) Handed(key, payload []byte) {
 	if t.rows.Writable() {
-		t.handed[string(key)] = payload
+		t.handed.set(key, payload)
 	}
 }
 
@@ -61,7 +84,7 @@ func (t *Table[T]) Put(v *T) error {
 		return err
 	}
 	key, payload := bytes.Clone(t.key), t.of.Encode(v) // bbolt keeps them
-	t.handed[string(key)] = payload
+	t.handed.set(key, payload)
 	return t.rows.Put(t.of.Table, key, payload)
 }
 
@@ -74,13 +97,13 @@ func (t *Table[T]) Remove(key []byte) error {
 	if err := t.move(old, nil); err != nil {
 		return err
 	}
-	t.handed[string(key)] = nil
+	t.handed.set(key, nil)
 	return t.rows.Remove(t.of.Table, key)
 }
 
 // stored is a row as it is in the file, nil if it is not.
 func (t *Table[T]) stored(key []byte) (*T, error) {
-	payload, known := t.handed[string(key)]
+	payload, known := t.handed.get(key)
 	if !known {
 		var err error
 		if payload, err = t.rows.Get(t.of.Table, key); err != nil {
