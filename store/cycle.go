@@ -291,8 +291,15 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	if p.absent[j.ID] {
 		begin = max(begin, j.Start)
 	}
-	return &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
+	c := &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
 		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID]}
+	if p.allotted != nil {
+		c.Class, _ = p.allotted.Place(j) // it was found before, to put the queue in order
+		if !planned {
+			c.Lifts = p.allotted.Lifts(j)
+		}
+	}
+	return c
 }
 
 // launches tells of those whom nobody has been told to launch.

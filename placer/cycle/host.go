@@ -16,11 +16,13 @@ type Job struct {
 	Begin    int64  // it starts no earlier
 	Deadline int64  // it ends no later; 0 for none
 	Planned  bool
-	Start    int64 // of its plan
-	Delayed  bool  // an overdue job is in the way of its plan
-	Late     bool  // its plan is off the nodes already, and cannot be had any more
-	Placed   bool  // placed at an instant, not queued: it counts for no depth and holds up no queue
-	kind     *kind // as pass has found it
+	Start    int64  // of its plan
+	Delayed  bool   // an overdue job is in the way of its plan
+	Late     bool   // its plan is off the nodes already, and cannot be had any more
+	Placed   bool   // placed at an instant, not queued: it counts for no depth and holds up no queue
+	Class    int    // where classes have shares
+	Lifts    []bool // of each other class, whether its plans are lifted for this job; nil: those of all are
+	kind     *kind  // as pass has found it
 	pass     *Pass
 	Beyond   bool // it would go beyond a soft limit: it has its turn after all others
 }

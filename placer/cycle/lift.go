@@ -12,21 +12,27 @@ import (
 // fit, or get one, or whose plan an overdue job is in the way of: it comes before them.
 // Those ahead of it were looked at with all plans in place.
 func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
-	if p.cleared {
+	p.clearing = p.clearing[:0]
+	if !p.obstructed(j) {
 		return nil
 	}
 	if needs, err := p.needsRoom(j); !needs || err != nil {
 		return err
 	}
-	p.cleared = true
 	room := roaring.New()
-	for _, j := range behind {
-		if !j.Planned || p.lifted[j] { // for one that others make way for
+	for _, o := range behind {
+		if !o.Planned || p.lifted[o] || !j.lifts(o.Class) { // for one that others make way for
 			continue
 		}
-		room.AddMany(p.host.Nodes(j))
-		if err := p.lift(j); err != nil {
+		room.AddMany(p.host.Nodes(o))
+		if err := p.lift(o); err != nil {
 			return err
+		}
+		p.clearing = append(p.clearing, o)
+	}
+	for class := range p.standing {
+		if j.lifts(class) {
+			delete(p.standing, class)
 		}
 	}
 	if ruled, err := p.ruledOutNow(j); ruled || err != nil {
@@ -34,6 +40,29 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 		return err
 	}
 	return p.comeFirst(j, room)
+}
+
+// lifts reports whether plans of a class that are behind a job are lifted for it.
+func (j *Job) lifts(class int) bool {
+	return j.Lifts == nil || j.Class == class || j.Lifts[class]
+}
+
+// obstructed reports whether there may be plans behind a job that are lifted for it.
+func (p *Pass) obstructed(j *Job) bool {
+	for class := range p.standing {
+		if j.lifts(class) {
+			return true
+		}
+	}
+	return false
+}
+
+// uncleared puts the plans back that were lifted for a job, which will have nothing of their room.
+func (p *Pass) uncleared() error {
+	for _, o := range p.clearing {
+		p.standing[o.Class] = true
+	}
+	return p.putRestBack(p.clearing)
 }
 
 // ruledOutNow finds out whether a job that may start now can never run, or is kept by nothing but

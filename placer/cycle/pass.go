@@ -21,7 +21,8 @@ type Pass struct {
 	claimed   map[*Job]bool            // jobs that have a claim on room in them
 	bounds    []bound                  // of requests that were planned in this pass
 	lifted    map[*Job]bool            // plans taken off the nodes to be made anew
-	cleared   bool                     // the plans behind a job that comes first were lifted
+	standing  map[int]bool             // classes with plans behind the job whose turn it is
+	clearing  []*Job                   // jobs whose plans were lifted for it
 	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
@@ -41,7 +42,7 @@ type Pass struct {
 // made while it goes on; a pass that has looked at every job leaves no more than that.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
-	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool),
+	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
 		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
 }
 
@@ -53,6 +54,9 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 	for _, j := range queue {
 		if j.Late {
 			p.lifted[j] = true
+		}
+		if j.Planned {
+			p.standing[j.Class] = true
 		}
 	}
 	if p.spec.Preempter != nil {
@@ -69,7 +73,6 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		} else if beyond {
 			continue
 		}
-		cleared := p.cleared
 		if err := p.clearTheWay(j, rest); err != nil {
 			return 0, err
 		}
@@ -78,9 +81,8 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", j.ID, err)
 		}
-		if !cleared && p.cleared && p.inVain(j) {
-			p.cleared = false
-			if err := p.putRestBack(rest); err != nil {
+		if len(p.clearing) > 0 && p.inVain(j) {
+			if err := p.uncleared(); err != nil {
 				return 0, err
 			}
 		}

@@ -12,6 +12,10 @@ import (
 // something is given back the class that is furthest below its target has its turn, as long as
 // anything is free. This is reckoned in units, not on nodes: a job that has had its turn counts
 // for its class from then on for its walltime.
+//
+// A plan stays for a job of another class that has its turn before, or narrow jobs of one class
+// would lift a wide one of another for ever. It is lifted only for a class below its target, and
+// only if its own class is at or above its target without it.
 
 // stretch is what a class holds of the units until an instant.
 type stretch struct {
@@ -27,11 +31,14 @@ type turns struct {
 	free   int
 	ends   []stretch // by end
 	out    []*row.Job
+	fixed  []bool // no other class's plans are lifted
 }
 
 // Order puts the jobs of a queue in the order of their turns.
 func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
-	t := &turns{Allotment: a, queues: make([][]*row.Job, len(a.State.Classes)), held: make([]int, len(a.State.Classes)), free: a.State.TotalWorkers - a.State.Away}
+	n := len(a.State.Classes)
+	t := &turns{Allotment: a, queues: make([][]*row.Job, n), held: make([]int, n), fixed: make([]bool, n), free: a.State.TotalWorkers - a.State.Away}
+	a.lifts = make(map[uint64][]bool, len(line))
 	for _, j := range line {
 		at, err := a.Place(j)
 		if err != nil {
@@ -64,15 +71,43 @@ func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
 		}
 		if t.free <= 0 && len(t.ends) > 0 {
 			now = max(now, t.ends[0].end)
-			t.held[t.ends[0].class] -= t.ends[0].units
-			t.free += t.ends[0].units
-			t.ends = t.ends[1:]
+			t.release(now)
 			continue
 		}
 		if _, err := t.turn(at, now, true); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// release gives back what is given back by an instant: classes are compared once all of it is.
+func (t *turns) release(now int64) {
+	for len(t.ends) > 0 && t.ends[0].end <= now {
+		t.held[t.ends[0].class] -= t.ends[0].units
+		t.free += t.ends[0].units
+		t.ends = t.ends[1:]
+	}
+}
+
+// lifted says of each class whether its plans are lifted for a class whose turn it is.
+func (t *turns) lifted(class int) []bool {
+	if t.held[class] >= t.targets[class] {
+		return t.fixed
+	}
+	list := make([]bool, len(t.held))
+	for i := range list {
+		list[i] = t.held[i] >= t.targets[i]
+	}
+	return list
+}
+
+// Lifts says of each class whether its plans are lifted for a job of another class: for one that
+// Order did not see, none.
+func (a *Allotment) Lifts(j *row.Job) []bool {
+	if list := a.lifts[j.ID]; list != nil {
+		return list
+	}
+	return make([]bool, len(a.State.Classes))
 }
 
 // next is the class furthest below its target, of those that may have a turn, -1 for none.
@@ -92,6 +127,9 @@ func (t *turns) turn(class int, now int64, takes bool) (units int, err error) {
 	j := t.queues[class][0]
 	t.queues[class] = t.queues[class][1:]
 	t.out = append(t.out, j)
+	if j.State != row.JobReserved {
+		t.Allotment.lifts[j.ID] = t.lifted(class)
+	}
 	if units, err = t.Wants(j); !takes || err != nil {
 		return 0, nil // it is not understood any more, or cannot start: it has its turn all the same
 	}

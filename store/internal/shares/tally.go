@@ -193,6 +193,7 @@ type Allotment struct {
 	Entitled []int // how many more units each is entitled to
 	targets  []int // how many units it should have
 	order    []int // the classes by load, then name
+	lifts    map[uint64][]bool
 }
 
 // Allot finds out how much each class may start, of what was counted.

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+)
+
+// shareStory is four nodes of one processor each, half of them for either of two classes.
+type shareStory struct {
+	*testing.T
+	db    *DB
+	clock *clock
+	from  int64
+	names map[string]uint64
+}
+
+func newShareStory(t *testing.T, backfill Backfill, a, b int) *shareStory {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 4, 1)
+	setShares(t, db, &fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: a}, {Class: "b", Load: b}}})
+	s := &shareStory{t, db, clock, clock.t, make(map[string]uint64)}
+	s.update(func(tx *Tx) error { return tx.Configure("backfill", backfill.String()) })
+	return s
+}
+
+func (s *shareStory) update(fn func(*Tx) error) {
+	s.Helper()
+	if err := s.db.Update(fn); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// submit submits a job of a class, the first letter of its name.
+func (s *shareStory) submit(name string, cpus, seconds int) {
+	s.Helper()
+	s.update(func(tx *Tx) error {
+		list, err := tx.Submit(Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}})
+		if err == nil {
+			s.names[name] = list[0].ID
+		}
+		return err
+	})
+}
+
+// cycle ends the jobs that are due, and has a pass made.
+func (s *shareStory) cycle(at int64) {
+	s.Helper()
+	s.clock.t = s.from + at
+	s.update(func(tx *Tx) error {
+		if err := tx.Configure("overdue", "finish"); err != nil {
+			return err
+		}
+		_, err := tx.Cycle(CycleSpec{})
+		return err
+	})
+}
+
+// starts verifies when a job starts, or is planned to.
+func (s *shareStory) starts(name string, state JobState, at int64) {
+	s.Helper()
+	if err := s.db.View(func(tx *Tx) error {
+		j, err := tx.Job(s.names[name])
+		if err == nil && (j.State != state || unix(j.Start) != s.from+at) {
+			s.Errorf("%s is %s from %d, want %s from %d", name, j.State, unix(j.Start)-s.from, state, at)
+		}
+		return err
+	}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// TestNarrowDoNotLiftWide: a wide job's plan stays though narrow ones of another class have their
+// turn before it, if its class would be below its share without the plan.
+func TestNarrowDoNotLiftWide(t *testing.T) {
+	t.Parallel()
+	for _, backfill := range []Backfill{EASY, Conservative} {
+		s := newShareStory(t, backfill, 1, 1)
+		for i := range 3 {
+			s.submit(fmt.Sprint("a", i), 1, 100+100*i)
+		}
+		s.submit("b", 1, 1000)
+		s.cycle(0)
+		s.submit("b wide", 3, 100)
+		for i := range 6 {
+			s.submit(fmt.Sprint("a narrow ", i), 1, 300)
+		}
+		for at := int64(0); at < 300; at += 50 {
+			s.cycle(at)
+			s.starts("b wide", JobReserved, 300)
+		}
+		s.cycle(300)
+		s.starts("b wide", JobRunning, 300)
+	}
+}
+
+// TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if its own
+// class has all of its share without it.
+func TestPlansOfClassesAboveTheirShares(t *testing.T) {
+	t.Parallel()
+	for _, backfill := range []Backfill{EASY, Conservative} {
+		s := newShareStory(t, backfill, 1, 1)
+		s.submit("a1", 1, 100)
+		s.submit("a2", 1, 200)
+		s.submit("b1", 1, 1000)
+		s.submit("b2", 1, 1000)
+		s.cycle(0)
+		s.submit("b wide", 2, 100)
+		s.cycle(10)
+		s.starts("b wide", JobReserved, 200)
+		s.submit("a3", 1, 300)
+		s.cycle(100)
+		s.starts("a3", JobRunning, 100)
+		s.starts("b wide", JobReserved, 400)
+	}
+}
+
+// TestSharesWhereAllIsGivenBack: where jobs of several classes end at one instant, the class with the
+// larger target has the first turn.
+func TestSharesWhereAllIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := newShareStory(t, EASY, 1, 3)
+	s.submit("a1", 1, 100)
+	for i := range 3 {
+		s.submit(fmt.Sprint("b", i), 1, 100)
+	}
+	s.cycle(0)
+	s.submit("a2", 1, 100)
+	for i := range 3 {
+		s.submit(fmt.Sprint("b next ", i), 1, 100)
+	}
+	s.cycle(10)
+	s.starts("b next 0", JobReserved, 100)
+}
