@@ -16,12 +16,15 @@ const mostSlides = 3
 // unclaim has no claim count: the pass makes them anew, each at the turn of its job.
 func (p *pass) unclaim() error {
 	rules := p.tx.counters().Rules
-	claims, err := rules.Claims()
-	if err != nil || len(claims) == 0 {
+	list, err := rules.Claims()
+	if err != nil {
 		return err
 	}
-	p.claims = maps.Clone(claims)
-	for id := range p.claims {
+	claims := maps.Clone(list)
+	if p.decider == nil { // those of the cycle before
+		p.claims = claims
+	}
+	for id := range claims {
 		if err := rules.Unclaim(id); err != nil {
 			return err
 		}

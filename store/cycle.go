@@ -155,7 +155,7 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 
 // newPass is a cycle that has done nothing yet.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), began: tx.state.Invalidations}
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.
@@ -186,6 +186,7 @@ type pass struct {
 	following map[uint64][]*row.Job // of aside, who depend on the start of a job
 	turn      map[uint64]int        // where jobs of the queue stand, if that is not by their priorities
 	claims    map[uint64]*row.Claim // as they were before
+	held      map[uint64]heldStart  // jobs that have the room of a start which is not carried out yet
 	allotted  *shares.Allotment     // nil in a store without classes
 	letting   *letting              // nil until it is looked up
 	began     uint64                // how often room had been made when the cycle began
@@ -229,13 +230,36 @@ func (p *pass) schedule() (err error) {
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	p.tx.loaded.displaced = nil
+	p.tx.loaded.releases.Often = true
+	for anew := true; anew; {
+		queue, err := p.inTurn(ordered)
+		if err != nil {
+			return err
+		}
+		if p.unreached, anew, err = p.decider.Run(queue); err == nil && !anew {
+			anew, err = p.decider.Begin()
+			anew = anew && p.unreached == 0
+		}
+		if err == nil && anew {
+			err = errors.Join(p.listQueue(), p.allot(true), p.unclaim())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTurn lists the jobs in the order in which they have their turns.
+func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 	queue, line := p.awaits(), p.queue
 	if p.allotted != nil {
 		if line, err = p.allotted.Order(line); err != nil {
-			return err
+			return nil, err
 		}
 		ordered = true
 	}
+	p.rank, p.following = nil, nil
 	if p.turn = nil; ordered {
 		p.turn = make(map[uint64]int, len(line))
 	}
@@ -245,9 +269,7 @@ func (p *pass) schedule() (err error) {
 		}
 		queue = append(queue, p.waits(j))
 	}
-	p.tx.loaded.releases.Often = true
-	p.unreached, err = p.decider.Run(queue)
-	return err
+	return queue, nil
 }
 
 // keep notes which jobs were there to be looked at, and that all plans were. The latter alone is

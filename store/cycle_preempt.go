@@ -31,6 +31,7 @@ type making struct {
 	subject map[*row.Job]preempt.Subject // of running jobs
 	tried   map[uint64]trialEnd          // who is off his nodes on trial
 	costs   map[uint64]int64             // processor-seconds that are lost with a job
+	urgent  map[preempt.Subject]bool     // of jobs that wait, those that others make way for; nil until it is looked up
 }
 
 // asker is who has others make way: what it is to the rules, and whether it is within its
@@ -240,17 +241,55 @@ func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
 		r := m.running[c.ID]
 		return r == nil || spared[c.ID] || slices.Contains(r.YieldedTo, j.ID)
 	}
-	switch {
-	case len(shared.Candidates) == 0:
-		return nil, nil
-	case !slices.ContainsFunc(shared.Candidates, out):
+	if !slices.ContainsFunc(shared.Candidates, out) {
 		return shared, nil
 	}
-	own := &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}
-	if len(own.Candidates) == 0 {
-		return nil, nil
+	return &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}, nil
+}
+
+// Yields: those that wait now may have their turn before the cycle is over.
+func (m *making) Yields(c *cycle.Job) (bool, error) {
+	j := m.jobs[c.ID]
+	if !j.Queued {
+		return false, nil
 	}
-	return own, nil
+	if m.urgent == nil {
+		m.urgent = make(map[preempt.Subject]bool)
+		for _, o := range slices.Concat(m.queue, m.aside) {
+			s, err := m.subjectOf(o)
+			if err != nil {
+				return false, err
+			}
+			if m.ranks.Left(s) {
+				m.urgent[s] = true
+			}
+		}
+	}
+	is, err := m.subjectOf(j)
+	for s := range m.urgent {
+		if m.ranks.Over(s, is) != nil {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func (m *making) TakesBack(c, held *cycle.Job) (bool, error) {
+	j, h := m.jobs[c.ID], m.jobs[held.ID]
+	a, err := m.subjectOf(j)
+	if err != nil {
+		return false, err
+	}
+	b, err := m.subjectOf(h)
+	if err != nil {
+		return false, err
+	}
+	rule := m.ranks.Over(a, b)
+	if rule == nil || rule.Spares(rule.MinRun, len(h.YieldedTo)) || slices.Contains(h.YieldedTo, j.ID) {
+		return false, nil
+	}
+	spared, err := m.madeWayFor(j)
+	return !spared[h.ID], err
 }
 
 // madeWayFor is for whom a job has made way, and for whom those have.
@@ -326,6 +365,8 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	}
 	r := m.running[c.ID]
 	delete(m.running, c.ID)
+	m.awaited[other.ID] = c.Grace > 0 || m.awaited[other.ID]
+	m.urgent = nil
 	id := strconv.FormatUint(other.ID, 10)
 	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, reason: fmt.Sprintf("made way for job %s (%s)", id, c.Rule)})
 }

@@ -19,6 +19,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
 	was, then := j.State, j.Start
 	delete(p.lifted, j.ID)
+	delete(p.delayed, j.ID)
 	s := step{to: p.tx.plans().stateOf(plan), reason: p.late[j.ID], lifted: true, plan: &plannedFor{*a, plan}}
 	if err := p.tx.machine().do(j, s); err != nil {
 		return err
@@ -29,13 +30,38 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 			return nil
 		}
 		p.waiting--
-		return p.took(j)
+		return p.took(j, 1)
 	}
 	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {
 		return p.tx.happened(replanned(j, cmp.Or(j.Reason, "was to start at "+stamp(then))))
 	}
 	return nil
+}
+
+func (p *pass) Hold(c *cycle.Job, a *placer.Ask, plan *placer.Plan) (err error) {
+	j := p.jobs[c.ID]
+	delete(p.lifted, j.ID)
+	delete(p.delayed, j.ID)
+	if p.held[j.ID], err = p.tx.machine().hold(j, &plannedFor{*a, plan}, p.late[j.ID]); err != nil {
+		return err
+	}
+	return p.took(j, 1)
+}
+
+func (p *pass) Begin(c *cycle.Job) error {
+	j, was := p.jobs[c.ID], p.held[c.ID]
+	delete(p.held, j.ID)
+	p.started = append(p.started, j)
+	p.waiting--
+	return p.tx.machine().begin(j, was)
+}
+
+func (p *pass) Drop(c *cycle.Job) error {
+	j, was := p.jobs[c.ID], p.held[c.ID]
+	delete(p.held, j.ID)
+	delete(p.lifted, j.ID)
+	return errors.Join(p.took(j, -1), p.tx.machine().drop(j, was))
 }
 
 func (p *pass) Lift(c *cycle.Job) error {
@@ -56,6 +82,9 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	}
 	spans := p.lifted[j.ID]
 	delete(p.lifted, j.ID)
+	if j.State == JobRunning { // its start is held
+		return true, p.tx.allocations().occupyAgain(j, spans, JobRunning)
+	}
 	return true, p.tx.machine().do(j, step{to: JobReserved, reason: j.Reason, lifted: true, keeps: spans})
 }
 
@@ -119,6 +148,10 @@ func (p *pass) list() error {
 		return err
 	}
 	for _, j := range waiting {
+		if _, held := p.held[j.ID]; held {
+			p.waiting++
+			continue
+		}
 		stays, err := p.stays(j)
 		if err != nil {
 			return err
@@ -147,7 +180,7 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 	for _, j := range p.following[c.ID] {
 		waitsFor, err := p.tx.waiting().ready(j)
 		if errors.Is(err, errUnmet) {
-			continue // the next cycle cancels it
+			continue // it is cancelled with the next list
 		}
 		if err != nil {
 			return nil, err
@@ -249,33 +282,46 @@ func (p *pass) cancel(j *row.Job, reason string) error {
 
 // shares stops jobs where classes are to get back what they are entitled to, and
 // finds out how much each may start.
-func (p *pass) shares() error {
+func (p *pass) shares() error { return p.allot(false) }
+
+// allot does the same; anew says that it was done in this cycle.
+func (p *pass) allot(anew bool) error {
 	tally, err := p.tx.classShares().tally()
 	if err != nil || len(tally.State.Classes) == 0 {
 		return err
 	}
-	if p.spec.Silent {
+	if p.spec.Silent || anew {
 		tally.State.Rebalance = fairshare.Rebalance{}
+	}
+	for id := range p.held {
+		if err := tally.Runs(p.jobs[id]); err != nil {
+			return err
+		}
 	}
 	a, plan, err := p.tx.classShares().allot(tally, p.queue)
 	if err != nil {
 		return err
 	}
 	p.allotted = a
-	if p.spec.Silent {
+	if p.spec.Silent || anew {
 		return nil
 	}
 	if err := p.tx.setShareTimer(plan.Timer); err != nil {
 		return err
 	}
+	stops := 0
 	for _, c := range plan.Classes {
 		for _, t := range c.StopTasks {
+			stops++
 			if err := p.givesBack(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	if stops == 0 {
+		return nil
+	}
+	return errors.Join(p.listQueue(), p.allot(true)) // those that were stopped have their turn, too
 }
 
 // givesBack stops a running job for the sake of other classes.
@@ -305,12 +351,12 @@ func (p *pass) Beyond(c *cycle.Job) (bool, error) {
 // MayStart makes it a cycle.Host: the shares of classes decide the order of jobs.
 func (p *pass) MayStart(*cycle.Job) (bool, error) { return true, nil }
 
-// took counts what a job has taken of its class's allotment.
-func (p *pass) took(j *row.Job) error {
+// took counts what a job has taken of its class's allotment, or with -1 has given back.
+func (p *pass) took(j *row.Job, times int) error {
 	if p.allotted == nil {
 		return nil
 	}
-	return p.allotted.Took(j)
+	return p.allotted.Took(j, times)
 }
 
 // byKey is the job of a key of the queue.

@@ -169,6 +169,43 @@ func (m machine) enter(j *row.Job, was JobState, s *step) error {
 	return nil
 }
 
+// heldStart is what a job is in the file while it has the room of a start that is not certain yet.
+type heldStart struct {
+	state  JobState
+	reason string
+}
+
+// hold gives a job the room of a plan that starts now. Its row stays as it is until begin starts it,
+// or drop takes that back.
+func (m machine) hold(j *row.Job, p *plannedFor, reason string) (heldStart, error) {
+	was := heldStart{j.State, j.Reason}
+	if j.State == JobReserved { // and lifted
+		m.loaded.freed.On(j.AllNodes())
+	}
+	j.State, j.Reason = JobRunning, reason
+	return was, m.spoil(m.plans().occupy(j, p))
+}
+
+// begin starts a job whose start is held.
+func (m machine) begin(j *row.Job, was heldStart) error {
+	if err := m.nodeDevices().bind(j, nil); err != nil {
+		return m.spoil(err)
+	}
+	return m.spoil(m.putJob(j, was.state))
+}
+
+// drop takes back a start that is held, of a job that is off its nodes. It waits then.
+func (m machine) drop(j *row.Job, was heldStart) error {
+	m.loaded.freed.On(j.AllNodes())
+	j.Unplace()
+	j.Attempt--
+	if j.State, j.Reason = JobQueued, was.reason; was.state == JobQueued {
+		return nil
+	}
+	j.Reason = "jobs before it took its place"
+	return m.spoil(m.putJob(j, was.state))
+}
+
 // severity orders what an executed job may become when its attempt has ended: a stricter fate
 // takes the place of a milder one, and nothing else does.
 func severity(becomes JobState) int {

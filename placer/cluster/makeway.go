@@ -85,14 +85,23 @@ func (m *making) less(shared *cycle.Below, j *cycle.Job) (*cycle.Below, error) {
 	out := func(c preempt.Candidate) bool {
 		return m.gone[c.ID] || spared[c.Owner+1] || slices.Contains(m.yielded[c.Owner], j.Owner+1)
 	}
-	own := shared
-	if slices.ContainsFunc(shared.Candidates, out) {
-		own = &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}
+	if !slices.ContainsFunc(shared.Candidates, out) {
+		return shared, nil
 	}
-	if len(own.Candidates) == 0 {
-		return nil, nil
+	return &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}, nil
+}
+
+// Yields holds every start until the pass is over.
+func (m *making) Yields(*cycle.Job) (bool, error) { return true, nil }
+
+func (m *making) TakesBack(j, held *cycle.Job) (bool, error) {
+	who, is := m.subject(j.Owner), m.subject(held.Owner)
+	rule := m.ranks.Over(who, is)
+	if rule == nil || rule.Spares(rule.MinRun, len(m.yielded[held.Owner])) || slices.Contains(m.yielded[held.Owner], j.Owner+1) {
+		return false, nil
 	}
-	return own, nil
+	spared, err := preempt.MadeWayFor(j.Owner+1, func(job uint64) ([]uint64, error) { return m.yielded[job-1], nil })
+	return !spared[held.Owner+1], err
 }
 
 func (m *making) Try(c *preempt.Candidate) (err error) {

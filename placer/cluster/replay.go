@@ -134,30 +134,38 @@ func (s *scheduler) count(job uint64, waiting, running int) {
 	}
 }
 
-// cycle makes a pass over the queue, and another where jobs were stopped in it: they may run
+// cycle makes a pass over the queue, which begins anew where jobs were stopped in it: they may run
 // elsewhere, and others on what they have left.
 func (s *scheduler) cycle() error {
-	for again := true; again; {
+	spec := s.spec
+	way := s.making()
+	if way != nil {
+		spec.Preempter = way
+	}
+	pass := cycle.New(s, s.freed, spec, s.snap.Now)
+	for anew := true; anew; {
 		if s.log.Gate != nil {
 			if err := s.log.Gate.Pass(); err != nil {
 				return err
 			}
 		}
-		spec := s.spec
-		way := s.making()
-		if way != nil {
-			spec.Preempter = way
+		var err error
+		has := func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned }
+		if _, anew, err = pass.Run(slices.DeleteFunc(slices.Clone(s.queue), has)); err == nil && !anew {
+			_, err = pass.Begin()
+			s.queue = slices.DeleteFunc(s.queue, has)
 		}
-		if _, err := cycle.New(s, s.freed, spec, s.snap.Now).Run(s.queue); err != nil {
+		if err != nil {
 			return err
 		}
-		s.queue = slices.DeleteFunc(s.queue, func(j *cycle.Job) bool { return s.placed[j.Owner] != nil && !j.Planned })
-		if again = way != nil && len(way.stopped) > 0; again {
+		if way != nil && anew {
 			s.queue = append(s.queue, way.stopped...)
 			slices.SortFunc(s.queue, func(a, b *cycle.Job) int { return cmp.Compare(a.ID, b.ID) })
-		} else if way != nil {
-			way.setAlarm()
+			way.stopped = nil
 		}
+	}
+	if way != nil {
+		way.setAlarm()
 	}
 	return nil
 }
@@ -176,14 +184,23 @@ func (s *scheduler) Request(j *cycle.Job) (r *cycle.Request, err error) {
 func (s *scheduler) Snapshot(*cycle.Job) (*placer.Snapshot, error) { return &s.snap, nil }
 
 func (s *scheduler) Take(j *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
-	p, err := s.Cluster.Take(a, plan, j.Owner)
-	if err != nil {
+	if err := s.Hold(j, a, plan); err != nil {
 		return err
 	}
-	if old := s.lifted[j.Owner]; old != nil {
+	return s.Begin(j)
+}
+
+func (s *scheduler) Hold(j *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
+	_, err := s.Cluster.Take(a, plan, j.Owner)
+	if old := s.lifted[j.Owner]; old != nil && err == nil {
 		delete(s.lifted, j.Owner)
 		s.freed.On(old.nodes)
 	}
+	return err
+}
+
+func (s *scheduler) Begin(j *cycle.Job) error {
+	p := s.placed[j.Owner]
 	if p.Start == s.snap.Now {
 		s.count(j.Owner, -1, 1)
 	}
@@ -213,6 +230,8 @@ func (s *scheduler) Withdraw(j *cycle.Job) error {
 	s.replay.Withdraw(int32(j.Owner))
 	return nil
 }
+
+func (s *scheduler) Drop(j *cycle.Job) error { return s.Withdraw(j) }
 
 func (s *scheduler) Nodes(j *cycle.Job) []uint32 {
 	if p := s.lifted[j.Owner]; p != nil {

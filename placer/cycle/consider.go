@@ -26,7 +26,7 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	}
 	early := j.Begin > p.now
 	mayStart := !early && allowed
-	if j.Planned && !early && !j.Placed && p.spec.Preempter != nil {
+	if j.Planned && !early && !j.Placed && p.spec.Preempter != nil && !p.served[j.ID] {
 		if done, blocked, err := p.makeWay(j, k); done || err != nil {
 			return blocked, err
 		}
@@ -113,7 +113,16 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 // take carries a plan out.
 func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 	p.taken++
-	if err := p.host.Take(j, a, plan); err != nil {
+	take := p.host.Take
+	if plan.Start == p.now && p.spec.Preempter != nil && !p.served[j.ID] {
+		if yields, err := p.spec.Preempter.Yields(j); err != nil {
+			return err
+		} else if yields {
+			take = p.host.Hold
+			p.held = append(p.held, j)
+		}
+	}
+	if err := take(j, a, plan); err != nil {
 		return err
 	}
 	j.Start, j.Planned = plan.Start, plan.Start > p.now

@@ -82,6 +82,13 @@ type Plans interface {
 	// Take carries a plan out, in place of the one that the job had: it starts, now or
 	// at the plan's start. The room of the old plan is others' to use.
 	Take(*Job, *placer.Ask, *placer.Plan) error
+	// Hold takes the room of a plan that starts now for a job, which starts by Begin. Until
+	// then it can be lifted and put back as a plan.
+	Hold(*Job, *placer.Ask, *placer.Plan) error
+	// Begin starts a job whose room is held.
+	Begin(*Job) error
+	// Drop gives up a lifted start that was held: the job waits as before.
+	Drop(*Job) error
 	// Lift takes a job's plan off the nodes, for it to be put back or replaced.
 	Lift(*Job) error
 	// PutBack puts a lifted plan back, and reports false where others have taken its

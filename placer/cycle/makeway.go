@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/preempt"
@@ -14,14 +15,22 @@ import (
 // where that comes to nothing nobody is. Plans of jobs that it goes before are no
 // obstacle: they are made anew, as for one that comes first in the queue. Where they alone
 // are in the way nobody is stopped.
+//
+// What a pass starts may be in the way of one that has its turn later and that it would make way
+// for. So such starts are held until the pass is through, and taken back before anybody is stopped.
+// Whoever has made way waits again, and may have left room to others: the pass begins anew.
 
 // Preempter is a host on which jobs may have to make way.
 type Preempter interface {
-	// Below are the jobs that could be stopped for one now, nil for none. It is the
-	// same for jobs for which the same ones could.
+	// Below are the jobs that could be stopped for one now, nil if it may have none stopped. It is
+	// the same for jobs for which the same ones could.
 	Below(*Job) (*Below, error)
 	// Before reports whether a job goes before another that waits, too.
 	Before(j, other *Job) (bool, error)
+	// Yields reports whether a job that starts now may have to make way for one that waits.
+	Yields(*Job) (bool, error)
+	// TakesBack reports whether a start that is held is taken back for a job.
+	TakesBack(j, held *Job) (bool, error)
 	// Try takes a candidate off its nodes from the end of its grace on, as if it was
 	// stopped; Untry puts it back.
 	Try(*preempt.Candidate) error
@@ -55,13 +64,16 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	if a.Demands.Short(p.now, a.Duration, true) != nil || a.Demands.Short(p.now, a.Duration, false) != nil {
 		return false, false, nil // nodes are not what it is short of
 	}
+	t := &trial{pass: p, job: j, ask: &a}
+	if err := t.candidates(below); len(t.list) == 0 || err != nil {
+		return false, false, err
+	}
 	alone := j.Planned && !p.lifted[j]
 	if alone {
 		if err := p.lift(j); err != nil {
 			return false, false, err
 		}
 	}
-	t := &trial{pass: p, job: j, ask: &a, list: below.Candidates}
 	chosen, err := t.choose()
 	var displaced []*Job
 	if err == nil && len(chosen) == 0 {
@@ -81,13 +93,10 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	if len(chosen) == 0 && !fits {
 		return false, false, p.wayNotMade(j, vain{k, below}, alone, displaced)
 	}
-	for _, i := range chosen {
-		if err := p.spec.Preempter.Stop(&below.Candidates[i], j); err != nil {
-			return false, false, err
-		}
+	if err := t.carryOut(chosen); err != nil {
+		return false, false, err
 	}
-	p.bounds = nil // there is room where there was none
-	p.served[j] = true
+	p.bounds, p.anew = nil, true // there is room where there was none
 	delete(p.lifted, j)
 	if err := p.take(j, &a, t.plan); err != nil {
 		return false, false, err
@@ -119,7 +128,7 @@ func (p *Pass) wayNotMade(j *Job, v vain, alone bool, displaced []*Job) error {
 // which others are stopped in this pass: they get the nodes that those give back.
 func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
 	for _, o := range p.queue {
-		if !o.Planned || p.lifted[o] || p.served[o] || o == j {
+		if !o.Planned || p.lifted[o] || p.served[o.ID] || o == j {
 			continue
 		}
 		before, err := p.spec.Preempter.Before(j, o)
@@ -136,8 +145,7 @@ func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
 	return displaced, nil
 }
 
-// replace puts plans back that were displaced, as far as there is room for them still. For
-// the others new ones are made, at the end of the pass where the job was looked at already.
+// replace puts plans back that were displaced, as far as there is room for them still.
 func (p *Pass) replace(displaced []*Job) error {
 	for _, o := range displaced {
 		back, err := p.host.PutBack(o)
@@ -147,9 +155,6 @@ func (p *Pass) replace(displaced []*Job) error {
 		if back {
 			delete(p.lifted, o)
 			p.taken++
-		} else if p.passed[o] {
-			p.planned--
-			p.again = append(p.again, o)
 		}
 	}
 	return nil
@@ -160,8 +165,25 @@ type trial struct {
 	pass *Pass
 	job  *Job
 	ask  *placer.Ask
+	held []*Job // whose starts are taken back: the first of the candidates, the last to start first
 	list []preempt.Candidate
 	plan *placer.Plan // of the job, as it was found last
+}
+
+// candidates lists the starts that are taken back for the job, then the jobs that could be stopped.
+func (t *trial) candidates(below *Below) error {
+	for _, o := range slices.Backward(t.pass.held) {
+		takes, err := t.pass.spec.Preempter.TakesBack(t.job, o)
+		if err != nil {
+			return err
+		}
+		if takes {
+			t.held = append(t.held, o)
+			t.list = append(t.list, preempt.Candidate{ID: o.ID, Owner: o.Owner, Start: t.pass.now})
+		}
+	}
+	t.list = append(t.list, below.Candidates...)
+	return nil
 }
 
 // choose leaves those to be stopped taken to be, and all others where they are.
@@ -177,9 +199,44 @@ func (t *trial) choose() ([]int, error) {
 	return chosen, err
 }
 
-func (t *trial) Stop(i int) error { return t.pass.spec.Preempter.Try(&t.list[i]) }
+// carryOut stops those that were chosen, or takes their starts back.
+func (t *trial) carryOut(chosen []int) error {
+	p := t.pass
+	for _, i := range chosen {
+		if i >= len(t.held) {
+			p.served[t.job.ID] = true
+			if err := p.spec.Preempter.Stop(&t.list[i], t.job); err != nil {
+				return err
+			}
+			continue
+		}
+		o := t.held[i]
+		o.Start = 0
+		p.held = slices.DeleteFunc(p.held, func(h *Job) bool { return h == o })
+		if err := p.host.Drop(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-func (t *trial) Keep(i int) error { return t.pass.spec.Preempter.Untry(&t.list[i]) }
+func (t *trial) Stop(i int) error {
+	if i < len(t.held) {
+		return t.pass.host.Lift(t.held[i])
+	}
+	return t.pass.spec.Preempter.Try(&t.list[i])
+}
+
+func (t *trial) Keep(i int) error {
+	if i >= len(t.held) {
+		return t.pass.spec.Preempter.Untry(&t.list[i])
+	}
+	back, err := t.pass.host.PutBack(t.held[i])
+	if err == nil && !back {
+		err = errors.New("a start was to be taken back, and has lost its room")
+	}
+	return err
+}
 
 func (t *trial) Start(latest int64) (start int64, ok bool, err error) {
 	snap, err := t.pass.host.Snapshot(t.job)

@@ -26,16 +26,16 @@ type Pass struct {
 	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
-	again     []*Job                   // jobs whose plans were displaced after their turn
+	held      []*Job                   // jobs that start, if nobody whom they make way for wants their nodes
+	anew      bool                     // jobs have made way: the queue is gone through anew
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
 	taken     int                      // how often something was started or planned
 	unreached []*Job
 	whole     bool // every job was looked at
 
 	queue  []*Job
-	passed map[*Job]bool // jobs that were looked at; nil where nobody makes way
-	served map[*Job]bool // jobs for which others are stopped in this pass
-	vain   map[vain]int  // where nobody's making way helps, as of room being made so many times
+	served map[uint64]bool // jobs for which others are stopped in this pass
+	vain   map[vain]int    // where nobody's making way helps, as of room being made so many times
 }
 
 // New begins a pass at an instant, in Unix seconds. The host notes in freed where room is
@@ -48,9 +48,50 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 
 // Run goes through the queue, which is in order, and changes the order of those behind
 // the last that is planned where the widest are to go first. It notes plans and starts
-// in the jobs. It says how many jobs it has not looked at for want of time.
-func (p *Pass) Run(queue []*Job) (unreached int, err error) {
-	p.queue = queue
+// in the jobs. It says how many jobs it has not looked at for want of time, or that jobs have
+// made way for one: then the host has Run go through the jobs that wait now. At last it calls
+// Begin.
+func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
+	p.begin(queue)
+	blocked, err := p.run()
+	if p.anew && err == nil {
+		return 0, true, p.putRestBack(p.queue)
+	}
+	if unreached = len(p.unreached); unreached == 0 && !blocked && err == nil {
+		p.whole = true
+		p.freed.looked()
+	}
+	return unreached, false, err
+}
+
+// Begin starts the jobs that Run has decided to start, as far as they have not started. Where
+// that lets others have their turn the host has Run go through the queue again.
+func (p *Pass) Begin() (anew bool, err error) {
+	held := p.held
+	p.held = nil
+	for _, j := range held {
+		if err := p.host.Begin(j); err != nil {
+			return false, err
+		}
+		list, err := p.host.Followers(j)
+		if err != nil {
+			return false, err
+		}
+		anew = anew || len(list) > 0
+	}
+	return anew, nil
+}
+
+func (p *Pass) begin(queue []*Job) {
+	p.queue, p.planned, p.last, p.unreached, p.reordered, p.anew = queue, 0, nil, nil, false, false
+	p.bounds = nil
+	clear(p.keeps)
+	clear(p.claimed)
+	clear(p.standing)
+	clear(p.lifted)
+	for _, k := range p.kinds {
+		k.kept = false
+	}
 	for _, j := range queue {
 		if j.Late {
 			p.lifted[j] = true
@@ -59,65 +100,59 @@ func (p *Pass) Run(queue []*Job) (unreached int, err error) {
 			p.standing[j.Class] = true
 		}
 	}
-	if p.spec.Preempter != nil {
-		p.passed, p.served = make(map[*Job]bool, len(queue)), make(map[*Job]bool)
+	if p.spec.Preempter != nil && p.served == nil {
+		p.served = make(map[uint64]bool)
 	}
+}
+
+// run reports whether one that nobody may pass keeps the rest waiting.
+func (p *Pass) run() (blocked bool, err error) {
 	for i := 0; i < len(p.queue); i++ {
 		j, rest := p.queue[i], p.queue[i+1:]
 		if p.spec.Enough != nil && p.spec.Enough() {
 			p.unreached = p.queue[i:]
-			return len(rest) + 1, p.putRestBack(p.unreached)
+			return false, p.putRestBack(p.unreached)
 		}
 		if beyond, err := p.beyond(j); err != nil {
-			return 0, err
+			return false, err
 		} else if beyond {
 			continue
 		}
 		if err := p.clearTheWay(j, rest); err != nil {
-			return 0, err
+			return false, err
 		}
 		blocked, err := p.consider(j)
 		p.room = nil
 		if err != nil {
-			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+			return false, fmt.Errorf("job %d: %w", j.ID, err)
 		}
 		if len(p.clearing) > 0 && p.inVain(j) {
 			if err := p.uncleared(); err != nil {
-				return 0, err
+				return false, err
 			}
 		}
-		if p.passed != nil {
-			p.passed[j] = true
+		if p.anew {
+			return false, nil
 		}
 		if err := p.follow(i); err != nil {
-			return 0, err
+			return false, err
 		}
 		if blocked && p.spec.InOrder {
-			if err := p.putRestBack(rest); err != nil {
-				return 0, err
-			}
-			return p.considerAgain()
+			return true, p.putRestBack(rest)
 		}
 		if blocked && p.spec.WidestFirst && p.planned == p.spec.Depth && !p.reordered {
 			if err := p.widestFirst(rest); err != nil {
-				return 0, err
+				return false, err
 			}
 		}
 	}
-	if unreached, err = p.considerAgain(); unreached == 0 && err == nil {
-		unreached, err = p.considerLast()
-	}
-	if unreached == 0 && err == nil {
-		p.whole = true
-		p.freed.looked()
-	}
-	return unreached, err
+	return false, p.considerLast()
 }
 
 // follow puts the jobs into the queue that may have their turn now that a job has started: they
 // come at theirs, or next where that is over.
 func (p *Pass) follow(i int) error {
-	if j := p.queue[i]; j.Planned || j.Start != p.now {
+	if j := p.queue[i]; j.Planned || j.Start != p.now || slices.Contains(p.held, j) {
 		return nil
 	}
 	list, err := p.host.Followers(p.queue[i])
@@ -138,20 +173,6 @@ func (p *Pass) Reached(id uint64) bool {
 
 // Whole reports whether every job was looked at.
 func (p *Pass) Whole() bool { return p.whole }
-
-// considerAgain looks once more at the jobs whose plans were displaced after their turn.
-func (p *Pass) considerAgain() (unreached int, err error) {
-	for i := 0; i < len(p.again); i++ {
-		j := p.again[i]
-		if p.spec.Enough != nil && p.spec.Enough() {
-			return len(p.again) - i, p.putRestBack(p.again[i:])
-		}
-		if _, err := p.consider(j); err != nil {
-			return 0, fmt.Errorf("job %d: %w", j.ID, err)
-		}
-	}
-	return 0, nil
-}
 
 // beyond has a job that would go beyond a soft limit wait for its turn after all others, without
 // a plan.
@@ -176,16 +197,17 @@ func (p *Pass) beyond(j *Job) (bool, error) {
 }
 
 // considerLast starts jobs beyond a soft limit on what all others have left.
-func (p *Pass) considerLast() (unreached int, err error) {
+func (p *Pass) considerLast() error {
 	for i, j := range p.last {
 		if p.spec.Enough != nil && p.spec.Enough() {
-			return len(p.last) - i, nil
+			p.unreached = p.last[i:]
+			return nil
 		}
 		if err := p.leftover(j); err != nil {
-			return 0, fmt.Errorf("job %d: %w", j.ID, err)
+			return fmt.Errorf("job %d: %w", j.ID, err)
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 func (p *Pass) leftover(j *Job) error {

@@ -218,14 +218,14 @@ func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
 	return a, plan, nil
 }
 
-// Took counts what a job has taken of its class's allotment.
-func (a *Allotment) Took(j *row.Job) error {
+// Took counts what a job has taken of its class's allotment so many times: with -1 it has given it back.
+func (a *Allotment) Took(j *row.Job, times int) error {
 	at, err := a.Place(j)
 	if err != nil {
 		return err
 	}
 	units, err := a.Held(j)
-	a.Left[at] -= units
-	a.Entitled[at] -= units
+	a.Left[at] -= times * units
+	a.Entitled[at] -= times * units
 	return err
 }
