@@ -21,7 +21,7 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	}
 	room := roaring.New()
 	for _, o := range behind {
-		if !o.Planned || p.lifted[o] || !j.lifts(o.Class) { // for one that others make way for
+		if !o.Planned || p.lifted[o] || p.served[o.ID] || !j.lifts(o.Class) {
 			continue
 		}
 		room.AddMany(p.host.Nodes(o))
