@@ -123,6 +123,14 @@ type CycleReport struct {
 // Cycle makes one pass over the queue. It fails with ErrInvalid for a
 // specification that contradicts itself.
 func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
+	p, err := tx.cycle(spec)
+	if err != nil {
+		return nil, err
+	}
+	return p.report(), nil
+}
+
+func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
@@ -150,12 +158,12 @@ func (tx *Tx) Cycle(spec CycleSpec) (*CycleReport, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	return p.report(), tx.spoil(tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed()))
+	return p, tx.spoil(tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed()))
 }
 
 // newPass is a cycle that has done nothing yet.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), began: tx.state.Invalidations}
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]string), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.
@@ -186,6 +194,8 @@ type pass struct {
 	following map[uint64][]*row.Job // of aside, who depend on the start of a job
 	turn      map[uint64]int        // where jobs of the queue stand, if that is not by their priorities
 	claims    map[uint64]*row.Claim // as they were before
+	madeWay   map[uint64][]MadeWay  // who did in this cycle, by for whom; 0: for the share of a class
+	why       map[uint64]string     // who was stopped in this cycle and queued again, and why
 	held      map[uint64]heldStart  // jobs that have the room of a start which is not carried out yet
 	allotted  *shares.Allotment     // nil in a store without classes
 	letting   *letting              // nil until it is looked up

@@ -368,7 +368,7 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	m.awaited[other.ID] = c.Grace > 0 || m.awaited[other.ID]
 	m.urgent = nil
 	id := strconv.FormatUint(other.ID, 10)
-	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, reason: fmt.Sprintf("made way for job %s (%s)", id, c.Rule)})
+	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: fmt.Sprintf("made way for job %s (%s)", id, c.Rule)})
 }
 
 // stopping is how a job is stopped for others.
@@ -376,6 +376,7 @@ type stopping struct {
 	forJob uint64 // 0: for another class's share
 	how    preempt.How
 	grace  int64 // seconds that it keeps its nodes for, where somebody may be executing it
+	rule   string
 	reason string
 }
 
@@ -395,11 +396,13 @@ func (p *pass) makesWay(j *row.Job, s stopping) error {
 			return err
 		}
 	}
+	p.madeWay[s.forJob] = append(p.madeWay[s.forJob], MadeWay{Job: j.ID, Becomes: becomes, Until: instant(min(p.tx.now+s.grace, max(j.End, p.tx.now))), Rule: s.rule})
 	if s.grace > 0 {
 		return p.tx.machine().endsWithin(j, becomes, s.reason, s.grace)
 	}
 	if becomes == JobQueued {
 		p.waiting++
+		p.why[j.ID] = s.reason
 	}
 	return p.tx.machine().do(j, step{to: becomes, reason: s.reason})
 }

@@ -20,7 +20,11 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	was, then := j.State, j.Start
 	delete(p.lifted, j.ID)
 	delete(p.delayed, j.ID)
-	s := step{to: p.tx.plans().stateOf(plan), reason: p.late[j.ID], lifted: true, plan: &plannedFor{*a, plan}}
+	reason := p.late[j.ID]
+	if plan.Start > p.tx.now {
+		reason = cmp.Or(reason, p.why[j.ID])
+	}
+	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}}
 	if err := p.tx.machine().do(j, s); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,7 +75,10 @@ func (p *pass) stops() error {
 		if err != nil {
 			return err
 		}
-		j.State, j.Reason, j.End = is.State, is.Reason, p.tx.now
+		j.State, j.Reason, j.End = is.State, cmp.Or(p.why[j.ID], is.Reason), p.tx.now
+		if j.State == JobRunning { // it has started again
+			j.State = JobQueued
+		}
 		if err := p.tx.file.Remove(row.Stops, row.Key64(j.ID)); err != nil {
 			return err
 		}

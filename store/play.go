@@ -1,7 +1,8 @@
 package store
 
 import (
-	"strings"
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/placer/preempt"
@@ -234,42 +235,11 @@ func MayStop(tx *Tx, id uint64) (bool, error) {
 // WouldStop lists whom a cycle would stop now for a waiting job. It makes one: the transaction is
 // worth nothing any more, and is one of DryRun.
 func WouldStop(tx *Tx, id uint64) ([]MadeWay, error) {
-	times := make(map[uint64]int)
-	var running []uint64
-	err := tx.eachJob(func(j *row.Job) error {
-		running, times[j.ID] = append(running, j.ID), len(j.YieldedTo)
-		return nil
-	}, JobRunning)
+	p, err := tx.cycle(CycleSpec{})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Cycle(CycleSpec{}); err != nil {
-		return nil, err
-	}
-	var out []MadeWay
-	for _, other := range running {
-		j, err := tx.job(other)
-		if err != nil {
-			return nil, err
-		}
-		if n := len(j.YieldedTo); n == times[other] || j.YieldedTo[n-1] != id {
-			continue
-		}
-		w := MadeWay{Job: other, Becomes: j.State, Until: tx.Now(), Rule: ruleOf(j.Reason)}
-		if j.Ending {
-			a, err := tx.attempts().of(j, j.CurrentAttempt())
-			if err != nil {
-				return nil, err
-			}
-			w.Becomes, w.Until = a.Becomes, instant(j.End)
-		}
-		out = append(out, w)
-	}
+	out := p.madeWay[id]
+	slices.SortFunc(out, func(a, b MadeWay) int { return cmp.Compare(a.Job, b.Job) })
 	return out, nil
-}
-
-// ruleOf is the rule that a job's reason names: made way for job 3 (RULE).
-func ruleOf(reason string) string {
-	_, rule, _ := strings.Cut(reason, "(")
-	return strings.TrimSuffix(rule, ")")
 }

@@ -133,6 +133,15 @@ func TestRoomOfTheStopped(t *testing.T) {
 		last := s.submit("eve", "1:ncpus=1", -1)
 		s.cycle()
 		s.is(low, JobReserved, 1)
+		if err := s.db.View(func(tx *Tx) error {
+			j, err := tx.Job(low)
+			if want := "made way for job 3 (user:ann over user:bob)"; err == nil && j.Reason != want {
+				t.Errorf("%q, want %q", j.Reason, want)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
 		s.is(first, JobRunning, 1)
 		s.is(urgent, JobRunning, 1)
 		s.is(last, map[Backfill]JobState{EASY: JobQueued, Conservative: JobReserved}[backfill], 0)

@@ -178,7 +178,7 @@ func (p *Pass) Whole() bool { return p.whole }
 // a plan.
 func (p *Pass) beyond(j *Job) (bool, error) {
 	var err error
-	if j.Placed {
+	if j.Placed || p.served[j.ID] {
 		return false, nil
 	}
 	if j.Beyond, err = p.host.Beyond(j); !j.Beyond || err != nil {
