@@ -75,10 +75,11 @@ func (p *pass) stops() error {
 		if err != nil {
 			return err
 		}
-		j.State, j.Reason, j.End = is.State, cmp.Or(p.why[j.ID], is.Reason), p.tx.now
-		if j.State == JobRunning { // it has started again
-			j.State = JobQueued
+		becomes := is.State
+		if becomes == JobRunning { // it has started again
+			becomes = JobQueued
 		}
+		j.State, j.Reason, j.End = becomes, cmp.Or(p.why[j.ID], is.Reason), p.tx.now
 		if err := p.tx.file.Remove(row.Stops, row.Key64(j.ID)); err != nil {
 			return err
 		}
