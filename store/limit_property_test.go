@@ -330,6 +330,13 @@ func TestAlterCounts(t *testing.T) {
 	if err := submit("a", "1:ncpus=1"); err != nil { // account a is free again
 		t.Error(err)
 	}
+	seven := "1:ncpus=7"
+	if err := alter(Alteration{Select: &seven}); err != nil { // what it asks for alone
+		t.Error(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Error(list)
+	}
 	must(func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err })
 	if err := submit("b", "1:ncpus=8"); err != nil {
 		t.Error(err)
