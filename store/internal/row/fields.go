@@ -24,7 +24,7 @@ import (
 type Fields struct {
 	dir    direction
 	bad    bool
-	borrow bool // reading: texts share the memory of the payload
+	borrow bool // reading: what indexes look at, and texts share the memory of the payload
 	traits bool // reading a node: only what policies look at
 	b      []byte
 	key    []byte // reading: the row's key
@@ -409,6 +409,8 @@ func (f *Fields) fixedBytes(v []byte) {
 // UID is a number that may be unknown. The caller knows whether the row has it.
 func (f *Fields) UID(name string, v **uint32) {
 	switch {
+	case f.dir == reading && f.borrow: // no index looks at it
+		f.uvar(0)
 	case f.dir == reading:
 		*v = new(uint32)
 		**v = uint32(f.uvar(0))
@@ -521,6 +523,12 @@ func (f *Fields) Next() {
 
 // Texts is a list of texts.
 func (f *Fields) Texts(name string, of *[]string) {
+	if f.borrow { // no index looks at any
+		for range f.count(0) {
+			f.take(f.count(0))
+		}
+		return
+	}
 	for i := range Items(f, name, of) {
 		f.Text("", &(*of)[i])
 		f.Next()

@@ -11,8 +11,10 @@ import (
 // No other code puts a row into it.
 type Index[T any] struct {
 	Table Table
-	// Key appends the i-th key that a row has in the table, nothing if it has no more.
-	Key func(b []byte, v *T, i int) []byte
+	// Key appends the key that a row has in the table, nothing if it has none.
+	Key func(b []byte, v *T) []byte
+	// Nth, in place of Key, appends the i-th of the keys that a row has there.
+	Nth func(b []byte, v *T, i int) []byte
 	// Value is what is at the key; nil for a mark, when the key says all.
 	Value func(v *T) []byte
 }
@@ -42,32 +44,32 @@ var JobRows = Stored[Job]{
 	Encode: EncodeJob,
 	Borrow: (*Job).Borrow,
 	Indexes: []Index[Job]{
-		{Table: JobStates, Key: only(func(b []byte, j *Job) []byte { return append64(append(b, byte(j.State)), j.ID) })},
-		{Table: JobKinds, Key: only(func(b []byte, j *Job) []byte { return append64(KindOf(j).append(b), j.ID) })},
-		{Table: Ended, Key: only(func(b []byte, j *Job) []byte {
+		{Table: JobStates, Key: func(b []byte, j *Job) []byte { return append64(append(b, byte(j.State)), j.ID) }},
+		{Table: JobKinds, Key: func(b []byte, j *Job) []byte { return append64(KindOf(j).append(b), j.ID) }},
+		{Table: Ended, Key: func(b []byte, j *Job) []byte {
 			if j.State.Live() {
 				return b
 			}
 			return append64(append64(b, uint64(j.End)), j.ID)
-		})},
-		{Table: Waiting, Key: only(func(b []byte, j *Job) []byte {
+		}},
+		{Table: Waiting, Key: func(b []byte, j *Job) []byte {
 			if !j.Waits(j.State) {
 				return b
 			}
 			return append64(append64(b, ^(uint64(j.Priority)^1<<63)), j.ID)
-		})},
-		{Table: Claimed, Key: only(func(b []byte, j *Job) []byte {
+		}},
+		{Table: Claimed, Key: func(b []byte, j *Job) []byte {
 			if j.Attendant == nil || !j.Waits(j.State) {
 				return b
 			}
 			return appendClaimed(b, j.Attendant.Host, j.ID, 0)
-		})},
-		{Table: Launches, Key: only(func(b []byte, j *Job) []byte {
+		}},
+		{Table: Launches, Key: func(b []byte, j *Job) []byte {
 			if !j.ToLaunch() {
 				return b
 			}
 			return append64(b, j.ID)
-		})},
+		}},
 	},
 	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job) []byte { return append(append(b, byte(j.State)), j.Queue...) }}},
 }
@@ -83,12 +85,12 @@ var AttemptRows = Stored[Attempt]{
 		attemptFields(&f, a)
 		return f.done(Attempts)
 	},
-	Indexes: []Index[Attempt]{{Table: Claimed, Key: only(func(b []byte, a *Attempt) []byte {
+	Indexes: []Index[Attempt]{{Table: Claimed, Key: func(b []byte, a *Attempt) []byte {
 		if !a.State.Live() || a.Host == "" {
 			return b
 		}
 		return appendClaimed(b, a.Host, a.Job, a.Number)
-	})}},
+	}}},
 }
 
 // ReservationRows are the reservations, found by their numbers and by whom they let in.
@@ -103,9 +105,9 @@ var ReservationRows = Stored[Reservation]{
 		return f.done(Reservations)
 	},
 	Indexes: []Index[Reservation]{
-		{Table: ReservationIDs, Key: only(func(b []byte, r *Reservation) []byte { return append64(b, r.ID) }),
+		{Table: ReservationIDs, Key: func(b []byte, r *Reservation) []byte { return append64(b, r.ID) },
 			Value: func(r *Reservation) []byte { return EncodeText(r.Name) }},
-		{Table: Access, Key: func(b []byte, r *Reservation, i int) []byte {
+		{Table: Access, Nth: func(b []byte, r *Reservation, i int) []byte {
 			if i >= len(r.Access) {
 				return b
 			}
@@ -125,9 +127,9 @@ var AnswerRows = Stored[Answer]{
 		answerHead(&f, a)
 		return f.done(Answers)
 	},
-	Indexes: []Index[Answer]{{Table: AnswerDues, Key: only(func(b []byte, a *Answer) []byte {
+	Indexes: []Index[Answer]{{Table: AnswerDues, Key: func(b []byte, a *Answer) []byte {
 		return append(append64(b, uint64(a.Until)), a.Key...)
-	})}},
+	}}},
 }
 
 // HostRows are the hosts that work in batches, found by their names.
@@ -140,7 +142,7 @@ var HostRows = Stored[locality.Host]{
 		hostFields(&f, h)
 		return f.done(Hosts)
 	},
-	Indexes: []Index[locality.Host]{{Table: HostNames, Key: only(func(b []byte, h *locality.Host) []byte { return append(b, h.Name...) }),
+	Indexes: []Index[locality.Host]{{Table: HostNames, Key: func(b []byte, h *locality.Host) []byte { return append(b, h.Name...) },
 		Value: func(h *locality.Host) []byte { return EncodeNumber32(h.Number) }}},
 }
 
@@ -161,22 +163,23 @@ var RangeRows = Stored[BatchRange]{
 		rangeFields(&f, &r.Cursor)
 		return f.done(BatchRanges)
 	},
-	Indexes: []Index[BatchRange]{{Table: BatchLongest, Key: only(func(b []byte, r *BatchRange) []byte {
+	Indexes: []Index[BatchRange]{{Table: BatchLongest, Key: func(b []byte, r *BatchRange) []byte {
 		if r.Waiting() <= 0 {
 			return b
 		}
 		return append(b, LongestKey(r.Batch, &r.Cursor)...)
-	})}},
+	}}},
 }
 
-// only makes a key of one that a row has at most once.
-func only[T any](key func(b []byte, v *T) []byte) func(b []byte, v *T, i int) []byte {
-	return func(b []byte, v *T, i int) []byte {
-		if i > 0 {
-			return b
-		}
-		return key(b, v)
+// At appends the i-th key that a row has in the index, nothing if it has no more.
+func (ix *Index[T]) At(b []byte, v *T, i int) []byte {
+	switch {
+	case ix.Nth != nil:
+		return ix.Nth(b, v, i)
+	case i > 0:
+		return b
 	}
+	return ix.Key(b, v)
 }
 
 func append64(b []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(b, n) }
@@ -186,7 +189,7 @@ func (s *Stored[T]) Keys(v *T, fn func(t Table, key, value []byte)) {
 	for x := range s.Indexes {
 		ix := &s.Indexes[x]
 		for i := 0; ; i++ {
-			key := ix.Key(nil, v, i)
+			key := ix.At(nil, v, i)
 			if len(key) == 0 {
 				break
 			}
@@ -203,11 +206,11 @@ func (ix *Index[T]) Row(v *T) []byte {
 	return ix.Value(v)
 }
 
-// Borrow makes a job the one of a row but for its nodes. Its texts live as long as the row,
-// its lists until it is used again.
+// Borrow makes a job the one of a row, as far as its indexes and rules look at it. Its texts
+// live as long as the row, its lists until it is used again.
 func (j *Job) Borrow(key, payload []byte) error {
 	f := Fields{dir: reading, borrow: true, b: payload, key: key}
-	*j = Job{Chunks: j.Chunks, Prefer: j.Prefer, After: j.After, Command: j.Command}
+	*j = Job{Chunks: j.Chunks, After: j.After}
 	jobFields(&f, j)
 	return f.done(Jobs)
 }

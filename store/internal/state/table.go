@@ -161,9 +161,15 @@ func (t *Table[T]) count(c *row.Count[T], old, v *T) error {
 // index moves the keys that a row has in an index. All that go go before any comes, as the row
 // may have one of them at another place.
 func (t *Table[T]) index(ix *row.Index[T], old, v *T) error {
+	if ix.Nth == nil && old != nil && v != nil {
+		t.was, t.is = ix.Key(t.was[:0], old), ix.Key(t.is[:0], v)
+		if bytes.Equal(t.was, t.is) && (ix.Value == nil || bytes.Equal(ix.Value(old), ix.Value(v))) {
+			return nil // as most do
+		}
+	}
 	moved := old == nil || v == nil || ix.Value != nil && !bytes.Equal(ix.Value(old), ix.Value(v))
 	for i := 0; !moved; i++ {
-		t.was, t.is = ix.Key(t.was[:0], old, i), ix.Key(t.is[:0], v, i)
+		t.was, t.is = ix.At(t.was[:0], old, i), ix.At(t.is[:0], v, i)
 		if moved = !bytes.Equal(t.was, t.is); len(t.was) == 0 {
 			break
 		}
@@ -172,7 +178,7 @@ func (t *Table[T]) index(ix *row.Index[T], old, v *T) error {
 		return nil
 	}
 	for i := 0; old != nil; i++ {
-		if t.was = ix.Key(t.was[:0], old, i); len(t.was) == 0 {
+		if t.was = ix.At(t.was[:0], old, i); len(t.was) == 0 {
 			break
 		}
 		if err := t.rows.Remove(ix.Table, t.was); err != nil {
@@ -180,7 +186,7 @@ func (t *Table[T]) index(ix *row.Index[T], old, v *T) error {
 		}
 	}
 	for i := 0; v != nil; i++ {
-		if t.is = ix.Key(t.is[:0], v, i); len(t.is) == 0 {
+		if t.is = ix.At(t.is[:0], v, i); len(t.is) == 0 {
 			break
 		}
 		if err := t.rows.Put(ix.Table, bytes.Clone(t.is), ix.Row(v)); err != nil {
