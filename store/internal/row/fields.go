@@ -82,7 +82,7 @@ func encode[T any](list func(*Fields, *T), v *T) []byte {
 	return f.b
 }
 
-// decode reads it, for callers that may allocate: who reads many rows calls the list itself.
+// decode reads it, for callers that may allocate: a caller that reads many rows calls the list itself.
 func decode[T any](t Table, list func(*Fields, *T), key, payload []byte) (*T, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(T)
 	list(&f, v)

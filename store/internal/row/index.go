@@ -74,7 +74,7 @@ var JobRows = Stored[Job]{
 	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job) []byte { return append(append(b, byte(j.State)), j.Queue...) }}},
 }
 
-// AttemptRows are the attempts. Those that somebody executes are listed by host.
+// AttemptRows are the attempts. Those being executed are listed by host.
 var AttemptRows = Stored[Attempt]{
 	Table:  Attempts,
 	Key:    func(b []byte, a *Attempt) []byte { return append(b, AttemptKey(a.Job, a.Number)...) },
