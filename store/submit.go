@@ -156,7 +156,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	case s.Throttle > 0 && s.Array == 0 && len(s.Indexes) == 0:
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once, and it is one job: that is for arrays", ErrInvalid, s.Throttle)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
-		return nil, "", fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, s.Priority, -MaxPriority, MaxPriority)
+		return nil, "", badPriority(s.Priority)
 	case deadline != 0 && deadline < max(begin, ws.now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", ErrInvalid,
 			stamp(deadline), a.Duration, stamp(max(begin, ws.now)))
@@ -295,8 +295,9 @@ func (a Alteration) bare() bool {
 
 // Alter changes a job that waits in the queue, held or not; one with a planned start gives
 // that up, and is planned anew. It keeps its number, its place among those of its priority,
-// and what it carries. Notes alone leave it as it is, and one that runs may have them, too. It fails with a Conflict when the job does not wait, and with what
-// Submit fails with.
+// and what it carries. Of a job that runs the name, the priority and the walltime can change,
+// the latter as Extend has it. Notes alone leave a job as it is. It fails with a Conflict if
+// the job has ended, or runs and something else is to change, and with what Submit fails with.
 func (tx *Tx) Alter(id uint64, a Alteration) (*Job, error) {
 	return jobResult(tx.waiting().alter(id, &a))
 }
@@ -309,9 +310,12 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 		}
 		return j, ws.spoil(ws.noted(j, a.Notes))
 	}
-	j, err := ws.forChange(id, "altered", JobHeld, JobQueued, JobReserved)
+	j, err := ws.forChange(id, "altered", JobHeld, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, err
+	}
+	if j.State == JobRunning {
+		return ws.alterRunning(j, a)
 	}
 	if !j.Queued {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
@@ -339,6 +343,41 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 		}
 	}
 	return j, ws.spoil(errors.Join(ws.noted(j, a.Notes), ws.altered(j, next, never)))
+}
+
+// alterRunning changes a job that runs: what it has of its nodes stays.
+func (ws waiting) alterRunning(j *row.Job, a *Alteration) (*row.Job, error) {
+	rest := *a
+	if rest.Name, rest.Priority, rest.Walltime = nil, nil, nil; !rest.bare() {
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its priority and its walltime can change")
+	}
+	if a.Priority != nil {
+		if err := ws.mayRank(*a.Priority); err != nil {
+			return nil, err
+		}
+		if *a.Priority < -MaxPriority || *a.Priority > MaxPriority {
+			return nil, badPriority(*a.Priority)
+		}
+	}
+	if a.Walltime != nil {
+		var err error
+		if j, err = ws.allocations().extend(j.ID, seconds(*a.Walltime)); err != nil {
+			return nil, err
+		}
+	}
+	change := func() {
+		set(&j.Name, a.Name)
+		set(&j.Priority, a.Priority)
+	}
+	err := errors.Join(ws.noted(j, a.Notes), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	if err != nil {
+		return nil, ws.spoil(err)
+	}
+	return j, ws.machine().do(j, step{to: j.State, reason: j.Reason, change: change})
+}
+
+func badPriority(p int64) error {
+	return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", ErrInvalid, p, -MaxPriority, MaxPriority)
 }
 
 // of is the submission that a job would be of, altered.

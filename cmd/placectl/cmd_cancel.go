@@ -1,6 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -12,17 +16,76 @@ func cancelVerb() *verb {
 		Category: "Queue",
 		Usage:    "end jobs, wherever they are",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
-			"launched them to stop them. " + endsFirst,
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag()},
-		Access:  verbs.Writes,
-		Brief:   true,
-		Example: "placectl cancel 12\nplacectl cancel '40[]'",
-		Run: func(r *runner, c *cli.Context) error {
-			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) }))
-		},
+			"launched them to stop them. " + endsFirst + "\n" +
+			"Without JOB, --user, --name and --all choose among the jobs that have not ended; none is no error.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
+			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
+			&cli.StringFlag{Name: "name", Usage: "all your jobs with `NAME`; with --user, all jobs of that user with it"},
+			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
+			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started: one that has, if you name it, is a conflict"}},
+		Exclusive: []string{"user all", "name all"},
+		Access:    verbs.Writes,
+		Brief:     true,
+		Example:   "placectl cancel 12\nplacectl cancel '40[]'\nplacectl cancel --name train --waiting",
+		Run:       (*runner).cancel,
 	}
+}
+
+func (r *runner) cancel(c *cli.Context) error {
+	chosen := c.IsSet("user") || c.IsSet("name") || c.Bool("all")
+	switch named := c.Args().Present(); {
+	case named && chosen:
+		return usagef("name jobs, or choose them by --user, --name or --all, not both")
+	case !named && !chosen:
+		return usagef("name the jobs to cancel, or choose them by --user, --name or --all")
+	}
+	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) })
+	if c.Bool("waiting") {
+		whatever := change
+		change = func(tx *store.Tx, id uint64) (*store.Job, error) {
+			j, err := tx.Job(id)
+			if err == nil && j.State == store.JobRunning {
+				err = &store.Conflict{What: "job " + strconv.FormatUint(id, 10), Why: "it has started"}
+			}
+			if err != nil {
+				return nil, err
+			}
+			return whatever(tx, id)
+		}
+	}
+	if !chosen {
+		return r.changeJobs(c, change)
+	}
+	return r.update(c, func(tx *store.Tx) error {
+		jobs, err := r.choose(tx, c)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			r.notef("no job to cancel")
+		}
+		return r.changeEach(tx, jobs, change)
+	})
+}
+
+// choose finds the jobs that have not ended which --user, --name, --all and --waiting choose:
+// without --user those of the user who asks.
+func (r *runner) choose(tx *store.Tx, c *cli.Context) (jobs []*store.Job, err error) {
+	user := cmp.Or(c.String("user"), r.self())
+	states := liveStates()
+	if c.Bool("waiting") {
+		states = slices.DeleteFunc(states, func(s store.JobState) bool { return s == store.JobRunning })
+	}
+	err = tx.EachJob(func(j *store.Job) error {
+		if j.User == user && (!c.IsSet("name") || j.Name == c.String("name")) {
+			jobs = append(jobs, j)
+		}
+		return nil
+	}, states...)
+	slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return jobs, err
 }
 
 func requeueVerb() *verb {

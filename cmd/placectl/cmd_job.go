@@ -214,9 +214,9 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 
 // eachJobNamed calls fn for every job that the arguments name, each once, and says
 // whether one word has named several: an array, or a range.
-func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bool) error) error {
+func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bool) error) error {
 	seen := make(map[uint64]bool)
-	for _, word := range c.Args().Slice() {
+	for _, word := range words {
 		ids, err := jobref.Named(tx, word)
 		if err != nil {
 			return err
@@ -243,27 +243,34 @@ func eachJobNamed(tx *store.Tx, c *cli.Context, fn func(j *store.Job, several bo
 // over: the others are what is left of it.
 func (r *runner) changeJobs(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	return r.update(c, func(tx *store.Tx) error {
-		var changed []*store.Job
-		err := eachJobNamed(tx, c, func(j *store.Job, several bool) error {
-			if several && !j.State.Live() {
-				return nil
+		var jobs []*store.Job
+		err := eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, several bool) error {
+			if !several || j.State.Live() {
+				jobs = append(jobs, j)
 			}
-			was := j.Ending
-			j, err := change(tx, j.ID)
-			if err != nil {
-				return err
-			}
-			if j.Ending && !was {
-				r.notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
-			}
-			changed = append(changed, j)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return r.printChanged(tx, changed)
+		return r.changeEach(tx, jobs, change)
 	})
+}
+
+// changeEach changes jobs, and prints what they are then.
+func (r *runner) changeEach(tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job, error)) error {
+	changed := make([]*store.Job, 0, len(jobs))
+	for _, was := range jobs {
+		j, err := change(tx, was.ID)
+		if err != nil {
+			return err
+		}
+		if j.Ending && !was.Ending {
+			r.notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
+		}
+		changed = append(changed, j)
+	}
+	return r.printChanged(tx, changed)
 }
 
 // printChanged answers with jobs as they are now; for people those of an array that are alike

@@ -37,7 +37,7 @@ func submitVerb() *verb {
 			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
-		Flags: slices.Concat(request.Flags(), request.PayloadFlags(), []cli.Flag{
+		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "array", Usage: "`N` jobs with indices from 0, or those of a list, such as 0-99:2; %10 behind it: at most 10 at once"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
@@ -170,25 +170,30 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 	if err != nil {
 		return s, err
 	}
-	s.Hold, s.NoRequeue = c.Bool("hold"), c.Bool("no-requeue")
+	if s.Hold = c.Bool("hold"); s.Hold {
+		s.Reason = r.heldBy("")
+	}
 	if err := array(c, &s); err != nil {
 		return s, err
 	}
-	if s.Priority = c.Int64("priority"); s.Hold {
-		s.Reason = r.heldBy("")
-	}
+	return s, r.itsTurn(c, &s)
+}
+
+// itsTurn reads what says when a job may have its turn.
+func (r *runner) itsTurn(c *cli.Context, s *store.Submission) (err error) {
+	s.Priority, s.NoRequeue = c.Int64("priority"), c.Bool("no-requeue")
 	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
 			continue
 		}
 		if *to, err = r.time(c, flag); err != nil {
-			return s, err
+			return err
 		}
 		if flag == "begin" && to.Before(r.now()) {
 			r.notef("--begin %s is past: it may start at once", text.Quoted(c.String(flag)))
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // runsNothing verifies a submission of a job that somebody else launches.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -22,8 +23,9 @@ func waitVerb() *verb {
 		Category: "Queue",
 		Usage:    "wait until jobs have ended, or started",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
+		Description: "Without JOB it waits for all of your jobs that have not ended when it begins.\n" +
+			"Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
@@ -51,9 +53,24 @@ func (r *runner) waitVerb(c *cli.Context) error {
 		}
 		deadline = r.env.now().Add(d)
 	}
+	words := c.Args().Slice()
+	if len(words) == 0 {
+		if err := r.view(func(tx *store.Tx) error {
+			jobs, err := r.choose(tx, c)
+			for _, j := range jobs {
+				words = append(words, strconv.FormatUint(j.ID, 10))
+			}
+			if len(jobs) == 0 && err == nil {
+				r.notef("no job to wait for")
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
 	for {
 		seen := r.fileStamp()
-		jobs, next, err := r.waitedFor(c, started)
+		jobs, next, err := r.waitedFor(words, started)
 		if err != nil {
 			return err
 		}
@@ -80,9 +97,9 @@ func reached(j *store.Job, started bool) bool {
 }
 
 // waitedFor finds the jobs as they are now, and when the clock will next start one.
-func (r *runner) waitedFor(c *cli.Context, started bool) (jobs []*store.Job, next time.Time, err error) {
+func (r *runner) waitedFor(words []string, started bool) (jobs []*store.Job, next time.Time, err error) {
 	err = r.view(func(tx *store.Tx) error {
-		return eachJobNamed(tx, c, func(j *store.Job, _ bool) error {
+		return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
 			jobs = append(jobs, j)
 			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
 				next = j.Start

@@ -280,7 +280,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 			sub.Queue = ""
 		}
 	}
-	a, err := alteration(c, &sub, sc)
+	a, err := alteration(&sub, sc.counts)
 	if err != nil {
 		return err
 	}
@@ -320,18 +320,22 @@ func fixed(g verbs.Given) error {
 }
 
 // alteration is what the options change of a job, of which a submission has the values.
-func alteration(c *cli.Context, sub *store.Submission, sc *script) (a store.Alteration, err error) {
-	for _, g := range sc.counts {
+func alteration(sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
+	for _, g := range given {
 		switch g.Name() {
 		case "name":
 			a.Name = &sub.Name
+		case "user":
+			a.User = &sub.User
+		case "policy":
+			a.Policy = &sub.Policy
 		case "account":
 			a.Account = &sub.Account
 		case "queue":
 			a.Queue = &sub.Queue
 		case "class":
 			a.Class = &sub.Class
-		case "select":
+		case "select", "cpus", "gpus", "mem":
 			a.Select = &sub.Select
 		case "place":
 			a.Place = &sub.Place

@@ -1,9 +1,11 @@
 // Package jobref reads how jobs are named: by their numbers, 12, or 12-15 for several. Those
 // of an array are also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's
-// first job.
+// first job. A name stands for the one live job or array that has it, else for the one that
+// ended last.
 package jobref
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,30 +17,90 @@ import (
 // maxJobRange bounds how many jobs a range names.
 const maxJobRange = 1_000_000
 
-// Arrays finds the jobs of an array, in the order of their indices, by its number.
-type Arrays interface {
-	ArrayJobs(array uint64) ([]*store.Job, error)
+// Jobs finds jobs.
+type Jobs interface {
+	ArrayJobs(array uint64) ([]*store.Job, error) // in the order of their indices
+	JobsNamed(name string) ([]*store.Job, error)
 }
 
 // Named are the numbers of the jobs that a word names.
-func Named(in Arrays, word string) ([]uint64, error) {
+func Named(in Jobs, word string) ([]uint64, error) {
 	head, tail, inArray := strings.Cut(word, "[")
 	first, last, ok := numberRange(head)
 	switch {
+	case inArray && !strings.HasSuffix(tail, "]"), ok && inArray && first != last:
+		return nil, malformed(word)
 	case ok && !inArray:
 		return sequence(first, last), nil
-	case !ok || first != last || !strings.HasSuffix(tail, "]"):
-		return nil, usage.Errorf("%s is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])", text.Quoted(word))
+	case ok:
+		jobs, err := in.ArrayJobs(first)
+		if err != nil {
+			return nil, err
+		}
+		return elements(word, jobs, strings.TrimSuffix(tail, "]"))
 	}
-	jobs, err := in.ArrayJobs(first)
+	jobs, err := titled(in, word, head)
+	switch {
+	case err != nil:
+		return nil, err
+	case inArray && jobs[0].Array == 0:
+		return nil, usage.Errorf("%s: job %d is no array", text.Quoted(word), jobs[0].ID)
+	case inArray:
+		return elements(word, jobs, strings.TrimSuffix(tail, "]"))
+	}
+	ids := make([]uint64, len(jobs))
+	for i, j := range jobs {
+		ids[i] = j.ID
+	}
+	return ids, nil
+}
+
+// titled are the jobs of a name: one job, or those of one array.
+func titled(in Jobs, word, name string) ([]*store.Job, error) {
+	if name == "" {
+		return nil, malformed(word)
+	}
+	jobs, err := in.JobsNamed(name)
 	if err != nil {
 		return nil, err
 	}
+	if len(jobs) == 0 {
+		if c := name[0]; c >= '0' && c <= '9' || c == '-' {
+			return nil, malformed(word)
+		}
+		return nil, fmt.Errorf("%w: no job has the name %s", store.ErrNotFound, text.Quoted(name))
+	}
+	var numbers []string
+	for i, j := range jobs {
+		if i == 0 || j.Array == 0 || j.Array != jobs[i-1].Array {
+			numbers = append(numbers, strconv.FormatUint(j.ID, 10))
+		}
+	}
+	if len(numbers) > 1 {
+		most := min(len(numbers), 5)
+		more := ""
+		if len(numbers) > most {
+			more = ", ..."
+		}
+		return nil, usage.Errorf("%d jobs have the name %s: %s%s; give a number", len(numbers), text.Quoted(name), strings.Join(numbers[:most], ", "), more)
+	}
+	if a := jobs[0].Array; a != 0 { // elements that have ended belong to it
+		return in.ArrayJobs(a)
+	}
+	return jobs, nil
+}
+
+func malformed(word string) error {
+	return usage.Errorf("%s is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name", text.Quoted(word))
+}
+
+// elements are the numbers of an array's jobs with some indices, "" for all.
+func elements(word string, jobs []*store.Job, indices string) ([]uint64, error) {
 	least, most := uint64(jobs[0].Index), uint64(jobs[len(jobs)-1].Index)
-	from, to := least, most
-	if tail = strings.TrimSuffix(tail, "]"); tail != "" {
-		if from, to, ok = indexRange(tail); !ok || from < least || to > most {
-			return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), first, least, most)
+	from, to, ok := least, most, true
+	if indices != "" {
+		if from, to, ok = indexRange(indices); !ok || from < least || to > most {
+			return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), jobs[0].Array, least, most)
 		}
 	}
 	var ids []uint64
@@ -48,16 +110,25 @@ func Named(in Arrays, word string) ([]uint64, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), first, least, most)
+		return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), jobs[0].Array, least, most)
 	}
 	return ids, nil
 }
 
-// Array is the number of the array that a word names whole: 12[], or 12.
-func Array(in Arrays, word string) (uint64, error) {
+// Array is the number of the array that a word names whole: 12[], 12, or its name.
+func Array(in Jobs, word string) (uint64, error) {
 	head, _ := strings.CutSuffix(word, "[]")
 	first, last, ok := numberRange(head)
-	if !ok || first != last {
+	if !ok {
+		jobs, err := titled(in, word, head)
+		if err != nil {
+			return 0, err
+		}
+		if first, last, ok = jobs[0].Array, jobs[0].Array, jobs[0].Array != 0; !ok {
+			return 0, usage.Errorf("%s: job %d is no array", text.Quoted(word), jobs[0].ID)
+		}
+	}
+	if first != last {
 		return 0, usage.Errorf("%s is not an array of jobs (12[])", text.Quoted(word))
 	}
 	if _, err := in.ArrayJobs(first); err != nil {
@@ -91,7 +162,7 @@ func sequence(first, last uint64) []uint64 {
 }
 
 // One is the one job that a word names.
-func One(in Arrays, word string) (uint64, error) {
+func One(in Jobs, word string) (uint64, error) {
 	ids, err := Named(in, word)
 	if err == nil && len(ids) != 1 {
 		err = usage.Errorf("%s names %d jobs; name one", text.Quoted(word), len(ids))

@@ -14,20 +14,32 @@ func (arrays) ArrayJobs(array uint64) ([]*store.Job, error) {
 	if array != 20 {
 		return nil, store.ErrNotFound
 	}
-	return []*store.Job{{ID: 20, Index: 3}, {ID: 21, Index: 4}, {ID: 22, Index: 7}}, nil
+	return []*store.Job{{ID: 20, Array: 20, Index: 3}, {ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}, nil
+}
+
+// JobsNamed knows a job, two jobs of one name, and the array, whose first job has ended.
+func (arrays) JobsNamed(name string) ([]*store.Job, error) {
+	return map[string][]*store.Job{"one": {{ID: 5}}, "two": {{ID: 5}, {ID: 9}}, "many": {{ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}}[name], nil
 }
 
 // TestNamed: what words name, and what they do not.
 func TestNamed(t *testing.T) {
 	for word, want := range map[string]string{
 		"12": "[12]", "12-14": "[12 13 14]", "20[]": "[20 21 22]", "20[4]": "[21]", "20[4-7]": "[21 22]",
-		"0":       "0 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])",
-		"14-12":   "14-12 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])",
-		"20[4":    `20[4 is not a job number (12), a range of them (12-15), nor of an array (12[], 12[3])`,
+		"0":       "0 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
+		"14-12":   "14-12 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
+		"20[4":    "20[4 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
 		"20[2-3]": "20[2-3]: array 20 has indices 3 to 7",
 		"20[8]":   "20[8]: array 20 has indices 3 to 7",
 		"20[5-6]": "20[5-6]: array 20 has no such index between 3 and 7",
 		"21[]":    "not found",
+		"one":     "[5]",
+		"many":    "[20 21 22]",
+		"many[4]": "[21]",
+		"one[4]":  "one[4]: job 5 is no array",
+		"two":     "2 jobs have the name two: 5, 9; give a number",
+		"none":    "not found: no job has the name none",
+		"12x":     "12x is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
 	} {
 		ids, err := Named(arrays{}, word)
 		got := fmt.Sprint(ids)

@@ -1,6 +1,9 @@
 package request
 
 import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
 
@@ -32,6 +35,39 @@ func Flags() []cli.Flag {
 		&cli.StringSliceFlag{Category: ItsNodes, Name: "pool", Usage: "so much of pools of the cluster, once for all chunks: `NAME=N`"},
 		&cli.StringFlag{Category: ItsNodes, Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
 	}
+}
+
+// Size are the flags of a request of one chunk, for those who have no use for a select.
+func Size() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "cpus", Aliases: []string{"c"}, Usage: "`N` cpus, for one chunk (in place of a select)"},
+		&cli.IntFlag{Name: "gpus", Aliases: []string{"g"}, Usage: "`N` gpus, for one chunk"},
+		&cli.StringFlag{Name: "mem", Aliases: []string{"m"}, Usage: "`SIZE` of memory, such as 4gb, for one chunk"},
+	}
+}
+
+// sized is the select that the flags of Size ask for, "" if none was given.
+func sized(c *cli.Context) (string, error) {
+	if !c.IsSet("cpus") && !c.IsSet("gpus") && !c.IsSet("mem") {
+		return "", nil
+	}
+	sel := "1"
+	for _, flag := range []struct{ name, resource string }{{"cpus", "ncpus"}, {"gpus", "ngpus"}} {
+		if n := c.Int(flag.name); n < 0 || n == 0 && c.IsSet(flag.name) {
+			return "", usage.Errorf("--%s: %d; it must be 1 or more", flag.name, n)
+		} else if n > 0 {
+			sel += ":" + flag.resource + "=" + strconv.Itoa(n)
+		}
+	}
+	if !c.IsSet("cpus") {
+		sel += ":ncpus=1"
+	}
+	if mem := c.String("mem"); mem != "" {
+		sel += ":mem=" + mem
+	} else if c.IsSet("mem") {
+		return "", usage.Errorf("--mem is empty: write a size such as 4gb")
+	}
+	return sel, nil
 }
 
 // OverLimits is the flag of the verbs whose requests are jobs, or would be: reservations are

@@ -32,20 +32,35 @@ func Read(c *cli.Context, args []string) (placer.Request, error) {
 	case len(args) == 1:
 		q.Select = args[0]
 	}
+	size, err := sized(c)
+	switch {
+	case err != nil:
+		return q, err
+	case size != "" && q.Select != "":
+		return q, usage.Errorf("-c, -g and -m stand in place of a select, and one is given: %q", q.Select)
+	case size != "":
+		q.Select = size
+		return q, walltime(c, &q)
+	}
 	if q.Select == "" && (c.IsSet("select") || len(args) == 1) {
 		return q, usage.Errorf("the select is empty: write one such as 2:ncpus=4")
 	}
-	if c.IsSet("walltime") {
-		d, err := text.ParseDuration(c.String("walltime"))
-		if err != nil {
-			return q, usage.Errorf("--walltime: %w", err)
-		}
-		if d <= 0 {
-			return q, usage.Errorf("--walltime must be longer than 0")
-		}
-		q.Walltime = d
+	return q, walltime(c, &q)
+}
+
+func walltime(c *cli.Context, q *placer.Request) error {
+	if !c.IsSet("walltime") {
+		return nil
 	}
-	return q, nil
+	d, err := text.ParseDuration(c.String("walltime"))
+	if err != nil {
+		return usage.Errorf("--walltime: %w", err)
+	}
+	if d <= 0 {
+		return usage.Errorf("--walltime must be longer than 0")
+	}
+	q.Walltime = d
+	return nil
 }
 
 // Any refuses a command line that does not say what is to be placed: what is
