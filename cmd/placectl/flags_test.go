@@ -113,6 +113,29 @@ bucket list --all
 set list --group-key=color --queue=q
 set list --group-key=color
 release 1 --dry-run
+alter 2 --walltime=9h
+alter 2 --cpus=2
+alter 2 --gpus=1
+alter 2 --mem=1gb
+alter 2 --select=1:ncpus=2
+alter 2 --place=excl
+alter 2 --queue=q
+alter 2 --class=a
+alter 2 --account=acc
+alter 2 --policy=fastest
+alter 2 --prefer=ssd
+alter 2 --access=singlejob
+alter 2 --reservation=A
+alter 2 --name=other
+alter 2 --priority=3
+alter 2 --begin=now+1h
+alter 2 --deadline=now+9h
+alter 2 --after=1
+alter 2 --afterok=1
+alter 2 --afternotok=1
+alter 2 --afterany=1
+alter 2 --no-requeue
+alter 2 --priority=3 --dry-run
 extend 1 --walltime=9h
 extend 1 --walltime=9h --dry-run
 unreserve A --dry-run
@@ -121,6 +144,10 @@ hold 2 --reason=why
 hold 2 --dry-run
 unhold 5 --dry-run
 cancel 2 --reason=why
+cancel --user=lim
+cancel --name=wide
+cancel --all
+cancel 1 --waiting
 cancel 2 --dry-run
 done 1 --status=3
 done 1 --reason=why
@@ -217,6 +244,9 @@ submit 1:ncpus=1 --user=lim --over-limits
 run 1:ncpus=1 --dry-run --user=lim --over-limits
 place 1:ncpus=1 --bind=tight
 submit 1:ncpus=1 --bind=tight
+submit --cpus=2
+submit --gpus=1
+submit --mem=1gb
 node set n1 --device=ncpus=0 --slices=4
 :: node set n1 --slices=4
 :: node set n1 --device=ncpus

@@ -13,6 +13,7 @@ import (
 const leavingVerbs = `
 account rm
 account set
+alter
 archive
 batch create
 batch done
