@@ -107,7 +107,9 @@ func (m *queueModel) holds(what string) {
 	}); err != nil {
 		m.told("after %s: %v", what, err)
 	}
-	if err := m.db.DryRun(m.windowsTried); err != nil {
+	if err := m.db.DryRun(func(tx *Tx) error { // as a writer leaves it: what the clock brings may open windows
+		return errors.Join(tx.flush(), m.windowsTried(tx))
+	}); err != nil {
 		m.told("after %s: %v", what, err)
 	}
 }
