@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -158,5 +159,37 @@ func TestFollowersOfHeldStarts(t *testing.T) {
 	s.cycle()
 	for _, id := range []uint64{low, follower, urgent} {
 		s.is(id, JobRunning, 1)
+	}
+}
+
+// TestPlanTakesNoStartBack: a start is not taken back for a plan, whose job it would be lifted for again
+// and again.
+func TestPlanTakesNoStartBack(t *testing.T) {
+	s := newPreemptStory(t, 2, FCFS)
+	looks := 0
+	cycle := func() {
+		s.update(func(tx *Tx) error {
+			_, err := tx.Cycle(CycleSpec{By: ByLauncher, Nonce: Nonce{1}, Enough: func() bool { looks++; return looks > 1000 }})
+			return err
+		})
+	}
+	s.update(func(tx *Tx) error {
+		r, err := preempt.Parse("user:ann over user:bob")
+		if err != nil {
+			return err
+		}
+		r.MinRun, r.Grace = 0, 100
+		_, err = tx.Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0", Walltime: 75 * time.Second}})
+		return errors.Join(err, tx.Preemption().Set(r), tx.Configure("backfill", "easy"))
+	})
+	s.submit("bob", "1:ncpus=2:host=n1", 0)
+	cycle()
+	low := s.submit("bob", "1:ncpus=1:host=n0", 5)
+	urgent := s.submit("ann", "1:ncpus=2:host=n0", 0)
+	cycle()
+	s.is(low, JobRunning, 1)
+	s.is(urgent, JobReserved, 0)
+	if looks > 100 {
+		t.Errorf("%d looks at 5 jobs", looks)
 	}
 }

@@ -114,7 +114,7 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 	p.taken++
 	take := p.host.Take
-	if plan.Start == p.now && p.spec.Preempter != nil && !p.served[j.ID] {
+	if plan.Start == p.now && p.spec.Preempter != nil && !p.served[j.ID] && p.rounds <= mostRounds {
 		if yields, err := p.spec.Preempter.Yields(j); err != nil {
 			return err
 		} else if yields {

@@ -196,7 +196,19 @@ func (t *trial) choose() ([]int, error) {
 	if err == nil && !ok {
 		err = errors.New("jobs were to make way, and there is no room")
 	}
+	if err == nil && t.plan.Start > t.pass.now && chosen[len(chosen)-1] < len(t.held) {
+		return nil, t.keep(chosen) // a plan alone takes no start back: it would be lifted for it again
+	}
 	return chosen, err
+}
+
+func (t *trial) keep(chosen []int) error {
+	for _, i := range chosen {
+		if err := t.Keep(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // carryOut stops those that were chosen, or takes their starts back.

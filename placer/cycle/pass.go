@@ -27,6 +27,7 @@ type Pass struct {
 	reordered bool                     // jobs are taken out of order
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
 	held      []*Job                   // jobs that start, if nobody whom they make way for wants their nodes
+	rounds    int                      // how often the queue was gone through
 	anew      bool                     // jobs have made way: the queue is gone through anew
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
 	taken     int                      // how often something was started or planned
@@ -82,7 +83,12 @@ func (p *Pass) Begin() (anew bool, err error) {
 	return anew, nil
 }
 
+// mostRounds is after how many rounds no start is held any more, so that a pass ends whatever its
+// host says.
+const mostRounds = 1000
+
 func (p *Pass) begin(queue []*Job) {
+	p.rounds++
 	p.queue, p.planned, p.last, p.unreached, p.reordered, p.anew = queue, 0, nil, nil, false, false
 	p.bounds = nil
 	clear(p.keeps)
