@@ -327,7 +327,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 	batch := " --files " + s.path("files.csv") + " --jobs " + s.path("jobs.csv")
 	return []string{"place 1:ncpus=1 -t 10h -o id", "submit 1:ncpus=1 -o id", "queue add " + queue + " -o id", "hold " + job, "unhold " + job,
 		"cycle", "node set " + node + " speed=2", "node drain " + node, "node resume " + node, "reserve r" + queue + " --nodes " + node + " --start now+9d -t 1h",
-		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h", "config set default_walltime=7200",
+		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h", "alter " + job + " --name x", "config set default_walltime=7200",
 		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job, "cancel " + job, "tx -f " + s.path("lines.tx"),
 		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node, "node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node, "node offline " + node,
 		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue,
@@ -336,7 +336,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"preempt set queue:spare over all --at-most " + strconv.Itoa(1+i), "preempt rm queue:spare over all",
 		"view set v SELECT(1)", "view rm v",
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
-		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 0.1 --minimum 1m",
+		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 20 --minimum 1m",
 		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "stats reset"}
 }
 
@@ -357,15 +357,7 @@ func TestKillLinesAreAll(t *testing.T) {
 // there, and the file is sound.
 func TestKillVerbs(t *testing.T) {
 	s, random := newShell(t), seeded(t)
-	s.must(csvOfNodes("n", 200), "node", "import", "-")
-	for name, text := range map[string]string{"files.csv": "name,size\nf1,100\nf2,100\n", "jobs.csv": "first,last\nf1,f2\n",
-		"lines.tx": "node set n0001 speed=3\nsubmit 1:ncpus=1\n", "nodes.csv": "name,ncpus\nn0002,4\nx2,4\n"} {
-		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.must("", "batch", "create", "b", "--files", s.path("files.csv"), "--jobs", s.path("jobs.csv"))
-	s.must("", "submit", "1:ncpus=1", "--array", "3%1", "--begin", "now+9d")
+	s.prepareKills()
 	jobs, queues := map[string]bool{}, map[string]bool{}
 	for i := range 5 * *kills {
 		lines := killLines(s, random, len(jobs), i)
@@ -391,6 +383,33 @@ func TestKillVerbs(t *testing.T) {
 	}
 	if len(jobs)+len(queues) > 0 {
 		t.Errorf("acknowledged and lost: jobs %v, queues %v", jobs, queues)
+	}
+}
+
+// prepareKills makes what the lines of killLines are about.
+func (s *shell) prepareKills() {
+	s.t.Helper()
+	s.must(csvOfNodes("n", 200), "node", "import", "-")
+	for name, text := range map[string]string{"files.csv": "name,size\nf1,100\nf2,100\n", "jobs.csv": "first,last\nf1,f2\n",
+		"lines.tx": "node set n0001 speed=3\nsubmit 1:ncpus=1\n", "nodes.csv": "name,ncpus\nn0002,4\nx2,4\n"} {
+		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.must("", "batch", "create", "b", "--files", s.path("files.csv"), "--jobs", s.path("jobs.csv"))
+	s.must("", "submit", "1:ncpus=1", "--array", "3%1", "--begin", "now+9d")
+}
+
+// TestKillLinesAreTaken: no line that is killed is one that is refused for what it says, whatever the
+// state of the database.
+func TestKillLinesAreTaken(t *testing.T) {
+	s, random := newShell(t), seeded(t)
+	s.prepareKills()
+	for _, line := range killLines(s, random, 1, 1) {
+		cmd, _, said := s.command("", strings.Fields(line)...)
+		if _ = cmd.Run(); cmd.ProcessState.ExitCode() == exit.Usage {
+			t.Errorf("%s: %s", line, said)
+		}
 	}
 }
 
