@@ -62,7 +62,7 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	}
 	switch {
 	case a.Nonce == c.Nonce && a.State.Live():
-		return tx.attempts().granted(j, a, c)
+		return tx.grant(j, a, func() error { return tx.attempts().granted(a, c) })
 	case a.State != row.AttemptStarted && !(a.By == row.ByRun && c.By == ByRun && a.Nonce == (Nonce{})):
 		return nil, row.Clash(what, fmt.Sprintf("it is claimed%s", claimedBy(a)))
 	case j.End <= tx.now:
@@ -73,29 +73,38 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 			return nil, err
 		}
 	}
-	a.Claimed, j.Claimed, j.Attempt = tx.now, true, c.Attempt
+	return tx.grant(j, a, func() error { return tx.attempts().claimed(j, a, c) })
+}
+
+// claimed writes down that an attempt was claimed for the first time.
+func (as attempts) claimed(j *row.Job, a *row.Attempt, c Claim) error {
+	a.Claimed, j.Claimed, j.Attempt = as.now, true, c.Attempt
 	if a.State == row.AttemptStarted {
 		j.Reason = "" // why it could not be started sooner
 	}
-	if err := tx.happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
+	if err := as.happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
 		Reason: fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host)}); err != nil {
-		return nil, tx.spoil(err)
+		return err
 	}
-	if err := tx.putJob(j, j.State); err != nil {
-		return nil, tx.spoil(err)
+	if err := as.putJob(j, j.State); err != nil {
+		return err
 	}
 	a.State, a.Nonce, a.By = row.AttemptClaimed, c.Nonce, c.By
-	return tx.attempts().granted(j, a, c)
+	return as.granted(a, c)
 }
 
 // granted writes down who has an attempt now.
-func (as attempts) granted(j *row.Job, a *row.Attempt, c Claim) (*Granted, error) {
+func (as attempts) granted(a *row.Attempt, c Claim) error {
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
-	if err := as.put(a); err != nil {
-		return nil, as.spoil(err)
+	return as.put(a)
+}
+
+// grant gives an attempt to its claimant, once that is written down.
+func (tx *Tx) grant(j *row.Job, a *row.Attempt, write func() error) (*Granted, error) {
+	if err := tx.startsNone(write); err != nil {
+		return nil, tx.spoil(err)
 	}
-	out := attemptOf(a)
-	return &Granted{Job: jobOf(j), Attempt: out, Left: lasting(max(0, j.End-as.now))}, nil
+	return &Granted{Job: jobOf(j), Attempt: attemptOf(a), Left: lasting(max(0, j.End-tx.now))}, nil
 }
 
 // claimedBy says who has an attempt.

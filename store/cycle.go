@@ -142,7 +142,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	start := tx.db.opt.Now()
+	start, since := tx.db.opt.Now(), tx.written()
 	p := newPass(tx, spec)
 	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.shares, p.unclaim, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
@@ -158,7 +158,9 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	return p, tx.spoil(tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed()))
+	err := tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed())
+	tx.startsLooked(since)
+	return p, tx.spoil(err)
 }
 
 // newPass is a cycle that has done nothing yet.
@@ -298,16 +300,11 @@ func (p *pass) keep() error {
 
 // soonest notes when what is planned begins, or what runs was to end.
 func (p *pass) soonest() error {
-	first := func(t row.Table) error {
-		return p.tx.file.Each(t, nil, func(key, _ []byte) (bool, error) {
-			at, _ := row.SplitTimeKey(key)
-			if at > p.tx.now {
-				p.at(at)
-			}
-			return at <= p.tx.now, nil
-		})
+	next, err := p.tx.NextChange()
+	if !next.IsZero() {
+		p.at(next.Unix())
 	}
-	return errors.Join(first(row.Changes), first(row.Releases))
+	return err
 }
 
 // waits is a job as it waits in the queue.

@@ -37,8 +37,9 @@
 // [Tx.Devices], [Tx.DevicesOn].
 //
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
-// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings], [Tx.Pending],
-// [Tx.AllSettings], [Tx.Configure].
+// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
+// [Tx.AllSettings], [Tx.Configure]. For those that make cycles: [Tx.Pending], [Tx.Startable],
+// [Tx.NextChange].
 //
 // What belongs to no node: [Tx.Pools]; who may have how much at once: [Tx.Limits];
 // who pays: [Tx.Accounts]. Queries with names: [Tx.Views].

@@ -78,7 +78,7 @@ func (hs Hook) Begin(holder Nonce) (*HookRun, error) {
 		return run, err
 	}
 	h.Holder, h.Until = holder, tx.now+held
-	return run, hs.put(h)
+	return run, tx.startsNone(func() error { return hs.put(h) })
 }
 
 // End ends a run of the hook, which has taken its events, or has failed. It returns
@@ -103,7 +103,7 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	case h.Failing == 0:
 		h.Failing = tx.now
 	}
-	return instant(h.Failing), hs.put(h)
+	return instant(h.Failing), tx.startsNone(func() error { return hs.put(h) })
 }
 
 // HookState is how far the hook is.

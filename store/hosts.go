@@ -47,8 +47,19 @@ func (hs Hosts) Beat(host, user, boot string) error {
 		i, beats = len(beats), append(beats, row.Beat{Host: host, User: user})
 	}
 	mine := &beats[i]
+	set, err := hs.tx.settings()
+	if err != nil {
+		return err
+	}
+	keep := func() error { return hosts.Keep(hs.tx.file, mine) }
+	was := mine.Seen
 	mine.Boot, mine.Seen = boot, hs.tx.now
-	if err := hosts.Keep(hs.tx.file, mine); err != nil {
+	if set.counts(was, hs.tx.now) { // the user's jobs could start before as well
+		err = hs.tx.startsNone(keep)
+	} else {
+		err = keep()
+	}
+	if err != nil {
 		return hs.tx.spoil(err)
 	}
 	for i := range beats {

@@ -24,12 +24,11 @@ func (tx *Tx) Unreached(id uint64, attempt int, why string) error {
 	if !jobOf(j).Starting() || j.CurrentAttempt() != attempt || j.Reason == why {
 		return nil
 	}
-	j.Reason = why
-	if err := tx.happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
-		return tx.spoil(err)
-	}
-	if err := tx.putJob(j, j.State); err != nil {
-		return tx.spoil(err)
-	}
-	return nil
+	return tx.spoil(tx.startsNone(func() error {
+		j.Reason = why
+		if err := tx.happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+			return err
+		}
+		return tx.putJob(j, j.State)
+	}))
 }

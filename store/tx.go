@@ -35,6 +35,7 @@ type Tx struct {
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
 	unrecorded uint64 // so many events are a reader's own
 	key        string // the idempotency key that what is done is bound to, "" for none
+	starts     startCount
 	loaded     loaded
 }
 
@@ -101,7 +102,10 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx, (&passage{tx: tx}).advance()
+	tx.starts.none = tx.written()
+	err = (&passage{tx: tx}).advance()
+	tx.starts.clock = tx.written()
+	return tx, err
 }
 
 // load starts a transaction at the instant the file stands for.
@@ -171,6 +175,9 @@ func (tx *Tx) changed() bool { return tx.dirty || tx.file.Changed() }
 func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
+	}
+	if tx.mayStart() {
+		tx.state.Startable++
 	}
 	if tx.loaded.freed.Made() {
 		if err := tx.reservations().retryStandings(false); err != nil {

@@ -51,6 +51,9 @@ func (ws waiting) unattended(j *row.Job) (why string, err error) {
 	return fmt.Sprintf("unattended: no process of %s starts jobs; any command of %s leaves one", who, who), nil
 }
 
+// counts reports whether a beat of an instant says that processes are there now.
+func (s *Settings) counts(seen, now int64) bool { return now-seen <= seconds(s.LostAfter)/2 }
+
 // present reports whether a process of a user executes jobs: this one, another one on this host,
 // or one on another host that was heard of not long ago.
 func (ws waiting) present(who Submitter, set *Settings) (is bool, err error) {
@@ -71,7 +74,7 @@ func (ws waiting) present(who Submitter, set *Settings) (is bool, err error) {
 			return false, err
 		}
 		for _, b := range beats {
-			is = is || b.User == who.Name && !SameHost(b.Host, opt.Host) && ws.now-b.Seen <= seconds(set.LostAfter)/2
+			is = is || b.User == who.Name && !SameHost(b.Host, opt.Host) && set.counts(b.Seen, ws.now)
 		}
 	}
 	if ws.loaded.present == nil {

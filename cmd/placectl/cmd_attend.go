@@ -307,12 +307,13 @@ func (a *attendant) begin() error {
 	a.Runner, a.here = runner, runner.Site
 	a.hook = &hook.Beside{Hook: *a.runner.hook()}
 	a.passes = runner.NewPasses()
-	a.passes.Cycle = func() (time.Time, error) {
-		next, err := a.workCycle(a.c, wanted)
+	a.passes.Startable = a.startable
+	a.passes.Cycle = func() (attempts.Cycled, error) {
+		is, err := a.workCycle(a.c, wanted)
 		if a.done = errors.Is(err, errDismissed); a.done {
 			err = nil
 		}
-		return next, err
+		return is, err
 	}
 	a.passes.After = func(v *attempts.View) {
 		if v.Hooked {

@@ -62,7 +62,8 @@ func (r *runner) work(c *cli.Context) error {
 	}
 	passes := runner.NewPasses()
 	if c.Bool("cycle") {
-		passes.Cycle = func() (time.Time, error) { return r.workCycle(c, func(*store.Tx) error { return nil }) }
+		passes.Startable = r.startable
+		passes.Cycle = func() (attempts.Cycled, error) { return r.workCycle(c, func(*store.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
 		return r.keepWorking(c, passes)
@@ -124,20 +125,35 @@ func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
 	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 }
 
+// startable is what a cycle would see now of the changes that may let something start or stop.
+func (r *runner) startable() (is attempts.Startable, err error) {
+	err = r.view(func(tx *store.Tx) error {
+		is, err = startableOf(tx)
+		return err
+	})
+	return is, err
+}
+
+func startableOf(tx *store.Tx) (attempts.Startable, error) {
+	is, err := tx.Identity()
+	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Startable()}, err
+}
+
 // workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
-// passes find what it has started. It returns when something begins or ends by the clock.
-func (r *runner) workCycle(c *cli.Context, check func(*store.Tx) error) (next time.Time, err error) {
-	err = r.update(c, func(tx *store.Tx) error {
-		if err := errors.Join(check(tx), r.endAttended(tx)); err != nil {
+// passes find what it has started.
+func (r *runner) workCycle(c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
+	err = r.update(c, func(tx *store.Tx) (err error) {
+		cycled.Startable, err = startableOf(tx)
+		if err := errors.Join(err, check(tx), r.endAttended(tx)); err != nil {
 			return err
 		}
 		report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
 		if err == nil {
-			next = report.Next
+			cycled.Due = report.Next
 		}
 		return err
 	})
-	return next, err
+	return cycled, err
 }
 
 func superviseVerb() *verb {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spool"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -66,7 +67,7 @@ func (r *runner) storeOptions() *store.Options {
 	if r.Now.IsZero() {
 		opt.Host, _ = os.Hostname() // with no name, word of other hosts is word of this one
 		opt.Present = func(is store.Identity, uid uint32) bool {
-			return attend.Present(is.ID, dispatch.EpochOf(is), uid)
+			return attend.Present(is.ID, dispatch.EpochOf(is), uid, attempts.Look)
 		}
 	}
 	if store.IsLog(r.DB) {

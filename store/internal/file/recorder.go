@@ -119,6 +119,14 @@ func (r *Recorder) differs(t row.Table, key, old, value []byte) {
 // Writes is how often a table was changed in the transaction.
 func (r *Recorder) Writes(t row.Table) int { return r.writes[t] }
 
+// AllWrites is how often any was.
+func (r *Recorder) AllWrites() (n int) {
+	for _, writes := range r.writes {
+		n += writes
+	}
+	return n
+}
+
 // Pass lets a reader change what it sees of the file, as a writer changes the file,
 // until done is called: the clock is brought up to date.
 func (r *Recorder) Pass() (done func()) {

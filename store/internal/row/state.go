@@ -18,6 +18,7 @@ type State struct {
 	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
 	Looked          uint64 // the number that the next job was to have when the last cycle was made
 	NodesSince      int64  // since when what nodes were is on record
+	Startable       uint64 // how many commits may have let something start or stop, less those of cycles
 	Ordered         int64  // for which instant that put jobs in order by job_priority; 0: by what they were submitted with
 }
 
@@ -54,6 +55,9 @@ func stateFields(f *Fields, s *State) {
 	}
 	if f.More(true) {
 		f.At("nodesSince", &s.NodesSince, Past)
+	}
+	if f.More(s.Startable > 0) {
+		Uint(f, "startable", &s.Startable)
 	}
 	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
 		f.Must(at >= 0 && at <= LastInstant)

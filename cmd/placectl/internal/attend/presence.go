@@ -71,17 +71,41 @@ func (p *Presence) Close() {
 	}
 }
 
-// Present reports whether a process of a user does so on this host. A process of another user
-// that has taken the name does not count.
-func Present(id, epoch string, uid uint32) bool {
+// Present reports whether a process of a user does so on this host, and goes on. A process of
+// another user that has taken the name does not count, nor does one that is stopped: the kernel
+// takes connections for it, but none is closed.
+func Present(id, epoch string, uid uint32, look Look) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(fd)
 	if unix.Connect(fd, &unix.SockaddrUnix{Name: presenceName(id, epoch, uid)}) != nil {
-		return false // EAGAIN, too: a stopped process takes no connections
+		return false // EAGAIN, too: its queue is full
 	}
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	return err == nil && cred.Uid == uid
+	if err != nil || cred.Uid != uid {
+		return false
+	}
+	if closed(fd, soon) {
+		return true
+	}
+	if lives, stopped := look(int(cred.Pid), 0); lives && stopped {
+		return false
+	}
+	return closed(fd, hearWithin) // this machine is busy, or it hides other users' processes
+}
+
+// soon is how long a process takes to close a connection on a machine that is not busy.
+const soon = 10 * time.Millisecond
+
+// closed reports whether a connection is closed from the other side in so much time.
+func closed(fd int, within time.Duration) bool {
+	until := time.Now().Add(within)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(time.Until(until), 0).Milliseconds()))
+		if err != unix.EINTR {
+			return n > 0
+		}
+	}
 }

@@ -2,7 +2,10 @@ package attend
 
 import (
 	"os"
+	"os/exec"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPresence: one process stands for a user, the next one once that has gone, for one epoch
@@ -10,9 +13,10 @@ import (
 func TestPresence(t *testing.T) {
 	uid := uint32(os.Getuid())
 	id := t.Name() + t.TempDir()[len(os.TempDir()):][:8]
+	look := func(int, uint64) (lives, stopped bool) { return true, false }
 	is := func(epoch string, want bool) {
 		t.Helper()
-		if Present(id, epoch, uid) != want {
+		if Present(id, epoch, uid, look) != want {
 			t.Errorf("epoch %s: present is %v", epoch, !want)
 		}
 	}
@@ -22,7 +26,7 @@ func TestPresence(t *testing.T) {
 	second.Keep(id, "1")
 	is("1", true)
 	is("2", false)
-	if Present(id, "1", uid+1) {
+	if Present(id, "1", uid+1, look) {
 		t.Error("another user is present")
 	}
 	first.Keep(id, "2")
@@ -34,4 +38,76 @@ func TestPresence(t *testing.T) {
 	second.Close()
 	is("1", false)
 	is("2", false)
+}
+
+// TestPresenceStopped: a process that is stopped stands for nobody until it goes on, whether or
+// not the system says that it is stopped. It takes no longer the second time, when its queue
+// holds a connection.
+func TestPresenceStopped(t *testing.T) {
+	uid := uint32(os.Getuid())
+	id := t.TempDir()[len(os.TempDir()):]
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), keepsVariable+"="+id)
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()         //nolint:errcheck // it is killed
+	defer c.Process.Kill() //nolint:errcheck // it may have ended
+	out.Read(make([]byte, 1)) //nolint:errcheck // or it ends, and is not present
+	for _, knows := range []bool{true, false} {
+		is, asked := false, 0
+		look := func(pid int, _ uint64) (lives, stopped bool) {
+			asked++
+			return true, knows && is && pid == c.Process.Pid
+		}
+		if !Present(id, "1", uid, look) {
+			t.Fatal("it is not present, and goes on")
+		}
+		syscall.Kill(c.Process.Pid, syscall.SIGSTOP) //nolint:errcheck // it lives
+		waitStopped(t, c.Process.Pid)
+		is = true
+		for range 2 {
+			began := time.Now()
+			if Present(id, "1", uid, look) {
+				t.Error("it is stopped, and present")
+			}
+			if took := time.Since(began); knows && took > hearWithin/2 {
+				t.Errorf("that took %v", took)
+			}
+		}
+		if asked == 0 {
+			t.Error("nobody has asked whether it is stopped")
+		}
+		syscall.Kill(c.Process.Pid, syscall.SIGCONT) //nolint:errcheck // it lives
+	}
+	if !Present(id, "1", uid, func(int, uint64) (lives, stopped bool) { return true, false }) {
+		t.Error("it goes on, and is not present")
+	}
+}
+
+// waitStopped waits until the kernel has stopped a child.
+func waitStopped(t *testing.T, pid int) {
+	t.Helper()
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatal("it is not stopped", err)
+	}
+}
+
+// keepsVariable is set for the process that stands for a user in TestPresenceStopped.
+const keepsVariable = "PLACECTL_TEST_KEEPS"
+
+func TestMain(m *testing.M) {
+	if id := os.Getenv(keepsVariable); id != "" {
+		var p Presence
+		p.Keep(id, "1")
+		os.Stdout.WriteString(".") //nolint:errcheck // the test has ended
+		time.Sleep(time.Minute)
+		return
+	}
+	os.Exit(m.Run())
 }

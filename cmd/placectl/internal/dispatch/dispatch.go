@@ -133,6 +133,9 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		if view.Hooked, err = d.Hooked(tx); err != nil {
 			return err
 		}
+		if view.Next, err = tx.NextChange(); err != nil {
+			return err
+		}
 		err = tx.Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
 			if !ours {

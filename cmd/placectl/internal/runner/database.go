@@ -52,9 +52,10 @@ type Database interface {
 
 // View is what there is to be done on a host.
 type View struct {
-	Unclaimed []Key  // attempts to be executed here
-	Held      []Held // attempts that supervisors on this host have claimed
-	Hooked    bool   // somebody is to be handed what has happened
+	Unclaimed []Key     // attempts to be executed here
+	Held      []Held    // attempts that supervisors on this host have claimed
+	Hooked    bool      // somebody is to be handed what has happened
+	Next      time.Time // when something planned begins or ends next by the clock, the zero time for never
 
 	Health     []string // the program that says whether this host is healthy, empty for none
 	Distrusted string   // why programs that the database names are not to be run, "" where they are

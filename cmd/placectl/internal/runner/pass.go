@@ -21,17 +21,33 @@ import (
 type Passes struct {
 	*Runner
 	After func(*View) // called behind each pass; may be nil
-	// Cycle makes a cycle and returns when something begins or ends by the clock, the zero
-	// time if nothing does; nil: passes find what others have started.
-	Cycle func() (due time.Time, err error)
-	Due   time.Time // what it has returned last
+	// Cycle makes a cycle; nil: passes find what others have started.
+	Cycle     func() (Cycled, error)
+	Startable func() (Startable, error) // for Cycle: what it would see now
+	Due       time.Time                 // when something begins or ends by the clock, the zero time for never
 
-	started  map[Key]*launch.Detached // supervisors that have not ended
-	children chan os.Signal           // tells that one may have ended
-	seen     string                   // the state of the database that the last pass saw
-	again    bool                     // it has left something for the next one
-	cycled   time.Time                // when the last cycle ended
-	took     time.Duration            // how long it took
+	started   map[Key]*launch.Detached // supervisors that have not ended
+	children  chan os.Signal           // tells that one may have ended
+	seen      string                   // the state of the database that the last pass saw
+	again     bool                     // it has left something for the next one
+	startable Startable                // what the last cycle saw
+	behind    string                   // the state of the database when it had ended
+	cycled    time.Time                // when it ended
+	took      time.Duration            // how long it took
+	turned    time.Time                // when the last turn ended
+}
+
+// Startable changes with each commit that may let something start or stop. A claim, a beat and
+// a cycle leave it as it is.
+type Startable struct {
+	Epoch   uint32 // a restored database counts anew
+	Commits uint64
+}
+
+// Cycled is what a cycle says to the process that looks after the queue.
+type Cycled struct {
+	Startable Startable // as it was when the cycle began
+	Due       time.Time // when something begins or ends by the clock, the zero time for never
 }
 
 // NewPasses is for passes by this process.
@@ -50,6 +66,7 @@ func (p *Passes) Once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.dueBy(view.Next)
 	err = p.pass(ctx, view)
 	if p.After != nil {
 		p.After(view)
@@ -233,15 +250,13 @@ func (p *Passes) detach(k Key, args ...string) error {
 	return nil
 }
 
-// forget forgets the supervisors that have ended, and reports whether there were any.
-func (p *Passes) forget() (ended bool) {
+// forget forgets the supervisors that have ended.
+func (p *Passes) forget() {
 	for k, d := range p.started {
 		if d.Ended() {
 			delete(p.started, k)
-			ended = true
 		}
 	}
-	return ended
 }
 
 // isDue reports whether something begins by the clock by now.
@@ -258,32 +273,69 @@ type Wakes struct {
 const (
 	lookAgain   = 5 * time.Second        // between two though nothing has changed: attempts can be left behind without that
 	tryAgain    = 200 * time.Millisecond // after one that has left something to do
-	leastPause  = 20 * time.Millisecond  // between two cycles
+	leastPause  = 20 * time.Millisecond  // between two turns
 	mostPause   = 350 * time.Millisecond
-	pauseFactor = 5 // as often as the last cycle took, within those bounds
+	cycleAgain  = 10 * time.Second // after one, if the database has changed, though nothing may start for that
+	pauseFactor = 5                // as often as the last cycle took, within those bounds
 )
 
-// Turn makes a pass, behind a cycle if the database has changed or something is due. One of
-// several changes that come close together is answered at once, the others together.
+// Turn makes a pass, behind a cycle if something may start or is due. One of several changes
+// that come close together is answered at once, the others together.
 func (p *Passes) Turn(ctx context.Context) {
-	ended := p.forget()
+	if !sleep(ctx, time.Until(p.turned.Add(leastPause))) {
+		return
+	}
+	defer func() { p.turned = time.Now() }()
 	stamp := p.Stamp()
-	if changed := stamp != p.seen; p.Cycle != nil && (changed || ended || p.isDue()) {
-		if !sleep(ctx, time.Until(p.cycled.Add(min(max(pauseFactor*p.took, leastPause), mostPause)))) {
+	if p.Cycle != nil && p.mayCycle(stamp) {
+		if !sleep(ctx, time.Until(p.cycled.Add(pauseBehind(p.took)))) {
 			return
 		}
+		p.cycle()
 		stamp = p.Stamp()
-		began := time.Now()
-		due, err := p.Cycle()
-		if err != nil {
-			p.notef("%v", err)
-		}
-		p.Due, p.cycled, p.took = due, time.Now(), time.Since(began)
 	}
 	if err := p.Once(ctx); err != nil {
 		p.notef("%v", err)
 	}
 	p.seen = stamp
+}
+
+// mayCycle reports whether a cycle may find something to do. Some of it hangs on time alone, or
+// on processes: so one is made after a while of other changes, too.
+func (p *Passes) mayCycle(stamp string) bool {
+	switch {
+	case p.cycled.IsZero() || p.isDue():
+		return true
+	case stamp != p.behind && time.Since(p.cycled) >= cycleAgain:
+		return true
+	case stamp == p.seen:
+		return false
+	}
+	is, err := p.Startable()
+	return err != nil || is != p.startable
+}
+
+// pauseBehind is the pause between a cycle that took so long and the next.
+func pauseBehind(took time.Duration) time.Duration {
+	return min(max(pauseFactor*took, leastPause), mostPause)
+}
+
+// cycle makes a cycle.
+func (p *Passes) cycle() {
+	began := time.Now()
+	is, err := p.Cycle()
+	if err != nil {
+		p.notef("%v", err)
+	}
+	p.startable, p.Due = is.Startable, is.Due
+	p.behind, p.cycled, p.took = p.Stamp(), time.Now(), time.Since(began)
+}
+
+// dueBy notes that something begins or ends by the clock, which another process may have planned.
+func (p *Passes) dueBy(next time.Time) {
+	if p.Cycle != nil && !next.IsZero() && (p.Due.IsZero() || next.Before(p.Due)) {
+		p.Due = next
+	}
 }
 
 // Wait waits until there may be something to do, and reports whether the database has

@@ -16,13 +16,51 @@ func TestDue(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	n := 0
-	p.Cycle = func() (due time.Time, err error) {
+	p.Cycle = func() (Cycled, error) {
 		if n++; n == 10 {
 			cancel()
 		}
-		return time.Now(), nil
+		return Cycled{Due: time.Now()}, nil
 	}
 	if p.Work(ctx, Wakes{Every: time.Millisecond}); n < 10 { //nolint:errcheck // it ends with the context
 		t.Errorf("%d cycles in 20 s, though something is always due", n)
+	}
+}
+
+// TestStartable: a cycle is made for a change that may let something start, and for others only
+// when none was made for a while.
+func TestStartable(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := runnerIn(s.dir)
+	stamp := "a"
+	r.Stamp = func() string { return stamp }
+	p := r.NewPasses()
+	var is Startable
+	made := 0
+	p.Startable = func() (Startable, error) { return is, nil }
+	p.Cycle = func() (Cycled, error) { made++; return Cycled{Startable: is}, nil }
+	ctx := context.Background()
+	for _, c := range []struct {
+		name   string
+		change func()
+		makes  bool
+	}{
+		{"the first turn", func() {}, true},
+		{"nothing", func() {}, false},
+		{"a beat", func() { stamp = "b" }, false},
+		{"a submission", func() { stamp, is.Commits = "c", 1 }, true},
+		{"a long time", func() { p.cycled = p.cycled.Add(-time.Hour) }, false},
+		{"a beat a long time after the last cycle", func() { stamp = "d" }, true},
+		{"a restored database", func() { stamp, is.Epoch = "e", 7 }, true},
+		{"a beat soon after", func() { stamp = "f" }, false},
+		{"the same, a long time later", func() { p.cycled = p.cycled.Add(-time.Hour) }, true},
+		{"a plan that has come due", func() { p.Due = time.Now() }, true},
+	} {
+		c.change()
+		was := made
+		if p.Turn(ctx); made-was > 1 || made > was != c.makes {
+			t.Errorf("%s: %d cycles, want one: %v", c.name, made-was, c.makes)
+		}
 	}
 }
