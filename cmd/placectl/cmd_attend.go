@@ -441,6 +441,9 @@ func (p *remotePasses) start(ctx context.Context, r *runner, here *attempts.Runn
 	}()
 }
 
+// runsQueue is what to type where no command leaves a process.
+const runsQueue = "placectl work --cycle runs the queue"
+
 // attended says which process of this user runs the queue on this host; nil where start
 // is manual.
 func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
@@ -453,19 +456,19 @@ func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
 	lives, stopped := attempts.Look(is.PID, is.Born)
 	switch {
 	case is.PID != 0 && stopped:
-		why := fmt.Sprintf("process %d is stopped; kill -CONT %d lets it go on", is.PID, is.PID)
+		why, help := fmt.Sprintf("process %d is stopped", is.PID), fmt.Sprintf("kill -CONT %d lets it go on", is.PID)
 		if is = place.Second().Read(); is.PID != 0 && attempts.Lives(is.PID, is.Born) {
-			return &daily.Attended{PID: is.PID, Since: is.Since, Why: why}, nil
+			return &daily.Attended{PID: is.PID, Since: is.Since, Why: why + "; " + help}, nil
 		}
-		return &daily.Attended{Why: why}, nil
+		return &daily.Attended{Why: why, Help: help}, nil
 	case is.PID != 0 && lives:
 		return &daily.Attended{PID: is.PID, Since: is.Since}, nil
 	case settings.Start != store.StartAuto:
 		return nil, nil
 	case is.Paused(r.env.now()) > 0:
-		return &daily.Attended{Why: fmt.Sprintf("the last process failed, %s; the next one comes in %v", is.Why, is.Paused(r.env.now()).Round(time.Second))}, nil
+		return &daily.Attended{Why: fmt.Sprintf("the last process failed, %s; the next one comes in %v", is.Why, is.Paused(r.env.now()).Round(time.Second)), Help: runsQueue}, nil
 	case r.getenv(startVariable) == store.StartManual:
-		return &daily.Attended{Why: startVariable + " is manual"}, nil
+		return &daily.Attended{Why: startVariable + " is manual", Help: runsQueue}, nil
 	}
 	return &daily.Attended{}, nil
 }

@@ -158,7 +158,7 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	case a.PID != 0 && a.Why != "":
 		add("start", attempts.Limited, "auto: process %d attends to the queue, but %s", a.PID, a.Why)
 	case a.Why != "":
-		add("start", attempts.Limited, "auto, but no process attends to the queue: %s", a.Why)
+		add("start", attempts.Limited, "auto, but no process attends to the queue: %s%s", a.Why, strings.TrimSuffix("; "+a.Help, "; "))
 	case a.PID != 0:
 		add("start", attempts.Works, "auto: process %d attends to the queue", a.PID)
 	default:

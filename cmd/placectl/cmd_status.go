@@ -107,7 +107,10 @@ func (r *runner) top(c *cli.Context) error {
 func (v *topView) look() error {
 	v.seen = v.fileStamp()
 	return v.view(func(tx *store.Tx) (err error) {
-		v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.loc)
+		if v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.loc); err != nil {
+			return err
+		}
+		v.Top.Attended, err = v.attended(tx)
 		return err
 	})
 }

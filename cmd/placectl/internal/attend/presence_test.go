@@ -55,8 +55,8 @@ func TestPresenceStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Wait()         //nolint:errcheck // it is killed
-	defer c.Process.Kill() //nolint:errcheck // it may have ended
+	defer c.Wait()            //nolint:errcheck // it is killed
+	defer c.Process.Kill()    //nolint:errcheck // it may have ended
 	out.Read(make([]byte, 1)) //nolint:errcheck // or it ends, and is not present
 	for _, knows := range []bool{true, false} {
 		is, asked := false, 0

@@ -32,7 +32,30 @@ type Status struct {
 type Attended struct {
 	PID   int       `json:"pid,omitempty"` // 0 for none
 	Since time.Time `json:"since,omitzero"`
-	Why   string    `json:"why,omitempty"` // there is none, or there are two
+	Why   string    `json:"why,omitempty"`  // there is none, or there are two
+	Help  string    `json:"help,omitempty"` // what to type, where so many jobs wait for one
+}
+
+// text is where that process is, or that so many jobs wait for one; "" if nothing does.
+func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string {
+	switch {
+	case a == nil || a.PID == 0 && a.Why == "" && waiting == 0:
+		return ""
+	case a.PID != 0:
+		return fmt.Sprintf("here, pid %d, since %s%s", a.PID, text.BriefTime(a.Since, now, zone), because(a.Why, zone))
+	case waiting == 0:
+		return "by no process: " + a.Why
+	case a.Why == "":
+		return fmt.Sprintf("by no process until now: %s waited", text.Plural(waiting, "job"))
+	}
+	s := fmt.Sprintf("by no process: %s, while %s", a.Why, text.Plural(waiting, "job"))
+	if s += " wait"; waiting == 1 {
+		s += "s"
+	}
+	if a.Help != "" {
+		s += "; " + a.Help
+	}
+	return s
 }
 
 // Moment is a job and when it is due, zero where nobody knows.
@@ -293,14 +316,8 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	}
 	t.line("running  %s", label)
 	t.line("waiting  %s", s.waitingText(&t))
-	switch a := s.Attended; {
-	case a == nil:
-	case a.PID != 0:
-		t.line("attended here, pid %d, since %s%s", a.PID, t.at(a.Since), because(a.Why, zone))
-	case a.Why != "":
-		t.line("attended no: %s", a.Why)
-	case s.waitingJobs() > 0:
-		t.line("attended no, until now: %s", text.Plural(s.waitingJobs(), "job")+" waited")
+	if who := s.Attended.text(s.waitingJobs(), s.Now, zone); who != "" {
+		t.line("attended %s", who)
 	}
 	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
 	if len(s.Recent) > 0 {

@@ -24,6 +24,8 @@ type Top struct {
 	Blocks  bool   // the terminal shows the blocks of Unicode
 	Trouble string // why the store could not be read just now
 
+	Attended *Attended
+
 	filter string
 	typing bool // a filter is being typed
 	events bool // events in place of jobs
@@ -203,6 +205,9 @@ func (t *Top) head(width, height int) (lines [][]byte) {
 	lines = append(lines, t.bold(title, width))
 	lines = append(lines, cutLine(fmt.Sprintf("nodes %d: %s", v.Stats.Nodes, strings.Join(states, ", ")), width))
 	lines = append(lines, cutLine(fmt.Sprintf("jobs  %d running, %d waiting", s.running(), s.waitingJobs()), width))
+	if who := t.Attended.text(s.waitingJobs(), v.Now, t.Zone); who != "" {
+		lines = append(lines, cutLine("attended "+who, width))
+	}
 	most := len(v.Loads)
 	if height > 0 {
 		most = min(most, max(height/4, 1))
