@@ -111,7 +111,7 @@ func TestAlterRefused(t *testing.T) {
 		"no select":                 {2, Alteration{Select: &sel}, placer.ErrRequest},
 		"a deadline that is past":   {2, Alteration{Deadline: &past}, ErrInvalid},
 		"a job that came after it":  {2, Alteration{After: &after}, ErrInvalid},
-		"one that runs":             {1, Alteration{Name: &name}, ErrConflict},
+		"one that runs":             {1, Alteration{Account: &name}, ErrConflict},
 		"none":                      {9, Alteration{Name: &name}, ErrNotFound},
 	} {
 		before := dumpAll(t, db)

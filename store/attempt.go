@@ -79,6 +79,9 @@ type Attempt struct {
 	Chunks  []JobChunk // the nodes that it had
 	Along   []uint32
 	Devices string // what it has, or had when it ended, of nodes that named their devices: g1:ngpus=0,3:ncpus=0-7
+
+	Signals []int // that wait to be sent to its processes: see Tx.Signal
+	Sent    int   // how many they were sent before those
 }
 
 // AllNodes lists the nodes that it had, each once, by number.
@@ -109,7 +112,8 @@ func attemptOf(a *row.Attempt) *Attempt {
 		Began: instant(a.Began), Claimed: instant(a.Claimed), Ended: instant(a.Ended),
 		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why,
 		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
-		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices}
+		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices,
+		Signals: converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}
 }
 
 // chunkOf is a chunk as callers get it.
@@ -305,7 +309,7 @@ func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	if !goesOn {
 		a.Chunks, a.Along = nil, nil
 	}
-	j.Claimed, j.Ending = false, false
+	j.Claimed, j.Ending, j.Paused = false, false, false
 	return as.put(a)
 }
 

@@ -49,15 +49,15 @@
 // first: [Tx.When], [Tx.Explain], [Tx.Route], [Tx.Policy], [Tx.Candidates], [Tx.Ask],
 // [Tx.WaitsFor].
 //
-// Jobs and the queue: [Tx.Submit], [Tx.Alter], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue],
+// Jobs and the queue: [Tx.Submit], [Tx.Alter], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue], [Tx.Retry],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
+// [Tx.ArrayJobs], [Tx.JobsNamed], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
 //
 // What jobs have had, by month: [Tx.Usage]; in which order they wait: [PrioritiesOf].
 //
-// Attempts, each a start of a job: [Tx.Claim], [Tx.BeforeClaim], [Tx.HoldUnsigned], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose],
+// Attempts, each a start of a job: [Tx.Claim], [Tx.BeforeClaim], [Tx.HoldUnsigned], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose], [Tx.Signal], [Tx.Signalled],
 // [Tx.Attend], [Tx.AttendedOn],
 // [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.Unreached], [Tx.ClaimedOn],
 // [Tx.HostOf]; who executes them: [Tx.Hosts].

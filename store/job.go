@@ -143,6 +143,10 @@ type Job struct {
 
 	UID       *uint32 // of User; nil if that is unknown
 	Signature []byte  // see Tx.Signed; nil for none
+
+	RetryOf uint64 // the job that it does once more: see Tx.Retry; 0 for none
+	Line    string // of a Submission of Each: the line that it is for
+	Paused  bool   // its processes have been sent STOP and not CONT since
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -184,6 +188,14 @@ func (j *Job) Request() placer.Request {
 // Why is why the job is where it is: its Reason, and that it is ending where it is.
 func (j *Job) Why() string { return why(j.Ending, j.Reason) }
 
+// Shown is the state of a job as people read it: that of one that was sent STOP is paused.
+func (j *Job) Shown() string {
+	if j.Paused && j.State == JobRunning {
+		return "paused"
+	}
+	return j.State.String()
+}
+
 // HasExit reports whether Exit says how the job ended: it does of one that finished or
 // failed, but not of one that was lost, of which nobody knows.
 func (j *Job) HasExit() bool { return (&row.Job{State: j.State, Lost: j.Lost}).HasExit() }
@@ -212,7 +224,7 @@ func jobOf(j *row.Job) *Job {
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
-		UID: j.UID, Signature: j.Signature,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused,
 	}
 }
 
@@ -232,7 +244,7 @@ func (j *Job) row() row.Job {
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
-		UID: j.UID, Signature: j.Signature,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused,
 	}
 }
 

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -23,26 +25,41 @@ func (ps payloads) signed(j *row.Job) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := j.ID
-	if j.Array != 0 {
+	var carried []byte
+	if j.Payload != (row.PayloadKey{}) {
+		if carried, err = ps.sum(j.Payload); err != nil {
+			return nil, err
+		}
+	}
+	return signedText(id.String(), j, carried), nil
+}
+
+// sum is the hash of what a job carries.
+func (ps payloads) sum(key row.PayloadKey) ([]byte, error) {
+	payload, err := ps.row(key)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := row.SumPayload(payload)
+	return sum[:], err
+}
+
+// signedText is what a signature is of. Each job of an array that has a line for each is signed
+// by itself: the line is part of what it executes.
+func signedText(id string, j *row.Job, carried []byte) []byte {
+	form, number, words := "job", j.ID, j.Command
+	switch {
+	case j.Line != "":
+		form, words = "line", append(slices.Clone(words), j.Line)
+	case j.Array != 0:
 		number = j.Array
 	}
-	b := fmt.Appendf(nil, "placectl job 1\n%s\n%d\n", id, number)
-	if j.Payload != (row.PayloadKey{}) {
-		payload, err := ps.row(j.Payload)
-		if err != nil {
-			return nil, err
-		}
-		sum, err := row.SumPayload(payload)
-		if err != nil {
-			return nil, err
-		}
-		b = append(b, sum[:]...)
-	}
-	for _, word := range j.Command {
+	b := fmt.Appendf(nil, "placectl %s 1\n%s\n%d\n", form, id, number)
+	b = append(b, carried...)
+	for _, word := range words {
 		b = append(binary.AppendUvarint(b, uint64(len(word))), word...)
 	}
-	return b, nil
+	return b
 }
 
 // Signed is what the signature of a job has to be of, and the signature, empty for none.
@@ -70,20 +87,37 @@ func (tx *Tx) Sign(id uint64, sign Signer) error {
 	return tx.spoil(tx.putJob(j, j.State))
 }
 
-// sign signs what jobs execute, all of one array.
-func (ps payloads) sign(sign Signer, jobs ...*row.Job) error {
-	if sign == nil || !jobs[0].HasCommand() {
-		return nil
-	}
-	text, err := ps.signed(jobs[0])
-	if err != nil {
+// sign signs what a job executes.
+func (ps payloads) sign(sign Signer, j *row.Job) error { return ps.signing(sign)(j) }
+
+// signing signs jobs that carry the same, one after the other. Jobs of an array that execute
+// the same have one signature.
+func (ps payloads) signing(sign Signer) func(*row.Job) error {
+	var id string
+	var carried, text, signature []byte
+	return func(j *row.Job) error {
+		if sign == nil || !j.HasCommand() {
+			return nil
+		}
+		if id == "" {
+			is, err := ps.file.Identity()
+			if err != nil {
+				return err
+			}
+			if id = is.String(); j.Payload != (row.PayloadKey{}) {
+				if carried, err = ps.sum(j.Payload); err != nil {
+					return err
+				}
+			}
+		}
+		var err error
+		if next := signedText(id, j, carried); !bytes.Equal(next, text) {
+			text = next
+			signature, err = sign(text)
+		}
+		j.Signature = signature
 		return err
 	}
-	signature, err := sign(text)
-	for _, j := range jobs {
-		j.Signature = signature
-	}
-	return err
 }
 
 // HoldUnsigned takes an attempt that nobody has claimed off its nodes and holds its job, since

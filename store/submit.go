@@ -24,13 +24,25 @@ type Submission struct {
 	Deadline  time.Time // no end after; zero: whenever
 	After     []Dependency
 	Hold      bool
-	Reason    string // why it is held
-	NoRequeue bool   // not queued again when it is stopped for another class
-	Attended  bool   // the submitter waits for the start and launches it himself
+	Reason    string    // why it is held
+	NoRequeue bool      // not queued again when it is stopped for another class
+	Each      []Element // in place of Array: what each of its jobs executes
+	Attended  bool      // the submitter waits for the start and launches it himself
 	Command   []string
 	Payload   *Payload // what it carries besides its command; nil for nothing
 	Sign      Signer   // signs what is executed; nil: it stays unsigned
 	Notes     []string // what the submitter is to know of it: events of the job, or of the array's first
+
+	retryOf []uint64 // the job that each one does once more
+}
+
+// count is how many jobs it is of.
+func (s *Submission) count() int { return max(1, s.Array, len(s.Indexes), len(s.Each)) }
+
+// Element is what a job of an array executes that is not the same for all of them.
+type Element struct {
+	Command []string
+	Line    string // the line that it is for, "" for none
 }
 
 // Limits of a submission.
@@ -65,25 +77,29 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 	if s.Hold {
 		begins = step{to: JobHeld, reason: s.Reason}
 	}
-	list := make([]*row.Job, max(1, s.Array, len(s.Indexes)))
+	list := make([]*row.Job, s.count())
 	if j.Payload, err = ws.payloads().carry(s.Payload, len(list)); err != nil {
 		return nil, ws.spoil(err)
 	}
+	signing := ws.payloads().signing(s.Sign)
 	for i := range list {
 		one := *j
 		one.ID = ws.state.NextJob
 		switch {
 		case len(s.Indexes) > 0:
 			one.Array, one.Index = one.ID-uint64(i), s.Indexes[i]
-		case s.Array > 0:
+		case s.Array > 0 || len(s.Each) > 0:
 			one.Array, one.Index = one.ID-uint64(i), i
 		}
+		if len(s.Each) > 0 {
+			one.Command, one.Line = s.Each[i].Command, s.Each[i].Line
+		}
+		if len(s.retryOf) > 0 {
+			one.RetryOf = s.retryOf[i]
+		}
 		ws.state.NextJob++
-		if i == 0 {
-			if err := ws.payloads().sign(s.Sign, &one); err != nil {
-				return nil, ws.spoil(err)
-			}
-			j.Signature = one.Signature
+		if err := signing(&one); err != nil {
+			return nil, ws.spoil(err)
 		}
 		if err := ws.machine().do(&one, begins); err != nil {
 			return nil, err
@@ -151,9 +167,11 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", ErrInvalid, s.Array, MaxArray)
 	case s.Array > 0 && len(s.Indexes) > 0, len(s.Indexes) > MaxArray, !ascending(s.Indexes):
 		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", ErrInvalid, MaxArray, MaxIndex)
+	case s.Array > 0 && len(s.Each) > 0, len(s.Each) > MaxArray, len(s.Each) > 0 && len(s.Indexes) > 0 && len(s.Each) != len(s.Indexes):
+		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d", ErrInvalid, MaxArray)
 	case s.Throttle < 0 || s.Throttle > MaxArray:
 		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", ErrInvalid, s.Throttle, MaxArray)
-	case s.Throttle > 0 && s.Array == 0 && len(s.Indexes) == 0:
+	case s.Throttle > 0 && s.Array == 0 && len(s.Indexes) == 0 && len(s.Each) == 0:
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once, and it is one job: that is for arrays", ErrInvalid, s.Throttle)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", badPriority(s.Priority)
@@ -175,7 +193,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	j = ws.plans().newcomer(s.Request, a, defs)
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
 	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
-	if err := ws.counters().admit(j, a.Spec, int64(max(1, s.Array, len(s.Indexes))), true); err != nil {
+	if err := ws.counters().admit(j, a.Spec, int64(s.count()), true); err != nil {
 		return nil, "", err
 	}
 	never, err = ws.whyNever(s, a)

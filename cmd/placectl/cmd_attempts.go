@@ -20,7 +20,7 @@ func attemptsVerb() *verb {
 		Category: "Queue",
 		Usage:    "answer a host that executes jobs and reaches the database over ssh",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskOn, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -53,6 +53,8 @@ func (r *runner) attempts(c *cli.Context) error {
 		})
 	case remote.AskHeld:
 		a.Held, err = d.Held(r.ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
+	case remote.AskSent:
+		err = d.Signalled(r.ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Sent)
 	case remote.AskOn:
 		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
 	case remote.AskLook:

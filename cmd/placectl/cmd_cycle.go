@@ -192,6 +192,9 @@ func aboutJob(j *store.Job, nodes []string) []string {
 	if j.Array != 0 {
 		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
 	}
+	if j.Line != "" {
+		env = append(env, "PLACECTL_LINE="+j.Line)
+	}
 	return env
 }
 

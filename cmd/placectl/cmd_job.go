@@ -61,7 +61,7 @@ func showFlags() []cli.Flag {
 // The columns of the jobs table, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to"
+	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to paused retry_of line"
 )
 
 // jobFilterFlags say which jobs a list has.
@@ -136,7 +136,7 @@ func (r *runner) printJobs(tx *store.Tx, f *daily.Filter, order daily.Order, wid
 		if err != nil {
 			return err
 		}
-		jobs := r.jobs(tx, false, jobListColumns+" devices*")
+		jobs := r.jobs(tx, false, jobListColumns+" devices* paused* retry_of* line*")
 		jobs.Look = look
 		p = jobs
 	}

@@ -16,10 +16,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
 )
 
 // watchFlag has on be the one that runs the command, on the other host.
 const watchFlag = "watch"
+
+// signalFlag has on send signals to what an attempt has on this host.
+const signalFlag = "signal"
 
 // sweepFlag has on end what an attempt has on this host.
 const sweepFlag = "sweep"
@@ -40,6 +44,7 @@ func onVerb() *verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: watchFlag, Hidden: true},
 			&cli.StringFlag{Name: sweepFlag, Hidden: true},
+			&cli.StringFlag{Name: signalFlag, Hidden: true},
 			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "nothing: agents of MPI libraries are called with it", Hidden: true},
 		},
 		Access:   verbs.Reads,
@@ -62,6 +67,15 @@ func (r *runner) on(c *cli.Context) error {
 			err = r.passOn(attempts.SweepFound)
 		}
 		return err
+	}
+	if c.IsSet(signalFlag) {
+		if hosts := c.Args().Slice(); len(hosts) > 0 {
+			if err := launch.Inherited(unix.S_IFIFO); err != nil {
+				return err
+			}
+			return attempts.SignalHosts(r.ctx, c.String(signalFlag), hosts, r.getenv, os.NewFile(3, "done"))
+		}
+		return attempts.SignalHere(c.String(signalFlag))
 	}
 	args := c.Args().Slice()
 	if len(args) < 2 || r.dash >= 0 && r.dash != 1 {

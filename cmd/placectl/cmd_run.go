@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -215,13 +216,18 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 		told[0].Env = append(told[0].Env, r.attending.Environ())
 	}
 	command := launch.Command{Program: program, Words: argv, In: r.stdin, Out: r.answers.Writer, Err: r.stderr, Terminal: r.stderrTTY}
-	seen, stopped := r.fileStamp(), false
+	seen, stopped, began := r.fileStamp(), false, 0
 	command.Ended = func() bool {
 		now := r.fileStamp()
 		if now.Equal(seen) {
 			return false
 		}
 		seen = now
+		if r.attending != nil {
+			if err := r.sendSignals(job, began); err != nil {
+				r.notef("signals: %v", err)
+			}
+		}
 		stopped = r.endedByOthers(job.ID)
 		return stopped
 	}
@@ -231,6 +237,7 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 		own := *r // it works beside the run
 		go own.keepBeat(ctx)
 		command.Began = func(pid int) {
+			began = pid
 			if err := r.attending.Began(pid); err != nil {
 				r.notef("the process of the command is not noted: %v", err)
 			}
@@ -318,6 +325,23 @@ func (r *runner) endedByOthers(id uint64) bool {
 		r.notef("job %d %s: its command is told to terminate", id, why)
 	}
 	return why != ""
+}
+
+// sendSignals sends the processes of the command the signals that the database has for them.
+func (r *runner) sendSignals(job *store.Job, command int) error {
+	d := r.dispatched("", os.Getuid())
+	var a *store.Attempt
+	err := r.view(func(tx *store.Tx) (err error) {
+		a, err = tx.Attempt(job.ID, job.Attempt)
+		return err
+	})
+	if err != nil || len(a.Signals) == 0 || a.Nonce != r.attending.As.Nonce {
+		return err
+	}
+	for _, sig := range a.Signals {
+		attempts.SignalTree(command, sig)
+	}
+	return d.Signalled(r.ctx, attempts.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
 }
 
 // attend makes sure that others can tell when this run is killed, nil where that is not to

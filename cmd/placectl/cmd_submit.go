@@ -29,6 +29,9 @@ func submitVerb() *verb {
 			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
 			"The list of --array is one of indices and ranges, 1,5,9-12 or 0-99:2 (5-5 for one alone). Files of --out and --err may\n" +
 			"hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
+			"With --each a command that has no {} gets the line as its last argument, and so does a script. Tabs part the fields {1},\n" +
+			"{2} and so on, or commas in a line without a tab; blank lines are left out. A job finds its line in $PLACECTL_LINE, too:\n" +
+			"a shell reads that as it is, and {} between the quotes of sh -c as code. --array %10 beside it: at most 10 at once.\n\n" +
 			"With the command are kept the directory, the\n" +
 			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
 			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
@@ -40,6 +43,7 @@ func submitVerb() *verb {
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "array", Usage: "`N` jobs with indices from 0, or those of a list, such as 0-99:2; %10 behind it: at most 10 at once"},
+			&cli.StringFlag{Name: "each", Usage: "a job for each line of `FILE`, - for standard input, in one array: {} in the command is the line, {1} its first field, {#} its index"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
@@ -56,6 +60,7 @@ func submitVerb() *verb {
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
+			"placectl submit -t 10m --each images.txt -- convert {} {}.png\n" +
 			"placectl submit 1:ncpus=2 train.sh --export all,SEED=7 --out train.%j",
 		Run: (*runner).submit,
 		Used: func(r *runner, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
@@ -67,6 +72,9 @@ func submitVerb() *verb {
 func (r *runner) submit(c *cli.Context) error {
 	selects, sc, err := r.scriptOf(c, r.plainArgs(c))
 	if err != nil {
+		return err
+	}
+	if err := r.readEach(c); err != nil {
 		return err
 	}
 	var s store.Submission
@@ -173,7 +181,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 	if s.Hold = c.Bool("hold"); s.Hold {
 		s.Reason = r.heldBy("")
 	}
-	if err := array(c, &s); err != nil {
+	if err := r.each(c, &s); err != nil {
 		return s, err
 	}
 	return s, r.itsTurn(c, &s)

@@ -153,6 +153,9 @@ done 1 --status=3
 done 1 --reason=why
 done 1 --attempt=2
 done 1 --dry-run
+retry 10 --dry-run
+retry 10 --failed
+submit 1 @/job.sh --each=@/select.sql
 requeue 1 --reason=why
 requeue 1 --dry-run
 job list --all
@@ -383,6 +386,10 @@ var shownElsewhere = map[string]string{
 	"history --last":            "daily.txtar",
 	"work --once":               "work.txtar",
 	"on --watch":                "on.txtar",
+	"on --signal":               "signal.txtar",
+	"signal --timeout":          "signal.txtar",
+	"signal --dry-run":          "signal.txtar",
+	"signal --key":              "signal.txtar",
 	"on --sweep":                "elsewhere.txtar",
 	"on --no-forward":           "on.txtar",
 	"logs --path":               "logs.txtar",
@@ -484,6 +491,8 @@ func flagsDB(t *testing.T) string {
 		done 6
 		submit 1:ncpus=1 --hold --export X=1 -- true
 		submit 1:ncpus=1 --hold --array 2
+		submit 1:ncpus=1 --hold --user eva
+		cancel 10
 		pool add lic=2 --outside 1
 		account set chem
 		priority set user:eva=2

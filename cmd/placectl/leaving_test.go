@@ -75,6 +75,8 @@ role add
 role rm
 run
 salvage
+retry
+signal
 slurm
 stats reset
 submit

@@ -141,6 +141,7 @@ type runner struct {
 	verb      *verb // the one that runs
 	dash      int   // how many arguments stood before "--", -1 without one
 	inv       invocation
+	lines     payload.Lines       // of submit --each
 	carried   *payload.Carried    // the surroundings of who submits from another host, nil: nobody does
 	inputs    keyed.Inputs        // hashes of what was read of files and standard input
 	rec       *keyed.Recording    // that answers go into, nil for stdout

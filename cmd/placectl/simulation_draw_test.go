@@ -14,7 +14,7 @@ import (
 // more often.
 var simulatedVerbs = []string{
 	"place", "place", "place", "place", "submit", "submit", "submit", "submit", "submit", "cycle", "cycle", "cycle", "cycle",
-	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "extend", "alter", "alter", "tx",
+	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "retry", "extend", "alter", "alter", "tx",
 	"config set", "config set", "config get", "config list", "preempt set", "preempt set", "preempt list", "preempt rm",
 	"resource list", "resource add", "resource rm", "queue list", "queue add", "queue set", "queue rm",
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "priority set", "priority rm", "priority list", "view set", "view list", "view rm",
@@ -43,6 +43,7 @@ var leftOut = map[string]string{
 	"work":              "what it starts lives by the machine's clock; its tests are those of internal/runner and attempts_test.go",
 	"supervise":         "as work",
 	"attend":            "as work",
+	"signal":            "as work: nothing executes what the others start",
 	"on":                "it is for the command of a job, which has a process of its own: on.txtar",
 	"doctor":            "what it says is about this machine: doctor.txtar",
 	"log":               "the database of the others is a file: replica.txtar",
@@ -317,7 +318,7 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return needed, behind
 	case "run":
 		return []string{s.pick("select", drawnSelects), "--wait", "0"}, []string{"--", s.pick("program", []string{"true", "false", "/nosuch"})}
-	case "release", "done", "cancel", "hold", "unhold", "requeue", "show", "job show", "logs":
+	case "release", "done", "cancel", "hold", "unhold", "requeue", "retry", "show", "job show", "logs":
 		return []string{s.job()}, nil
 	case "wait":
 		return []string{s.job(), "--timeout", "0"}, nil

@@ -245,12 +245,17 @@ func (r *runner) carry(inv invocation, c *cli.Context, in io.Reader) (invocation
 	if err != nil {
 		return inv, nil, err
 	}
+	if c.IsSet("each") {
+		if along.Lines, err = r.carryLines(c); err != nil {
+			return inv, nil, err
+		}
+	}
 	text, err := bytejson.Marshal(along)
 	if err != nil {
 		return inv, nil, err
 	}
 	out := inv
-	out.Flags = slices.DeleteFunc(slices.Clone(inv.Flags), func(g verbs.Given) bool { return g.Name() == "script" })
+	out.Flags = slices.DeleteFunc(slices.Clone(inv.Flags), func(g verbs.Given) bool { return g.Name() == "script" || g.Name() == "each" })
 	out.Flags = append(out.Flags, verbs.Given{Flag: verbs.FindFlag(r.verb.Flags, request.Carried), Value: "true"})
 	out.Args, out.Dash = selects, -1
 	if r.dash >= 0 {
@@ -274,6 +279,9 @@ func (r *runner) readCarried(c *cli.Context) (err error) {
 		return usagef("--%s is for placectl --db ssh://..., which says what is to be read: %w", request.Carried, err)
 	}
 	r.inputs.Add(string(along.Script))
+	if along.Lines != nil {
+		r.inputs.Add(string(along.Lines))
+	}
 	r.carried = along
 	return nil
 }

@@ -143,6 +143,11 @@ type Attempt struct {
 	// more.
 	Chunks []JobChunk
 	Along  []uint32
+
+	// Signals wait to be sent to its processes,
+	// in their order; Sent is how many were sent before.
+	Signals []uint8
+	Sent    int
 }
 
 // AllNodes lists the nodes that it had, as Job.AllNodes does.
@@ -191,8 +196,13 @@ func attemptFields(f *Fields, a *Attempt) {
 		shareFields(f, a.Chunks[i].Nodes)
 	}
 	Uints(f, "along", &a.Along)
-	if f.More(a.Devices != "") {
+	signalled := len(a.Signals) > 0 || a.Sent != 0
+	if f.More(a.Devices != "" || signalled) {
 		f.Text("devices", &a.Devices)
+	}
+	if f.More(signalled) {
+		Uint(f, "sent", &a.Sent)
+		Uints(f, "signals", &a.Signals)
 	}
 }
 

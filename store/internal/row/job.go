@@ -115,6 +115,10 @@ type Job struct {
 
 	UID       *uint32 // of User; nil if that is unknown
 	Signature []byte  // by its submitter, of what Signed says; nil for none
+
+	RetryOf uint64 // the job that it does once more, 0 for none
+	Line    string // of submit --each: the line that it is for, "" for none
+	Paused  bool   // its processes have been sent STOP and not CONT since
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position

@@ -108,8 +108,9 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature
+		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine
 		f.fact("overLimits", &j.OverLimits)
+		f.fact("paused", &j.Paused)
 	}
 	if parts&tailFailures != 0 {
 		Uint(f, "retried", &j.Retried)
@@ -141,11 +142,20 @@ func restFields(f *Fields, j *Job) {
 	if f.bytes() {
 		further = f.uvar(further)
 	}
+	if f.dir == reading {
+		j.Paused = further&morePaused != 0
+	}
 	if further&moreUID != 0 {
 		f.UID("uid", &j.UID)
 	}
 	if further&moreSignature != 0 {
 		f.Blob("signature", &j.Signature)
+	}
+	if further&moreRetryOf != 0 {
+		Uint(f, "retryOf", &j.RetryOf)
+	}
+	if further&moreLine != 0 {
+		f.Text("line", &j.Line)
 	}
 }
 
@@ -270,6 +280,9 @@ const (
 const (
 	moreUID = 1 << iota
 	moreSignature
+	moreRetryOf
+	moreLine
+	morePaused // nothing follows
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -286,12 +299,16 @@ func (j *Job) tail() (parts byte, further uint64) {
 	is(tailYielded, len(j.YieldedTo) > 0)
 	is(tailOverLimits, j.OverLimits)
 	is(tailIdle, j.Idle != 0 || j.IdleSince != 0)
-	if j.UID != nil {
-		further |= moreUID
+	more := func(bit uint64, set bool) {
+		if set {
+			further |= bit
+		}
 	}
-	if len(j.Signature) > 0 {
-		further |= moreSignature
-	}
+	more(moreUID, j.UID != nil)
+	more(moreSignature, len(j.Signature) > 0)
+	more(moreRetryOf, j.RetryOf != 0)
+	more(moreLine, j.Line != "")
+	more(morePaused, j.Paused)
 	is(tailMore, further != 0)
 	return parts, further
 }

@@ -78,6 +78,9 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(r *jobCursor) int64 { return r.use().CPUSystem }),
 		sizeColumn("max_rss", "memory of the largest of them", func(r *jobCursor) int64 { return r.use().MaxRSS }),
 		sizeColumn("mem_peak", "memory of all of them together, where somebody counted", func(r *jobCursor) int64 { return r.use().MemPeak }),
+		boolColumn("paused", "its processes were sent STOP, and not CONT since", func(r *jobCursor) bool { return r.job().Paused }),
+		numberColumn("retry_of", "the job that it does once more", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
+		text("line", "the line of submit --each that it is for", func(j *row.Job) string { return j.Line }),
 	}}
 	for i := range t.columns {
 		if t.columns[i].Name == "state" {

@@ -62,7 +62,7 @@ func (p *Lines) line(j *store.Job) (*Line, error) {
 		return nil, err
 	}
 	when, err := p.when(j)
-	return &Line{fmt.Sprint(j.ID), j.Name, j.User, j.State.String(), when, nodes}, err
+	return &Line{fmt.Sprint(j.ID), j.Name, j.User, j.Shown(), when, nodes}, err
 }
 
 // when is the one thing to know of a job in its state.

@@ -113,9 +113,14 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 	return h, err
 }
 
+// Signalled says that the first so many signals of an attempt were sent.
+func (d *DB) Signalled(_ context.Context, k attempts.Key, n store.Nonce, sent int) error {
+	return d.on(d.Update, func(tx *store.Tx) error { return tx.Signalled(k.Job, k.Number, n, sent) })
+}
+
 func heldOf(tx *store.Tx, j *store.Job, a *store.Attempt) *attempts.Held {
 	return &attempts.Held{Key: attempts.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
-		Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now())}
+		Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now()), Signals: a.Signals, Sent: a.Sent}
 }
 
 // Beat says that somebody who executes a user's attempts is there.
@@ -275,7 +280,7 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		return err
 	}
 	return tx.ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
-		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) {
+		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) && len(a.Signals) == 0 {
 			return nil
 		}
 		mine, err := d.Mine(tx, j)

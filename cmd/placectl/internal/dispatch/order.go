@@ -21,7 +21,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Left: g.Left, Ending: a.State == store.AttemptEnding,
+	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Line: j.Line, Left: g.Left, Ending: a.State == store.AttemptEnding,
 		Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
 		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster(), Server: settings.Server}
 	if o.Payload, err = tx.Payload(j.ID); err != nil {

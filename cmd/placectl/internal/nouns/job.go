@@ -98,6 +98,9 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "grace", Kind: output.Duration, Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
 	{Name: "mail", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Mail) }},
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
+	{Name: "paused", Value: func(j *jobView) any { return output.OrNil(j.Paused) }},
+	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
+	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
 	{Name: "env", Kind: output.Words, Value: func(j *jobView) any { return j.payload().Env }},
 }
 
@@ -263,11 +266,14 @@ func (p *Jobs) Close() error {
 func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 
 // arrayID is the number of a job's array, nil for none.
-func arrayID(j *store.Job) any {
-	if j.Array == 0 {
+func arrayID(j *store.Job) any { return numberOrNil(j.Array) }
+
+// numberOrNil is a job's number as answers show it, nil for none.
+func numberOrNil(id uint64) any {
+	if id == 0 {
 		return nil
 	}
-	return strconv.FormatUint(j.Array, 10)
+	return strconv.FormatUint(id, 10)
 }
 
 // arrayIndex is a job's index in its array, nil where it is in none.

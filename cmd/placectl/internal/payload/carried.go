@@ -17,6 +17,7 @@ type Carried struct {
 	Limits     []store.ResourceLimit
 	ScriptName string
 	Script     []byte // nil: he has none
+	Lines      []byte // of --each; nil: there are none
 }
 
 // Carry are the surroundings of this process, and the script, nil for none.

@@ -70,7 +70,7 @@ func readSignal(value string, e *store.Ending) error {
 		before = defaultBefore
 	}
 	name, e.First = strings.CutPrefix(name, "B:")
-	if e.Signal = signalNumber(name); e.Signal == 0 {
+	if e.Signal = SignalNumber(name); e.Signal == 0 {
 		return fmt.Errorf("%s is not a signal such as USR1 or TERM, with @ and the seconds before the end: USR1@120", text.Quoted(name))
 	}
 	d, err := text.ParseDuration(before)
@@ -84,8 +84,8 @@ func readSignal(value string, e *store.Ending) error {
 	return nil
 }
 
-// signalNumber is the number of a signal, 0 where there is none of that name.
-func signalNumber(name string) int {
+// SignalNumber is the number of a signal, 0 where there is none of that name.
+func SignalNumber(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || unix.SignalName(syscall.Signal(n)) == "" {
 			return 0
@@ -100,10 +100,7 @@ func Signal(e *store.Ending) string {
 	if e.Signal == 0 {
 		return ""
 	}
-	text := strings.TrimPrefix(unix.SignalName(syscall.Signal(e.Signal)), "SIG")
-	if text == "" {
-		text = strconv.Itoa(e.Signal)
-	}
+	text := store.SignalName(e.Signal)
 	if e.First {
 		text = "B:" + text
 	}

@@ -34,6 +34,7 @@ const (
 	AskBeat   = "beat"  // say that somebody is there
 	AskLacks  = "lacks" // of the devices that the database names
 	AskHeld   = "held"  // what has become of an attempt that was claimed
+	AskSent   = "sent"  // say that signals of an attempt were sent
 	AskOn     = "on"    // where a command for a node of a job is to run
 )
 
@@ -48,11 +49,12 @@ type Question struct {
 	Boot   string         // which start of the host it is
 	Found  []devices.Held // of AskLacks
 
-	Job     uint64 // of AskOn, AskHeld
+	Job     uint64 // of AskOn, AskHeld, AskSent
 	Attempt int
 	Node    string
 	Nonce   store.Nonce
 	Epoch   string
+	Sent    int // of AskSent
 }
 
 // Answer is what it gets.
@@ -101,6 +103,12 @@ func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoc
 		return nil, err
 	}
 	return a.Held, nil
+}
+
+// Signalled says that the first so many signals of an attempt were sent.
+func (d *Database) Signalled(ctx context.Context, k attempts.Key, n store.Nonce, sent int) error {
+	_, err := d.Ask(ctx, AskSent, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Sent: sent})
+	return err
 }
 
 // Look is what there is to be done on this host.

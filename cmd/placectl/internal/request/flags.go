@@ -106,7 +106,7 @@ func PayloadFlags() []cli.Flag {
 }
 
 // OnlyWithPayload are those that say nothing of a job that runs nothing.
-var OnlyWithPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
+var OnlyWithPayload = []string{"each", "chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
 
 // Carried is the flag that says that the surroundings of who submits come from standard input:
 // submit over ssh sends them along.

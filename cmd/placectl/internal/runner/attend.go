@@ -34,6 +34,8 @@ type attendance struct {
 	known    bool // how, is known
 	status   syscall.WaitStatus
 	leftover int
+
+	sent int // how many of the signals that it was to send it has sent here
 }
 
 // attend waits for the command's end, ends it where it has to end, and everybody whom it
@@ -100,6 +102,9 @@ func (a *attendance) dismiss() {
 
 // look looks whether somebody wants the attempt to stop.
 func (a *attendance) look(ctx context.Context) {
+	if a.dir.root.Remove(signalFile) == nil {
+		a.sendSignals(ctx)
+	}
 	if !a.over && a.stopped == store.OutcomeNone && a.dir.has(stopFile) {
 		a.stop(store.OutcomeStopped, "")
 		a.ask(ctx) // until when it has its nodes

@@ -99,14 +99,18 @@ func (r *Runner) tellStops(ctx context.Context, s *state) error {
 		r.notef("%v", err)
 		return err
 	}
-	return r.stopEnding(view, s)
+	return r.tellHeld(view, s)
 }
 
-func (r *Runner) stopEnding(view *View, s *state) error {
+// tellHeld tells the supervisors of attempts that are to stop, or to send signals.
+func (r *Runner) tellHeld(view *View, s *state) error {
 	var failed []error
 	for _, h := range view.Held {
 		if h.Ending {
 			failed = append(failed, s.stopAttempt(h.Key))
+		}
+		if len(h.Signals) > 0 {
+			failed = append(failed, s.signalAttempt(h.Key))
 		}
 	}
 	return errors.Join(failed...)

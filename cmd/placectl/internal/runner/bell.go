@@ -39,10 +39,17 @@ func ring(bell *os.File) <-chan struct{} {
 	return rung
 }
 
-// stopAttempt lets whoever attends an attempt know that it is to stop.
-func (s *state) stopAttempt(k Key) error {
+// stopAttempt lets the supervisor of an attempt know that it is to stop.
+func (s *state) stopAttempt(k Key) error { return s.tell(k, stopFile) }
+
+// signalAttempt lets it know that signals wait for its processes.
+func (s *state) signalAttempt(k Key) error { return s.tell(k, signalFile) }
+
+// tell leaves a file in the directory of an attempt, and rings the bell there, unless it is
+// there already.
+func (s *state) tell(k Key, file string) error {
 	name := k.String() + "/"
-	f, err := s.epoch.OpenFile(name+stopFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := s.epoch.OpenFile(name+file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist): // it was told; it has ended
 		return nil

@@ -48,6 +48,8 @@ type Database interface {
 	Held(ctx context.Context, k Key, n store.Nonce, epoch string) (*Held, error)
 	// Look is what there is to be done on this host for this user.
 	Look(context.Context) (*View, error)
+	// Signalled says that the first so many signals of an attempt were sent.
+	Signalled(ctx context.Context, k Key, n store.Nonce, sent int) error
 }
 
 // View is what there is to be done on a host.
@@ -68,6 +70,8 @@ type Held struct {
 	Process store.Process
 	Ending  bool          // it is to be stopped
 	Left    time.Duration // until its end
+	Signals []int         // that wait to be sent to its processes
+	Sent    int           // how many they were sent before those
 }
 
 // result is a result of an attempt.

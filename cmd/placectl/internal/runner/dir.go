@@ -23,6 +23,7 @@ const (
 	scriptFile  = "script"
 	nodesFile   = "nodes"
 	devicesFile = "devices"
+	signalFile  = "signal" // signals wait for its processes
 	tmpDir      = "tmp"
 
 	elsewhereDir = "elsewhere" // a file for each command that was sent to another node

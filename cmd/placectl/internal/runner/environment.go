@@ -74,6 +74,7 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.First, 10))
 		v.set("PLACECTL_INDEX", strconv.Itoa(o.Array.Index))
 	}
+	v.when("PLACECTL_LINE", o.Line)
 	if len(o.DeviceFile) > 0 {
 		v.set("PLACECTL_DEVICEFILE", dir+"/"+devicesFile)
 	}

@@ -266,8 +266,10 @@ func (f *fake) Held(_ context.Context, k Key, n store.Nonce, _ string) (*Held, e
 	if err != nil {
 		return nil, err
 	}
-	return &Held{k, a.Nonce, a.Process, a.Ending, time.Until(a.End)}, nil
+	return &Held{Key: k, Nonce: a.Nonce, Process: a.Process, Ending: a.Ending, Left: time.Until(a.End)}, nil
 }
+
+func (f *fake) Signalled(context.Context, Key, store.Nonce, int) error { return nil }
 
 func (f *fake) Look(context.Context) (*View, error) {
 	s, err := f.read()
@@ -282,7 +284,7 @@ func (f *fake) Look(context.Context) (*View, error) {
 		case a.Nonce == (store.Nonce{}):
 			v.Unclaimed = append(v.Unclaimed, k)
 		default:
-			v.Held = append(v.Held, Held{k, a.Nonce, a.Process, a.Ending, time.Until(a.End)})
+			v.Held = append(v.Held, Held{Key: k, Nonce: a.Nonce, Process: a.Process, Ending: a.Ending, Left: time.Until(a.End)})
 		}
 	}
 	slices.SortFunc(v.Unclaimed, func(a, b Key) int { return int(a.Job) - int(b.Job) })

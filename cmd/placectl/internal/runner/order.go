@@ -11,6 +11,7 @@ import (
 type Order struct {
 	Key
 	Command []string       // the command, nil where the payload has a script
+	Line    string         // of submit --each
 	Payload *store.Payload // what the job carries
 	Left    time.Duration  // until its end
 	Ending  bool           // it is to be stopped: it may be, where it is adopted

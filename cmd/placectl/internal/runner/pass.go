@@ -96,7 +96,7 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 			failed = append(failed, p.settleLost(ctx, h, self))
 		}
 	}
-	failed = append(failed, p.stopEnding(view, s), p.startFit(ctx, s, view, busy))
+	failed = append(failed, p.tellHeld(view, s), p.startFit(ctx, s, view, busy))
 	return errors.Join(failed...)
 }
 

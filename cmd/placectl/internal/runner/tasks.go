@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/store"
@@ -120,22 +117,6 @@ func pauseAfter(storm bool, last time.Duration) time.Duration {
 		return shortest
 	}
 	return min(max(2*last, shortest), time.Second)
-}
-
-// signal sends a signal to those who are to have it: TERM to all, another one to
-// those that have a handler for it, for it would end the others; where none has, to the
-// command.
-func (a *attendance) signal(sig syscall.Signal) {
-	tasks := a.tasks()
-	if sig != syscall.SIGTERM {
-		tasks = slices.DeleteFunc(tasks, func(pid int) bool { return !catches(pid, sig) })
-		if len(tasks) == 0 {
-			tasks = []int{a.begun.PID}
-		}
-	}
-	for _, pid := range tasks {
-		unix.Kill(pid, sig) //nolint:errcheck // it may have ended
-	}
 }
 
 // eachDescendant goes through the processes that descend from one, zombies too.
@@ -284,21 +265,6 @@ func (t *tokens) look(pid int, fn func(pid int)) (unknown bool) {
 	}
 	if has && (!known || lives(pid, 0)) {
 		fn(pid)
-	}
-	return false
-}
-
-// catches reports whether a process has a handler for a signal.
-func catches(pid int, sig syscall.Signal) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		if mask, ok := strings.CutPrefix(line, "SigCgt:"); ok {
-			set, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
-			return err == nil && set>>(uint(sig)-1)&1 == 1
-		}
 	}
 	return false
 }

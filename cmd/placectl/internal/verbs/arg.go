@@ -64,8 +64,11 @@ func (v *Verb[R]) argAt(n int) Arg {
 		return Arg{}
 	case n < len(v.Args):
 		return v.Args[n]
-	case v.Args[len(v.Args)-1].Many:
-		return v.Args[len(v.Args)-1]
+	}
+	for _, a := range v.Args { // those behind it may be further on
+		if a.Many {
+			return a
+		}
 	}
 	return Arg{}
 }

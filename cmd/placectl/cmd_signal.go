@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func signalVerb() *verb {
+	return &verb{
+		Name:     "signal",
+		Category: "Queue",
+		Usage:    "send a signal to the processes of running jobs",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}, {Name: "SIGNAL"}},
+		Description: "SIGNAL is a name or a number: USR1, SIGTERM, 10. It reaches the job's processes on all its nodes, from any host and\n" +
+			"terminal. STOP, CONT and those that usually end a process go to every process. Others, such as USR1, go to the\n" +
+			"processes that handle them, or to the job's command if none does. After STOP the job is shown as paused until\n" +
+			"CONT: it keeps its nodes, and its walltime runs on. The answer comes once the signal was delivered. If that takes\n" +
+			"longer than --timeout the status is 7, and the signal is still delivered when its node is reached.",
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s", Usage: "wait for the delivery for `D`; 0: do not wait"}},
+		Access:  verbs.Writes,
+		Brief:   true,
+		Example: "placectl signal 12 USR1\nplacectl signal 12 '40[]' STOP\nplacectl signal 12 CONT",
+		Run:     (*runner).signal,
+	}
+}
+
+// sentTo is an attempt that was sent a signal, and which of its signals that is.
+type sentTo struct {
+	job     uint64
+	attempt int
+	number  int
+}
+
+func (r *runner) signal(c *cli.Context) error {
+	words := c.Args().Slice()
+	name := words[len(words)-1]
+	sig := payload.SignalNumber(name)
+	if sig == 0 {
+		return usagef("%s is not a signal such as USR1 or TERM", text.Quoted(name))
+	}
+	patience, err := r.duration(c, "timeout")
+	if err != nil {
+		return err
+	}
+	if r.tx != nil && c.IsSet("timeout") && patience > 0 {
+		return usagef("the signal is delivered after the transaction: --timeout cannot wait for that")
+	}
+	var sent []sentTo
+	err = r.update(c, func(tx *store.Tx) error {
+		sent = nil
+		var jobs []*store.Job
+		err := eachJobNamed(tx, words[:len(words)-1], func(j *store.Job, several bool) error {
+			if !several || j.State == store.JobRunning {
+				jobs = append(jobs, j)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return r.changeEach(tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+			a, number, err := tx.Signal(id, sig)
+			if err != nil {
+				return nil, err
+			}
+			sent = append(sent, sentTo{id, a.Number, number})
+			return tx.Job(id)
+		})
+	})
+	if err != nil || r.tx != nil || c.Bool(verbs.DryRun) || patience == 0 {
+		return err
+	}
+	r.leave() // it delivers what this host does not reach
+	return r.awaitDelivery(sent, r.env.now().Add(patience), c.String("timeout"))
+}
+
+// awaitDelivery waits until signals were sent.
+func (r *runner) awaitDelivery(sent []sentTo, deadline time.Time, patience string) error {
+	for {
+		seen := r.fileStamp()
+		var left []string
+		err := r.view(func(tx *store.Tx) error {
+			left = nil
+			for _, s := range sent {
+				a, err := tx.Attempt(s.job, s.attempt)
+				if err != nil {
+					return err
+				}
+				if a.Sent < s.number && a.State != store.AttemptEnded {
+					left = append(left, fmt.Sprintf("job %d on %s", s.job, a.Host))
+				}
+			}
+			return nil
+		})
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		if !r.env.now().Before(deadline) {
+			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + patience + also(len(left)-1)}
+		}
+		if err := r.waitForChange(seen, deadline, time.Time{}); err != nil {
+			return err
+		}
+	}
+}
+
+// also says that there are more jobs.
+func also(more int) string {
+	if more == 0 {
+		return ""
+	}
+	return ", nor to " + strconv.Itoa(more) + " more"
+}

@@ -1,0 +1,106 @@
+package payload
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+)
+
+// Lines are the lines of submit --each, a job for each of them.
+type Lines []Line
+
+// Line is one of them, and where it stands.
+type Line struct {
+	Number int // from 1
+	Text   string
+}
+
+// maxLine bounds a line: the kernel takes no longer argument.
+const maxLine = 128<<10 - 1
+
+// ReadLines reads lines. Blank ones are left out.
+func ReadLines(name string, in io.Reader) (list Lines, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine+2)
+	number := 0
+	for lines.Scan() {
+		number++
+		line := lines.Text()
+		switch {
+		case strings.TrimSpace(line) == "":
+			continue
+		case strings.IndexByte(line, 0) >= 0:
+			return nil, fmt.Errorf("%s, line %d has a NUL byte: it is no text", name, number)
+		case len(list) == store.MaxArray:
+			return nil, fmt.Errorf("%s has more than %d lines", name, store.MaxArray)
+		}
+		list = append(list, Line{number, line})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s, line %d: %w", name, number+1, err)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no line that is not blank", name)
+	}
+	return list, nil
+}
+
+// placeholder is what stands in a command for a line, a field of it, or its index.
+var placeholder = regexp.MustCompile(`\{(#|[1-9][0-9]{0,2})?\}`)
+
+// Each is what the job of each line executes: {} in the command is the line, {1} its first
+// field, {#} its index. A command without any of these gets the line as its last argument.
+func (list Lines) Each(command []string) ([]store.Element, error) {
+	filled := slices.ContainsFunc(command, placeholder.MatchString)
+	out := make([]store.Element, len(list))
+	for i, line := range list {
+		words := append(make([]string, 0, len(command)+1), command...)
+		if !filled {
+			words = append(words, line.Text)
+		}
+		for k := range len(command) {
+			if filled {
+				var err error
+				if words[k], err = line.fill(command[k], i); err != nil {
+					return nil, err
+				}
+			}
+		}
+		out[i] = store.Element{Command: words, Line: line.Text}
+	}
+	return out, nil
+}
+
+// fill puts a line into a word.
+func (l *Line) fill(word string, index int) (filled string, err error) {
+	return placeholder.ReplaceAllStringFunc(word, func(is string) string {
+		switch is {
+		case "{}":
+			return l.Text
+		case "{#}":
+			return strconv.Itoa(index)
+		}
+		n, _ := strconv.Atoi(is[1 : len(is)-1])
+		fields := l.fields()
+		if n > len(fields) {
+			err = fmt.Errorf("line %d has %s, and the command wants %s", l.Number, text.Plural(len(fields), "field"), is)
+			return ""
+		}
+		return fields[n-1]
+	}), err
+}
+
+// fields are those of a line: tabs part them, or commas in a line without a tab.
+func (l *Line) fields() []string {
+	if strings.Contains(l.Text, "\t") {
+		return strings.Split(l.Text, "\t")
+	}
+	return strings.Split(l.Text, ",")
+}

@@ -1,0 +1,178 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// forAll are the signals that all processes of a job are sent. Any other one is for those
+// that have a handler for it, because it would end the others; if none has, it is for the
+// job's command.
+var forAll = []syscall.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
+
+// send sends a signal to the processes of a list that should have it; commands are those
+// that it is for if none has a handler.
+func send(sig syscall.Signal, list []int, commands ...int) {
+	if !slices.Contains(forAll, sig) {
+		list = slices.DeleteFunc(list, func(pid int) bool { return !catches(pid, sig) || isOurs(pid) })
+		if len(list) == 0 {
+			list = commands
+		}
+	}
+	for _, pid := range list {
+		unix.Kill(pid, sig) //nolint:errcheck // it may have ended
+		if sig == unix.SIGTERM {
+			if _, stopped := Look(pid, 0); stopped { // else it would not hear of it
+				unix.Kill(pid, unix.SIGCONT) //nolint:errcheck // it may have ended
+			}
+		}
+	}
+}
+
+// signal sends a signal to the processes of the attempt on this host.
+func (a *attendance) signal(sig syscall.Signal) { send(sig, a.tasks(), a.begun.PID) }
+
+// isOurs reports whether a process is a placectl: Go handles all signals, and ends with those
+// that the program does not expect.
+func isOurs(pid int) bool {
+	self, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return false
+	}
+	is, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && is == self
+}
+
+// catches reports whether a process has a handler for a signal.
+func catches(pid int, sig syscall.Signal) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if mask, ok := strings.CutPrefix(line, "SigCgt:"); ok {
+			set, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return err == nil && set>>(uint(sig)-1)&1 == 1
+		}
+	}
+	return false
+}
+
+// sendSignals sends the signals that the database has for the attempt, on all its hosts, and
+// says so. If that fails they stay, and are sent where they were not when it is told again.
+func (a *attendance) sendSignals(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	h, err := a.DB.Held(ctx, a.dir.Key, a.nonce, a.dir.epoch())
+	if err != nil || len(h.Signals) == 0 {
+		return // what has become of the attempt is for look to find out
+	}
+	for i, number := range h.Signals {
+		if nth := h.Sent + i + 1; nth > a.sent {
+			a.sent = nth
+			a.signal(syscall.Signal(number))
+		}
+	}
+	if err = a.signalElsewhere(ctx, h.Signals); err == nil {
+		err = a.DB.Signalled(ctx, a.dir.Key, a.nonce, h.Sent+len(h.Signals))
+	}
+	if err != nil {
+		a.notef("%s: signals: %v", a.dir.Key, err)
+	}
+}
+
+// signalElsewhere sends signals to what the attempt has on its other hosts. A process of its
+// own asks them over ssh, and writes a byte when all have answered: our reaper takes the exit
+// statuses of our children.
+func (a *attendance) signalElsewhere(ctx context.Context, list []int) error {
+	s, err := a.dir.elsewhere()
+	if s == nil || err != nil {
+		return err
+	}
+	order := tagOf(a.nonce.String())
+	for _, number := range list {
+		order += "," + strconv.Itoa(number)
+	}
+	done, err := pipe()
+	if err != nil {
+		return err
+	}
+	defer done.r.Close()
+	words := slices.Concat([]string{"placectl", "on", "--signal", order}, a.begun.Hosts)
+	_, err = launch.Fork(words, s.Env, []*os.File{done.w}, nil)
+	done.w.Close()
+	if err != nil {
+		return err
+	}
+	if until, limited := ctx.Deadline(); limited {
+		done.r.SetReadDeadline(until) //nolint:errcheck // it is a pipe
+	}
+	if n, err := done.r.Read(make([]byte, 1)); n == 0 {
+		return fmt.Errorf("not all of %s were reached: %w", strings.Join(a.begun.Hosts, ", "), err)
+	}
+	return nil
+}
+
+// SignalHosts has hosts send signals to what an attempt has there, and writes a byte to a
+// descriptor when all of them have.
+func SignalHosts(ctx context.Context, asked string, hosts []string, getenv func(string) string, done *os.File) error {
+	defer done.Close()
+	var env []string
+	for _, name := range ofSSH {
+		env = append(env, name+"="+getenv(name))
+	}
+	ssh, err := launch.FindSSHIn(env)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, err := range ssh.Each(ctx, hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} }) {
+		failed = append(failed, err)
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	_, err = done.Write([]byte{1})
+	return err
+}
+
+// SignalTree sends a signal to a process that we have started and to those below it.
+func SignalTree(command, number int) {
+	each := func(fn func(pid int)) {
+		fn(command)
+		eachDescendant(command, fn)
+	}
+	send(syscall.Signal(number), listed(each), command)
+}
+
+// SignalHere sends signals to what an attempt has on this host, which all descends from the
+// processes that watch its commands: asked for is its tag, and behind commas the numbers of
+// signals.
+func SignalHere(asked string) error {
+	tag, rest, _ := strings.Cut(asked, ",")
+	watchers := watching(tag)
+	for word := range strings.SplitSeq(rest, ",") {
+		number, err := strconv.Atoi(word)
+		if err != nil || number < 1 || tag == "" {
+			return fmt.Errorf("%q is no TAG,SIGNAL,...", asked)
+		}
+		var commands []int
+		list := listed(func(fn func(pid int)) {
+			for _, pid := range watchers {
+				commands = append(commands, children(pid)...)
+				eachDescendant(pid, fn)
+			}
+		})
+		send(syscall.Signal(number), list, slices.Compact(slices.Sorted(slices.Values(commands)))...)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Retry submits jobs that have ended once more: new jobs with the same request, command and
+// payload; RetryOf of each names the old one. Jobs of an array become an array
+// again, and keep their indexes. When the old jobs could begin, what they depended on, and a
+// deadline that is over, is not for the new ones. It fails with a Conflict if one of them
+// has not ended, or did not come through the queue, and with what Submit fails with.
+func (tx *Tx) Retry(ids []uint64, sign Signer) ([]*Job, error) {
+	return jobsResult(tx.waiting().retry(ids, sign))
+}
+
+func (ws waiting) retry(ids []uint64, sign Signer) (list []*row.Job, err error) {
+	var group []*row.Job
+	submit := func() error {
+		if len(group) == 0 {
+			return nil
+		}
+		s, err := ws.onceMore(group)
+		if err != nil {
+			return err
+		}
+		s.Sign = sign
+		jobs, err := ws.submit(*s)
+		list, group = append(list, jobs...), nil
+		return err
+	}
+	for _, id := range ids {
+		j, err := ws.forChange(id, "done once more: it has not ended", JobFinished, JobFailed, JobCancelled)
+		if err != nil {
+			return nil, err
+		}
+		if !j.Queued || j.Attended {
+			return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, or executed by run, not submitted: there is nothing to submit once more")
+		}
+		if len(group) > 0 && !together(group[0], j) {
+			if err := submit(); err != nil {
+				return nil, err
+			}
+		}
+		group = append(group, j)
+	}
+	return list, submit()
+}
+
+// together reports whether two jobs are of an array, and ask for the same still.
+func together(a, b *row.Job) bool {
+	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && a.Walltime == b.Walltime && a.Priority == b.Priority &&
+		a.NoRequeue == b.NoRequeue && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
+}
+
+// requestOf is what a job has asked for.
+func requestOf(j *row.Job) placer.Request {
+	q := j.Request()
+	q.Walltime = time.Duration(j.Walltime) * time.Second
+	return q
+}
+
+// onceMore is the submission of jobs that ask for the same.
+func (ws waiting) onceMore(jobs []*row.Job) (*Submission, error) {
+	first := jobs[0]
+	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command}
+	if first.Deadline >= ws.now+first.Walltime {
+		s.Deadline = instant(first.Deadline)
+	}
+	var err error
+	if s.Payload, err = ws.payloads().of(first); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(jobs, func(a, b *row.Job) int { return a.Index - b.Index })
+	for _, j := range jobs {
+		s.retryOf = append(s.retryOf, j.ID)
+		if j.Array != 0 {
+			s.Indexes = append(s.Indexes, j.Index)
+			s.Each = append(s.Each, Element{j.Command, j.Line})
+		}
+	}
+	return s, nil
+}
