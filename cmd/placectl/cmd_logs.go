@@ -59,6 +59,7 @@ type jobLog struct {
 	to   io.Writer
 	path string  // of the file that is read
 	from openLog // nil before there is one
+	said string  // why the job waits, as that was noted last
 }
 
 // openLog is a log that is being read, here or on another host.
@@ -73,8 +74,9 @@ type logState struct {
 	job     *store.Job
 	attempt *store.Attempt // the one that is shown, nil before the first
 	path    string
-	shared  bool // the file has the output of other attempts, too
-	over    bool // nothing more will be written
+	shared  bool   // the file has the output of other attempts, too
+	over    bool   // nothing more will be written
+	waits   string // why the job waits, "" if it is about to have its turn
 }
 
 func (r *runner) logs(c *cli.Context) error {
@@ -136,6 +138,9 @@ func (l *jobLog) state() (s *logState, err error) {
 			}
 		}
 		s.over = !s.job.State.Live()
+		if s.waits, err = l.waitsFor(tx, s.job); err != nil {
+			return err
+		}
 		if s.attempt == nil {
 			return nil
 		}
@@ -145,6 +150,23 @@ func (l *jobLog) state() (s *logState, err error) {
 		return s.find(tx, p, l.c.Bool("err"))
 	})
 	return s, err
+}
+
+// waitsFor says in which state a job waits, and why, for whoever follows a log that may be
+// long in coming.
+func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
+	if !l.c.Bool("follow") || j.State != store.JobHeld && j.State != store.JobQueued {
+		return "", nil
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return "", err
+	}
+	p, err := look.Prospect(j)
+	if err != nil || p.Reason == "" {
+		return "", err
+	}
+	return j.State.String() + ": " + p.Reason, nil
 }
 
 // find finds the file of the attempt.
@@ -195,6 +217,10 @@ func (l *jobLog) read(s *logState) error {
 func (l *jobLog) nothingYet(s *logState) error {
 	switch n := l.c.Int("attempt"); {
 	case l.c.Bool("follow") && !s.over:
+		if s.waits != "" && s.waits != l.said {
+			l.r.notef("job %d is %s", s.job.ID, s.waits)
+		}
+		l.said = s.waits
 		return nil
 	case s.attempt == nil && n > 0:
 		return fmt.Errorf("%w: job %d has not come to attempt %d", store.ErrNotFound, s.job.ID, n)
