@@ -163,8 +163,11 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 		return "", err
 	}
 	p, err := look.Prospect(j)
-	if err != nil || p.Reason == "" {
+	switch {
+	case err != nil || p.Wait == store.WaitsTurn:
 		return "", err
+	case p.Reason == "":
+		return j.State.String(), nil
 	}
 	return j.State.String() + ": " + p.Reason, nil
 }
