@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -150,6 +153,70 @@ func (e *Ending) retryWait(retried int) time.Duration {
 	return min(wait, MaxRetryWait)
 }
 
+// maxRetryMem is the most memory that a retry may ask for, in percent.
+const maxRetryMem = 10_000
+
+// growsFor reports whether a retry after such an outcome asks for more memory.
+func (e *Ending) growsFor(o Outcome) bool { return e.RetryMem != 0 && o == OutcomeOOM }
+
+// grown is a select whose chunks ask for more memory, "" if none can have more.
+func (as attempts) grown(sel string, e *Ending) (string, error) {
+	defs, err := as.Resources()
+	if err != nil {
+		return "", err
+	}
+	chunks, err := placer.ParseSelect(defs, sel)
+	if err != nil {
+		return "", err
+	}
+	mem, ok := defs.Lookup("mem")
+	most := e.RetryMax
+	if ok {
+		largest := int64(0)
+		err = as.EachNode(func(n *index.Node) error {
+			has, _ := n.Get(mem.ID)
+			largest = max(largest, has.Num)
+			return nil
+		})
+		if most = min(cmp.Or(most, largest), largest); err != nil {
+			return "", err
+		}
+	}
+	more := false
+	for _, c := range chunks {
+		for i := range c.Wants {
+			if w := &c.Wants[i]; ok && w.Res == mem.ID {
+				if next := min(most, w.Value.Num*int64(e.RetryMem)/100); next > w.Value.Num {
+					w.Value.Num, more = next, true
+				}
+			}
+		}
+	}
+	if !more {
+		return "", nil
+	}
+	return placer.Spec{Chunks: chunks}.Text(defs), nil
+}
+
+// grow has a job that waits for a retry after oom ask for more memory. If a limit or right
+// keeps it from that, it asks for what it had.
+func (as attempts) grow(j *row.Job, e *Ending) error {
+	sel, err := as.grown(j.Select, e)
+	if err != nil || sel == "" {
+		return err
+	}
+	note := "its memory was too little: it asks for " + sel + " in place of " + j.Select
+	next, err := as.waiting().alter(j.ID, &Alteration{Select: &sel, Notes: []string{note}})
+	if err == nil {
+		*j = *next
+		return nil
+	}
+	if as.spoilt != nil {
+		return err
+	}
+	return as.waiting().noted(j, []string{"it cannot have more memory: " + err.Error()})
+}
+
 // Check verifies an ending. It fails with ErrInvalid.
 func (e *Ending) Check() error {
 	switch {
@@ -157,6 +224,8 @@ func (e *Ending) Check() error {
 		return fmt.Errorf("%w: %d retries; there may be from 0 to %d", ErrInvalid, e.Retries, MaxRetries)
 	case e.RetryWait < 0 || e.RetryWait > MaxRetryWait:
 		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", ErrInvalid, e.RetryWait, MaxRetryWait)
+	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 || e.RetryMax > 0 && e.RetryMem == 0:
+		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", ErrInvalid, e.RetryMem, maxRetryMem)
 	case e.Signal < 0 || e.Signal > 64:
 		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
 	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:

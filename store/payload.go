@@ -57,6 +57,8 @@ type Ending struct {
 	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
 	Mail      string        // of what the owner is told: begin, end, fail and requeue, with commas between
 	MailTo    string        // where to, with commas between; "" for the owner
+	RetryMem  int           // after oom each chunk asks for so many percent of the memory that it asked for; 0 for as much
+	RetryMax  int64         // and for at most so many KiB; 0: what the largest node has
 }
 
 // The defaults of an Ending.
@@ -198,7 +200,7 @@ func (ps payloads) of(j *row.Job) (*Payload, error) {
 		Limits: converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
 		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*Submitter)(p.Owner),
 		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, lasting(p.Ending.RetryWait), p.Ending.Signal, lasting(p.Ending.Before), p.Ending.First,
-			lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo}}, nil
+			lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
 }
 
 // row is the row of what a number of jobs carry.
@@ -207,7 +209,7 @@ func (p *Payload) row(jobs uint64) *row.Payload {
 		Limits: converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
 		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*row.Submitter)(p.Owner),
 		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
-			Before: seconds(p.Ending.Before), First: p.Ending.First, Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo}}
+			Before: seconds(p.Ending.Before), First: p.Ending.First, Grace: seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}
 }
 
 // row is a row that a job names.

@@ -195,6 +195,7 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 		s.reason = failure(r)
 	}
 	s.to = JobFailed
+	grows := false
 	p, err := as.payloads().of(j)
 	if err != nil {
 		return err
@@ -208,10 +209,14 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 			wait := p.Ending.retryWait(j.Retried)
 			j.Retried++
 			j.Begin = as.now + seconds(wait)
+			grows = p.Ending.growsFor(r.Outcome)
 			s.to, s.reason = JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", s.reason, j.Retried, p.Ending.Retries, stamp(j.Begin))
 		}
 	}
-	return as.machine().do(j, s)
+	if err := as.machine().do(j, s); err != nil || !grows || j.State != JobQueued {
+		return err
+	}
+	return as.grow(j, &p.Ending)
 }
 
 // note writes a result into the row of its attempt.

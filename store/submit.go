@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/placer"
@@ -181,6 +182,9 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	}
 	if err := s.Payload.check(); err != nil {
 		return nil, "", err
+	}
+	if s.Payload != nil && s.Payload.Ending.RetryMem != 0 && !strings.Contains(s.Select, "mem=") {
+		return nil, "", fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
 	}
 	after, err := ws.dependencies(dependencies(s.After))
 	if err != nil {

@@ -61,7 +61,7 @@ func showFlags() []cli.Flag {
 // The columns of the jobs table, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to paused retry_of line"
+	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to paused retry_of line retry_mem"
 )
 
 // jobFilterFlags say which jobs a list has.

@@ -316,6 +316,7 @@ submit 1 @/job.sh --compat=slurm
 submit 1 @/job.sh --retries=3
 submit 1 @/job.sh --retries=3 --retry-on=75
 submit 1 @/job.sh --retries=3 --retry-wait=5
+submit 1:mem=1gb @/job.sh --retries=3 --retry-on=oom --retry-mem=x2
 submit 1 @/job.sh --signal=USR1
 submit 1 @/job.sh --grace=5
 submit 1 @/job.sh --mail=end

@@ -73,6 +73,8 @@ type Ending struct {
 	Grace     int64 // between being told to terminate and being killed; negative for none at all, 0 for the default
 	Mail      string
 	MailTo    string
+	RetryMem  int   // after oom it asks for so many percent of the memory that it asked for; 0 for as much
+	RetryMax  int64 // and for at most so many KiB a chunk; 0: what the largest node has
 }
 
 // ResourceLimit is a limit of the kernel for a process. NoLimit stands for none.
@@ -131,6 +133,10 @@ func payloadFields(f *Fields, p *Payload) {
 	if f.More(true) {
 		f.Bool("ending.first", &x.First)
 		f.Text("input", &p.Input)
+	}
+	if f.More(x.RetryMem != 0 || x.RetryMax != 0) {
+		Int(f, "ending.retryMem", &x.RetryMem)
+		Int(f, "ending.retryMax", &x.RetryMax)
 	}
 }
 

@@ -101,6 +101,7 @@ var jobFields = output.Fields[*jobView]{
 	{Name: "paused", Value: func(j *jobView) any { return output.OrNil(j.Paused) }},
 	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
 	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
+	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
 	{Name: "env", Kind: output.Words, Value: func(j *jobView) any { return j.payload().Env }},
 }
 

@@ -1,13 +1,17 @@
 package payload
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -21,6 +25,11 @@ func ending(c Flags) (e store.Ending, err error) {
 	}
 	if c.IsSet("retry-wait") && e.RetryWait == 0 {
 		return e, usage.Errorf("--retry-wait must be a second or more")
+	}
+	if c.IsSet("retry-mem") {
+		if err := readRetryMem(c.String("retry-mem"), &e); err != nil {
+			return e, usage.Errorf("--retry-mem: %w", err)
+		}
 	}
 	if e.Grace, err = flagDuration(c, "grace"); err != nil {
 		return e, err
@@ -42,6 +51,44 @@ func ending(c Flags) (e store.Ending, err error) {
 		return e, usage.Errorf("%w", err)
 	}
 	return e, nil
+}
+
+// readRetryMem reads xFACTOR[,MAX]: x2, x1.5,64gb.
+func readRetryMem(value string, e *store.Ending) error {
+	factor, most, limited := strings.Cut(value, ",")
+	number, is := strings.CutPrefix(strings.ToLower(factor), "x")
+	f, err := strconv.ParseFloat(number, 64)
+	if !is || err != nil || !(f > 1 && f <= 100) {
+		return fmt.Errorf("%s is not x2 or another factor above 1, up to x100, and with a comma the most: x2,64gb", text.Quoted(value))
+	}
+	e.RetryMem = int(math.Round(f * 100))
+	if limited {
+		if e.RetryMax, err = index.ParseSizeLoose(most); err == nil && e.RetryMax == 0 {
+			err = fmt.Errorf("%s is no memory", text.Quoted(most))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.Retries == 0:
+		return errors.New("it counts for retries, and there are none: --retries 3")
+	case !slices.Contains(strings.Split(e.RetryOn, ","), store.OutcomeOOM.String()):
+		return errors.New("it counts after oom, and the job is not tried again then: --retry-on oom")
+	}
+	return nil
+}
+
+// RetryMem is what --retry-mem says of an ending, "" for nothing.
+func RetryMem(e *store.Ending) string {
+	if e.RetryMem == 0 {
+		return ""
+	}
+	value := "x" + strconv.FormatFloat(float64(e.RetryMem)/100, 'f', -1, 64)
+	if e.RetryMax != 0 {
+		value += "," + text.FormatSize(e.RetryMax<<10)
+	}
+	return value
 }
 
 // flagDuration reads a flag as whole seconds, as rows have them.

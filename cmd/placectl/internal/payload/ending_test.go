@@ -20,17 +20,19 @@ func (g given) Int(name string) int       { n, _ := strconv.Atoi(g[name]); retur
 // TestEnding: what the flags mean, and which are refused.
 func TestEnding(t *testing.T) {
 	for line, want := range map[string]store.Ending{
-		"":                                    {},
-		"retries=3":                           {Retries: 3},
-		"retries=0":                           {},
-		"grace=0":                             {Grace: -1},
-		"grace=2m":                            {Grace: 2 * time.Minute},
-		"mail-to=a,b mail=fail,begin":         {Mail: "fail,begin", MailTo: "a,b"},
-		"retry-on=1-5,75,oom retry-wait=1:00": {RetryOn: "1-5,75,oom", RetryWait: time.Minute},
-		"signal=USR1@120":                     {Signal: 10, Before: 2 * time.Minute},
-		"signal=sigusr1@2m":                   {Signal: 10, Before: 2 * time.Minute},
-		"signal=10":                           {Signal: 10, Before: time.Minute},
-		"signal=B:TERM@1":                     {Signal: 15, Before: time.Second, First: true},
+		"":                                      {},
+		"retries=3":                             {Retries: 3},
+		"retries=0":                             {},
+		"grace=0":                               {Grace: -1},
+		"grace=2m":                              {Grace: 2 * time.Minute},
+		"mail-to=a,b mail=fail,begin":           {Mail: "fail,begin", MailTo: "a,b"},
+		"retry-on=1-5,75,oom retry-wait=1:00":   {RetryOn: "1-5,75,oom", RetryWait: time.Minute},
+		"retries=2 retry-on=1,oom retry-mem=x2": {Retries: 2, RetryOn: "1,oom", RetryMem: 200},
+		"retries=2 retry-on=oom retry-mem=X1.25,1.5gb": {Retries: 2, RetryOn: "oom", RetryMem: 125, RetryMax: 3 << 19},
+		"signal=USR1@120":   {Signal: 10, Before: 2 * time.Minute},
+		"signal=sigusr1@2m": {Signal: 10, Before: 2 * time.Minute},
+		"signal=10":         {Signal: 10, Before: time.Minute},
+		"signal=B:TERM@1":   {Signal: 15, Before: time.Second, First: true},
 		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000, RetryWait: time.Hour},
 	} {
 		e, err := ending(flagsOf(line))

@@ -98,6 +98,7 @@ func PayloadFlags() []cli.Flag {
 		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-on", Usage: "after which ends, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (every status but 126 and 127, and every signal)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
+		&cli.StringFlag{Category: ItsEnd, Name: "retry-mem", Usage: "after oom it asks for `xN[,MAX]`: x2,64gb asks for twice as much memory, at most 64 GB a chunk (what the largest node has)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
 		&cli.StringFlag{Category: ItsEnd, Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
 		&cli.StringFlag{Category: itsOutput, Name: "mail", Usage: "its owner is told of `LIST`: begin, end, fail, requeue, by the program of the setting hook (docs/hooks/mail sends mail)"},
@@ -106,7 +107,7 @@ func PayloadFlags() []cli.Flag {
 }
 
 // OnlyWithPayload are those that say nothing of a job that runs nothing.
-var OnlyWithPayload = []string{"each", "chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "signal", "grace", "mail", "mail-to"}
+var OnlyWithPayload = []string{"each", "chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
 
 // Carried is the flag that says that the surroundings of who submits come from standard input:
 // submit over ssh sends them along.
