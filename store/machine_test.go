@@ -291,6 +291,7 @@ func (l *lifeOfJobs) act() {
 			l.own = id
 			_, err = tx.Report(Result{Job: id, Attempt: j.CurrentAttempt(), Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
 				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
+			return err
 		case "limit":
 			err = tx.Limits().Set(Limit{Key: rapid.SampledFrom([]string{"all", "account:a"}).Draw(l.T, "key"),
 				Measure: rapid.SampledFrom([]string{"running", "ncpus.queued", "jobs"}).Draw(l.T, "measure"), Max: int64(rapid.IntRange(1, 6).Draw(l.T, "most"))})

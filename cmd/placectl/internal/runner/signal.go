@@ -134,10 +134,7 @@ func SignalHosts(ctx context.Context, asked string, hosts []string, getenv func(
 	if err != nil {
 		return err
 	}
-	var failed []error
-	for _, err := range ssh.Each(ctx, hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} }) {
-		failed = append(failed, err)
-	}
+	failed := ssh.Each(ctx, hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} })
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
@@ -163,7 +160,7 @@ func SignalHere(asked string) error {
 	for word := range strings.SplitSeq(rest, ",") {
 		number, err := strconv.Atoi(word)
 		if err != nil || number < 1 || tag == "" {
-			return fmt.Errorf("%q is no TAG,SIGNAL,...", asked)
+			return fmt.Errorf("%q is no TAG,SIGNAL[,SIGNAL]", asked)
 		}
 		var commands []int
 		list := listed(func(fn func(pid int)) {
