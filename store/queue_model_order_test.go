@@ -53,6 +53,12 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 		if len(j.YieldedTo) > len(before[id].YieldedTo) {
 			return // the room is for who it was made for
 		}
+		for _, b := range now { // or taken back from
+			waits := b.State == JobQueued || b.State == JobReserved
+			if j.State == JobRunning && before[id].State != JobRunning && m.goesBefore(j, b) && waits && before[b.ID].ready && precedes(b, j) {
+				return
+			}
+		}
 	}
 	for id, j := range now {
 		was := before[id]

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -208,5 +209,24 @@ func TestOwnerRow(t *testing.T) {
 		return RolesOf(tx).Permit(Owners, "all")
 	}); err != nil {
 		t.Error(err)
+	}
+	// Whose the file is on disk counts beside that only while no others may write it.
+	const other = 4712
+	if err := os.Chown(path, other, -1); errors.Is(err, fs.ErrPermission) {
+		t.Skip("needs root: the file cannot be given to another user")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]error{0o660: ErrNotPermitted, 0o600: nil} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		err := db.View(func(tx *Tx) error {
+			tx.db.opt.Actor = &Actor{UID: other}
+			return RolesOf(tx).Permit(Owners, "all")
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("the owner of a file of mode %o: %v, want %v", mode, err, want)
+		}
 	}
 }
