@@ -109,6 +109,15 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 // Requeue takes a running job that was submitted off its nodes and puts it back
 // into the queue. One whose command is executed is ending first, as in Cancel.
 func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
+	return tx.requeue(id, reason, JobQueued)
+}
+
+// RequeueHeld does the same, and the job is held then: it waits for Unhold.
+func (tx *Tx) RequeueHeld(id uint64, reason string) (*Job, error) {
+	return tx.requeue(id, reason, JobHeld)
+}
+
+func (tx *Tx) requeue(id uint64, reason string, to JobState) (*Job, error) {
 	j, err := tx.forChange(id, "queued again", JobRunning)
 	if err != nil {
 		return nil, err
@@ -117,9 +126,9 @@ func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue")
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.machine().endsAs(j, JobQueued, reason))
+		return jobResult(j, tx.machine().endsAs(j, to, reason))
 	}
-	return jobResult(j, tx.machine().do(j, step{to: JobQueued, reason: reason}))
+	return jobResult(j, tx.machine().do(j, step{to: to, reason: reason}))
 }
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes back. A

@@ -87,7 +87,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Job": reads(uint64(4)), "EachJob": reads(func(*Job) error { return nil }), "Asked": reads(job), "ExecVNode": reads(job),
 		"ArrayJobs": reads(array[0].ID), "Payload": reads(array[0].ID), "Signed": reads(array[0].ID), "Sign": writes(uint64(3), Signer(nil)), "HoldUnsigned": writes(uint64(4), 1), "BeforeClaim": reads(uint64(4), 1), "SetCommand": writes(uint64(4), []string{"true"}),
 		"LaunchEnded": writes(uint64(4), error(nil), 3), "Finish": writes(uint64(4), 0, ""), "Cancel": writes(uint64(4), ""), "Hold": writes(uint64(6), ""),
-		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "Retry": writes([]uint64{4}, Signer(nil)), "Signal": writes(uint64(4), 10), "Signalled": writes(uint64(4), 1, Nonce{1}, 1), "JobsNamed": reads("NAME"), "Unreached": writes(uint64(4), 1, "no route"), "Release": writes(uint64(4)), "Extend": writes(uint64(4), 7000*time.Second),
+		"Unhold": writes(uint64(3)), "Requeue": writes(uint64(4), ""), "RequeueHeld": writes(uint64(4), ""), "Retry": writes([]uint64{4}, Signer(nil)), "Signal": writes(uint64(4), 10), "Signalled": writes(uint64(4), 1, Nonce{1}, 1), "JobsNamed": reads("NAME"), "Unreached": writes(uint64(4), 1, "no route"), "Release": writes(uint64(4)), "Extend": writes(uint64(4), 7000*time.Second),
 		"Cycle": writes(CycleSpec{}), "NodeNames": reads([]uint32{1, 2}), "Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),
 		"NodeNumber": reads("n00"), "NodeByNumber": reads(uint32(0)), "Node": reads("n00"), "EachNode": reads(func(*index.Node) error { return nil }),
 		"ScanNodes":  reads(func(*index.Node) error { return nil }),

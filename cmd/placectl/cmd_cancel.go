@@ -97,12 +97,18 @@ func requeueVerb() *verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "For jobs that were submitted. The next cycle tells those who\n" +
 			"launched them to stop them. " + endsFirst,
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag()},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
+			&cli.BoolFlag{Name: "hold", Usage: "they wait for placectl unhold then"}},
 		Access:  verbs.Writes,
 		Brief:   true,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *runner, c *cli.Context) error {
-			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Requeue(id, c.String("reason")) }))
+			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				if c.Bool("hold") {
+					return tx.RequeueHeld(id, r.heldBy(c.String("reason")))
+				}
+				return tx.Requeue(id, c.String("reason"))
+			}))
 		},
 	}
 }

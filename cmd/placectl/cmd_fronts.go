@@ -174,11 +174,19 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	if err != nil {
 		return err
 	}
+	var sent []sentTo
 	do := func() error {
-		return cl.r.update(c, func(tx *store.Tx) error { return fn(&change{View: cl.rows(tx), r: cl.r}) })
+		return cl.r.update(c, func(tx *store.Tx) error {
+			sent = nil
+			return fn(&change{View: cl.rows(tx), r: cl.r, sent: &sent})
+		})
 	}
 	if err = do(); errors.Is(err, store.ErrUnknown) {
 		err = do()
+	}
+	if err == nil && len(sent) > 0 {
+		cl.r.leave()
+		err = cl.r.awaitDelivery(sent, cl.r.env.now().Add(10*time.Second), "10s")
 	}
 	return denied(err)
 }
@@ -206,7 +214,8 @@ func (cl *cluster) Wait(job uint64) error {
 // change is a transaction that front-ends change.
 type change struct {
 	*frontrows.View
-	r *runner
+	r    *runner
+	sent *[]sentTo // signals that wait for their delivery
 }
 
 // errFixed is of what a job keeps for all its life.
@@ -227,6 +236,16 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 		_, err = ch.r.unhold(ch.Tx, job)
 	case fronts.Requeue:
 		_, err = ch.Tx.Requeue(job, "")
+	case fronts.RequeueHeld:
+		_, err = ch.Tx.RequeueHeld(job, "by "+ch.Host.User)
+	}
+	return err
+}
+
+func (ch *change) Signal(job uint64, number int) error {
+	a, nth, err := ch.Tx.Signal(job, number)
+	if err == nil {
+		*ch.sent = append(*ch.sent, sentTo{job, a.Number, nth})
 	}
 	return err
 }

@@ -157,6 +157,7 @@ retry 10 --dry-run
 retry 10 --failed
 submit 1 @/job.sh --each=@/select.sql
 requeue 1 --reason=why
+requeue 1 --hold
 requeue 1 --dry-run
 job list --all
 job list --state=held

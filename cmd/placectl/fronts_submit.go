@@ -19,7 +19,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
-	"github.com/urfave/cli/v2"
 )
 
 // Submit submits as our own verb does: the options of qsub or sbatch become flags of
@@ -261,8 +260,10 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return err
 	}
-	if j.State == store.JobRunning {
-		return ch.extend(c, j, sc, bounded(s.Notes))
+	for _, g := range sc.counts {
+		if j.State == store.JobRunning && !slices.Contains(alterableRunning, g.Name()) {
+			return fixed(g)
+		}
 	}
 	sub, err := r.submission(c, nil, sc)
 	if err != nil {
@@ -291,26 +292,6 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		}
 	}
 	_, err = ch.Tx.Alter(job, a)
-	return err
-}
-
-// extend gives a job that runs another walltime. All else it keeps.
-func (ch *change) extend(c *cli.Context, j *store.Job, sc *script, notes []string) error {
-	for _, g := range sc.counts {
-		if g.Name() != "walltime" {
-			return fixed(g)
-		}
-	}
-	if len(notes) > 0 {
-		if _, err := ch.Tx.Alter(j.ID, store.Alteration{Notes: notes}); err != nil || len(sc.counts) == 0 {
-			return err
-		}
-	}
-	d, err := ch.r.duration(c, "walltime")
-	if err != nil {
-		return err
-	}
-	_, err = ch.Tx.Extend(j.ID, d)
 	return err
 }
 

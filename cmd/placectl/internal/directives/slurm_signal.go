@@ -3,15 +3,13 @@ package directives
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // signals are those that a job may be sent, with their numbers on Linux.
-var signals = [...]struct {
-	name   string
-	number string
-}{
+var signals = [...]struct{ name, number string }{
 	{"HUP", "1"}, {"INT", "2"}, {"QUIT", "3"}, {"ABRT", "6"}, {"KILL", "9"}, {"USR1", "10"}, {"SEGV", "11"}, {"USR2", "12"}, {"PIPE", "13"},
 	{"ALRM", "14"}, {"TERM", "15"}, {"CHLD", "17"}, {"CONT", "18"}, {"STOP", "19"}, {"TSTP", "20"}, {"TTIN", "21"}, {"TTOU", "22"},
 	{"URG", "23"}, {"XCPU", "24"}, {"XFSZ", "25"},
@@ -57,4 +55,16 @@ func signalName(s string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%q is not a signal such as USR1 or TERM", s)
+}
+
+// SignalNumber is the number of a signal as the commands of PBS and Slurm name it, 0 where
+// there is none of that name: USR1, SIGUSR1, 10.
+func SignalNumber(s string) int {
+	name, err := signalName(s)
+	if err != nil {
+		return 0
+	}
+	i := slices.IndexFunc(signals[:], func(known struct{ name, number string }) bool { return known.name == name })
+	n, _ := strconv.Atoi(signals[i].number)
+	return n
 }

@@ -158,3 +158,11 @@ func timeOfDay(v string) (hms [3]int, err error) {
 	}
 	return hms, nil
 }
+
+// SlurmLimit reads a time limit of Slurm.
+func SlurmLimit(s string) (seconds int64, err error) { return slurmSeconds(s) }
+
+// SlurmClock writes a time limit of so many seconds.
+func SlurmClock(seconds int64) string {
+	return fmt.Sprintf("%d-%02d:%02d:%02d", seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)
+}

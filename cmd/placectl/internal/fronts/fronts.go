@@ -58,8 +58,11 @@ type Change interface {
 	// Do does something to a job.
 	Do(what Deed, job uint64) error
 	// Alter gives a job that waits what the options ask for instead of what it had, and
-	// any job another walltime.
+	// one that runs another name, priority or walltime.
 	Alter(job uint64, family directives.Family, given []directives.Given) error
+	// Signal has the processes of a running job sent a signal. Update returns once it was
+	// delivered.
+	Signal(job uint64, number int) error
 	// SetNode gives a node a state: up, offline, drained or down. reason "" keeps the one
 	// it has.
 	SetNode(name, state, reason string) error
@@ -75,6 +78,7 @@ const (
 	Hold
 	Unhold
 	Requeue
+	RequeueHeld // it is held then
 )
 
 // Host is what a front-end knows of the machine and the person.

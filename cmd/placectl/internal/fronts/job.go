@@ -54,7 +54,7 @@ type Job struct {
 	Class   string
 
 	State                               State
-	Ending                              bool
+	Ending, Paused                      bool
 	Exit                                int // of one that has ended
 	Signal                              int // that ended it, 0: none
 	Wait                                Wait

@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -103,10 +104,14 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 		if set.Has("W") && deed == fronts.Cancel && set["W"] == "force" {
 			deed = fronts.Kill
 		}
+		signal := 0
 		if name == "qsig" {
-			signal := strings.TrimPrefix(strings.ToUpper(set["s"]), "SIG")
-			if !slices.Contains([]string{"", "TERM", "KILL", "INT", "15", "9", "2"}, signal) {
-				return fronts.Failf(badValue, "qsig: Illegal attribute or resource value: -s %s: a job is only told to terminate", set["s"])
+			word := cmp.Or(set["s"], "TERM")
+			if stands, ok := map[string]string{"suspend": "STOP", "resume": "CONT"}[word]; ok {
+				word = stands
+			}
+			if signal = directives.SignalNumber(word); signal == 0 {
+				return fronts.Failf(badValue, "qsig: Unknown signal name %s", set["s"])
 			}
 		}
 		return each(c, words, func(j *fronts.Job) (int, string) {
@@ -118,6 +123,9 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 		}, func(ch fronts.Change, j *fronts.Job) error {
 			if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
 				return nil
+			}
+			if signal != 0 {
+				return ch.Signal(j.ID, signal)
 			}
 			return ch.Do(deed, j.ID)
 		})

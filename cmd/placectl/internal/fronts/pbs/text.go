@@ -15,6 +15,8 @@ func state(j *fronts.Job, now time.Time) string {
 		return "F"
 	case j.State == fronts.Running && j.Ending:
 		return "E"
+	case j.State == fronts.Running && j.Paused:
+		return "S"
 	case j.State == fronts.Running:
 		return "R"
 	case j.State == fronts.Held, j.Wait == fronts.ForJob:

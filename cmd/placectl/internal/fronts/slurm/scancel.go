@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
@@ -24,8 +25,11 @@ func scancel(c *fronts.Call) error {
 			return fronts.Failf(1, "scancel: error: --%s is not to be had here: placectl cancel", no)
 		}
 	}
-	if set.Has("signal") && !ends(set["signal"]) {
-		return fronts.Failf(1, "scancel: error: --signal=%s: a job is only told to terminate: sbatch --signal sends one before its end", set["signal"])
+	signal := 0
+	if set.Has("signal") {
+		if signal = directives.SignalNumber(set["signal"]); signal == 0 {
+			return fronts.Failf(1, "scancel: error: Unknown job signal: %s", set["signal"])
+		}
 	}
 	refs, err := parseRefs(strings.Join(rest, ","))
 	if err != nil {
@@ -52,17 +56,14 @@ func scancel(c *fronts.Call) error {
 	if !want.asked && want.users == nil && !c.Master {
 		want.users = []string{c.User}
 	}
-	return cancelAll(c, &want)
-}
-
-// ends reports whether a signal ends a job.
-func ends(signal string) bool {
-	return slices.Contains([]string{"TERM", "KILL", "INT", "HUP", "QUIT", "15", "9", "2", "1", "3"}, strings.TrimPrefix(strings.ToUpper(signal), "SIG"))
+	return cancelAll(c, &want, signal)
 }
 
 // cancelAll cancels what is wanted, of what has not ended. One that is not the caller's
-// stays, and is said; the others go all the same.
-func cancelAll(c *fronts.Call, want *wanted) error {
+// stays, and is said; the others go all the same. A signal other than KILL is sent to those
+// that run, and cancels none.
+func cancelAll(c *fronts.Call, want *wanted, signal int) error {
+	sends := signal != 0 && signal != directives.SignalNumber("KILL")
 	var denied []string
 	err := c.Update(func(ch fronts.Change) error {
 		denied = nil
@@ -80,6 +81,10 @@ func cancelAll(c *fronts.Call, want *wanted) error {
 			case want.asked && !named(want.refs, j), j.State.Over(), !want.shows(j, about):
 			case !c.May(j):
 				denied = append(denied, fmt.Sprintf("scancel: error: Kill job error on job id %s: Access/permission denied\n", jobID(j)))
+			case sends && j.State != fronts.Running:
+				if want.asked {
+					denied = append(denied, fmt.Sprintf("scancel: error: Kill job error on job id %s: Job is pending execution\n", jobID(j)))
+				}
 			default:
 				ids = append(ids, j.ID)
 			}
@@ -89,7 +94,12 @@ func cancelAll(c *fronts.Call, want *wanted) error {
 			return err
 		}
 		for _, id := range ids {
-			if err := ch.Do(fronts.Cancel, id); err != nil {
+			if sends {
+				err = ch.Signal(id, signal)
+			} else {
+				err = ch.Do(fronts.Cancel, id)
+			}
+			if err != nil {
 				return err
 			}
 		}

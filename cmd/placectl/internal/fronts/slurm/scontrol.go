@@ -37,23 +37,48 @@ func scontrol(c *fronts.Call) error {
 		fmt.Fprintln(c.Stdout, version)
 		return nil
 	}
-	deeds := map[string]fronts.Deed{"hold": fronts.Hold, "uhold": fronts.Hold, "release": fronts.Unhold, "requeue": fronts.Requeue}
+	deeds := map[string]fronts.Deed{"hold": fronts.Hold, "uhold": fronts.Hold, "release": fronts.Unhold, "requeue": fronts.Requeue, "requeuehold": fronts.RequeueHeld}
+	stops := map[string]int{"suspend": directives.SignalNumber("STOP"), "resume": directives.SignalNumber("CONT")}
 	deed, ok := deeds[verb]
 	switch {
-	case !ok:
+	case !ok && stops[verb] == 0:
 		return fronts.Failf(1, "invalid keyword: %s", verb)
 	case len(words) == 0:
 		return fronts.Failf(1, "too few arguments for keyword:%s", verb)
 	}
-	return changed(c, deed, words)
+	if sig := stops[verb]; sig != 0 {
+		return changed(c, "slurm_suspend error", func(j *fronts.Job) string { return unfitFor(j, verb == "resume") },
+			func(ch fronts.Change, j *fronts.Job) error { return ch.Signal(j.ID, sig) }, words)
+	}
+	return changed(c, deedFailed[deed], func(j *fronts.Job) string { return unfit(c, deed, j) }, func(ch fronts.Change, j *fronts.Job) error {
+		if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
+			return nil
+		}
+		return ch.Do(deed, j.ID)
+	}, words)
+}
+
+// unfitFor says why a job cannot be suspended or resumed, "" where it can.
+func unfitFor(j *fronts.Job, resumes bool) string {
+	switch {
+	case j.State.Over():
+		return "Job/step already completing or completed"
+	case j.State < fronts.Running:
+		return "Job is pending execution"
+	case j.Paused == resumes:
+		return ""
+	case resumes:
+		return "Job is not suspended"
+	}
+	return "Job is already suspended"
 }
 
 // deedFailed is what scontrol says before a colon when a deed failed.
-var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error", fronts.Requeue: "slurm_requeue error"}
+var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error", fronts.Requeue: "slurm_requeue error", fronts.RequeueHeld: "slurm_requeue error"}
 
-// changed does something to jobs. Each word stands for itself: one that is wrong keeps no
-// other from being changed.
-func changed(c *fronts.Call, deed fronts.Deed, words []string) error {
+// changed does something to jobs, where nothing is said to be unfit of them. Each word stands
+// for itself: one that is wrong keeps no other from being changed.
+func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do func(fronts.Change, *fronts.Job) error, words []string) error {
 	var complaints []string
 	err := c.Update(func(ch fronts.Change) error {
 		complaints = nil
@@ -61,21 +86,22 @@ func changed(c *fronts.Call, deed fronts.Deed, words []string) error {
 			word = strings.TrimPrefix(strings.ToLower(word), "jobid=")
 			jobs, err := find(ch, word, false)
 			if errors.Is(err, errNoJob) {
-				complaints = append(complaints, fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, deedFailed[deed]))
+				complaints = append(complaints, fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, failed))
 				continue
 			}
 			if err != nil {
 				return err
 			}
 			for _, j := range jobs {
-				if why := unfit(c, deed, j); why != "" {
-					complaints = append(complaints, fmt.Sprintf("%s for job %s\n%s: %s\n", why, word, deedFailed[deed], why))
+				why := unfit(j)
+				if !c.May(j) {
+					why = "Access/permission denied"
+				}
+				if why != "" {
+					complaints = append(complaints, fmt.Sprintf("%s for job %s\n%s: %s\n", why, word, failed, why))
 					continue
 				}
-				if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
-					continue
-				}
-				if err := ch.Do(deed, j.ID); err != nil {
+				if err := do(ch, j); err != nil {
 					return err
 				}
 			}
@@ -97,7 +123,7 @@ func unfit(c *fronts.Call, deed fronts.Deed, j *fronts.Job) string {
 		return "Job/step already completing or completed"
 	case deed == fronts.Hold && j.State >= fronts.Running:
 		return "Job is no longer pending execution"
-	case deed == fronts.Requeue && j.State < fronts.Running:
+	case (deed == fronts.Requeue || deed == fronts.RequeueHeld) && j.State < fronts.Running:
 		return "Job is pending execution"
 	}
 	return ""
@@ -307,7 +333,11 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 			case why != "" && len(jobs) == 1:
 				complaint = fmt.Sprintf("%s for job %s\nslurm_update error: %s\n", why, word, why)
 			case why == "":
-				if err := ch.Alter(j.ID, directives.Slurm, given); err != nil {
+				given, err := relative(given, j)
+				if err == nil {
+					err = ch.Alter(j.ID, directives.Slurm, given)
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -322,6 +352,30 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 		return &fronts.Status{Code: 1, Text: complaint}
 	}
 	return err
+}
+
+// relative is what is given, with +10 and -10 of a time limit counted from what the job has.
+func relative(given []fronts.Given, j *fronts.Job) ([]fronts.Given, error) {
+	given = slices.Clone(given)
+	for i, g := range given {
+		if g.Name != "time" || !strings.HasPrefix(g.Value, "+") && !strings.HasPrefix(g.Value, "-") {
+			continue
+		}
+		by, err := directives.SlurmLimit(g.Value[1:])
+		if err == nil {
+			if g.Value[0] == '-' {
+				by = -by
+			}
+			if by += int64(j.Walltime.Seconds()); by <= 0 {
+				err = fmt.Errorf("%s of %s leaves no time", g.Value, clock(j.Walltime))
+			}
+		}
+		if err != nil {
+			return nil, &directives.OptionError{Option: "TimeLimit", Err: err}
+		}
+		given[i].Value = directives.SlurmClock(by)
+	}
+	return given, nil
 }
 
 func updateNodes(c *fronts.Call, keys map[string]string) error {

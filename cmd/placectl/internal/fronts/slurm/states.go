@@ -24,12 +24,18 @@ func short(j *fronts.Job) string {
 	if j.Ending && !j.State.Over() {
 		return "CG"
 	}
+	if j.Paused && j.State == fronts.Running {
+		return "S"
+	}
 	return stateNames[j.State][0]
 }
 
 func long(j *fronts.Job) string {
 	if j.Ending && !j.State.Over() {
 		return "COMPLETING"
+	}
+	if j.Paused && j.State == fronts.Running {
+		return "SUSPENDED"
 	}
 	return stateNames[j.State][1]
 }
@@ -51,6 +57,8 @@ func states(list string) (wanted map[string]bool, all bool, err error) {
 			all = true
 		case word == "CG" || word == "COMPLETING":
 			wanted["CG"] = true
+		case word == "S" || word == "SUSPENDED":
+			wanted["S"] = true
 		case !known:
 			return nil, false, saying("Invalid job state specified: %s", strings.ToLower(word))
 		}
