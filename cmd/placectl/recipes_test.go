@@ -24,6 +24,14 @@ var recipeChecks = map[string]string{
 		grep -q 'hello from job 1' placectl-1.out
 		placectl --db here.db show 1 -o json | grep -q '"state":"finished"'
 		placectl --db here.db check -q`,
+	"From pueue, task-spooler, gflow and GNU parallel": `
+		grep -qx reported placectl-2.out
+		placectl --db daily.db show 3 -o json | grep -q '"state":"finished".*"retry_of":"1"'
+		placectl --db daily.db show next -o json | grep -q '"state":"finished","priority":100'
+		placectl --db daily.db query "SELECT count(*) FROM jobs WHERE name = 'part' AND retry_of = 6 AND \"index\" = 2" -o id | grep -qx 1
+		grep -qx 'blue is 2' colour.1
+		grep -qx 'red,1' line.0
+		placectl --db daily.db check -q`,
 	"One that stays up": `
 		grep -q '^attempt 1$' placectl-1.out
 		grep -q '^attempt 2$' placectl-1.out
