@@ -89,3 +89,40 @@ func TestStartable(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreachedUntilClaimed: the reason that a job is not executed yet goes when it is.
+func TestUnreachedUntilClaimed(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 2)
+	reason := func(want string, fn func(*Tx) error) {
+		t.Helper()
+		if err := db.Update(fn); err != nil {
+			t.Fatal(err)
+		}
+		err := db.View(func(tx *Tx) error {
+			j, err := tx.Job(1)
+			if err == nil && j.Reason != want {
+				t.Errorf("the reason is %q, want %q", j.Reason, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	reason("", func(tx *Tx) error {
+		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Command: []string{"true"}})
+		if err == nil {
+			_, err = tx.Cycle(CycleSpec{By: BySupervisor})
+		}
+		return err
+	})
+	reason("no route", func(tx *Tx) error { return tx.Unreached(1, 1, "no route") })
+	claim := func(tx *Tx) error {
+		_, err := tx.Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		return err
+	}
+	reason("", claim)
+	reason("", func(tx *Tx) error { return tx.Unreached(1, 1, "no route") })
+}

@@ -38,7 +38,11 @@ func (r *runner) onBoot() (command, mark string, err error) {
 // unitPath is the file of the unit for a database.
 func (r *runner) unitPath() string {
 	name := strings.Trim(strings.ReplaceAll(r.databasePath(), "/", "-"), "-")
-	return filepath.Join(people.System.Home(uint32(os.Getuid())), ".config", "systemd", "user", "placectl-"+name+".service")
+	config := r.getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(config) {
+		config = filepath.Join(people.System.Home(uint32(os.Getuid())), ".config")
+	}
+	return filepath.Join(config, "systemd", "user", "placectl-"+name+".service")
 }
 
 // crontab is the user's, less the line of this database.
@@ -136,7 +140,7 @@ func (r *runner) installUnit(c *cli.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = launch.Output(r.ctx, cronTime, "systemctl", "--user", "enable", unit); err != nil {
+	if _, err = launch.Output(r.ctx, cronTime, "systemctl", "--user", "enable", path); err != nil {
 		return fmt.Errorf("%s was written, and there is neither crontab nor a systemd that takes it: %w", path, err)
 	}
 	r.notef("it is enabled; without a login it runs after loginctl enable-linger; placectl doctor --uninstall takes it out")

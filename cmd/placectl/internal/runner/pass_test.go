@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -62,5 +63,47 @@ func TestStartable(t *testing.T) {
 		if p.Turn(ctx); made-was > 1 || made > was != c.makes {
 			t.Errorf("%s: %d cycles, want one: %v", c.name, made-was, c.makes)
 		}
+	}
+}
+
+// TestPacing: turns and cycles leave time between each other, cycles more if they take long.
+func TestPacing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ took, pause time.Duration }{
+		{0, 20 * time.Millisecond}, {4 * time.Millisecond, 20 * time.Millisecond}, {10 * time.Millisecond, 50 * time.Millisecond},
+		{70 * time.Millisecond, 350 * time.Millisecond}, {time.Second, 350 * time.Millisecond},
+	} {
+		if got := pauseBehind(c.took); got != c.pause {
+			t.Errorf("a cycle takes %v: the pause is %v, want %v", c.took, got, c.pause)
+		}
+	}
+	s := newSite(t)
+	r := runnerIn(s.dir)
+	n := 0
+	r.Stamp = func() string { n++; return fmt.Sprint(n) }
+	p := r.NewPasses()
+	var is Startable
+	var began, ended []time.Time
+	p.Startable = func() (Startable, error) { return is, nil }
+	p.Cycle = func() (Cycled, error) {
+		began = append(began, time.Now())
+		time.Sleep(30 * time.Millisecond)
+		ended = append(ended, time.Now())
+		return Cycled{Startable: is}, nil
+	}
+	ctx := context.Background()
+	p.Turn(ctx)
+	is.Commits++
+	p.Turn(ctx)
+	if len(began) != 2 {
+		t.Fatalf("%d cycles, want 2", len(began))
+	}
+	if pause := began[1].Sub(ended[0]); pause < 150*time.Millisecond {
+		t.Errorf("a cycle begins %v after one of 30 ms", pause)
+	}
+	last := time.Now()
+	p.Turn(ctx)
+	if pause := time.Since(last); pause < leastPause {
+		t.Errorf("a turn without a cycle ends %v after the one before", pause)
 	}
 }
