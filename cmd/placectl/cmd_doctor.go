@@ -168,9 +168,9 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 	case hook.Program == nil:
 	case !hook.Failing.IsZero():
 		add("hook", attempts.Limited, "%s has been failing since %s, and %s; placectl cycle runs it again and says why",
-			strings.Join(hook.Program, " "), r.localTimes(hook.Failing.UTC().Format(time.RFC3339)), waitingEvents(hook.Behind))
+			strings.Join(hook.Program, " "), r.localTimes(hook.Failing.UTC().Format(time.RFC3339)), daily.WaitingEvents(hook.Behind))
 	default:
-		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), waitingEvents(hook.Behind))
+		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), daily.WaitingEvents(hook.Behind))
 	}
 	if len(mine) == 0 {
 		add("nodes", attempts.Limited, "none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
@@ -178,13 +178,6 @@ func (r *runner) examineFile(host string) ([]attempts.Finding, error) {
 		add("nodes", attempts.Works, "this host is %s", index.FoldNodeList(mine))
 	}
 	return out, nil
-}
-
-func waitingEvents(n uint64) string {
-	if n == 1 {
-		return "1 event waits for it"
-	}
-	return fmt.Sprintf("%d events wait for it", n)
 }
 
 func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }

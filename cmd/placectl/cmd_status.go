@@ -24,8 +24,8 @@ func statusVerb() *verb {
 		Usage:    "one screen: nodes, what runs, what waits, what happened lately, what is wrong",
 		May:      store.Anybody,
 		Description: "What is to be looked at: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
-			"jobs held because they failed, nodes that are down or were taken out for a reason; below each the command that does\n" +
-			"something about it. top is the same, live; stats has more numbers.",
+			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +
+			"the command that does something about it. top is the same, live; stats has more numbers.",
 		Access:  verbs.Reads,
 		Revives: true,
 		Example: "placectl status\nplacectl status -o json",

@@ -73,7 +73,7 @@ type Happening struct {
 
 // Warning is something that somebody should look at.
 type Warning struct {
-	Kind string `json:"kind"`         // overdue, starting, late, node, never, held
+	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that says more, or does something about it
@@ -92,13 +92,31 @@ func ReadStatus(tx *store.Tx) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{Now: tx.Now(), Stats: stats}
-	for _, read := range []func(*store.Tx) error{s.readRunning, s.readWaiting, s.readNodes, s.readRecent} {
+	for _, read := range []func(*store.Tx) error{s.readRunning, s.readWaiting, s.readNodes, s.readHook, s.readRecent} {
 		if err := read(tx); err != nil {
 			return nil, err
 		}
 	}
 	s.countOthers()
 	return s, nil
+}
+
+// readHook warns of a hook that takes no events.
+func (s *Status) readHook(tx *store.Tx) error {
+	h, err := tx.Hook().State()
+	if err == nil && !h.Failing.IsZero() {
+		s.warn("hook", strings.Join(h.Program, " "), "placectl cycle runs it again and says why", "the hook %s has been failing since %s; %s",
+			h.Program[0], h.Failing.UTC().Format(time.RFC3339), WaitingEvents(h.Behind))
+	}
+	return err
+}
+
+// WaitingEvents says how many events a hook has not taken yet.
+func WaitingEvents(n uint64) string {
+	if n == 1 {
+		return "1 event waits for it"
+	}
+	return fmt.Sprintf("%d events wait for it", n)
 }
 
 // kinds are the kinds of warnings, and of what there are more.
