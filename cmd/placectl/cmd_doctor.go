@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -63,6 +67,10 @@ func (r *runner) doctor(c *cli.Context) error {
 		if !r.overSSH() {
 			more, err := r.examineFile(host)
 			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+			if more, err = r.examineWays(host); err != nil {
 				return err
 			}
 			all = append(all, more...)
@@ -222,6 +230,43 @@ func (r *runner) examineDevices() attempts.Finding {
 }
 
 // examineSSH says whether other hosts can be reached.
+// wayTime is how long another host may take to answer.
+const wayTime = 10 * time.Second
+
+// examineWays has each other host reach the database as passes there do, where commands leave a
+// process that makes such passes.
+func (r *runner) examineWays(here string) ([]attempts.Finding, error) {
+	others := make(map[string]bool)
+	var database string
+	err := r.view(func(tx *store.Tx) error {
+		clear(others)
+		settings, err := tx.Settings()
+		if err != nil || settings.Start != store.StartAuto {
+			return err
+		}
+		database = cmp.Or(settings.LaunchDB, r.launchDB(here))
+		return tx.EachNode(func(n *index.Node) error {
+			if host := store.HostOfNode(n); n.State == index.Up && !store.SameHost(host, here) {
+				others[host] = true
+			}
+			return nil
+		})
+	})
+	ssh, none := launch.FindSSH()
+	if err != nil || len(others) == 0 || none != nil {
+		return nil, err
+	}
+	hosts := slices.Sorted(maps.Keys(others))
+	came := ssh.Each(r.ctx, hosts, wayTime, func(string) []string {
+		return []string{"placectl", "--db", database, "config", "get", "start", "-q"}
+	})
+	f := attempts.Finding{What: "ways", State: attempts.Works, Detail: text.Plural(len(hosts), "other host") + ": the database is reached from there as " + database}
+	if why := errors.Join(came...); why != nil {
+		f.State, f.Detail = attempts.Limited, "jobs do not run on other hosts that do not reach the database as "+database+" (the setting launch_db): "+strings.ReplaceAll(why.Error(), "\n", "; ")
+	}
+	return []attempts.Finding{f}, nil
+}
+
 func examineSSH() attempts.Finding {
 	if _, err := launch.FindSSH(); err != nil {
 		return attempts.Finding{What: "ssh", State: attempts.Limited, Detail: "there is none: jobs on other hosts, their logs and placectl on cannot be reached from here"}
