@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -57,7 +59,8 @@ func topVerb() *verb {
 		Usage:    "what runs and what waits, live",
 		May:      store.Anybody,
 		Description: "How much of each resource is taken, by queue; what runs, the next to end first; what waits, and why; what happened\n" +
-			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, the arrows scroll, ? helps.\n" +
+			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, ? helps.\n" +
+			"The arrows choose a job: k cancels it, if you say y, h holds and u unholds it, l shows its log, e explains.\n" +
 			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "look whether it has changed every `D`"},
@@ -151,6 +154,14 @@ func (v *topView) run(in *os.File, delay time.Duration) error {
 			process.DieBy(sig.(syscall.Signal))
 		case <-v.ctx.Done():
 			return v.ctx.Err()
+		}
+		if wish == daily.Act {
+			out, complaint, status, err := launch.Self(v.ctx, append([]string{"--db", v.databasePath()}, v.Deed()...)...)
+			if err != nil {
+				complaint = []byte(err.Error())
+			}
+			v.Done(status != exit.OK, string(out)+string(complaint))
+			wish = daily.Reread
 		}
 		if wish == daily.Quit {
 			return nil

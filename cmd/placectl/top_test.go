@@ -70,8 +70,17 @@ func TestTop(t *testing.T) {
 		}
 		top.waitFor(key.shows)
 	}
+	for _, key := range []struct{ press, shows string }{{"\x1b", "s order"}, {"s", "by state"}, {"s", "by what happens next"}, {"h", "choose a job"}, {"\x1b[B", "e explain"}, {"\x1b[B", "\x1b[7m"},
+		{"\x1b[F", "k cancel"}, {"k", "? y cancels"}, {"n", "k cancel"}, {"e", "Esc back"}, {"\x1b", "k cancel"}, {"h", "hold 3: done"}, {"h", "cannot be held"}, {"u", "unhold 3: done"}, {"\x1b[H", "k cancel"}, {"\x1b[A\x1b[A\x1b[A", "\x1b[7m1 "}, {"k", "cancel job 1?"}, {"y", "cancel 1: done"}} {
+		if _, err := top.Master.WriteString(key.press); err != nil {
+			t.Fatal(err)
+		}
+		top.waitFor(key.shows)
+	}
+	top.waitFor("0 running")
+	top.Master.WriteString("\x1b") //nolint:errcheck // it would be waited for
 	top.Resize(t, 9, 30)
-	top.waitFor("/ filt+")      // of a line that is longer
+	top.waitFor("f +")          // of a line that is longer
 	top.Master.WriteString("q") //nolint:errcheck // it would not end
 	if err := top.cmd.Wait(); err != nil {
 		t.Error("q: ", err)

@@ -26,11 +26,18 @@ type Top struct {
 
 	Attended *Attended
 
+	Said string   // what came of the last deed
+	Text []string // shown in place of jobs until Escape: a log, an explanation; nil for none
+
+	chosen string // the number of the job that the arrows have come to, "" for none
+	asks   bool   // whether to cancel it
 	filter string
 	typing bool // a filter is being typed
 	events bool // events in place of jobs
 	help   bool
 	scroll int
+	follow bool     // scroll to the chosen job
+	deed   []string // see Deed
 }
 
 // What a key asks of who runs the view.
@@ -42,7 +49,66 @@ const (
 	Redraw
 	Reread // another order was chosen
 	Quit
+	Act // something is wanted of the chosen job: see Deed
 )
+
+// deeds are what keys do to the chosen job: the words of a command line, without its number.
+var deeds = map[fullscreen.Key][]string{'h': {"hold"}, 'u': {"unhold"}, 'l': {"logs", "--tail", "1000"}, 'e': {"explain"}}
+
+// shows reports whether a deed is there for what it prints.
+func shows(verb string) bool { return verb == "logs" || verb == "explain" }
+
+// Deed is the command line that the last key wants to be carried out.
+func (t *Top) Deed() []string { return t.deed }
+
+// Done takes what came of it.
+func (t *Top) Done(failed bool, printed string) {
+	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
+	if shows(t.deed[0]) && !failed {
+		t.Text, t.scroll = lines, 0
+		if t.deed[0] == "logs" {
+			t.scroll = len(lines)
+		}
+		return
+	}
+	t.Said = t.deed[0] + " " + t.chosen + ": done"
+	if failed {
+		t.Said = strings.TrimPrefix(lines[len(lines)-1], "placectl: ")
+	}
+}
+
+// wants is the wish that a deed is carried out for the chosen job.
+func (t *Top) wants(words ...string) Wish {
+	if t.chosen == "" {
+		t.Said = "choose a job with the arrows first"
+		return Redraw
+	}
+	t.deed = slices.Concat(words, []string{t.chosen})
+	return Act
+}
+
+// choose moves the choice by so many of the jobs that are shown.
+func (t *Top) choose(by int) {
+	var shown []string
+	at := -1
+	for _, l := range t.Live.Lines {
+		if l.matches(t.filter) {
+			if l.Job == t.chosen {
+				at = len(shown)
+			}
+			shown = append(shown, l.Job)
+		}
+	}
+	if len(shown) == 0 {
+		t.chosen = ""
+		return
+	}
+	if at < 0 && by < 0 {
+		at = len(shown)
+	}
+	at = max(0, min(at+by, len(shown)-1))
+	t.chosen, t.follow = shown[at], true
+}
 
 // orders are what s goes through.
 var orders = []struct {
@@ -58,7 +124,37 @@ func (t *Top) Press(k fullscreen.Key) Wish {
 	if t.typing {
 		return t.typed(k)
 	}
+	t.Said = ""
+	if t.asks {
+		if t.asks = false; k == 'y' || k == 'Y' {
+			return t.wants("cancel")
+		}
+		return Redraw
+	}
 	t.help = t.help && k != fullscreen.Escape
+	if t.Text != nil && (k == fullscreen.Escape || k == 'q' || k == 'l' || k == 'e') {
+		t.Text, t.scroll = nil, 0
+		return Redraw
+	}
+	if jobs := !t.help && !t.events && t.Text == nil; jobs {
+		switch k {
+		case fullscreen.Up:
+			t.choose(-1)
+			return Redraw
+		case fullscreen.Down:
+			t.choose(1)
+			return Redraw
+		case 'k':
+			if t.chosen == "" {
+				return t.wants("cancel")
+			}
+			t.asks = true
+			return Redraw
+		}
+		if words, ok := deeds[k]; ok {
+			return t.wants(words...)
+		}
+	}
 	switch k {
 	case 'q', 'Q':
 		return Quit
@@ -72,14 +168,14 @@ func (t *Top) Press(k fullscreen.Key) Wish {
 	case '/':
 		t.typing, t.filter, t.scroll = true, "", 0
 	case fullscreen.Escape:
-		t.filter, t.scroll = "", 0
+		t.filter, t.scroll, t.chosen = "", 0, ""
 	case 'f':
 		t.events, t.scroll = !t.events, 0
-	case '?', 'h':
+	case '?':
 		t.help = !t.help
-	case fullscreen.Up, 'k':
+	case fullscreen.Up:
 		t.scroll--
-	case fullscreen.Down, 'j':
+	case fullscreen.Down:
 		t.scroll++
 	case fullscreen.PageUp:
 		t.scroll -= 10
@@ -124,6 +220,10 @@ func (t *Top) Lines(width, height int) [][]byte {
 	switch {
 	case t.help:
 		body = textLines(topHelp, width)
+	case t.Text != nil:
+		for _, line := range t.Text {
+			body = append(body, cutLine(line, width))
+		}
 	case t.events:
 		body = t.eventLines(width, len(t.Live.Events))
 	default:
@@ -134,16 +234,20 @@ func (t *Top) Lines(width, height int) [][]byte {
 		return append(append(head, body...), t.eventLines(width, 8)...)
 	}
 	room := max(height-len(head)-len(foot), 0)
-	if t.scroll == 0 && !t.help && !t.events {
+	at := t.inSight(room, len(body))
+	if t.scroll == 0 && !t.help && !t.events && t.Text == nil && at < 0 {
 		body = t.shareOut(body, width, room)
 	}
-	if !t.events && !t.help && room >= len(body)+4 {
+	if !t.events && !t.help && t.Text == nil && room >= len(body)+4 {
 		body = append(append(body, nil), t.eventLines(width, room-len(body)-1)...)
 	}
 	t.scroll = max(min(t.scroll, len(body)-room), 0)
 	fixed := 0 // the names of columns stay
-	if !t.help && len(body) > 0 {
+	if !t.help && t.Text == nil && len(body) > 0 {
 		fixed = min(1, room)
+	}
+	if at >= 0 && fixed+at < len(body) {
+		body[fixed+at] = slices.Concat([]byte("\x1b[7m"), body[fixed+at], []byte("\x1b[0m"))
 	}
 	shown := append([][]byte{}, body[:fixed]...)
 	shown = append(shown, body[min(fixed+t.scroll, len(body)):]...)
@@ -152,6 +256,33 @@ func (t *Top) Lines(width, height int) [][]byte {
 	}
 	lines := append(append(head, shown[:room]...), foot...)
 	return lines[:min(len(lines), height)]
+}
+
+// inSight is which of the jobs is the chosen one, -1 for none, and scrolls to where it can be
+// seen if it was chosen just now.
+func (t *Top) inSight(room, lines int) int {
+	at, i := -1, 0
+	for _, l := range t.Live.Lines {
+		if l.matches(t.filter) {
+			if l.Job == t.chosen {
+				at = i
+			}
+			i++
+		}
+	}
+	if at < 0 || t.help || t.events || t.Text != nil {
+		if at < 0 {
+			t.chosen = ""
+		}
+		return -1
+	}
+	if lines > i+2 { // too narrow for a line each
+		return -1
+	}
+	if t.follow {
+		t.scroll, t.follow = max(min(t.scroll, at), at-max(room-2, 0)), false
+	}
+	return at
 }
 
 // shareOut leaves, of jobs that are more than there is room for, half of the room to those
@@ -177,7 +308,10 @@ const topHelp = `
   s        order: what happens next, newest, by state
   /        only lines that have a word; Esc shows all again
   f        events in place of jobs, and back
-  arrows   scroll; PageUp, PageDown, Home, End too
+  arrows   choose a job; PageUp, PageDown, Home, End scroll
+  k        cancel the chosen job, if you say y
+  h u      hold it; let it go
+  l e      its log; why it is where it is; Esc goes back
   ?        this, and away with it`
 
 // textLines is a text, cut to a width.
@@ -250,11 +384,22 @@ func (t *Top) foot(width int) []byte {
 	if t.typing {
 		return t.bold("/"+t.filter+"_", width)
 	}
+	switch {
+	case t.asks:
+		return t.bold("cancel job "+t.chosen+"? y cancels, any other key does not", width)
+	case t.Said != "":
+		return t.bold(t.Said, width)
+	case t.Text != nil:
+		return t.bold("Esc back  arrows scroll", width)
+	}
 	text := "q quit  s order  / filter  f events  ? help"
 	for i := range orders {
 		if orders[i].order == t.Order {
 			text += "  by " + orders[i].text
 		}
+	}
+	if t.chosen != "" {
+		text = "k cancel  h hold  u unhold  l log  e explain  q quit  ? help  Esc none"
 	}
 	if t.filter != "" {
 		text = "/" + t.filter + "  " + text
