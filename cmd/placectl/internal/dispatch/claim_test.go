@@ -1,0 +1,63 @@
+package dispatch
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// TestClaimVerifies: an attempt at what its user has not signed cannot be claimed, whoever has started
+// its supervisor.
+func TestClaimVerifies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	if err := store.Create(path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.Update(func(tx *store.Tx) error {
+		defs, err := tx.Resources()
+		node := &index.Node{Name: "n"}
+		if err == nil {
+			err = node.SetAmount(defs, "ncpus", "4")
+		}
+		if err == nil {
+			_, err = tx.PutNode(node)
+		}
+		if err == nil {
+			_, err = tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}})
+		}
+		if err == nil {
+			_, err = tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, signed := range []bool{false, true} {
+		d := &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Host: "n", Environ: func() []string { return nil },
+			Verify: func(_, _ []byte) bool { return signed }, Distrusts: func() string { return "" }}
+		_, err := d.Claim(t.Context(), store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "n", PID: 3}})
+		if signed && err != nil || !signed && !errors.Is(err, store.ErrConflict) {
+			t.Errorf("signed %v: %v", signed, err)
+		}
+		var claimed bool
+		if err := db.View(func(tx *store.Tx) error {
+			j, err := tx.Job(1)
+			if err == nil {
+				claimed = j.Claimed
+			}
+			return err
+		}); err != nil || claimed != signed {
+			t.Errorf("signed %v: claimed %v, %v", signed, claimed, err)
+		}
+	}
+}
