@@ -328,7 +328,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 	return []string{"place 1:ncpus=1 -t 10h -o id", "submit 1:ncpus=1 -o id", "queue add " + queue + " -o id", "hold " + job, "unhold " + job,
 		"cycle", "node set " + node + " speed=2", "node drain " + node, "node resume " + node, "reserve r" + queue + " --nodes " + node + " --start now+9d -t 1h",
 		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h", "alter " + job + " --name x", "config set default_walltime=7200",
-		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job, "cancel " + job, "tx -f " + s.path("lines.tx"),
+		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job, "cancel " + job, "retry " + job, "signal " + job + " USR1 --timeout 0", "tx -f " + s.path("lines.tx"),
 		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node, "node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node, "node offline " + node,
 		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue,
 		"limit set user:* running=" + strconv.Itoa(300+i%5), "limit set user:u" + queue + " jobs=50", "limit rm user:u" + queue, "role add r" + queue + " operator", "role rm r" + queue + " operator", "account set a" + queue + " --shares 2", "account rm a" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),

@@ -156,6 +156,8 @@ func exampleDB(t *testing.T) string {
 		"1/bin/launch":  "#!/bin/sh\n",
 		"srv/launch":    "#!/bin/sh\n",
 		"cluster.csv":   "name,ncpus,mem\nm1,8,64gb\n",
+		"images.txt":    "a\nb\n",
+		"colours.csv":   "sky,blue\ngrass,green\n",
 		"trace.swf":     "; MaxProcs: 8\n1 0 0 60 2 -1 -1 2 60 -1 1 1 1 1 1 -1 -1 -1\n",
 	}
 	for name, said := range files {
