@@ -162,7 +162,7 @@ const walltimeOver = "it ran to the end of its walltime"
 
 // finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
 // tried again. A launcher is told to stop it, as its nodes are others' now. A job that was
-// placed, and that nobody executes, had its nodes for a time, which is over: it has finished.
+// placed, and not executed by a supervisor or launcher, had its nodes for a time: it has finished.
 // So have all jobs of a queue that is played forward.
 func (os overdue) finish(j *row.Job) error {
 	s := step{end: j.End, reason: walltimeOver}

@@ -18,7 +18,7 @@ import (
 //	enter  it gets nodes, counters and devices, all of them verified
 //	put    its row, the indexes that follow from it, and the event
 //
-// docs/states.md has the table of who asks for which change.
+// docs/states.md has the table of changes, and what asks for each.
 
 // stage is where a job is in its life.
 type stage uint8
@@ -48,7 +48,7 @@ type leaving uint8
 const (
 	stopped   leaving = iota // it may still be executed: a launcher is told to stop it
 	exited                   // it has ended, or was told to stop long enough ago
-	neverTold                // nobody was told to execute it: nothing of it counts
+	neverTold                // no launcher and no pass was told to execute it: nothing of it counts
 )
 
 // step is what becomes of a job. Of plan, keeps and begins at most one is set: how it enters.

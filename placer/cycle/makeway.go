@@ -245,7 +245,7 @@ func (t *trial) Keep(i int) error {
 	}
 	back, err := t.pass.host.PutBack(t.held[i])
 	if err == nil && !back {
-		err = errors.New("a start was to be taken back, and has lost its room")
+		err = errors.New("a start could not be taken back: its room is lost")
 	}
 	return err
 }
