@@ -46,7 +46,9 @@ func (m *queueModel) cycle() {
 // orderHolds: of jobs that were ready, none was left that could have started in place of those
 // behind it that this cycle has started, and plans and claims behind it; those of jobs before it
 // stand. A job that had a plan already moves within the plans of others. Under first come, first
-// served nobody passes one that no limit keeps. With shares this is said within a class.
+// served nobody passes one that no limit keeps. With shares this is said within a class, where no
+// plan of another class has moved: such a plan stays in the way of a job until one of its own class
+// puts it off.
 func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	for id, j := range now {
@@ -67,6 +69,9 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 		}
 		behind := func(s *row.Job) bool {
 			return s.Queued && precedes(j, s) && !m.goesBefore(s, j) && (m.classes == nil || s.Class == j.Class)
+		}
+		if m.classes != nil && otherPlansMoved(before, now, j.Class) {
+			continue
 		}
 		var passed []uint64
 		for _, s := range now {
@@ -116,6 +121,16 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			m.told("%v", err)
 		}
 	}
+}
+
+// otherPlansMoved reports whether a cycle has moved plans of other classes than one.
+func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, class string) bool {
+	for id, was := range before {
+		if is := now[id]; was.State == JobReserved && was.Queued && was.Class != class && (is.State == JobQueued || is.Start != was.Start) {
+			return true
+		}
+	}
+	return false
 }
 
 // goesBefore reports whether jobs make way for a job, another among them, whatever their order.
@@ -189,8 +204,8 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
 }
 
-// still: a cycle at the same instant as another starts, stops and cancels nobody, and plans nothing
-// anew, but for a few. It commits nothing,
+// still: a cycle at the same instant as another starts, stops and cancels no job, and plans
+// none anew, but for a few. It commits nothing,
 // where no job is overdue: a plan that such a job keeps from being made anew may be written again.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {

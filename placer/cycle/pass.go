@@ -26,7 +26,7 @@ type Pass struct {
 	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
-	held      []*Job                   // jobs that start, if nobody whom they make way for wants their nodes
+	held      []*Job                   // jobs that start, unless one that they make way for wants their nodes
 	rounds    int                      // how often the queue was gone through
 	anew      bool                     // jobs have made way: the queue is gone through anew
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
@@ -111,7 +111,7 @@ func (p *Pass) begin(queue []*Job) {
 	}
 }
 
-// run reports whether one that nobody may pass keeps the rest waiting.
+// run reports whether a job that may not be passed keeps the rest waiting.
 func (p *Pass) run() (blocked bool, err error) {
 	for i := 0; i < len(p.queue); i++ {
 		j, rest := p.queue[i], p.queue[i+1:]
