@@ -229,7 +229,9 @@ func (f *Fields) Blob(name string, v *[]byte) {
 // Int is a number that may be negative.
 func Int[T number](f *Fields, name string, v *T) {
 	if f.bytes() {
-		*v = T(f.ivar(int64(*v)))
+		if n := f.ivar(int64(*v)); f.dir == reading { // a row that is written may be shared
+			*v = T(n)
+		}
 		return
 	}
 	numberAside(f, name, v)
@@ -238,7 +240,9 @@ func Int[T number](f *Fields, name string, v *T) {
 // Uint is a number from 0 on.
 func Uint[T number](f *Fields, name string, v *T) {
 	if f.bytes() {
-		*v = T(f.uvar(uint64(*v)))
+		if n := f.uvar(uint64(*v)); f.dir == reading {
+			*v = T(n)
+		}
 		return
 	}
 	numberAside(f, name, v)
@@ -275,7 +279,9 @@ func Fixed[T ~uint32 | ~int32](f *Fields, name string, v *T) {
 func (f *Fields) At(name string, v *int64, is Clock) {
 	switch f.dir {
 	case writing, reading:
-		*v = f.ivar(*v)
+		if n := f.ivar(*v); f.dir == reading {
+			*v = n
+		}
 	case timing:
 		*v = f.clock.at(*v, is)
 	case namingFields:
@@ -288,7 +294,9 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 // AtAfter is an instant as its distance from another one.
 func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	if f.bytes() {
-		*v = from + f.ivar(*v-from)
+		if n := f.ivar(*v - from); f.dir == reading {
+			*v = from + n
+		}
 		return
 	}
 	f.At(name, v, is)
@@ -562,7 +570,9 @@ func Counts[T number](f *Fields, name string, of []T) {
 // Delta is a number as its distance from one that is not greater.
 func Delta[T number](f *Fields, name string, v *T, from T) {
 	if f.bytes() {
-		*v = from + T(f.uvar(uint64(*v-from)))
+		if n := f.uvar(uint64(*v - from)); f.dir == reading {
+			*v = from + T(n)
+		}
 		return
 	}
 	numberAside(f, name, v)

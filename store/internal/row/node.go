@@ -56,7 +56,10 @@ func nodeHead(f *Fields, n *index.Node) {
 	if f.More(true) { // rows of before there was sharing end here
 		Byte(f, "sharing", &n.Sharing)
 	}
-	if n.Lessened = n.Lessened || f.dir == reading; f.More(true) { // as do those that do not know
+	if f.dir == reading {
+		n.Lessened = true
+	}
+	if f.More(true) { // as do those that do not know
 		f.Bool("lessened", &n.Lessened)
 	}
 	f.Must(n.Sharing.Valid())

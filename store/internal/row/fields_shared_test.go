@@ -1,0 +1,24 @@
+package row
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/placectl/placectl/index"
+)
+
+// TestWrittenRowsAreShared: nothing is written into a row while it is encoded, so that several
+// goroutines may encode one. The race detector notices.
+func TestWrittenRowsAreShared(t *testing.T) {
+	n := &index.Node{Name: "n1", Bucket: 3, Priority: 2, Speed: 1, Features: []string{"a"}}
+	n.Set(index.NCPUs, index.Value{Num: 4})
+	j := &Job{ID: 1, State: JobRunning, Walltime: 60, Submit: 5, Start: 10, End: 70, User: "ann", Chunks: []JobChunk{{Count: 1, Nodes: []JobNode{{Node: 7, Chunks: 1}}}}}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			EncodeNode(n)
+			EncodeJob(j)
+		})
+	}
+	group.Wait()
+}
