@@ -73,7 +73,7 @@ func (r *runner) noteMade() {
 }
 
 func (r *runner) attendPlace(settings *store.Settings) attend.Place {
-	return attend.Place{Dir: cmp.Or(settings.StateDir, attempts.DefaultState(os.Getuid())), Database: r.databasePath()}
+	return attend.At(cmp.Or(settings.StateDir, attempts.DefaultState(os.Getuid())), r.databasePath())
 }
 
 // leave leaves an attendant behind, once the answer is out. If that fails nothing is taken

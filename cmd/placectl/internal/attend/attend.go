@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +33,19 @@ import (
 type Place struct {
 	Dir      string
 	Database string // its absolute path
+	base     string // what the names of the files begin with
 	second   bool   // of an attendant beside one that does not go on
+}
+
+// At is the place in a directory for a database. Every path that leads to the database gives
+// the same.
+func At(dir, database string) Place {
+	real, err := filepath.EvalSymlinks(database)
+	if err != nil {
+		real = database
+	}
+	sum := sha256.Sum256([]byte(real))
+	return Place{Dir: dir, Database: database, base: dir + "/attend." + hex.EncodeToString(sum[:8])}
 }
 
 // Second is the place of an attendant beside one that is stopped. Two do no harm.
@@ -41,24 +54,22 @@ func (p Place) Second() Place {
 	return p
 }
 
-// name is the path of one of the files. Every path that leads to a database gives the same.
+// name is the path of one of the files.
 func (p Place) name(suffix string) string {
-	database, err := filepath.EvalSymlinks(p.Database)
-	if err != nil {
-		database = p.Database
-	}
 	if p.second {
 		suffix = ".second" + suffix
 	}
-	sum := sha256.Sum256([]byte(database))
-	return filepath.Join(p.Dir, "attend."+hex.EncodeToString(sum[:8])+suffix)
+	return p.base + suffix
 }
 
 func (p Place) prepare() error {
-	if err := os.Mkdir(p.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
 	info, err := os.Lstat(p.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(p.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		info, err = os.Lstat(p.Dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -68,8 +79,18 @@ func (p Place) prepare() error {
 	return nil
 }
 
+// open leaves out what os.OpenFile does so that others can wait for a file: each command
+// that changes something comes by here.
 func (p Place) open(suffix string, flags int) (*os.File, error) {
-	return os.OpenFile(p.name(suffix), flags|unix.O_NOFOLLOW, 0o600)
+	for {
+		switch fd, err := unix.Open(p.name(suffix), flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err {
+		case nil:
+			return os.NewFile(uintptr(fd), p.name(suffix)), nil
+		case unix.EINTR:
+		default:
+			return nil, &os.PathError{Op: "open", Path: p.name(suffix), Err: err}
+		}
+	}
 }
 
 // Lock is held by the attendant. It is an open file: a process that inherits it holds it, too.
@@ -154,7 +175,12 @@ func (l *Lock) write(r *Record) error {
 
 // Read is what the lock file says; the zero Record if it says nothing.
 func (p Place) Read() (r Record) {
-	text, err := os.ReadFile(p.name(""))
+	f, err := p.open("", os.O_RDONLY)
+	if err != nil {
+		return Record{}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
 	if err != nil || bytejson.Unmarshal(bytes.TrimSpace(text), &r) != nil {
 		return Record{}
 	}

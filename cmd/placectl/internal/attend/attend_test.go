@@ -15,7 +15,7 @@ import (
 
 func place(t *testing.T) Place {
 	dir := t.TempDir()
-	return Place{Dir: filepath.Join(dir, "state"), Database: filepath.Join(dir, "p.db")}
+	return At(filepath.Join(dir, "state"), filepath.Join(dir, "p.db"))
 }
 
 // attendant is one of a test, with a counter for a database.
@@ -317,5 +317,28 @@ func TestHolders(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() { first.Close() })
 	if before := left; leave(false, false) || left != before+1 {
 		t.Error("one that dies was not waited for")
+	}
+}
+
+// BenchmarkLeave measures what a command pays where an attendant is there already.
+func BenchmarkLeave(b *testing.B) {
+	dir := b.TempDir()
+	p := At(dir, filepath.Join(dir, "p.db"))
+	lock, err := p.Try()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer lock.Close()
+	if err := lock.Hold(os.Getpid(), 0, time.Now()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := lock.Listen(); err != nil {
+		b.Fatal(err)
+	}
+	lives := func(int, uint64) (bool, bool) { return true, false }
+	for b.Loop() {
+		if err := p.Leave(true, time.Now(), lives, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
