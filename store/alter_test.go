@@ -124,3 +124,56 @@ func TestAlterRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestAlterCarries: what a job carries can be changed by its owner alone, is signed anew, and
+// leaves what other jobs carry as it is.
+func TestAlterCarries(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 4)
+	ann, bob, root := &Actor{UID: 1001, User: "ann"}, &Actor{UID: 1002, User: "bob"}, &Actor{User: "root"}
+	sign := func(text []byte) []byte { return append([]byte("signed "), text...) }
+	signer := func(text []byte) ([]byte, error) { return sign(text), nil }
+	db.opt.Actor = ann
+	ask := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 2, Command: []string{"true"},
+		Payload: &Payload{Dir: "/a", Owner: &Submitter{UID: 1001, Name: "ann"}}, Sign: signer}
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Submit(ask); return err }); err != nil {
+		t.Fatal(err)
+	}
+	other := Alteration{Payload: func(p *Payload) error { p.Dir, p.Ending.Retries = "/b", 3; return nil }, Sign: signer}
+	for _, who := range []*Actor{bob, root} {
+		db.opt.Actor = who
+		before := dumpAll(t, db)
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Alter(1, other); return err }); !errors.Is(err, ErrNotPermitted) {
+			t.Errorf("by %s: %v", who.User, err)
+		}
+		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
+			t.Errorf("by %s (-before +after)\n%s", who.User, diff)
+		}
+	}
+	db.opt.Actor = ann
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Alter(1, other); return err }); err != nil {
+		t.Fatal(err)
+	}
+	err := db.View(func(tx *Tx) error {
+		for id, want := range map[uint64]string{1: "/b", 2: "/a"} {
+			p, err := tx.Payload(id)
+			if err != nil {
+				return err
+			}
+			if p.Dir != want || p.Owner == nil || p.Owner.UID != 1001 {
+				t.Errorf("job %d carries %+v", id, p)
+			}
+			text, signature, err := tx.Signed(id)
+			if err != nil {
+				return err
+			}
+			if !cmp.Equal(sign(text), signature) {
+				t.Errorf("the signature of job %d is of something else", id)
+			}
+		}
+		return nil
+	})
+	if list := findings(t, db); err != nil || len(list) > 0 {
+		t.Error(err, list)
+	}
+}

@@ -146,6 +146,7 @@ type Job struct {
 
 	RetryOf uint64 // the job that it does once more: see Tx.Retry; 0 for none
 	Line    string // of a Submission of Each: the line that it is for
+	Comment string // a word of its user
 	Paused  bool   // its processes have been sent STOP and not CONT since
 }
 
@@ -224,7 +225,7 @@ func jobOf(j *row.Job) *Job {
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
 	}
 }
 
@@ -244,7 +245,7 @@ func (j *Job) row() row.Job {
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
 	}
 }
 

@@ -160,6 +160,49 @@ func (p *Payload) check() error {
 	return p.Ending.Check()
 }
 
+// fits verifies what a job is to carry beside what it asks for.
+func (p *Payload) fits(selects string) error {
+	if p != nil && p.Ending.RetryMem != 0 && !strings.Contains(selects, "mem=") {
+		return fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
+	}
+	return nil
+}
+
+// changed is what a job that is to ask for a select carries, once it has been changed. Only its
+// owner may change that: it is what the owner's processes execute.
+func (ps payloads) changed(j *row.Job, selects string, change func(*Payload) error) (*Payload, error) {
+	p, err := ps.of(j)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it runs no command of ours: there is nothing of it to change")
+	}
+	if a := ps.db.opt.Actor; a != nil && p.Owner != nil && a.UID != p.Owner.UID {
+		return nil, fmt.Errorf("%w: what job %d executes is signed by %s, who alone can change it", ErrNotPermitted, j.ID, p.Owner.Name)
+	}
+	if err := change(p); err != nil {
+		return nil, err
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return p, p.fits(selects)
+}
+
+// replace has a job carry something else, and signs it. The job is put by the caller.
+func (ps payloads) replace(j *row.Job, p *Payload, sign Signer) error {
+	key, err := ps.carry(p, 1)
+	if err != nil {
+		return err
+	}
+	if err := ps.drop(map[row.PayloadKey]uint64{j.Payload: 1}); err != nil {
+		return err
+	}
+	j.Payload, j.Signature = key, nil
+	return ps.sign(sign, j)
+}
+
 // Payload is what a job carries besides its command, nil where it carries nothing: it was
 // placed, or submitted by an older version. It fails with ErrNotFound when there is no
 // such job.

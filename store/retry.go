@@ -55,7 +55,7 @@ func (ws waiting) retry(ids []uint64, sign Signer) (list []*row.Job, err error) 
 // together reports whether two jobs are of an array, and ask for the same still.
 func together(a, b *row.Job) bool {
 	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && a.Walltime == b.Walltime && a.Priority == b.Priority &&
-		a.NoRequeue == b.NoRequeue && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
+		a.NoRequeue == b.NoRequeue && a.Comment == b.Comment && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
 }
 
 // requestOf is what a job has asked for.
@@ -68,7 +68,7 @@ func requestOf(j *row.Job) placer.Request {
 // onceMore is the submission of jobs that ask for the same.
 func (ws waiting) onceMore(jobs []*row.Job) (*Submission, error) {
 	first := jobs[0]
-	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command}
+	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command, Comment: first.Comment}
 	if first.Deadline >= ws.now+first.Walltime {
 		s.Deadline = instant(first.Deadline)
 	}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/placer"
@@ -28,6 +27,7 @@ type Submission struct {
 	Reason    string    // why it is held
 	NoRequeue bool      // not queued again when it is stopped for another class
 	Each      []Element // in place of Array: what each of its jobs executes
+	Comment   string    // a word of the submitter
 	Attended  bool      // the submitter waits for the start and launches it himself
 	Command   []string
 	Payload   *Payload // what it carries besides its command; nil for nothing
@@ -183,8 +183,8 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	if err := s.Payload.check(); err != nil {
 		return nil, "", err
 	}
-	if s.Payload != nil && s.Payload.Ending.RetryMem != 0 && !strings.Contains(s.Select, "mem=") {
-		return nil, "", fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
+	if err := s.Payload.fits(s.Select); err != nil {
+		return nil, "", err
 	}
 	after, err := ws.dependencies(dependencies(s.After))
 	if err != nil {
@@ -196,7 +196,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 	}
 	j = ws.plans().newcomer(s.Request, a, defs)
 	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
-	j.Priority, j.Begin, j.Deadline, j.After, j.Command = s.Priority, begin, deadline, after, s.Command
+	j.Priority, j.Begin, j.Deadline, j.After, j.Command, j.Comment = s.Priority, begin, deadline, after, s.Command, s.Comment
 	if err := ws.counters().admit(j, a.Spec, int64(s.count()), true); err != nil {
 		return nil, "", err
 	}
@@ -298,6 +298,7 @@ func (ws waiting) dependencies(list []row.Dependency) ([]row.Dependency, error) 
 // stays. A request that changes is read anew, as if it came now.
 type Alteration struct {
 	Name, User, Account, Queue, Class *string
+	Comment                           *string
 	Select, Place, Reservation        *string
 	Policy, Access                    *string
 	Prefer                            *[]string
@@ -306,18 +307,20 @@ type Alteration struct {
 	Begin, Deadline                   *time.Time
 	After                             *[]Dependency
 	NoRequeue                         *bool
-	Notes                             []string // what somebody is to know of it: events of the job
+	Payload                           func(*Payload) error // changes what it carries, which only its owner may
+	Sign                              Signer               // signs that; nil: it stays unsigned
+	Notes                             []string             // events of the job say them
 }
 
 // bare reports whether an alteration changes nothing of a job.
 func (a Alteration) bare() bool {
-	a.Notes = nil
+	a.Notes, a.Sign = nil, nil
 	return reflect.ValueOf(a).IsZero()
 }
 
 // Alter changes a job that waits in the queue, held or not; one with a planned start gives
 // that up, and is planned anew. It keeps its number, its place among those of its priority,
-// and what it carries. Of a job that runs the name, the priority and the walltime can change,
+// and what it carries. Of a job that runs the name, the comment, the priority and the walltime can change,
 // the latter as Extend has it. Notes alone leave a job as it is. It fails with a Conflict if
 // the job has ended, or runs and something else is to change, and with what Submit fails with.
 func (tx *Tx) Alter(id uint64, a Alteration) (*Job, error) {
@@ -353,6 +356,10 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 	if without != nil {
 		return nil, ws.spoil(without)
 	}
+	var carried *Payload
+	if err == nil && a.Payload != nil {
+		carried, err = ws.payloads().changed(j, next.Select, a.Payload)
+	}
 	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
 		err = fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)
 	}
@@ -364,14 +371,19 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 			return nil, err
 		}
 	}
+	if carried != nil {
+		if err := ws.payloads().replace(j, carried, a.Sign); err != nil {
+			return nil, ws.spoil(err)
+		}
+	}
 	return j, ws.spoil(errors.Join(ws.noted(j, a.Notes), ws.altered(j, next, never)))
 }
 
 // alterRunning changes a job that runs: what it has of its nodes stays.
 func (ws waiting) alterRunning(j *row.Job, a *Alteration) (*row.Job, error) {
 	rest := *a
-	if rest.Name, rest.Priority, rest.Walltime = nil, nil, nil; !rest.bare() {
-		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its priority and its walltime can change")
+	if rest.Name, rest.Priority, rest.Walltime, rest.Comment = nil, nil, nil, nil; !rest.bare() {
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its comment, its priority and its walltime can change")
 	}
 	if a.Priority != nil {
 		if err := ws.mayRank(*a.Priority); err != nil {
@@ -390,6 +402,7 @@ func (ws waiting) alterRunning(j *row.Job, a *Alteration) (*row.Job, error) {
 	change := func() {
 		set(&j.Name, a.Name)
 		set(&j.Priority, a.Priority)
+		set(&j.Comment, a.Comment)
 	}
 	err := errors.Join(ws.noted(j, a.Notes), ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
 	if err != nil {
@@ -404,7 +417,7 @@ func badPriority(p int64) error {
 
 // of is the submission that a job would be of, altered.
 func (a *Alteration) of(j *row.Job) Submission {
-	s := Submission{Request: j.Request(), Priority: j.Priority, Begin: instant(j.Begin), Deadline: instant(j.Deadline), NoRequeue: j.NoRequeue,
+	s := Submission{Request: j.Request(), Comment: j.Comment, Priority: j.Priority, Begin: instant(j.Begin), Deadline: instant(j.Deadline), NoRequeue: j.NoRequeue,
 		Attended: j.Attended, After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) })}
 	s.Walltime = time.Duration(j.Walltime) * time.Second
 	for to, is := range map[*string]*string{&s.Name: a.Name, &s.User: a.User, &s.Account: a.Account, &s.Queue: a.Queue, &s.Class: a.Class,
@@ -412,6 +425,7 @@ func (a *Alteration) of(j *row.Job) Submission {
 		set(to, is)
 	}
 	set(&s.Prefer, a.Prefer)
+	set(&s.Comment, a.Comment)
 	set(&s.Walltime, a.Walltime)
 	set(&s.Priority, a.Priority)
 	set(&s.Begin, a.Begin)
@@ -437,6 +451,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
+	j.Comment = next.Comment
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
 	if err := ws.loaded.book.Kept(j, had); err != nil {
 		return err

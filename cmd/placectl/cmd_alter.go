@@ -13,10 +13,12 @@ import (
 // alterable are the flags of submit that alter takes, as far as they are not those that a
 // running job may have changed, too.
 var alterable = []string{"select", "place", "queue", "class", "account", "policy", "prefer", "access", "reservation",
-	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}
+	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue",
+	"chdir", "export", "umask", "compat", "out", "err", "out-mode", "mail", "mail-to",
+	"retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace"}
 
 // alterableRunning are those that a running job may have changed.
-var alterableRunning = []string{"name", "walltime", "priority"}
+var alterableRunning = []string{"name", "walltime", "priority", "comment"}
 
 func alterVerb() *verb {
 	var flags []cli.Flag
@@ -33,7 +35,8 @@ func alterVerb() *verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "The flags are those of submit, and what they do not name stays. Limits, rights and deadlines hold as at\n" +
 			"submission. A job with a planned start gives it up, and is planned anew. A running job may get another name,\n" +
-			"priority and walltime (+30m: so much more). If one of several jobs cannot be changed, none is.",
+			"comment, priority and walltime (+30m: so much more). The directory, the environment, the output, retries and mail\n" +
+			"are for the job's own user to change, whose signature they need. If one of several jobs cannot be changed, none is.",
 		Flags:    slices.Concat(request.Size(), flags),
 		Access:   verbs.Writes,
 		Brief:    true,
@@ -67,7 +70,7 @@ func (r *runner) alter(c *cli.Context) error {
 		if err := dependencies(tx, c, &sub); err != nil {
 			return err
 		}
-		a, err := alteration(&sub, given)
+		a, err := r.alteration(c, &sub, given)
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,10 @@ func (v *topView) run(in *os.File, delay time.Duration) error {
 		case <-s.Resized:
 			wish = daily.Redraw
 		case <-ticks.C:
-			if v.hasChanged() {
+			switch {
+			case v.Follows():
+				wish = daily.Act
+			case v.hasChanged():
 				wish = daily.Reread
 			}
 		case sig := <-s.Ended:

@@ -50,6 +50,7 @@ func submitVerb() *verb {
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
+			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "a `WORD` of yours about it, which show and query know"},
 			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
 			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
 			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
@@ -189,7 +190,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 
 // itsTurn reads what says when a job may have its turn.
 func (r *runner) itsTurn(c *cli.Context, s *store.Submission) (err error) {
-	s.Priority, s.NoRequeue = c.Int64("priority"), c.Bool("no-requeue")
+	s.Priority, s.NoRequeue, s.Comment = c.Int64("priority"), c.Bool("no-requeue"), c.String("comment")
 	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
 		if !c.IsSet(flag) {
 			continue

@@ -135,6 +135,22 @@ alter 2 --afterok=1
 alter 2 --afternotok=1
 alter 2 --afterany=1
 alter 2 --no-requeue
+alter 2 --comment=x
+alter 7 --chdir=@
+alter 7 --export=X=2
+alter 7 --umask=027
+alter 7 --out=x.%j
+alter 7 --err=y.%j
+alter 7 --out-mode=append
+alter 7 --compat=slurm
+alter 7 --retries=3
+alter 7 --retries=3 --retry-on=75
+alter 7 --retries=3 --retry-wait=5
+alter 7 --mem=1gb --retries=3 --retry-on=oom --retry-mem=x2
+alter 7 --signal=USR1
+alter 7 --grace=5
+alter 7 --mail=end
+alter 7 --mail=end --mail-to=ann@site
 alter 2 --priority=3 --dry-run
 extend 1 --walltime=9h
 extend 1 --walltime=9h --dry-run
@@ -333,6 +349,7 @@ submit 1 --begin=now+1h
 submit 1 --deadline=now+9h
 submit 1 --hold
 submit 1 --no-requeue
+submit 1 --comment=x
 submit 1 --requestor=ci-1
 submit 1 --dry-run
 reserve r --walltime=1h --nodes=n2

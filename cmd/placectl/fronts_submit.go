@@ -19,6 +19,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
 )
 
 // Submit submits as our own verb does: the options of qsub or sbatch become flags of
@@ -281,7 +282,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 			sub.Queue = ""
 		}
 	}
-	a, err := alteration(&sub, sc.counts)
+	a, err := r.alteration(c, &sub, sc.counts)
 	if err != nil {
 		return err
 	}
@@ -301,11 +302,20 @@ func fixed(g verbs.Given) error {
 }
 
 // alteration is what the options change of a job, of which a submission has the values.
-func alteration(sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
+func (r *runner) alteration(c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
+	from, err := r.process()
+	if err != nil {
+		return a, err
+	}
 	for _, g := range given {
 		switch g.Name() {
+		case "chdir", "export", "umask", "compat", "out", "err", "out-mode", "mail", "mail-to",
+			"retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace":
+			a.Payload, a.Sign = func(p *store.Payload) error { return from.Change(c, p) }, r.sign
 		case "name":
 			a.Name = &sub.Name
+		case "comment":
+			a.Comment = &sub.Comment
 		case "user":
 			a.User = &sub.User
 		case "policy":

@@ -80,19 +80,28 @@ func (r *runner) carriedScript() (*script, error) {
 	return &script{Script: s}, err
 }
 
-// payload is what a job is to carry: the script, nil for none, and the surroundings of
-// this process.
-func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
+// process is this process as one that submits.
+func (r *runner) process() (from payload.Process, err error) {
 	me, err := r.me()
 	if err != nil {
-		return nil, err
+		return from, err
 	}
-	from := payload.Process{Me: me, Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
+	from = payload.Process{Me: me, Environ: r.environ, Database: r.DB, Note: r.notef, Detail: r.debugf, Original: r.front != nil}
 	if r.front != nil && r.front.Family == directives.PBS {
 		from.Export = "none" // PBS_O_ variables are made of it; -v and -V add
 	}
 	if r.carried != nil {
 		from.Environ, from.Carried = r.carried.Environ, r.carried
+	}
+	return from, nil
+}
+
+// payload is what a job is to carry: the script, nil for none, and the surroundings of
+// this process.
+func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
+	from, err := r.process()
+	if err != nil {
+		return nil, err
 	}
 	if s == nil {
 		return from.Read(c, nil)

@@ -118,6 +118,7 @@ type Job struct {
 
 	RetryOf uint64 // the job that it does once more, 0 for none
 	Line    string // of submit --each: the line that it is for, "" for none
+	Comment string // a word of its user, "" for none
 	Paused  bool   // its processes have been sent STOP and not CONT since
 }
 

@@ -108,7 +108,7 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine
+		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
 	}
@@ -156,6 +156,9 @@ func restFields(f *Fields, j *Job) {
 	}
 	if further&moreLine != 0 {
 		f.Text("line", &j.Line)
+	}
+	if further&moreComment != 0 {
+		f.Text("comment", &j.Comment)
 	}
 }
 
@@ -283,6 +286,7 @@ const (
 	moreRetryOf
 	moreLine
 	morePaused // nothing follows
+	moreComment
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -309,6 +313,7 @@ func (j *Job) tail() (parts byte, further uint64) {
 	more(moreRetryOf, j.RetryOf != 0)
 	more(moreLine, j.Line != "")
 	more(morePaused, j.Paused)
+	more(moreComment, j.Comment != "")
 	is(tailMore, further != 0)
 	return parts, further
 }

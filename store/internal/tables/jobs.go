@@ -81,6 +81,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		boolColumn("paused", "its processes were sent STOP, and not CONT since", func(r *jobCursor) bool { return r.job().Paused }),
 		numberColumn("retry_of", "the job that it does once more", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
 		text("line", "the line of submit --each that it is for", func(j *row.Job) string { return j.Line }),
+		text("comment", "a word of its user", func(j *row.Job) string { return j.Comment }),
 	}}
 	for i := range t.columns {
 		if t.columns[i].Name == "state" {

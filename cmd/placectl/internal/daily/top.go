@@ -36,6 +36,8 @@ type Top struct {
 	events bool // events in place of jobs
 	help   bool
 	scroll int
+	end    bool     // the end of the text was in sight
+	place  int      // of the chosen job among those that were shown
 	follow bool     // scroll to the chosen job
 	deed   []string // see Deed
 }
@@ -61,14 +63,23 @@ func shows(verb string) bool { return verb == "logs" || verb == "explain" }
 // Deed is the command line that the last key wants to be carried out.
 func (t *Top) Deed() []string { return t.deed }
 
+// Follows reports whether a log is shown: the same deed then reads it again, from time to time.
+func (t *Top) Follows() bool { return t.Text != nil && t.deed[0] == "logs" }
+
 // Done takes what came of it.
 func (t *Top) Done(failed bool, printed string) {
 	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
 	if shows(t.deed[0]) && !failed {
-		t.Text, t.scroll = lines, 0
-		if t.deed[0] == "logs" {
+		switch {
+		case t.deed[0] != "logs":
+			t.scroll = 0
+		case t.Text == nil || t.end:
 			t.scroll = len(lines)
 		}
+		t.Text = lines
+		return
+	}
+	if t.Follows() { // the log cannot be read just now
 		return
 	}
 	t.Said = t.deed[0] + " " + t.chosen + ": done"
@@ -103,11 +114,17 @@ func (t *Top) choose(by int) {
 		t.chosen = ""
 		return
 	}
-	if at < 0 && by < 0 {
+	switch { // it has gone: the one that has taken its place is next, or the one before
+	case at >= 0:
+	case t.place > 0 && by > 0:
+		at = t.place - 1
+	case t.place > 0:
+		at = t.place
+	case by < 0:
 		at = len(shown)
 	}
 	at = max(0, min(at+by, len(shown)-1))
-	t.chosen, t.follow = shown[at], true
+	t.chosen, t.place, t.follow = shown[at], at, true
 }
 
 // orders are what s goes through.
@@ -168,7 +185,7 @@ func (t *Top) Press(k fullscreen.Key) Wish {
 	case '/':
 		t.typing, t.filter, t.scroll = true, "", 0
 	case fullscreen.Escape:
-		t.filter, t.scroll, t.chosen = "", 0, ""
+		t.filter, t.scroll, t.chosen, t.place = "", 0, "", 0
 	case 'f':
 		t.events, t.scroll = !t.events, 0
 	case '?':
@@ -212,10 +229,6 @@ func (t *Top) typed(k fullscreen.Key) Wish {
 // neither keys nor scrolling.
 func (t *Top) Lines(width, height int) [][]byte {
 	head := t.head(width, height)
-	foot := [][]byte(nil)
-	if height > 0 {
-		foot = [][]byte{t.foot(width)}
-	}
 	var body [][]byte
 	switch {
 	case t.help:
@@ -233,7 +246,7 @@ func (t *Top) Lines(width, height int) [][]byte {
 		body = append(body, nil)
 		return append(append(head, body...), t.eventLines(width, 8)...)
 	}
-	room := max(height-len(head)-len(foot), 0)
+	room := max(height-len(head)-1, 0)
 	at := t.inSight(room, len(body))
 	if t.scroll == 0 && !t.help && !t.events && t.Text == nil && at < 0 {
 		body = t.shareOut(body, width, room)
@@ -241,6 +254,7 @@ func (t *Top) Lines(width, height int) [][]byte {
 	if !t.events && !t.help && t.Text == nil && room >= len(body)+4 {
 		body = append(append(body, nil), t.eventLines(width, room-len(body)-1)...)
 	}
+	t.end = t.scroll >= len(body)-room
 	t.scroll = max(min(t.scroll, len(body)-room), 0)
 	fixed := 0 // the names of columns stay
 	if !t.help && t.Text == nil && len(body) > 0 {
@@ -254,7 +268,7 @@ func (t *Top) Lines(width, height int) [][]byte {
 	for len(shown) < room {
 		shown = append(shown, nil)
 	}
-	lines := append(append(head, shown[:room]...), foot...)
+	lines := append(append(head, shown[:room]...), t.foot(width))
 	return lines[:min(len(lines), height)]
 }
 
@@ -390,6 +404,9 @@ func (t *Top) foot(width int) []byte {
 	case t.Said != "":
 		return t.bold(t.Said, width)
 	case t.Text != nil:
+		if t.Follows() {
+			return t.bold("Esc back  arrows scroll  End follows", width)
+		}
 		return t.bold("Esc back  arrows scroll", width)
 	}
 	text := "q quit  s order  / filter  f events  ? help"
@@ -399,7 +416,7 @@ func (t *Top) foot(width int) []byte {
 		}
 	}
 	if t.chosen != "" {
-		text = "k cancel  h hold  u unhold  l log  e explain  q quit  ? help  Esc none"
+		text = t.chosen + ": k cancel  h hold  u unhold  l log  e explain  q quit  ? help  Esc none"
 	}
 	if t.filter != "" {
 		text = "/" + t.filter + "  " + text

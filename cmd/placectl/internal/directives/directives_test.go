@@ -95,7 +95,7 @@ func TestFamily(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	o := testOptions(t)
-	check(t, "quotes and a comment", "#SBATCH -J 'a b' --comment \"x # y\" # the rest\n", o, "--name=a b", "note: job, line 1, column 18: --comment: ignored: it changes nothing here")
+	check(t, "quotes and a comment", "#SBATCH -J 'a b' --comment \"x # y\" # the rest\n", o, "--name=a b", "--comment=x # y")
 	check(t, "an open quote", "#SBATCH -J 'a b\n", o, "refused: job, line 1: #SBATCH: the quote at column 5 is not closed")
 	check(t, "a backquote", "#SBATCH -J \"a`date`\"\n", o, "refused: job, line 1, column 14: -J: ` is not expanded in such a line: in single quotes it stands for itself, and names of files have %j, %x and others")
 	check(t, "one in single quotes", "#SBATCH -J 'a$b'\n#SBATCH -D a\\$b\n", o, "--name=a$b", "--chdir=a$b")

@@ -71,7 +71,7 @@ func slurmNoted() []option {
 		{short: 's', long: "oversubscribe", takes: attached, read: noted("nodes are shared unless excl")},
 		{long: "use-min-nodes", takes: never, read: noted(changesNothing)},
 		{long: "propagate", takes: attached, read: noted("the limits of the submitter go along")},
-		{long: "comment", read: noted(changesNothing)},
+		{long: "comment", read: to("comment")},
 		{long: "parsable", takes: never, read: noted("submit -o id writes the number alone")},
 		{short: 'Q', long: "quiet", takes: never, read: noted(changesNothing)},
 		{short: 'v', long: "verbose", takes: never, read: noted(changesNothing)},

@@ -50,6 +50,7 @@ type Job struct {
 	UID     int  // -1 if it is unknown
 	Mine    bool // it is the caller's
 	Account string
+	Comment string
 	Queue   string // "" for none
 	Class   string
 

@@ -17,40 +17,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ending reads how the job is ended, tried again, and told of.
-func ending(c Flags) (e store.Ending, err error) {
-	e = store.Ending{Retries: c.Int("retries"), RetryOn: c.String("retry-on"), Mail: c.String("mail"), MailTo: c.String("mail-to")}
-	if e.RetryWait, err = flagDuration(c, "retry-wait"); err != nil {
-		return e, err
+// ending reads how the job is ended, tried again, and told of, as far as the flags say it.
+func ending(c Flags, e *store.Ending) (err error) {
+	for _, word := range []struct {
+		flag string
+		to   *string
+	}{{"retry-on", &e.RetryOn}, {"mail", &e.Mail}, {"mail-to", &e.MailTo}} {
+		if c.IsSet(word.flag) {
+			if *word.to = c.String(word.flag); *word.to == "" {
+				return usage.Errorf("--%s is empty", word.flag)
+			}
+		}
 	}
-	if c.IsSet("retry-wait") && e.RetryWait == 0 {
-		return e, usage.Errorf("--retry-wait must be a second or more")
+	if c.IsSet("retries") {
+		e.Retries = c.Int("retries")
+	}
+	if c.IsSet("retry-wait") {
+		if e.RetryWait, err = flagDuration(c, "retry-wait"); err != nil {
+			return err
+		}
+		if e.RetryWait == 0 {
+			return usage.Errorf("--retry-wait must be a second or more")
+		}
 	}
 	if c.IsSet("retry-mem") {
-		if err := readRetryMem(c.String("retry-mem"), &e); err != nil {
-			return e, usage.Errorf("--retry-mem: %w", err)
+		if err := readRetryMem(c.String("retry-mem"), e); err != nil {
+			return usage.Errorf("--retry-mem: %w", err)
 		}
 	}
-	if e.Grace, err = flagDuration(c, "grace"); err != nil {
-		return e, err
-	}
-	if c.IsSet("grace") && e.Grace == 0 {
-		e.Grace = -1 // none; 0 is the default
+	if c.IsSet("grace") {
+		if e.Grace, err = flagDuration(c, "grace"); err != nil {
+			return err
+		}
+		if e.Grace == 0 {
+			e.Grace = -1 // none; 0 is the default
+		}
 	}
 	if c.IsSet("signal") {
-		if err := readSignal(c.String("signal"), &e); err != nil {
-			return e, usage.Errorf("--signal: %w", err)
-		}
-	}
-	for _, flag := range []string{"retry-on", "mail", "mail-to"} {
-		if c.IsSet(flag) && c.String(flag) == "" {
-			return e, usage.Errorf("--%s is empty", flag)
+		if err := readSignal(c.String("signal"), e); err != nil {
+			return usage.Errorf("--signal: %w", err)
 		}
 	}
 	if err := e.Check(); err != nil {
-		return e, usage.Errorf("%w", err)
+		return usage.Errorf("%w", err)
 	}
-	return e, nil
+	return nil
 }
 
 // readRetryMem reads xFACTOR[,MAX]: x2, x1.5,64gb.
@@ -93,9 +104,6 @@ func RetryMem(e *store.Ending) string {
 
 // flagDuration reads a flag as whole seconds, as rows have them.
 func flagDuration(c Flags, flag string) (time.Duration, error) {
-	if !c.IsSet(flag) {
-		return 0, nil
-	}
 	d, err := text.ParseDuration(c.String(flag))
 	if err == nil && d%time.Second != 0 {
 		err = fmt.Errorf("%s has parts of a second", text.Quoted(c.String(flag)))

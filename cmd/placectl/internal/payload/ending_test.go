@@ -35,12 +35,14 @@ func TestEnding(t *testing.T) {
 		"signal=B:TERM@1":   {Signal: 15, Before: time.Second, First: true},
 		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000, RetryWait: time.Hour},
 	} {
-		e, err := ending(flagsOf(line))
+		var e store.Ending
+		err := ending(flagsOf(line), &e)
 		if diff := cmp.Diff(want, e); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", line, err, diff)
 		}
 		if text := Signal(&e); text != "" {
-			again, err := ending(given{"signal": text})
+			var again store.Ending
+			err := ending(given{"signal": text}, &again)
 			if err != nil || again.Signal != e.Signal || again.Before != e.Before || again.First != e.First {
 				t.Errorf("%s is shown as %s", line, text)
 			}
@@ -76,7 +78,8 @@ func TestEnding(t *testing.T) {
 		"signal=USR1@-5":      "",
 		"retries=99999999999": "",
 	} {
-		e, err := ending(flagsOf(line))
+		var e store.Ending
+		err := ending(flagsOf(line), &e)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is %+v, %v; want %s", line, e, err, want)
 		}

@@ -41,51 +41,78 @@ type Process struct {
 func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	p = new(store.Payload)
 	if along := from.Carried; along != nil {
-		p.Limits, p.Dir = along.Limits, along.Under(c.String("chdir"))
+		p.Limits, p.Dir, p.Umask = along.Limits, along.Under(""), along.Umask
 	} else {
-		p.Limits = resourceLimits()
-		if p.Dir, err = Directory(c.String("chdir")); err != nil {
+		p.Limits, p.Umask = resourceLimits(), ownUmask()
+	}
+	if from.Carried == nil && !c.IsSet("chdir") {
+		if p.Dir, err = Directory(""); err != nil {
 			return nil, err
 		}
 	}
-	if p.Umask, err = from.umask(c); err != nil {
-		return nil, err
-	}
-	if p.Env, err = from.exported(c); err != nil {
-		return nil, err
-	}
-	if p.Out, err = from.pattern(c, "out", p.Dir); err != nil {
-		return nil, err
-	}
-	if p.Err, err = from.pattern(c, "err", p.Dir); err != nil {
-		return nil, err
-	}
-	if p.Ending, err = ending(c); err != nil {
-		return nil, err
+	if !c.IsSet("export") {
+		if p.Env, err = from.exported(c); err != nil {
+			return nil, err
+		}
 	}
 	me := from.Me
 	if p.Owner = &me; from.Carried != nil {
 		p.Owner.Host = from.Carried.Host
 	}
+	if s != nil {
+		p.Script, p.Interpreter, p.Variables, p.Compat = s.Text, s.Interpreter, s.Variables, string(s.Family)
+		p.Out = s.Family.DefaultOut(c.IsSet("array"))
+	}
+	return p, from.Change(c, p)
+}
+
+// Change gives a payload what the flags say, and leaves the rest of it as it is.
+func (from Process) Change(c Flags, p *store.Payload) (err error) {
+	if c.IsSet("chdir") {
+		if from.Carried != nil {
+			p.Dir = from.Carried.Under(c.String("chdir"))
+		} else if p.Dir, err = Directory(c.String("chdir")); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("umask") {
+		n, err := strconv.ParseUint(c.String("umask"), 8, 32)
+		if err != nil || n > 0o777 {
+			return usage.Errorf("--umask wants an octal number up to 777, not %s", text.Quoted(c.String("umask")))
+		}
+		p.Umask = uint32(n)
+	}
+	if c.IsSet("export") {
+		if p.Env, err = from.exported(c); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("out") {
+		if p.Out, err = from.pattern(c, "out", p.Dir); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("err") {
+		if p.Err, err = from.pattern(c, "err", p.Dir); err != nil {
+			return err
+		}
+	}
+	if err := ending(c, &p.Ending); err != nil {
+		return err
+	}
 	if c.IsSet("out-mode") {
 		if err := oneOf(c, "out-mode", "append", "truncate"); err != nil {
-			return nil, err
+			return err
 		}
 		p.Append = c.String("out-mode") == "append"
 	}
-	if s != nil {
-		p.Script, p.Interpreter, p.Variables, p.Compat = s.Text, s.Interpreter, s.Variables, string(s.Family)
-		if p.Out == "" {
-			p.Out = s.Family.DefaultOut(c.IsSet("array"))
-		}
-	}
 	if c.IsSet("compat") {
 		if err := oneOf(c, "compat", "pbs", "slurm", "none"); err != nil {
-			return nil, err
+			return err
 		}
 		p.Compat = strings.TrimPrefix(c.String("compat"), "none")
 	}
-	return p, nil
+	return nil
 }
 
 // Directory is where the job is to run, as an absolute path; it has to be there.
@@ -140,21 +167,6 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
 	return p, nil
-}
-
-// umask is that of the flag, or of this process.
-func (from Process) umask(c Flags) (uint32, error) {
-	switch {
-	case !c.IsSet("umask") && from.Carried != nil:
-		return from.Carried.Umask, nil
-	case !c.IsSet("umask"):
-		return ownUmask(), nil
-	}
-	n, err := strconv.ParseUint(c.String("umask"), 8, 32)
-	if err != nil || n > 0o777 {
-		return 0, usage.Errorf("--umask wants an octal number up to 777, not %s", text.Quoted(c.String("umask")))
-	}
-	return uint32(n), nil
 }
 
 // ownUmask is that of this process.

@@ -114,7 +114,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Queue: j.Queue, Class: j.Class,
+	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Comment: j.Comment, Queue: j.Queue, Class: j.Class,
 		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
 		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
 		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,

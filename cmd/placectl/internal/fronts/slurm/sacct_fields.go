@@ -35,7 +35,7 @@ var accountFields = sync.OnceValue(func() accountTable {
 		}},
 		{"AveRSS", 10, false, (*account).rss},
 		{"Cluster", 10, false, func(a *account) string { return a.about.Server }},
-		{"Comment", 14, false, func(*account) string { return "" }},
+		{"Comment", 14, false, func(a *account) string { return fronts.Word(a.Comment) }},
 		{"Constraints", 10, false, func(a *account) string { return a.ofJob(joined(a.Features)) }},
 		{"CPUTime", 10, false, func(a *account) string { return clock(a.cpuTime()) }},
 		{"CPUTimeRAW", 10, false, func(a *account) string { return seconds(a.cpuTime()) }},

@@ -71,7 +71,7 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 			b.Plan = true
 		case "wrap":
 			b.wrap = &g.Value
-		case "verbose", "comment":
+		case "verbose":
 		case "help", "usage":
 			return nil, fronts.Failf(0, "Usage: sbatch [OPTIONS...] executable [args...]")
 		default:

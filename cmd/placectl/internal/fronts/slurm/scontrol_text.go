@@ -68,6 +68,9 @@ func jobText(q *queued, details bool) string {
 	line("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", over)
 	line("Command=%s", cmp.Or(d.Command, "(null)"))
 	line("WorkDir=%s", cmp.Or(d.Dir, "(null)"))
+	if q.Comment != "" {
+		line("Comment=%s", fronts.Word(q.Comment))
+	}
 	line("StdErr=%s", cmp.Or(d.Err, d.Out))
 	line("StdIn=%s", cmp.Or(d.In, "/dev/null"))
 	line("StdOut=%s", d.Out)

@@ -137,7 +137,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 			return q.Nodes[0]
 		}},
 		{'Y', "SchedNodes", "SCHEDNODES", fixed("(null)")},
-		{'k', "Comment", "COMMENT", fixed("(null)")},
+		{'k', "Comment", "COMMENT", func(q *queued) string { return orNull(q.Comment) }},
 		{'d', "MinTmpDisk", "MIN_TMP_DISK", fixed("0")},
 		{'g', "GroupName", "GROUP", func(q *queued) string { return fronts.Word(q.User) }},
 		{'h', "OverSubscribe", "OVER_SUBSCRIBE", func(q *queued) string {

@@ -1,0 +1,80 @@
+package daily
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fullscreen"
+	"github.com/placectl/placectl/store"
+)
+
+func topOf(jobs ...string) *Top {
+	t := &Top{Live: &Live{Stats: &store.Stats{}}, Zone: time.UTC}
+	for _, job := range jobs {
+		t.Live.Lines = append(t.Live.Lines, &Line{Job: job, State: "queued"})
+	}
+	return t
+}
+
+func screenOf(t *Top) string {
+	var b strings.Builder
+	for _, line := range t.Lines(80, 12) {
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// TestTopChoice: where the chosen job has gone, the arrows go on from where it stood, and no
+// other job is chosen in its stead.
+func TestTopChoice(t *testing.T) {
+	top := topOf("1", "2", "3", "4")
+	for range 3 {
+		top.Press(fullscreen.Down)
+	}
+	for _, c := range []struct {
+		key  fullscreen.Key
+		want string
+	}{{fullscreen.Down, "4"}, {fullscreen.Up, "2"}} {
+		top := *top
+		top.Live = topOf("1", "2", "4").Live
+		if screen := screenOf(&top); strings.Contains(screen, "k cancel") {
+			t.Errorf("a job is chosen still:\n%s", screen)
+		}
+		top.Press(c.key)
+		if screen := screenOf(&top); !strings.Contains(screen, c.want+": k cancel") {
+			t.Errorf("after key %d job %s must be chosen:\n%s", c.key, c.want, screen)
+		}
+	}
+}
+
+// TestTopFollowsLog: the end of a log that is in sight stays so; who has scrolled up stays there.
+func TestTopFollowsLog(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("more\n", n) + "the end\n" }
+	top := topOf("1")
+	top.Press(fullscreen.Down)
+	if wish := top.Press('l'); wish != Act || top.Follows() {
+		t.Fatal(wish, top.Follows())
+	}
+	top.Done(false, lines(30))
+	screenOf(top)
+	top.Done(false, lines(40))
+	if screen := screenOf(top); !top.Follows() || !strings.Contains(screen, "the end") {
+		t.Errorf("the end must be in sight:\n%s", screen)
+	}
+	top.Done(true, "placectl: it is locked")
+	if screen := screenOf(top); !strings.Contains(screen, "the end") {
+		t.Errorf("a log that cannot be read for a moment stays:\n%s", screen)
+	}
+	top.Press(fullscreen.PageUp)
+	screenOf(top)
+	top.Done(false, lines(50))
+	if screen := screenOf(top); strings.Contains(screen, "the end") {
+		t.Errorf("it must stay where it is:\n%s", screen)
+	}
+	top.Press(fullscreen.Escape)
+	if top.Follows() {
+		t.Error("no log is shown")
+	}
+}
