@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,6 +95,7 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 		return instant(h.Failing), err
 	}
 	h.Holder, h.Until = Nonce{}, 0
+	was := h.Failing
 	switch {
 	case !failed:
 		h.Failing = 0
@@ -103,7 +105,13 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	case h.Failing == 0:
 		h.Failing = tx.now
 	}
-	return instant(h.Failing), tx.startsNone(func() error { return hs.put(h) })
+	return instant(h.Failing), tx.startsNone(func() error {
+		if was == 0 == (h.Failing == 0) {
+			return hs.put(h)
+		}
+		state := map[bool]string{false: "working", true: "failing"}
+		return errors.Join(hs.put(h), tx.happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: strings.Join(run.Program, " ")}))
+	})
 }
 
 // HookState is how far the hook is.

@@ -20,6 +20,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -471,6 +472,26 @@ func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
 		return &daily.Attended{Why: startVariable + " is manual", Help: runsQueue}, nil
 	}
 	return &daily.Attended{}, nil
+}
+
+// noteLowered says where the process that starts this user's jobs here is kept lower than the
+// one that submitted a job: what it starts is kept lower, too.
+func (r *runner) noteLowered(tx *store.Tx, job *store.Job) error {
+	if !job.State.Live() || job.State == store.JobRunning || job.Payload == (store.PayloadKey{}) {
+		return nil
+	}
+	who, err := r.attended(tx)
+	if err != nil || who == nil || who.PID == 0 {
+		return err
+	}
+	carried, err := tx.Payload(job.ID)
+	if err != nil || carried.Owner == nil || int(carried.Owner.UID) != os.Getuid() {
+		return err
+	}
+	if list := payload.Lowered(who.PID, carried.Limits); len(list) > 0 {
+		r.notef("process %d, which starts it here, is kept lower, and so would the job be: %s; kill %d lets the next command start another", who.PID, strings.Join(list, "; "), who.PID)
+	}
+	return nil
 }
 
 // takeOver asks the attendant to leave, and waits for its lock.

@@ -206,6 +206,9 @@ func (r *runner) jobShow(tx *store.Tx, c *cli.Context) error {
 		}
 		columns += " env"
 	}
+	if err := r.noteLowered(tx, job); err != nil {
+		return err
+	}
 	p := r.jobs(tx, true, columns)
 	p.Look = look
 	p.Print(job)

@@ -247,6 +247,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	does(ownerUID, "wait 10 --timeout 30s", "")
 	does(ownerUID, "explain 9", "unattended: no process of nobody")
 	does(ownerUID, "job list --state queued", "unattended")
+	does(ownerUID, "status", "1 job of nobody waits: no process of nobody starts jobs")
 	does(guestUID, "status", "")
 	does(guestUID, "wait 9 --timeout 30s", "")
 }

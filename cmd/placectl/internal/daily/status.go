@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ type Happening struct {
 
 // Warning is something that somebody should look at.
 type Warning struct {
-	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook
+	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook, unattended
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that says more, or does something about it
@@ -121,7 +122,7 @@ func WaitingEvents(n uint64) string {
 
 // kinds are the kinds of warnings, and of what there are more.
 var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"late", "jobs that could not start when they were planned to"},
-	{"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
+	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
 
 // warn adds a warning; of those of a kind the first few are told, the others counted.
 func (s *Status) warn(kind, of, help, format string, args ...any) {
@@ -163,6 +164,7 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		return err
 	}
 	waits := []store.JobState{store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate}
+	unattended := make(map[string]int)
 	err = tx.EachJob(func(j *store.Job) error {
 		p, err := look.Keeps(j)
 		if err != nil {
@@ -174,6 +176,8 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 			s.warn("never", id, "placectl explain "+id, "job %s can never run: %s", jobInWords(j), never(p.Reason))
 		case p.Wait == store.WaitsLate:
 			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s", jobInWords(j), p.Reason)
+		case p.Wait == store.WaitsUser:
+			unattended[j.User]++
 		case p.Wait == store.WaitsHeld && j.Reason != "" && !strings.HasPrefix(j.Reason, "by "):
 			s.warn("held", id, "placectl unhold "+id, "job %s is held: %s", jobInWords(j), j.Reason)
 		}
@@ -182,6 +186,14 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		}
 		return nil
 	}, waits...)
+	for _, user := range slices.Sorted(maps.Keys(unattended)) {
+		wait := "wait"
+		if unattended[user] == 1 {
+			wait = "waits"
+		}
+		s.warn("unattended", user, "", "%s of %s %s: no process of %s starts jobs; any placectl command of %s leaves one",
+			text.Plural(unattended[user], "job"), user, wait, user, user)
+	}
 	if err != nil || len(s.waiting) == 0 {
 		return err
 	}
