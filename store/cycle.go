@@ -69,6 +69,8 @@ type CycleSpec struct {
 	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
 	// never has.
 	Enough func() bool
+
+	singly bool // each job has its turn, also where lots of them are decided alike: for tests
 }
 
 // depth is how many jobs are planned ahead at most.
@@ -165,7 +167,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 
 // newPass is a cycle that has done nothing yet.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]string), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]string), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.
@@ -188,6 +190,7 @@ type pass struct {
 	absent    map[uint64]bool       // jobs that no process would start
 	aside     []*row.Job            // those that wait for something else
 	jobs      map[uint64]*row.Job   // of both, by number, as far as decided already
+	alike     map[uint64][]uint64   // of those of the queue, which directly behind one are like it
 	decider   *cycle.Pass           // of the queue
 	told      map[uint64]bool       // who is among Never
 	lifted    map[uint64][]span     // plans taken off the calendar to be made anew, by job
@@ -321,7 +324,7 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 		begin = max(begin, j.Start)
 	}
 	c := &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
-		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID]}
+		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID], Alike: len(p.alike[j.ID])}
 	if p.allotted != nil {
 		c.Class, _ = p.allotted.Place(j) // it was found before, to put the queue in order
 		if !planned {

@@ -147,26 +147,39 @@ func (p *pass) listQueue() error {
 
 // list lists them once. What it cancels may let others have their turn.
 func (p *pass) list() error {
+	clear(p.alike)
+	if in, err := p.inLots(); err != nil {
+		return err
+	} else if in {
+		return p.listLots()
+	}
 	waiting, err := p.tx.waiting().line()
 	if err != nil {
 		return err
 	}
 	for _, j := range waiting {
-		if _, held := p.held[j.ID]; held {
-			p.waiting++
-			continue
-		}
-		stays, err := p.stays(j)
-		if err != nil {
+		if _, err := p.listed(j); err != nil {
 			return err
-		}
-		if stays {
-			p.queue = append(p.queue, j)
-		} else if j.State.Live() {
-			p.aside = append(p.aside, j)
 		}
 	}
 	return nil
+}
+
+// listed lists a job, and reports whether it is one that may have its nodes.
+func (p *pass) listed(j *row.Job) (stays bool, err error) {
+	if _, held := p.held[j.ID]; held {
+		p.waiting++
+		return false, nil
+	}
+	if stays, err = p.stays(j); err != nil {
+		return false, err
+	}
+	if stays {
+		p.queue = append(p.queue, j)
+	} else if j.State.Live() {
+		p.aside = append(p.aside, j)
+	}
+	return stays, nil
 }
 
 // Followers makes it a cycle.Host.

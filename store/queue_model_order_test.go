@@ -19,6 +19,7 @@ type waitingJob struct {
 func (m *queueModel) cycle() {
 	before := make(map[uint64]waitingJob)
 	m.holds("time")
+	m.lotsAgree()
 	m.do("cycle", func(tx *Tx) error {
 		err := tx.eachJob(func(j *row.Job) error {
 			waitsFor, err := tx.waiting().ready(j)

@@ -34,11 +34,12 @@ type queueModel struct {
 	plans    map[uint64]int64 // starts of plans in the queue after the last cycle
 	then     int64            // when that was
 	preempts bool             // jobs make way for others
+	arrays   []int            // sizes that are drawn from
 	stats    *modelStats
 }
 
 // modelStats tell whether the laws had anything to say.
-type modelStats struct{ cycles, again, ordered, idle, stood, played int }
+type modelStats struct{ cycles, again, ordered, idle, stood, played, lots, passed int }
 
 const (
 	windowEvery = 600
@@ -48,7 +49,8 @@ const (
 func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 	db, clock := newDB(tt)
 	m := &queueModel{T: t, tt: tt, db: db, clock: clock, backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative}).Draw(t, "backfill"),
-		nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), stats: stats}
+		nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), stats: stats,
+		arrays: []int{0, 0, 0, 3}}
 	addNodes(tt, db, "n", m.nodes, 4)
 	m.do("settings", func(tx *Tx) error {
 		err := errors.Join(tx.Configure("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
@@ -132,7 +134,7 @@ func (m *queueModel) request() placer.Request {
 }
 
 func (m *queueModel) submission() Submission {
-	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)), Array: rapid.SampledFrom([]int{0, 0, 0, 3}).Draw(m.T, "array")}
+	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)), Array: rapid.SampledFrom(m.arrays).Draw(m.T, "array")}
 	if m.oneIn(5, "depends") && m.jobs > 0 {
 		s.After = []Dependency{{When: When(m.draw("when", 1, 4)), Job: uint64(m.draw("on", 1, int(m.jobs)))}}
 	}

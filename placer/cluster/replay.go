@@ -240,6 +240,8 @@ func (s *scheduler) Nodes(j *cycle.Job) []uint32 {
 	return s.placed[j.Owner].nodes
 }
 
+func (s *scheduler) Alike(*cycle.Job) (*cycle.Job, error) { return nil, nil }
+
 func (s *scheduler) Followers(*cycle.Job) ([]*cycle.Job, error) { return nil, nil }
 
 func (s *scheduler) Claim(*cycle.Job, *placer.Plan, limits.Demands) error { return nil }

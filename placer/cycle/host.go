@@ -25,6 +25,10 @@ type Job struct {
 	kind     *kind  // as pass has found it
 	pass     *Pass
 	Beyond   bool // it would go beyond a soft limit: it has its turn after all others
+
+	// Alike is how many jobs are directly behind it in the queue, not listed, that this pass would
+	// decide alike: without plans, of its kind and class, and equal to it in all that a Job says.
+	Alike int
 }
 
 // place is where a job stands in the queue.
@@ -107,6 +111,8 @@ type Jobs interface {
 	MayStart(*Job) (bool, error)
 	// Beyond reports whether a job would go beyond a soft limit if it started now.
 	Beyond(*Job) (bool, error)
+	// Alike lists the first of the jobs that are behind one and alike.
+	Alike(*Job) (*Job, error)
 	// Followers are jobs that may have their turn now that a job has started in this pass.
 	Followers(*Job) ([]*Job, error)
 	// Never is told of a job without a plan that can never run, and why.

@@ -58,7 +58,10 @@ func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	if p.anew && err == nil {
 		return 0, true, p.putRestBack(p.queue)
 	}
-	if unreached = len(p.unreached); unreached == 0 && !blocked && err == nil {
+	for _, j := range p.unreached {
+		unreached += 1 + j.Alike
+	}
+	if unreached == 0 && !blocked && err == nil {
 		p.whole = true
 		p.freed.looked()
 	}
@@ -122,8 +125,12 @@ func (p *Pass) run() (blocked bool, err error) {
 		if beyond, err := p.beyond(j); err != nil {
 			return false, err
 		} else if beyond {
+			if err := p.split(i); err != nil {
+				return false, err
+			}
 			continue
 		}
+		before := p.effects()
 		if err := p.clearTheWay(j, rest); err != nil {
 			return false, err
 		}
@@ -139,6 +146,11 @@ func (p *Pass) run() (blocked bool, err error) {
 		}
 		if p.anew {
 			return false, nil
+		}
+		if j.Alike > 0 && !(before == p.effects() && p.passedOver(j)) {
+			if err := p.split(i); err != nil {
+				return false, err
+			}
 		}
 		if err := p.follow(i); err != nil {
 			return false, err

@@ -23,7 +23,24 @@ const (
 )
 
 func jobFields(f *Fields, j *Job) {
-	version := f.Version(jobVersion)
+	if jobHead(f, j) < 3 {
+		return
+	}
+	Int(f, "index", &j.Index)
+	Int(f, "exit", &j.Exit)
+	Int(f, "failures", &j.Failures)
+	for i := range Items(f, "after", &j.After) {
+		Byte(f, "when", &j.After[i].When)
+		Uint(f, "job", &j.After[i].Job)
+		f.Next()
+	}
+	f.Texts("command", &j.Command)
+	restFields(f, j)
+}
+
+// jobHead is what comes before the index. It returns the version of the row.
+func jobHead(f *Fields, j *Job) (version byte) {
+	version = f.Version(jobVersion)
 	KeyPart(f, "id", 0, 8, 8, &j.ID)
 	Byte(f, "state", &j.State)
 	start, end := j.clock()
@@ -45,7 +62,7 @@ func jobFields(f *Fields, j *Job) {
 	f.Text("reason", &j.Reason)
 	chunkFields(f, &j.Chunks)
 	if version < 2 {
-		return
+		return version
 	}
 	f.Text("group", &j.Group)
 	Byte(f, "access", &j.Access)
@@ -56,7 +73,7 @@ func jobFields(f *Fields, j *Job) {
 		shareFields(f, j.Chunks[i].Nodes)
 	}
 	if version < 3 {
-		return
+		return version
 	}
 	f.Bits(Fact{"queued", &j.Queued}, Fact{"attended", &j.Attended}, Fact{"noRequeue", &j.NoRequeue}, Fact{"launched", &j.Launched},
 		Fact{"noPolicy", &j.NoPolicy}, Fact{"never", &j.Never}, Fact{"claimed", &j.Claimed}, Fact{"ending", &j.Ending}) // their bits must not change
@@ -65,16 +82,7 @@ func jobFields(f *Fields, j *Job) {
 	f.At("begin", &j.Begin, Shifts)
 	f.At("deadline", &j.Deadline, Wish)
 	Int(f, "array", &j.Array)
-	Int(f, "index", &j.Index)
-	Int(f, "exit", &j.Exit)
-	Int(f, "failures", &j.Failures)
-	for i := range Items(f, "after", &j.After) {
-		Byte(f, "when", &j.After[i].When)
-		Uint(f, "job", &j.After[i].Job)
-		f.Next()
-	}
-	f.Texts("command", &j.Command)
-	restFields(f, j)
+	return version
 }
 
 // clock is what the start and the end of the job are to the clock: behind it, under way, or a

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// Of an array whose jobs wait side by side a cycle reads the first, and compares the rows of the
+// others with its row. Those that say the same make a lot: they are read one by one as far as
+// the cycle starts or plans them.
+
+// inLots reports whether jobs are decided by what their rows have in common alone. They are not
+// where each has an order of its own, or its number lets it in somewhere.
+func (p *pass) inLots() (bool, error) {
+	if p.spec.singly || p.spec.Backfill == Conservative || p.spec.WidestFirst {
+		return false, nil
+	}
+	set, err := p.tx.settings()
+	if err != nil || set.JobPriority != "" {
+		return false, err
+	}
+	claims, err := p.tx.counters().Rules.Claims()
+	if err != nil || len(claims) > 0 || len(p.claims) > 0 {
+		return false, err
+	}
+	ranks, err := sharing.Ranks(p.tx.file)
+	if err != nil || ranks != nil {
+		return false, err
+	}
+	shares, err := p.tx.Shares()
+	if err != nil || len(shares.Loads) > 0 {
+		return false, err
+	}
+	letting, err := p.tx.waiting().letting()
+	return !letting.jobs, err
+}
+
+// lot is a job that waits, and the jobs directly behind it whose rows say the same.
+type lot struct {
+	*row.Job
+	alike []uint64
+}
+
+// lots are the jobs that wait, in the order in which the queue is kept.
+func (ws waiting) lots() (line []lot, err error) {
+	rows := ws.file.Finder(row.Jobs)
+	var siblings row.Siblings
+	open := false // the last lot may have more
+	err = ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != 16 {
+			_, err := ws.byKey(key)
+			return false, err
+		}
+		id := binary.BigEndian.Uint64(key[8:])
+		payload, err := rows.Find(key[8:])
+		if err != nil {
+			return false, err
+		}
+		if payload == nil {
+			return false, row.Missing("job", strconv.FormatUint(id, 10))
+		}
+		if open && siblings.Has(payload) {
+			last := &line[len(line)-1]
+			last.alike = append(last.alike, id)
+			return true, nil
+		}
+		j, err := ws.job(id)
+		if err != nil {
+			return false, err
+		}
+		line = append(line, lot{Job: j})
+		if open = j.Array != 0 && j.State == JobQueued && len(j.After) == 0 && j.Attendant == nil && !j.Never; open {
+			siblings, open = row.SiblingsOf(payload, j)
+		}
+		return true, nil
+	})
+	return line, err
+}
+
+// listLots lists the queue by lots. Those of a lot that may not have their nodes are listed one
+// by one.
+func (p *pass) listLots() error {
+	line, err := p.tx.waiting().lots()
+	if err != nil {
+		return err
+	}
+	for _, l := range line {
+		stays, err := p.listed(l.Job)
+		if err != nil {
+			return err
+		}
+		if stays && len(l.alike) > 0 {
+			p.alike[l.ID] = l.alike
+			p.waiting += len(l.alike)
+			continue
+		}
+		for _, id := range l.alike {
+			j, err := p.tx.job(id)
+			if err != nil {
+				return err
+			}
+			if _, err := p.listed(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Alike makes it a cycle.Host.
+func (p *pass) Alike(c *cycle.Job) (*cycle.Job, error) {
+	rest := p.alike[c.ID]
+	if len(rest) == 0 {
+		return nil, errors.New("there is no job like it")
+	}
+	delete(p.alike, c.ID)
+	j, err := p.tx.job(rest[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 1 {
+		p.alike[j.ID] = rest[1:]
+	}
+	p.queue = append(p.queue, j)
+	return p.waits(j), nil
+}
