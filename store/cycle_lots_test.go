@@ -67,4 +67,3 @@ func (m *queueModel) lotsAgree() {
 		m.Fatalf("a cycle by lots differs: %s", cmp.Diff(singly, together))
 	}
 }
-
