@@ -21,18 +21,19 @@ type twoUsers struct {
 	guests           string // a folder of the guest's
 }
 
-// The uids are of nobody here; daemon and nobody have names everywhere.
+// No user here has these uids but the guest's, who has a name everywhere.
 const (
-	ownerUID = 61234
-	guestUID = 65534 // nobody
-	bareUID  = 61236 // has no name
-	labGID   = 61235
+	guestName = "nobody"
+	ownerUID  = 61234
+	guestUID  = 65534
+	bareUID   = 61236 // has no name
+	labGID    = 61235
 )
 
 // run runs a line as a user, and gives its status and what it has said.
 func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	u.t.Helper()
-	line = strings.ReplaceAll(line, "GUEST", "nobody")
+	line = strings.ReplaceAll(line, "GUEST", guestName)
 	words := append([]string{u.program}, strings.Fields(line)...)
 	if strings.HasPrefix(line, "-U") { // flags of unshare, before those of placectl
 		flag, rest, _ := strings.Cut(line, " ")
@@ -109,7 +110,7 @@ func TestTwoUsers(t *testing.T) {
 		{ownerUID, "limit set user:* running=3", 0, ""},
 		{ownerUID, "submit 1:ncpus=1 --user ann -o id", 0, "1"},
 		{guestUID, "submit 1:ncpus=1 -o id", 0, "2"},
-		{guestUID, "query SELECT(user)FROM(jobs)WHERE(job=2) -o csv --no-header", 0, "nobody"},
+		{guestUID, "query SELECT(user)FROM(jobs)WHERE(job=2) -o csv --no-header", 0, guestName},
 		{guestUID, "submit 1:ncpus=1 --user ann", 1, "not permitted: a job of ann"},
 		{guestUID, "place 1:ncpus=1 --over-limits", 1, "not permitted: to go over limits"},
 		{guestUID, "cancel 1", 1, "not permitted: job 1 is ann's"},
@@ -245,9 +246,9 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	u.stopAttendant(guestUID)
 	does(ownerUID, "node resume "+here, "")
 	does(ownerUID, "wait 10 --timeout 30s", "")
-	does(ownerUID, "explain 9", "unattended: no process of nobody")
+	does(ownerUID, "explain 9", "unattended: no process of "+guestName)
 	does(ownerUID, "job list --state queued", "unattended")
-	does(ownerUID, "status", "1 job of nobody waits: no process of nobody starts jobs")
+	does(ownerUID, "status", "1 job of "+guestName+" waits: no process of "+guestName+" starts jobs")
 	does(guestUID, "status", "")
 	does(guestUID, "wait 9 --timeout 30s", "")
 }

@@ -49,7 +49,7 @@ func TestTopChoice(t *testing.T) {
 	}
 }
 
-// TestTopFollowsLog: the end of a log that is in sight stays so; who has scrolled up stays there.
+// TestTopFollowsLog: the end of a log that is in sight stays so; a reader who scrolls up stays there.
 func TestTopFollowsLog(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("more\n", n) + "the end\n" }
 	top := topOf("1")
