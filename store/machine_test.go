@@ -14,6 +14,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
+	kernel "golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -245,7 +246,7 @@ func (l *lifeOfJobs) ask(verb string) {
 func (l *lifeOfJobs) act() {
 	l.own = 0
 	l.clock.t += int64(rapid.SampledFrom([]int{0, 0, 1, 20, 300}).Draw(l.T, "seconds"))
-	what := rapid.SampledFrom([]string{"submit", "submit", "place", "cycle", "cycle", "extend", "alter", "claim", "claim", "report", "limit",
+	what := rapid.SampledFrom([]string{"submit", "submit", "place", "cycle", "cycle", "extend", "alter", "signal", "retry", "claim", "claim", "report", "limit",
 		"hold", "unhold", "cancel", "release", "requeue", "done", "launch failed", "give back"}).Draw(l.T, "what")
 	err := l.db.Update(func(tx *Tx) (err error) {
 		switch what {
@@ -266,7 +267,18 @@ func (l *lifeOfJobs) act() {
 			_, err = tx.Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
 		case "alter":
 			account, walltime := rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime"))*time.Second
-			_, err = tx.Alter(l.job(), Alteration{Account: &account, Walltime: &walltime})
+			a := Alteration{Account: &account, Walltime: &walltime}
+			if rapid.Bool().Draw(l.T, "carries") {
+				a = Alteration{Payload: func(p *Payload) error {
+					p.Ending.Retries = rapid.IntRange(0, 2).Draw(l.T, "retries")
+					return nil
+				}}
+			}
+			_, err = tx.Alter(l.job(), a)
+		case "signal":
+			return l.signal(tx)
+		case "retry":
+			err = l.retry(tx)
 		case "claim":
 			id := l.job()
 			if id == 0 {
@@ -317,6 +329,58 @@ func (l *lifeOfJobs) act() {
 	if err := l.db.Check(func(finding string) { l.Errorf("after %s: check: %s", what, finding) }); err != nil {
 		l.Fatal(err)
 	}
+}
+
+// signal sends a job STOP or CONT, and has the process that executes it say so: the job is paused
+// from the one to the other, and is where it was.
+func (l *lifeOfJobs) signal(tx *Tx) error {
+	id := l.job()
+	if id == 0 {
+		return nil
+	}
+	was, err := tx.job(id)
+	if err != nil {
+		return err
+	}
+	sig := rapid.SampledFrom([]kernel.Signal{kernel.SIGSTOP, kernel.SIGCONT, kernel.SIGUSR1}).Draw(l.T, "signal")
+	a, number, err := tx.Signal(id, int(sig))
+	if refused := was.State != JobRunning || !isExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
+		l.Errorf("signal of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
+	}
+	if err != nil {
+		return nil
+	}
+	if err := tx.Signalled(id, a.Number, a.Nonce, number); err != nil {
+		return err
+	}
+	is, err := tx.job(id)
+	if err != nil {
+		return err
+	}
+	if paused := sig == kernel.SIGSTOP || was.Paused && sig != kernel.SIGCONT; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
+		l.Errorf("after %v job %d is %s, paused %v; it was %s, paused %v", sig, id, is.State, is.Paused, was.State, was.Paused)
+	}
+	return nil
+}
+
+// retry submits a job once more: it must have ended, and come through the queue.
+func (l *lifeOfJobs) retry(tx *Tx) error {
+	id := l.job()
+	if id == 0 {
+		return nil
+	}
+	was, err := tx.job(id)
+	if err != nil {
+		return err
+	}
+	jobs, err := tx.Retry([]uint64{id}, nil)
+	if refused := was.State.Live() || !was.Queued; errors.Is(err, ErrConflict) != refused {
+		l.Errorf("retry of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
+	}
+	if err == nil && (len(jobs) != 1 || jobs[0].RetryOf != id || jobs[0].Select != was.Select || jobs[0].State != JobQueued) {
+		l.Errorf("retry of job %d: %+v", id, jobs)
+	}
+	return err
 }
 
 // keptWithin verifies that a claim has not given a job more time than its deadline.
