@@ -63,6 +63,7 @@ const (
 	Bytes    = tables.Bytes
 	Truth    = tables.Truth
 	Nodes    = tables.Nodes
+	List     = tables.List
 	UTC      = tables.UTC
 	Amount   = tables.Amount
 )

@@ -80,10 +80,10 @@ func (tx *Tx) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 	return out, snap.Index.Err()
 }
 
-// WaitsFor names the jobs and reservations whose end a plan's start waits for;
+// WaitsFor lists the jobs and reservations whose end a plan's start waits for;
 // none for a start now.
-func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
-	var out []string
+func (tx *Tx) WaitsFor(plan *placer.Plan) ([]Owner, error) {
+	var out []Owner
 	if plan.Start <= tx.now {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, who.String())
+			out = append(out, who)
 		}
 	}
 	for _, d := range plan.Demands {
@@ -111,7 +111,7 @@ func (tx *Tx) WaitsFor(plan *placer.Plan) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, who.String())
+			out = append(out, who)
 		}
 	}
 	return out, tx.calendar().Err()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"math"
 	"sort"
 	"time"
@@ -11,23 +12,37 @@ import (
 // Event is something that has become of a job, a node or a reservation. Events are
 // numbered from 1 in the order in which they were written.
 type Event struct {
-	ID     uint64
-	Time   time.Time // when it happened, which may be before it was written
-	Job    uint64
-	Node   string
+	ID   uint64
+	Time time.Time // when it happened, which may be before it was written
+	Job  uint64
+	Node string
+
+	Reservation string // which it is about, "" for none
+
 	Event  string // what happened, in a word
 	Old    string // the states before and after
 	New    string
-	Reason string // for a reservation its name
+	Reason string
 
 	Attempt int // which of the job's attempts it is about, 0 for none
 
 	By *uint32 // the uid of who did it; nil where that is not known
 }
 
+// reservationEvents is what events of reservations are called.
+const reservationEvents = "reservation"
+
+// EndsAttempt reports whether the event is that an attempt of a job has ended.
+func (ev *Event) EndsAttempt() bool {
+	return ev.Attempt > 0 && (ev.Old != ev.New && ev.Old == JobRunning.String() || ev.Event == "again")
+}
+
 // eventOf is an event as callers get it.
 func eventOf(ev *row.Event) *Event {
 	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
+	if out.Event == reservationEvents {
+		out.Node, out.Reservation = "", cmp.Or(ev.Node, ev.Reason) // older events have the name as their reason
+	}
 	running := JobRunning.String()
 	if out.Attempt == 0 && out.Job != 0 && (out.Old == running || out.New == running) {
 		out.Attempt = 1
@@ -142,5 +157,5 @@ func jobEvent(j *row.Job, was JobState) row.Event {
 
 // reservationEvent is that a reservation has come from one state, "" for none, to another.
 func reservationEvent(r *row.Reservation, was, is string) row.Event {
-	return row.Event{Event: "reservation", Old: was, New: is, Reason: r.Name}
+	return row.Event{Event: reservationEvents, Node: r.Name, Old: was, New: is, Reason: r.Name}
 }

@@ -25,7 +25,7 @@ type Explained struct {
 	Job      *Job      // nil for a request
 	Queue    *Queueing // of a job without nodes: what it waits for; nil for others
 	Why      string    // of a job: why on its path; "" where that is not known any more
-	WaitsFor []string  // the jobs and reservations whose end the start waits for
+	WaitsFor []Owner   // the jobs and reservations whose end the start waits for
 	Ahead    []Ahead   // of a planned job: who has its nodes before it
 
 	Priority float64          // of a planned job that came from the queue, as in Queueing

@@ -58,7 +58,7 @@ func TestExplainOtherQueues(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.now+3600 || !slices.Equal(ex.WaitsFor, []string{"job 1"}) {
+		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.now+3600 || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) {
 			t.Errorf("%s, %+v, waits for %v", ex.Verdict, ex.Plan, ex.WaitsFor)
 		}
 		one := r
@@ -110,7 +110,7 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("the running job: %+v", ex)
 	}
 	ex := explained(planned.ID)
-	if ex.Explanation != nil || !slices.Equal(ex.WaitsFor, []string{"job 1"}) || len(ex.Ahead) != 1 || ex.Ahead[0].Job != 1 ||
+	if ex.Explanation != nil || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) || len(ex.Ahead) != 1 || ex.Ahead[0].Job != 1 ||
 		!slices.Equal(ex.Ahead[0].Nodes, []uint32{0, 1}) || ex.Ahead[0].Overdue {
 		t.Errorf("the planned job: %+v", ex)
 	}

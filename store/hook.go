@@ -181,7 +181,7 @@ func (hs Hook) event(ev *Event) (HookEvent, error) {
 		return out, err
 	}
 	out.User = j.User
-	if ev.Attempt > 0 && (ev.Old != ev.New && ev.Old == JobRunning.String() || ev.Event == "again") {
+	if ev.EndsAttempt() {
 		a, err := hs.tx.attempts().of(j, ev.Attempt)
 		if err != nil {
 			return out, err

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -26,7 +29,7 @@ func (r *runner) printer(res output.Result) *output.Printer {
 func (r *runner) outputOptions() output.Options {
 	a := r.audience()
 	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Quiet: r.Quiet, Raw: r.Raw, Zone: r.loc,
-		Terminal: a.terminal, Unicode: a.blocks, Widths: r.widths, Color: a.color, Width: r.width}
+		Terminal: a.terminal, Unicode: a.blocks, Widths: r.widths, DryRun: r.dry, Color: a.color, Width: r.width}
 }
 
 // printAll answers with things of one noun.
@@ -42,6 +45,32 @@ func printAll[T any](r *runner, fields output.Fields[T], all ...T) error {
 // one job or any number.
 func (r *runner) jobs(tx *store.Tx, record bool, columns string) *nouns.Jobs {
 	return nouns.PrintJobs(r.printer, tx, record, columns)
+}
+
+// madeJobs starts an answer about jobs that the command has made.
+func (r *runner) madeJobs(tx *store.Tx, record bool, columns string) *nouns.Jobs {
+	return nouns.PrintMade(r.printer, tx, record, columns)
+}
+
+// failing ends a verb with an answer, and with an error if there is one. Programs get no answer
+// then: it is the value of a key of the error.
+func (r *runner) failing(key string, err error, answer func() error) error {
+	if err == nil || !r.audience().Document {
+		return errors.Join(answer(), err)
+	}
+	var value bytes.Buffer
+	stdout, form := r.stdout, r.Output
+	r.stdout, r.Output = &value, output.JSON
+	failed := answer()
+	r.stdout, r.Output = stdout, form
+	if failed != nil {
+		return failed
+	}
+	var flat bytes.Buffer
+	if failed := json.Compact(&flat, value.Bytes()); failed != nil {
+		return failed
+	}
+	return &exit.Detailed{Err: err, Key: key, Value: flat.Bytes()}
 }
 
 // progress begins a bar on stderr: only on a terminal, and not with -q.

@@ -60,14 +60,15 @@ func (r *runner) check(c *cli.Context) error {
 		look = func() ([]string, error) { return r.findings((*store.DB).Check) }
 	}
 	findings, err := look()
-	if printed := r.printFindings(findings); printed != nil {
-		return printed
+	if err == nil && len(findings) > 0 {
+		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
-	switch {
-	case err != nil:
+	answer := func() error { return r.printFindings(findings) }
+	if c.Bool(inProcess) && err != nil { // its parent reads the findings
+		return cmp.Or(answer(), err)
+	}
+	if err := r.failing("findings", err, answer); err != nil {
 		return err
-	case len(findings) > 0:
-		return fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
 	r.notef("%s is sound", r.DB)
 	if !store.IsLog(r.DB) {
@@ -94,7 +95,7 @@ func (r *runner) repair(c *cli.Context) error {
 	var findings []string
 	return r.keyedWork(c, r.DB, func() (err error) {
 		if findings, err = r.findings((*store.DB).Repair); err != nil {
-			return cmp.Or(r.printFindings(findings), err)
+			return r.failing("findings", err, func() error { return r.printFindings(findings) })
 		}
 		return nil
 	}, func() error {

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -40,43 +41,34 @@ func (r *runner) clockReset(c *cli.Context) error {
 	return r.update(c, func(tx *store.Tx) error {
 		if !c.IsSet("to") && !tx.Now().After(to) {
 			r.notef("the database stands at %s: there is nothing to put back", tx.Now().UTC().Format(time.RFC3339))
-			return r.printReset(&store.ClockReset{Was: tx.Now(), Now: tx.Now()})
+			return r.printReset(tx, &store.ClockReset{Was: tx.Now(), Now: tx.Now()})
 		}
 		done, err := tx.ResetClock(to)
 		if err != nil {
 			return err
 		}
-		return r.printReset(done)
+		return r.printReset(tx, done)
 	})
 }
 
 // printReset answers with what began and ended by the wrong clock: as a document with
 // both instants, else as a list.
-func (r *runner) printReset(done *store.ClockReset) error {
-	return r.either(func(f output.Format) bool { return f == output.JSON }, func() error {
-		events := []eventObject{}
-		for _, ev := range done.Changed {
-			events = append(events, eventObject{ev.ID, ev.Time.UTC(), ev.Job, ev.Node, ev.Event, ev.Old, ev.New, ev.Reason})
-		}
-		p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time}, {Name: "now", Kind: output.Time}, {Name: "changed", Kind: output.Object}}})
-		p.Row(done.Was, done.Now, events)
+func (r *runner) printReset(tx *store.Tx, done *store.ClockReset) error {
+	return r.either(func(f output.Format) bool { return f.Traits().Document }, func() error {
+		p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true}, {Name: "now", Kind: output.Time, Required: true}, {Name: "changed", Kind: output.Object, Required: true}}})
+		p.Row(done.Was, done.Now, nouns.EventObjects(tx, done.Changed))
 		return p.Close()
 	}, func() error {
 		if done.Was != done.Now {
 			r.notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339), done.Now.UTC().Format(time.RFC3339))
 		}
-		return printAll(r, eventFields, done.Changed...)
+		p := r.printer(output.Result{Columns: nouns.EventColumns()})
+		print := nouns.EventPrinter(p, tx)
+		for _, ev := range done.Changed {
+			if err := print(ev); err != nil {
+				return err
+			}
+		}
+		return p.Close()
 	})
-}
-
-// eventObject is an event in a document.
-type eventObject struct {
-	ID     uint64    `json:"id"`
-	Time   time.Time `json:"time"`
-	Job    uint64    `json:"job,string,omitempty"`
-	Node   string    `json:"node,omitempty"`
-	Event  string    `json:"event"`
-	Old    string    `json:"old,omitempty"`
-	New    string    `json:"new"`
-	Reason string    `json:"reason,omitempty"`
 }

@@ -237,7 +237,7 @@ func (r *runner) printTold(tx *store.Tx, report *store.CycleReport) error {
 }
 
 func (r *runner) printEvents(tx *store.Tx, stopped, launched []*store.Job) error {
-	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason")
+	p := r.jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason reason_code*")
 	for _, j := range stopped {
 		p.PrintEvent(launch.Stop, j)
 	}

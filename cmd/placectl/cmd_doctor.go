@@ -87,15 +87,11 @@ func (r *runner) doctor(c *cli.Context) error {
 		{Name: "state", Value: func(f attempts.Finding) any { return string(f.State) }},
 		{Name: "detail", Value: func(f attempts.Finding) any { return output.OrNil(f.Detail) }},
 	}
-	if err := printAll(r, fields, all...); err != nil {
-		return err
+	err = nil
+	if i := slices.IndexFunc(all, func(f attempts.Finding) bool { return f.State == attempts.Fails }); i >= 0 {
+		err = fmt.Errorf("%w: %s", errUnfit, all[i].What)
 	}
-	for _, f := range all {
-		if f.State == attempts.Fails {
-			return fmt.Errorf("%w: %s", errUnfit, f.What)
-		}
-	}
-	return nil
+	return r.failing("findings", err, func() error { return printAll(r, fields, all...) })
 }
 
 // launchedBy says who launches the database's jobs.

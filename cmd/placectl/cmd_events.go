@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -14,32 +18,23 @@ import (
 
 func eventsVerb() *verb {
 	return &verb{
-		Name:        "events",
-		Category:    "Queue",
-		Usage:       "what has become of jobs, nodes and reservations, and why",
-		May:         store.Anybody,
-		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.",
+		Name:     "events",
+		Category: "Queue",
+		Usage:    "what has become of jobs, nodes and reservations, and why",
+		May:      store.Anybody,
+		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.\n" +
+			"If events after that one have been dropped (the setting keep_ended) the exit status is 7.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},
 			&cli.StringFlag{Name: "job", Usage: "only those of `JOB`"},
 			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
 		},
-		Access:  verbs.Reads,
-		Example: "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
-		Run:     (*runner).events,
+		Access:   verbs.Reads,
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
+		Run:      (*runner).events,
 	}
-}
-
-var eventFields = output.Fields[*store.Event]{
-	{Name: "id", Kind: output.Integer, Value: func(ev *store.Event) any { return ev.ID }},
-	{Name: "time", Kind: output.Time, Value: func(ev *store.Event) any { return ev.Time }},
-	{Name: "job", Value: func(ev *store.Event) any { return output.OrNil(jobWord(ev.Job)) }},
-	{Name: "node", Value: func(ev *store.Event) any { return output.OrNil(ev.Node) }},
-	{Name: "event", Value: func(ev *store.Event) any { return ev.Event }},
-	{Name: "old", Value: func(ev *store.Event) any { return output.OrNil(ev.Old) }},
-	{Name: "new", Value: func(ev *store.Event) any { return output.OrNil(ev.New) }},
-	{Name: "reason", Kind: output.Prose, Value: func(ev *store.Event) any { return output.OrNil(ev.Reason) }},
 }
 
 func (r *runner) events(c *cli.Context) error {
@@ -57,43 +52,42 @@ func (r *runner) events(c *cli.Context) error {
 	if c.IsSet("last") && last < 1 {
 		return usagef("--last must be 1 or more")
 	}
+	which := eventQuery{job: c.String("job"), since: since, asked: c.IsSet("since"), last: last}
 	if !c.Bool("follow") {
 		return r.view(func(tx *store.Tx) error {
-			p := r.printer(output.Result{Columns: eventFields.Columns()})
-			err := eachEventAfter(tx, c.String("job"), since, last, func(ev *store.Event) error { return eventFields.Print(p, ev) })
-			if err != nil {
+			p := r.printer(output.Result{Columns: nouns.EventColumns()})
+			if err := which.each(tx, nouns.EventPrinter(p, tx)); err != nil {
 				return err
 			}
 			return p.Close()
 		})
 	}
-	return r.followEvents(c.String("job"), since, last)
+	return r.followEvents(which)
 }
 
 // followEvents prints events as they come. Those that are there already are gathered
-// first: whoever reads them slowly keeps nobody waiting.
-func (r *runner) followEvents(job string, since uint64, last int) error {
-	p := r.printer(output.Result{Columns: eventFields.Columns()})
+// first: a slow reader keeps no lock.
+func (r *runner) followEvents(which eventQuery) error {
+	res := output.Result{Columns: nouns.EventColumns()}
+	p := r.printer(res)
 	for {
-		seen := r.fileStamp()
-		var list []*store.Event
+		seen, next := r.fileStamp(), which
+		rec := new(output.Recording)
 		err := r.view(func(tx *store.Tx) error {
-			return eachEventAfter(tx, job, since, last, func(ev *store.Event) error {
-				list = append(list, ev)
-				return nil
+			print := nouns.EventPrinter(output.RecordTo(rec, r.outputOptions(), res), tx)
+			return which.each(tx, func(ev *store.Event) error {
+				next.since, next.asked = ev.ID, true
+				return print(ev)
 			})
 		})
 		if err != nil {
 			return err
 		}
-		for _, ev := range list {
-			since = ev.ID
-			eventFields.Print(p, ev)
-		}
-		if err := p.Flush(); err != nil {
+		if err := errors.Join(rec.PrintRows(p), p.Flush()); err != nil {
 			return err
 		}
-		last = 0
+		which = next
+		which.last = 0
 		if err := r.waitForFile(seen); err != nil {
 			return err
 		}
@@ -111,13 +105,23 @@ func eventSince(c *cli.Context) (uint64, error) {
 	return since, nil
 }
 
-// eachEventAfter goes through the events after one, all or the last so many, of a job
-// where one is named. What the clock has brought since the file was last written is on
-// its way but has no number yet: it is told when somebody writes it down.
-func eachEventAfter(tx *store.Tx, job string, since uint64, last int, fn func(*store.Event) error) error {
-	only := uint64(0)
-	if job != "" {
-		id, err := jobref.One(tx, job)
+// eventQuery says which events are asked for.
+type eventQuery struct {
+	job   string // only those of a job, "" for all
+	since uint64 // only those after one
+	asked bool   // that one was named
+	last  int    // only the last so many, 0 for all
+}
+
+// each goes through the events that are asked for. What the clock has brought since the file was
+// last written is on its way but has no number yet: it is told when a writer writes it down.
+func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
+	only, since, last := uint64(0), q.since, q.last
+	if err := q.kept(tx); err != nil {
+		return err
+	}
+	if q.job != "" {
+		id, err := jobref.One(tx, q.job)
 		if err == nil {
 			_, err = tx.Job(id)
 		}
@@ -147,4 +151,22 @@ func eachEventAfter(tx *store.Tx, job string, since uint64, last int, fn func(*s
 		}
 	}
 	return err
+}
+
+// kept fails if events after the one that was named have been dropped: a program that goes on from
+// there would miss them.
+func (q eventQuery) kept(tx *store.Tx) error {
+	if !q.asked {
+		return nil
+	}
+	oldest := tx.RecordedEvents() + 1
+	err := tx.EachEvent(0, func(ev *store.Event) (bool, error) {
+		oldest = min(oldest, ev.ID)
+		return false, nil
+	})
+	if err != nil || q.since+1 >= oldest {
+		return err
+	}
+	err = fmt.Errorf("%w: those after event %d were dropped up to event %d; begin again with --since %d", exit.ErrGone, q.since, oldest-1, oldest-1)
+	return &exit.Detailed{Err: err, Key: "oldest", Value: strconv.AppendUint(nil, oldest, 10)}
 }

@@ -287,7 +287,7 @@ func (in *ganttReader) readBuckets() error {
 // printStretches answers programs: a row for each stretch of the window, by
 // node and then by start. An overdue job's end is when it is expected to end.
 func (r *runner) printStretches(g *chart.Gantt, w chart.Window) error {
-	p := r.printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job"}, {Name: "reservation"}, {Name: "state"},
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job", Kind: output.JobNumber}, {Name: "reservation"}, {Name: "state"},
 		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
@@ -302,7 +302,7 @@ func (r *runner) printStretches(g *chart.Gantt, w chart.Window) error {
 			if owner.Job == 0 {
 				kind = "reservation"
 			}
-			if err := p.Row(n.Name, kind, output.OrNil(jobWord(owner.Job)), output.OrNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
+			if err := p.Row(n.Name, kind, output.OrNil(owner.Job), output.OrNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
 				return err
 			}
 		}

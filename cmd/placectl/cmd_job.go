@@ -58,10 +58,11 @@ func showFlags() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}}
 }
 
-// The columns of the jobs table, and what job show has besides.
+// The columns of the jobs table, what programs get of it besides, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobShowColumns = " path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to paused retry_of line retry_mem"
+	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* retry_of* line*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes owner submit_host retries retry_on retry_wait signal grace mail mail_to paused retry_of line retry_mem"
 )
 
 // jobFilterFlags say which jobs a list has.
@@ -136,7 +137,7 @@ func (r *runner) printJobs(tx *store.Tx, f *daily.Filter, order daily.Order, wid
 		if err != nil {
 			return err
 		}
-		jobs := r.jobs(tx, false, jobListColumns+" devices* paused* retry_of* line*")
+		jobs := r.jobs(tx, false, jobListColumns+jobMoreColumns)
 		jobs.Look = look
 		p = jobs
 	}
@@ -280,7 +281,7 @@ func (r *runner) changeEach(tx *store.Tx, jobs []*store.Job, change func(*store.
 // are a line.
 func (r *runner) printChanged(tx *store.Tx, jobs []*store.Job) error {
 	each := func() error {
-		p := r.jobs(tx, false, "job state start end nodes reason*")
+		p := r.jobs(tx, false, "job state start end nodes reason* reason_code*")
 		for _, j := range jobs {
 			p.Print(j)
 		}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -76,22 +74,20 @@ func (r *runner) allocationValue(n *nouns.Node) any {
 	if r.audience().People {
 		return r.allocationText(n.Allocations)
 	}
-	type entry struct {
-		Job         string `json:"job,omitempty"`
-		Reservation string `json:"reservation,omitempty"`
-		Start       string `json:"start"`
-		End         string `json:"end"`
-		Now         bool   `json:"now"`
-	}
-	list := []entry{}
+	var list []allocationObject
 	for _, a := range n.Allocations {
-		list = append(list, entry{jobWord(a.Job), a.Reservation, string(text.AppendRFC3339(nil, a.Start.Unix())), string(text.AppendRFC3339(nil, a.End.Unix())), a.Now})
+		list = append(list, allocationObject{a.Job, a.Reservation, a.Start, a.End, a.Now})
 	}
-	b, err := bytejson.Marshal(list)
-	if err != nil {
-		return nil
-	}
-	return json.RawMessage(b)
+	return list
+}
+
+// allocationObject is something that is on a node.
+type allocationObject struct {
+	Job         uint64    `json:"job,omitempty"`
+	Reservation string    `json:"reservation,omitempty"`
+	Start       time.Time `json:"start"`
+	End         time.Time `json:"end"`
+	Now         bool      `json:"now"`
 }
 
 // allocationText is what is on a node in words, nil for nothing.
@@ -101,12 +97,4 @@ func (r *runner) allocationText(list []store.Allocation) any {
 		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.loc), text.AppendLocal(nil, a.End.Unix(), r.loc)))
 	}
 	return output.OrNil(strings.Join(parts, "; "))
-}
-
-// jobWord is a job's number as JSON has it, "" for none.
-func jobWord(id uint64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatUint(id, 10)
 }

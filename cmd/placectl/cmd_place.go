@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -102,14 +103,11 @@ func notPast(at time.Time, tx *store.Tx) time.Time {
 
 // printPlacement prints the answer about a job that was placed.
 func (r *runner) printPlacement(tx *store.Tx, job *store.Job, explain bool) error {
-	columns := "job state start end path policy exec_vnode* nodes chunks*"
-	if job.Set != "" {
-		columns += " set"
-	}
+	columns := "job state start end path policy exec_vnode* nodes chunks* set why* reason* reason_code*"
 	if explain {
-		columns += " why"
+		columns = strings.Replace(columns, "why*", "why", 1)
 	}
-	p := r.jobs(tx, true, columns)
+	p := r.madeJobs(tx, true, columns)
 	p.Print(job)
 	return p.Close()
 }

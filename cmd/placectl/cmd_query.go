@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -167,6 +168,8 @@ func (r *runner) printRows(rows *store.Rows) error {
 		}
 		for i, v := range row {
 			switch unit := rows.Columns[i].Unit; {
+			case rows.Columns[i].JSON && v.Kind() == query.Text && r.audience().Document:
+				values[i] = json.RawMessage(v.String())
 			case unit == query.Truth && v.Kind() == query.Integer:
 				values[i] = v.Int64() != 0
 			case v.Kind() == query.Real && unit != query.Time:

@@ -46,7 +46,7 @@ func (r *runner) retry(c *cli.Context) error {
 		if len(jobs) == 0 {
 			r.notef("no job has failed")
 		}
-		p := r.jobs(tx, false, "job state retry_of name array* index* select place walltime submit reason*")
+		p := r.madeJobs(tx, false, "job state retry_of name array* index* select place walltime submit reason* reason_code*")
 		for _, j := range jobs {
 			p.Print(j)
 		}

@@ -119,21 +119,24 @@ func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
 	if err != nil {
 		return err
 	}
-	each := func() error {
-		p := r.jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit reason*")
-		for _, j := range jobs {
-			shown := *j
-			shown.Reason = reason
-			p.Print(&shown)
-		}
-		return p.Close()
-	}
-	if jobs[0].Array == 0 {
-		return each()
+	for i, j := range jobs {
+		shown := *j
+		shown.Reason = reason
+		jobs[i] = &shown
 	}
 	return r.either(isTable, func() error {
+		each := func() error {
+			p := r.jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit")
+			for _, j := range jobs {
+				p.Print(j)
+			}
+			return p.Close()
+		}
+		if jobs[0].Array == 0 {
+			return each()
+		}
 		return nouns.PrintFolded(r.printer, tx, jobs, "state name class priority select place walltime submit", each)
-	}, each)
+	}, func() error { return nouns.PrintSubmission(r.printer, tx, jobs) })
 }
 
 // warnNever warns of jobs that were just submitted and can never run, and says why
@@ -155,7 +158,7 @@ func (r *runner) warnNever(tx *store.Tx, jobs []*store.Job) (reason string, err 
 	if len(jobs) > 1 {
 		name = fmt.Sprintf("jobs %s-%s", nouns.JobID(first), nouns.JobID(jobs[len(jobs)-1]))
 	}
-	r.notef("warning: %s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
+	r.warnf("never", "%s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
 	return p.Reason, nil
 }
 

@@ -27,7 +27,7 @@ func txVerb() *verb {
 		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
 			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
 			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
-			"verb's alone; with -o json one line each.",
+			"verb's alone; in JSON a list of {\"line\", \"verb\", \"result\"}.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
 		Access:   verbs.Writes,
 		Alone:    true,
@@ -53,27 +53,50 @@ func (r *runner) transaction(c *cli.Context) error {
 	}
 	return r.update(c, func(tx *store.Tx) error {
 		n := 0
+		var answers []lineAnswer
 		for line := range strings.Lines(string(text)) {
 			n++
-			if err := r.lineOf(tx, strings.TrimRight(line, "\r\n")); err != nil {
+			answer, err := r.lineOf(tx, n, strings.TrimRight(line, "\r\n"))
+			if err != nil {
 				return fmt.Errorf("%v: %w; nothing was changed", infile.Position{File: name, Line: n}, err)
 			}
+			if answer != nil {
+				answers = append(answers, *answer)
+			}
 		}
-		return nil
+		if r.rec != nil && len(answers) > 0 {
+			return nil // they are recorded, each by itself
+		}
+		return r.inForms(func(f output.Format) bool { return len(answers) > 0 || f == output.JSON }, func() error { return r.printLines(answers) })
 	})
 }
 
-// lineOf runs the verb of a line within the transaction.
-func (r *runner) lineOf(tx *store.Tx, line string) error {
+// lineAnswer is the answer of the verb of a line.
+type lineAnswer struct {
+	number int
+	verb   string
+	answer []byte
+}
+
+// lineFormat is the form of the answer of a line in a whole of a form.
+func lineFormat(whole output.Format) output.Format {
+	if whole == output.JSONL {
+		return output.JSON
+	}
+	return whole
+}
+
+// lineOf runs the verb of a line within the transaction; its answer is nil if there is no verb.
+func (r *runner) lineOf(tx *store.Tx, number int, line string) (*lineAnswer, error) {
 	words, err := text.SplitWords(line)
 	if err != nil {
-		return usage.Of("", "%w", err)
+		return nil, usage.Of("", "%w", err)
 	}
 	if len(words) > 0 && words[0] == "placectl" {
 		words = words[1:]
 	}
 	if len(words) == 0 {
-		return nil
+		return nil, nil
 	}
 	var out bytes.Buffer
 	e := r.env
@@ -86,22 +109,22 @@ func (r *runner) lineOf(tx *store.Tx, line string) error {
 	inv, err := sub.verbs.Parse(words)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case inv.Help || !inv.Leaf().CanJoin():
-		return usage.Of("tx", "%s cannot be part of a transaction", text.Quoted(strings.Join(words, " ")))
+		return nil, usage.Of("tx", "%s cannot be part of a transaction", text.Quoted(strings.Join(words, " ")))
 	case len(inv.Globals) > 0:
-		return usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
+		return nil, usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
 	}
-	sub.Globals, sub.tx = r.Globals, tx
+	sub.Globals, sub.tx, sub.dry = r.Globals, tx, r.dry
+	sub.Output = lineFormat(r.Output)
 	if r.rec != nil {
 		sub.rec = rec
-		defer func() { r.rec.Add(keyed.Part{Line: rec}) }()
-		return sub.exec(inv)
+		defer func() { r.rec.Add(keyed.Part{Line: rec, Number: number, Verb: inv.Verb()}) }()
 	}
 	if err := sub.exec(inv); err != nil {
-		return err
+		return nil, err
 	}
-	return r.printLine(out.Bytes())
+	return &lineAnswer{number, inv.Verb(), out.Bytes()}, nil
 }
 
 // below is a runner for a line: verbs that were declared for one are there for the next.
@@ -111,14 +134,24 @@ func (r *runner) below(e env) *runner {
 	return &runner{env: e, ctx: r.ctx, stop: r.stop, answers: out, notes: r.notes, verbs: r.verbs, dash: -1, inLogs: r.inLogs}
 }
 
-// printLine prints the answer of a line: as JSON it is one line, too.
-func (r *runner) printLine(answer []byte) error {
-	if r.Output == output.JSON {
-		var flat bytes.Buffer
-		if json.Compact(&flat, answer) == nil && flat.Len() > 0 {
-			answer = append(flat.Bytes(), '\n')
+// printLines prints the answers of the lines: one after the other, in JSON a list, with the number
+// of its line and the verb beside each.
+func (r *runner) printLines(answers []lineAnswer) error {
+	if !r.audience().Document {
+		for _, a := range answers {
+			if _, err := r.stdout.Write(a.answer); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	_, err := r.stdout.Write(answer)
-	return err
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "line", Kind: output.Integer, Required: true}, {Name: "verb", Required: true}, {Name: "result", Kind: output.Object}}})
+	for _, a := range answers {
+		var flat bytes.Buffer
+		if json.Compact(&flat, a.answer) != nil || flat.Len() == 0 {
+			flat.Reset()
+		}
+		p.Row(a.number, a.verb, json.RawMessage(flat.Bytes()))
+	}
+	return p.Close()
 }

@@ -79,7 +79,11 @@ func (r *runner) waitVerb(c *cli.Context) error {
 			return r.waitResult(jobs)
 		}
 		if !deadline.IsZero() && !r.env.now().Before(deadline) {
-			return fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			err := fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			if !r.audience().Document {
+				return err
+			}
+			return r.failing("jobs", err, func() error { return r.printWaited(jobs) })
 		}
 		end := deadline
 		if end.IsZero() {
@@ -112,25 +116,30 @@ func (r *runner) waitedFor(words []string, started bool) (jobs []*store.Job, nex
 
 // waitResult prints how the jobs came out, and fails when one came out badly.
 func (r *runner) waitResult(jobs []*store.Job) error {
-	p := r.jobs(nil, false, "job state start end reason")
 	bad := 0
 	for _, j := range jobs {
-		p.Print(j)
 		if j.State == store.JobFailed || j.State == store.JobCancelled {
 			bad++
 		}
 	}
-	if err := p.Close(); err != nil {
-		return err
-	}
+	var err error
 	if bad > 0 {
 		were := "were"
 		if len(jobs) == 1 {
 			were = "was"
 		}
-		return fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
+		err = fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
 	}
-	return nil
+	return r.failing("jobs", err, func() error { return r.printWaited(jobs) })
+}
+
+// printWaited prints jobs that were waited for.
+func (r *runner) printWaited(jobs []*store.Job) error {
+	p := r.jobs(nil, false, "job state start end reason exit* reason_code* array* index*")
+	for _, j := range jobs {
+		p.Print(j)
+	}
+	return p.Close()
 }
 
 // pollInterval is how often waiting looks whether the file has changed. It holds

@@ -6,6 +6,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -80,8 +81,9 @@ func (r *runner) printStarts(q placer.Request, count int) error {
 // startView is a start as answers show it.
 type startView struct {
 	store.Opening
-	now          time.Time
-	nodes, waits []string
+	now   time.Time
+	nodes []string
+	waits []store.Owner
 }
 
 var startFields = output.Fields[*startView]{
@@ -89,7 +91,7 @@ var startFields = output.Fields[*startView]{
 	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.End }},
 	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
-	{Name: "waits_for", Kind: output.List, Value: func(v *startView) any { return v.waits }},
+	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return nouns.OwnersOf(v.waits) }},
 	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }
 

@@ -34,15 +34,15 @@ func TestReport(t *testing.T) {
 	}{
 		{"nothing", nil, output.JSON, false, 0, ""},
 		{"plain", errors.New("disk full"), output.Table, false, 1, "placectl: disk full\n"},
-		{"json", errors.New("disk \"full\""), output.JSON, false, 1, `{"error":{"code":1,"message":"disk \"full\"","reason":"failed"}}` + "\n"},
+		{"json", errors.New("disk \"full\""), output.JSON, false, 1, `{"error":{"status":1,"code":"failed","message":"disk \"full\"","earliest":null}}` + "\n"},
 		{"usage", usage.Of("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
-		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2, `{"error":{"code":2,"message":"line 3: no","reason":"usage"}}` + "\n"},
+		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2, `{"error":{"status":2,"code":"usage","message":"line 3: no","earliest":null}}` + "\n"},
 		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130, "placectl: interrupted\n"},
 		{"status", exit.Status(42), output.JSON, false, 42, ""},
 		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1, "placectl: a\nplacectl: b\\nc\n"},
 		{"rich", fmt.Errorf("x: %w", fitError{}), output.Table, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
 		{"caret", fitError{}, output.Table, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
-		{"rich json", fitError{}, output.JSON, true, 1, `{"error":{"code":1,"message":"no room for \u001b[2Jjob","reason":"failed","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
+		{"rich json", fitError{}, output.JSON, true, 1, `{"error":{"status":1,"code":"failed","message":"no room for \u001b[2Jjob","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
 	}
 	for _, tt := range tests {
 		c := newCapture()

@@ -91,6 +91,7 @@ const importRules = `
 	index, timeline, placer, locality, query < cmd/placectl
 	index                                    < internal/text
 	internal/text                            < store, store/internal/settings, store/internal/tables
+	internal/attribute                       < store/internal/tables, cmd/placectl, cmd/placectl/internal/nouns
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < cmd/placectl
 	cmd/placectl/internal/spool              < cmd/placectl, cmd/placectl/internal/output
@@ -178,6 +179,7 @@ const importRules = `
 	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
 	cmd/placectl/internal/step               < cmd/placectl
 	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
+	cmd/placectl/internal/nouns < cmd/placectl/internal/explain
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
 	internal/text              < cmd/placectl/internal/trends
 	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
@@ -200,7 +202,7 @@ var confined = map[string][]string{
 
 // pure packages know nothing of files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf",
-	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 

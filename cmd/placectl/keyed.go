@@ -97,23 +97,21 @@ type audienceOf struct {
 
 func (a audienceOf) Rows(rows *output.Recording) error { return rows.Print(a.r.printer(rows.Result)) }
 
-func (a audienceOf) Note(text string, verbose bool) {
-	if verbose {
-		a.r.debugf("%s", text)
-	} else {
-		a.r.notef("%s", text)
-	}
-}
+func (a audienceOf) Note(note keyed.Part) { a.r.note(note) }
 
-// Line prints the answer of a line of tx.
-func (a audienceOf) Line(line *keyed.Recording) error {
-	var out bytes.Buffer
-	sub := *a.r
-	sub.stdout = &out
-	if err := sub.repeat(line); err != nil {
-		return err
+// Lines prints the answers of the lines of tx.
+func (a audienceOf) Lines(lines []keyed.Part) error {
+	var answers []lineAnswer
+	for _, line := range lines {
+		var out bytes.Buffer
+		sub := *a.r
+		sub.stdout, sub.Output = &out, lineFormat(sub.Output)
+		if err := sub.repeat(line.Line); err != nil {
+			return err
+		}
+		answers = append(answers, lineAnswer{line.Number, line.Verb, out.Bytes()})
 	}
-	return a.r.printLine(out.Bytes())
+	return a.r.printLines(answers)
 }
 
 // errFirst says that a key has no answer yet.

@@ -250,7 +250,7 @@ func TestKeysInTransactions(t *testing.T) {
 	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exit.OK || again.out != more.out || s.sum() != sum {
 		t.Fatalf("%s%s\n%s%s", more.out, more.err, again.out, again.err)
 	}
-	if !strings.HasPrefix(more.out, first.out) || strings.Count(more.out, "\n") != 3 {
+	if !strings.HasPrefix(more.out, strings.TrimSuffix(first.out, "]\n")+",\n") || strings.Count(more.out, "\n") != 3 {
 		t.Errorf("%s\n%s", first.out, more.out)
 	}
 	for _, bad := range []struct {

@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,6 +152,7 @@ type runner struct {
 	front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
 	inLogs    *inlogs.Handles     // the handles on databases that are kept in logs
 	behind    bool                // a writer may come from before the instant of the database
+	dry       bool                // nothing is changed: --dry-run
 	widths    []int               // of columns, as the shell was told
 }
 
@@ -225,6 +227,7 @@ func (r *runner) exec(inv invocation) error {
 		if err := v.Check(c); err != nil {
 			return err
 		}
+		r.dry = r.dry || c.Bool(verbs.DryRun)
 		if r.overSSH() && forward.Goes(v, inv) {
 			return r.forward(v, inv, c)
 		}
@@ -280,21 +283,36 @@ func (r *runner) notef(format string, args ...any) {
 		r.front.Notes = append(r.front.Notes, text.Printable(fmt.Sprintf(format, args...)))
 		return
 	}
-	if r.rec != nil {
-		r.rec.Add(keyed.Part{Note: fmt.Sprintf(format, args...)})
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...)})
+}
+
+// warnf warns the user of something that may not be meant; programs get the code.
+func (r *runner) warnf(code, format string, args ...any) {
+	if r.front != nil {
+		r.notef("warning: "+format, args...)
 		return
 	}
-	if !r.Quiet {
-		fmt.Fprintln(r.notes, "placectl: "+text.Printable(r.localTimes(fmt.Sprintf(format, args...))))
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Code: code})
+}
+
+// note tells a note or a warning, or records it.
+func (r *runner) note(p keyed.Part) {
+	switch {
+	case r.rec != nil:
+		r.rec.Add(p)
+	case r.Quiet || p.Verbose && !r.Verbose:
+	case r.audience().Document:
+		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note)) //nolint:errcheck // there is nowhere left to complain to
+	default:
+		words := r.localTimes(p.Note)
+		if p.Code != "" {
+			words = "warning: " + words
+		}
+		fmt.Fprintln(r.notes, "placectl: "+text.Printable(words))
 	}
 }
 
 // debugf tells what only -v asks for.
 func (r *runner) debugf(format string, args ...any) {
-	switch {
-	case r.rec != nil:
-		r.rec.Add(keyed.Part{Note: fmt.Sprintf(format, args...), Verbose: true})
-	case r.Verbose && !r.Quiet:
-		r.notef(format, args...)
-	}
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Verbose: true})
 }

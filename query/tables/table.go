@@ -14,6 +14,7 @@ type Column struct {
 	Type    values.Affinity // what its values are; NULL beside those, unless NotNull
 	Unit    Unit
 	NotNull bool
+	JSON    bool             // its texts are JSON, as json_object makes it
 	Collate values.Collation // by which its texts are compared where nothing else is said
 	Doc     string
 	// Domain names a set of texts that are numbered: in columns of the same domain texts

@@ -13,9 +13,10 @@ const (
 	Nodes  // a folded list of node names
 	UTC    // a text that names an instant in UTC, as datetime() makes it
 	Amount // a number, bytes where the resource of the row is a size
+	List   // a text: items joined by commas
 )
 
-var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes", "utc", "amount"}
+var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes", "utc", "amount", "list"}
 
 func (u Unit) String() string { return unitNames[u] }
 

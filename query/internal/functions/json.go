@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/values"
 )
@@ -128,6 +129,25 @@ func jsonExtract(e *Budget, a []values.Value) values.Value {
 // jsonMinified is json(doc).
 func jsonMinified(e *Budget, a []values.Value) values.Value {
 	return JSONAt(e, a[0], values.String("$"), false)
+}
+
+// JSONList is json() of a column that is a list as text: names of nodes, folded, or items joined
+// by commas. It makes an array, without elements of NULL.
+func JSONList(folded bool) func(*Budget, []values.Value) values.Value {
+	return func(_ *Budget, a []values.Value) values.Value {
+		items := []string{}
+		if text := a[0].String(); a[0].Kind() != values.Null && text != "" {
+			items = strings.Split(text, ",")
+			if names, err := index.ExpandNodeList(text); folded && err == nil {
+				items = names
+			}
+		}
+		text, err := json.Marshal(items)
+		if err != nil {
+			return values.Value{}
+		}
+		return values.String(string(text))
+	}
 }
 
 func jsonValid(_ *Budget, a []values.Value) values.Value {

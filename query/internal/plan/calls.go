@@ -50,6 +50,10 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 		run = func(_ *functions.Budget, a []values.Value) values.Value { return functions.Nullif(a, by) }
 	case "date_trunc":
 		return s.dateTrunc(x, args)
+	case "json":
+		if u := args[0].Unit; u == tables.Nodes || u == tables.List {
+			run, f.Strict = functions.JSONList(u == tables.Nodes), false
+		}
 	case "json_object", "json_array":
 		if run = functions.JSONCall(areJSON(args), x.Name == "json_object"); x.Name == "json_object" && len(args)%2 == 1 {
 			s.c.fail(x, "json_object takes names and values, one after the other")

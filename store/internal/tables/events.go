@@ -1,6 +1,9 @@
 package tables
 
 import (
+	"cmp"
+
+	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -12,24 +15,9 @@ func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 	recorded := int64(c.src.Events)
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Events, from, min(to, recorded)) }
 	return &orderedTable[row.Event]{rowsTable[row.Event]{
-		columns: []getter[row.Event]{
-			intColumn("id", "its number, in the order of writing", func(e *row.Event) int64 { return int64(e.ID) }),
-			timeColumn("time", "when it happened", func(e *row.Event) int64 { return e.Time }),
-			numberColumn("job", "of which job", func(e *row.Event) int64 { return int64(e.Job) }),
-			textColumn("node", "of which node, or reservation", func(e *row.Event) string { return e.Node }),
-			wordColumn("event", "what happened, in a word", EventWords, func(e *row.Event) string { return e.Event }),
-			textColumn("old", "the state before", func(e *row.Event) string { return e.Old }),
-			textColumn("new", "the state after", func(e *row.Event) string { return e.New }),
-			textColumn("reason", "why", func(e *row.Event) string { return e.Reason }),
-			valueColumn("uid", "the uid of who did it; NULL: time did, or nobody knows", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
-				if e.By == nil {
-					return query.Value{}
-				}
-				return query.Int(int64(*e.By))
-			}),
-		},
-		size: int(recorded),
-		open: func() *file.Cursor { return part(0, recorded) },
+		columns: eventColumns(c),
+		size:    int(recorded),
+		open:    func() *file.Cursor { return part(0, recorded) },
 		read: func(key, payload []byte, out []row.Event) ([]row.Event, error) {
 			ev, err := row.DecodeEvent(key, payload)
 			if err != nil {
@@ -38,4 +26,102 @@ func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 			return append(out, *ev), nil
 		},
 	}, part}, nil
+}
+
+// eventColumns are the attributes of an event that package attribute declares.
+func eventColumns(c *Catalog) []getter[row.Event] {
+	jobs := &eventJobs{c: c}
+	columns := []getter[row.Event]{
+		intColumn("id", "", func(e *row.Event) int64 { return int64(e.ID) }),
+		timeColumn("time", "", func(e *row.Event) int64 { return e.Time }),
+		numberColumn("job", "", func(e *row.Event) int64 { return int64(e.Job) }),
+		textColumn("node", "", func(e *row.Event) string { return ifText(e.Event != reservationEvents, e.Node) }),
+		wordColumn("event", "", EventWords, func(e *row.Event) string { return e.Event }),
+		textColumn("old", "", func(e *row.Event) string { return e.Old }),
+		textColumn("new", "", func(e *row.Event) string { return e.New }),
+		textColumn("reason", "", func(e *row.Event) string { return e.Reason }),
+		valueColumn("uid", "", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
+			if e.By == nil {
+				return query.Value{}
+			}
+			return query.Int(int64(*e.By))
+		}),
+		numberColumn("array", "", func(e *row.Event) int64 { return int64(jobs.of(e).Array) }),
+		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
+			j := jobs.of(e)
+			return ifInt(j.Array != 0, j.Index)
+		}),
+		textColumn("reservation", "", func(e *row.Event) string {
+			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason)) // older events have the name as their reason
+		}),
+		numberColumn("attempt", "", func(e *row.Event) int64 { return int64(attemptOf(e)) }),
+		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, jobs.exit),
+		textColumn("reason_code", "", func(*row.Event) string { return "" }),
+	}
+	for i := range columns {
+		columns[i].Doc = attribute.Of(attribute.Event, columns[i].Name).Doc
+	}
+	return columns
+}
+
+// reservationEvents is what events of reservations are called.
+const reservationEvents = "reservation"
+
+// ifText is a text if it applies, else none.
+func ifText(applies bool, text string) string {
+	if !applies {
+		return ""
+	}
+	return text
+}
+
+// attemptOf is which of the job's attempts an event is about, 0 for none: the first one is not
+// written down.
+func attemptOf(e *row.Event) int {
+	running := row.JobRunning.String()
+	if e.Attempt == 0 && e.Job != 0 && (e.Old == running || e.New == running) {
+		return 1
+	}
+	return e.Attempt
+}
+
+// eventJobs reads the jobs that events are about. Many in a row are about the same.
+type eventJobs struct {
+	c    *Catalog
+	last row.Job
+}
+
+// of reads the job of an event; one that is there no more has no attributes.
+func (r *eventJobs) of(e *row.Event) *row.Job {
+	if r.last.ID == e.Job {
+		return &r.last
+	}
+	r.last = row.Job{ID: e.Job}
+	key := row.Key64(e.Job)
+	payload, err := r.c.src.Rows.Get(row.Jobs, key)
+	if err == nil && payload != nil {
+		var j *row.Job
+		if j, err = row.DecodeJob(key, payload); err == nil {
+			r.last = *j
+		}
+	}
+	r.c.fail(err)
+	return &r.last
+}
+
+// exit is the exit status of the attempt that an event ended.
+func (r *eventJobs) exit(e *row.Event) query.Value {
+	attempt, running := attemptOf(e), row.JobRunning.String()
+	if attempt == 0 || e.Old == e.New || e.Old != running && e.Event != "again" {
+		return query.Value{}
+	}
+	j := r.of(e)
+	if j.State == 0 || attempt > j.CurrentAttempt() {
+		return query.Value{}
+	}
+	a, err := r.c.src.Attempt(j, attempt)
+	if r.c.fail(err); err != nil {
+		return query.Value{}
+	}
+	return exitValue(a)
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
@@ -22,68 +24,71 @@ type jobs struct {
 }
 
 func jobsTable(c *Catalog, _ int64) (query.Table, error) {
-	text := func(name, doc string, get func(*row.Job) string) getter[jobCursor] {
-		return textColumn(name, doc, func(r *jobCursor) string { return get(r.job()) })
+	text := func(name string, get func(*row.Job) string) getter[jobCursor] {
+		return textColumn(name, "", func(r *jobCursor) string { return get(r.job()) })
 	}
-	early := func(name, doc string, t row.JobText) getter[jobCursor] {
-		return textColumn(name, doc, func(r *jobCursor) string { return r.text(t) })
+	early := func(name string, t row.JobText) getter[jobCursor] {
+		return textColumn(name, "", func(r *jobCursor) string { return r.text(t) })
 	}
 	t := &jobs{c, []getter[jobCursor]{
-		intColumn("job", "its number", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
-		early("name", "what it is called", row.JobNameText),
-		early("user", "for whom", row.JobUserText),
-		early("account", "on whose account", row.JobAccountText),
-		early("queue", "in which queue", row.JobQueueText),
-		early("class", "in which class", row.JobClassText),
-		valueColumn("state", "held, queued, reserved (planned), late, running, finished, failed or cancelled", query.TextAffinity, query.NoUnit,
+		intColumn("job", "", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
+		early("name", row.JobNameText),
+		early("user", row.JobUserText),
+		early("account", row.JobAccountText),
+		early("queue", row.JobQueueText),
+		early("class", row.JobClassText),
+		valueColumn("state", "", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
-		intColumn("priority", "the greater, the earlier", func(r *jobCursor) int64 { return r.job().Priority }),
-		early("select", "what it asked for", row.JobSelectText),
-		text("place", "how", func(j *row.Job) string { return j.Place }),
-		valueColumn("walltime", "for how long", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
-		timeColumn("submit", "when it came", func(r *jobCursor) int64 { return r.view.Submit() }),
-		timeColumn("begin", "not before", func(r *jobCursor) int64 { return r.job().Begin }),
-		timeColumn("start", "when it began, or is to", func(r *jobCursor) int64 { return r.view.Start() }),
-		timeColumn("end", "when it ended, or is expected to", func(r *jobCursor) int64 { return r.view.End() }),
-		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
-		text("reservation", "the one it insists on", func(j *row.Job) string { return j.Reservation }),
-		textColumn("reason", "why it is where it is, or still waits", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
-		textColumn("reason_code", "what it waits for, as a word: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools), turn", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
-		timeColumn("expected", "of what waits: its planned start, or the earliest as things stand",
+		intColumn("priority", "", func(r *jobCursor) int64 { return r.job().Priority }),
+		early("select", row.JobSelectText),
+		text("place", func(j *row.Job) string { return j.Place }),
+		valueColumn("walltime", "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
+		timeColumn("submit", "", func(r *jobCursor) int64 { return r.view.Submit() }),
+		timeColumn("begin", "", func(r *jobCursor) int64 { return r.job().Begin }),
+		timeColumn("start", "", func(r *jobCursor) int64 { return r.view.Start() }),
+		timeColumn("end", "", func(r *jobCursor) int64 { return r.view.End() }),
+		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
+		text("reservation", func(j *row.Job) string { return j.Reservation }),
+		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
+		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
+		timeColumn("expected", "",
 			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
-		valueColumn("wait", "from submit to start, or to now where it waits still", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
-		valueColumn("slowdown", "of what has ended: how many times as long as it ran it took from submit to end", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
-		numberColumn("array", "the first job of its array", func(r *jobCursor) int64 { return int64(r.job().Array) }),
-		valueColumn("index", "in the array, from 0 on", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+		valueColumn("wait", "", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
+		valueColumn("run", "", query.IntegerAffinity, query.Duration, (*jobCursor).ran),
+		valueColumn("slowdown", "", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
+		numberColumn("array", "", func(r *jobCursor) int64 { return int64(r.job().Array) }),
+		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
-		text("path", "the path by which it was placed", func(j *row.Job) string { return string(j.Path) }),
-		text("policy", "the policy by which it was placed", func(j *row.Job) string { return j.Policy }),
-		text("set", "the placement set that it is in", func(j *row.Job) string { return j.Set }),
-		text("key", "what makes submitting it twice the same as once", func(j *row.Job) string { return j.Key }),
-		timeColumn("deadline", "it has to end by then", func(r *jobCursor) int64 { return r.job().Deadline }),
-		text("after", "what it depends on, joined by commas: afterok:12", func(j *row.Job) string { return afterText(j.After) }),
-		text("command", "what is run, its words joined by blanks", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
-		textColumn("devices", "what it has of nodes that name their devices, as g1:ngpus=0,3:ncpus=0-7", func(r *jobCursor) string { return c.heldBy(r.job()) }),
-		text("pools", "what it asks of the pools of the cluster, joined by commas: fluent=2", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
-		text("bind", "how its devices are chosen: compact, tight or scatter; NULL: as the setting bind says", func(j *row.Job) string { return j.Bind.String() }),
-		valueColumn("exit", "exit status, once it has one", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+		text("path", func(j *row.Job) string { return string(j.Path) }),
+		text("policy", func(j *row.Job) string { return j.Policy }),
+		text("set", func(j *row.Job) string { return j.Set }),
+		text("key", func(j *row.Job) string { return j.Key }),
+		timeColumn("deadline", "", func(r *jobCursor) int64 { return r.job().Deadline }),
+		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value { return query.TextOrNull(afterText(r.job().After)) }),
+		text("command", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
+		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
+		text("pools", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
+		text("bind", func(j *row.Job) string { return j.Bind.String() }),
+		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().HasExit(), r.job().Exit)
 		}),
-		numberColumn("attempt", "which of its starts it is at, or was at last", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
-		boolColumn("claimed", "somebody executes that", func(r *jobCursor) bool { return r.job().Claimed }),
-		boolColumn("ending", "and is to stop", func(r *jobCursor) bool { return r.job().Ending }),
-		intColumn("preempted", "how often it was stopped for others", func(r *jobCursor) int64 { return int64(len(r.job().YieldedTo)) }),
-		secondsColumn("cpu_user", "cpu time of the processes of that start, in seconds", func(r *jobCursor) int64 { return r.use().CPUUser }),
-		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(r *jobCursor) int64 { return r.use().CPUSystem }),
-		sizeColumn("max_rss", "memory of the largest of them", func(r *jobCursor) int64 { return r.use().MaxRSS }),
-		sizeColumn("mem_peak", "memory of all of them together, where somebody counted", func(r *jobCursor) int64 { return r.use().MemPeak }),
-		boolColumn("paused", "its processes were sent STOP, and not CONT since", func(r *jobCursor) bool { return r.job().Paused }),
-		numberColumn("retry_of", "the job that it does once more", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
-		text("line", "the line of submit --each that it is for", func(j *row.Job) string { return j.Line }),
-		text("comment", "a word of its user", func(j *row.Job) string { return j.Comment }),
+		numberColumn("attempt", "", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
+		boolColumn("claimed", "", func(r *jobCursor) bool { return r.job().Claimed }),
+		boolColumn("ending", "", func(r *jobCursor) bool { return r.job().Ending }),
+		intColumn("preempted", "", func(r *jobCursor) int64 { return int64(len(r.job().YieldedTo)) }),
+		secondsColumn("cpu_user", "", func(r *jobCursor) int64 { return r.took().last.CPUUser }),
+		secondsColumn("cpu_sys", "", func(r *jobCursor) int64 { return r.took().last.CPUSystem }),
+		secondsColumn("cpu_time", "", func(r *jobCursor) int64 { return r.took().cpu }),
+		sizeColumn("max_rss", "", func(r *jobCursor) int64 { return r.took().last.MaxRSS }),
+		sizeColumn("mem_peak", "", func(r *jobCursor) int64 { return r.took().mem }),
+		boolColumn("paused", "", func(r *jobCursor) bool { return r.job().Paused }),
+		numberColumn("retry_of", "", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
+		text("line", func(j *row.Job) string { return j.Line }),
+		text("comment", func(j *row.Job) string { return j.Comment }),
 	}}
 	for i := range t.columns {
+		t.columns[i].Doc = attribute.Of(attribute.Job, t.columns[i].Name).Doc
 		if t.columns[i].Name == "state" {
 			t.columns[i].Refuse = oneOf("state", jobStateWords())
 		}
@@ -238,7 +243,7 @@ type jobCursor struct {
 	t    *jobs
 	rows chosen
 	view row.JobView
-	last *row.Attempt // of the job at hand, once it is asked for
+	use  *jobUse // of the job at hand, once it is asked for
 	err  error
 }
 
@@ -250,7 +255,7 @@ func (r *jobCursor) Next() bool {
 	if ok, r.err = r.rows.next(jobKey, "job"); !ok {
 		return false
 	}
-	r.last, r.err = nil, r.view.Open(r.rows.Key, r.rows.Payload)
+	r.use, r.err = nil, r.view.Open(r.rows.Key, r.rows.Payload)
 	return r.err == nil
 }
 
@@ -292,18 +297,46 @@ func (r *jobCursor) slowdown() query.Value {
 	return query.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
 }
 
-// use is what the last start of the job has used.
-func (r *jobCursor) use() *row.ResourceUse {
-	if r.last == nil {
-		r.last = new(row.Attempt)
-		if j := r.job(); j.CurrentAttempt() > 0 {
-			a, err := r.t.c.src.Attempt(j, j.CurrentAttempt())
-			if r.t.c.fail(err); err == nil {
-				r.last = a
-			}
-		}
+// ran is the time from start to end, or to now while the job runs; NULL for one that has not started.
+func (r *jobCursor) ran() query.Value {
+	start, end := r.view.Start(), r.view.End()
+	switch s := r.view.State(); {
+	case start <= 0:
+		return query.Value{}
+	case s == row.JobRunning:
+		end = r.t.c.src.Now
+	case s != row.JobFinished && s != row.JobFailed && s != row.JobCancelled:
+		return query.Value{}
 	}
-	return &r.last.Use
+	if end < start {
+		return query.Value{}
+	}
+	return query.Int(end - start)
+}
+
+// jobUse is what the starts of a job have used.
+type jobUse struct {
+	last row.ResourceUse // the last of them
+	cpu  int64           // microseconds of all
+	mem  int64           // bytes, the most that one of them had
+}
+
+// took reads what the starts of the job have used.
+func (r *jobCursor) took() *jobUse {
+	if r.use != nil {
+		return r.use
+	}
+	r.use = new(jobUse)
+	for j, n := r.job(), 1; j != nil && n <= j.CurrentAttempt(); n++ {
+		a, err := r.t.c.src.Attempt(j, n)
+		if r.t.c.fail(err); err != nil {
+			break
+		}
+		r.use.last = a.Use
+		r.use.cpu += a.Use.CPUUser + a.Use.CPUSystem
+		r.use.mem = max(r.use.mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
+	}
+	return r.use
 }
 
 // job reads the whole of the job.

@@ -26,29 +26,22 @@ func Ended() (states []store.JobState) {
 // memory, which is the most that any of them had.
 type Past struct {
 	*store.Job
-	Nodes []string
 	Wait  any // until it started, nil where it never did
 	Ran   any // from then on
 	CPU   any // processor time, nil where nobody has counted
 	Mem   any // bytes
-	Times int // how many attempts there were
 	ended string
 }
 
 // past reads what a job took.
 func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
-	nodes, err := tx.NodeNames(j.AllNodes())
-	if err != nil {
-		return nil, err
-	}
-	p := &Past{Job: j, Nodes: nodes, ended: text.BriefTime(j.End, tx.Now(), zone)}
+	p := &Past{Job: j, ended: text.BriefTime(j.End, tx.Now(), zone)}
 	if !j.Start.IsZero() && !j.Start.After(j.End) {
 		p.Wait, p.Ran = max(j.Start.Sub(j.Submit), 0), j.End.Sub(j.Start)
 	}
 	var cpu time.Duration
 	var mem int64
-	err = tx.EachAttempt(j.ID, func(a *store.Attempt) error {
-		p.Times++
+	err := tx.EachAttempt(j.ID, func(a *store.Attempt) error {
 		cpu += a.Use.CPUUser + a.Use.CPUSystem
 		mem = max(mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
 		return nil
@@ -70,38 +63,20 @@ func (p *Past) exit() any {
 	return p.Exit
 }
 
-// pastFields are all that answers show of jobs that have ended.
-var pastFields = output.Fields[*Past]{
-	{Name: "job", Value: func(p *Past) any { return nouns.JobID(p.Job) }},
+// pastLine is what people see of a job that has ended.
+var pastLine = output.Fields[*Past]{
+	{Name: "job", Value: func(p *Past) any { return p.ID }},
 	{Name: "name", Least: 5, Value: func(p *Past) any { return output.OrNil(p.Name) }},
 	{Name: "user", Least: 5, Value: func(p *Past) any { return output.OrNil(p.User) }},
-	{Name: "queue", Value: func(p *Past) any { return output.OrNil(p.Queue) }},
-	{Name: "class", Value: func(p *Past) any { return output.OrNil(p.Class) }},
-	{Name: "account", Value: func(p *Past) any { return output.OrNil(p.Account) }},
 	{Name: "state", Value: func(p *Past) any { return p.State.String() }},
 	{Name: "ended", Value: func(p *Past) any { return p.ended }},
-	{Name: "submit", Kind: output.Time, Value: func(p *Past) any { return p.Submit }},
-	{Name: "start", Kind: output.Time, Value: func(p *Past) any { return output.OrNil(p.Start) }},
-	{Name: "end", Kind: output.Time, Value: func(p *Past) any { return p.End }},
-	{Name: "wait", Kind: output.Duration, Value: func(p *Past) any { return p.Wait }},
-	{Name: "ran", Kind: output.Duration, Value: func(p *Past) any { return p.Ran }},
 	{Name: "waited", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Wait) }},
 	{Name: "took", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Ran) }},
 	{Name: "of", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Walltime) }},
-	{Name: "walltime", Kind: output.Duration, Value: func(p *Past) any { return p.Walltime }},
 	{Name: "cpu", Kind: output.Duration, Value: func(p *Past) any { return p.CPU }},
 	{Name: "mem", Kind: output.Size, Value: func(p *Past) any { return p.Mem }},
 	{Name: "exit", Kind: output.Integer, Value: func(p *Past) any { return p.exit() }},
-	{Name: "attempts", Kind: output.Integer, Value: func(p *Past) any { return p.Times }},
-	{Name: "nodes", Kind: output.List, Nodes: true, Least: 5, Value: func(p *Past) any { return p.Nodes }},
-	{Name: "reason", Kind: output.Prose, Value: func(p *Past) any { return output.OrNil(p.Why()) }},
 }
-
-// What a list of them has: for people, and for programs.
-const (
-	pastLine   = "job name user state ended waited took of cpu mem exit"
-	pastRecord = "job name user queue class account state submit start end wait ran walltime cpu mem exit attempts nodes reason"
-)
 
 // roughly is a duration without what people do not look at: the seconds of hours, and the
 // minutes of days.
@@ -138,23 +113,29 @@ func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 	return h, err
 }
 
-// PrintHistory prints the jobs that ended last, brief for people.
+// pastRecord has the attributes that programs get of jobs that have ended.
+const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak exit attempt nodes reason reason_code array index"
+
+// PrintHistory prints the jobs that ended last: a line each for people, else records of jobs.
 func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int, brief bool) error {
 	jobs, err := f.Latest(tx, most)
 	if err != nil {
 		return err
 	}
-	fields := pastFields.Pick(pastRecord)
-	if brief {
-		fields = pastFields.Pick(pastLine)
+	if !brief {
+		p := nouns.PrintJobs(begin, tx, false, pastRecord)
+		for _, j := range jobs {
+			p.Print(j)
+		}
+		return p.Close()
 	}
-	p := begin(output.Result{Columns: fields.Columns()})
+	p := begin(output.Result{Columns: pastLine.Columns()})
 	for _, j := range jobs {
 		of, err := past(tx, j, zone)
 		if err != nil {
 			return err
 		}
-		if err := fields.Print(p, of); err != nil {
+		if err := pastLine.Print(p, of); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string 
 
 // Moment is a job and when it is due, zero where nobody knows.
 type Moment struct {
-	Job uint64    `json:"job,string"`
+	Job uint64    `json:"job"`
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"`
 }

@@ -121,8 +121,8 @@ func (rep *Report) heldUp(tx *store.Tx) (job, other string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		if other, ok := strings.CutPrefix(strings.Join(ex.WaitsFor, "+"), "job "); ok && !strings.Contains(other, "+") {
-			return fmt.Sprint(j.ID), other, nil
+		if len(ex.WaitsFor) == 1 && ex.WaitsFor[0].Job != 0 {
+			return fmt.Sprint(j.ID), fmt.Sprint(ex.WaitsFor[0].Job), nil
 		}
 	}
 	return "", "", nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Reason is one word for why a run has failed, finer than its exit status: what
-// -o json gives as error.reason, for programs to branch on. The words must not
+// -o json gives as error.code, for programs to branch on. The words must not
 // change; the message beside them may.
 type Reason string
 
@@ -40,6 +40,7 @@ const (
 	ReasonConflict      Reason = "conflict"
 	ReasonExists        Reason = "exists"
 	ReasonNotHeld       Reason = "not_held" // a host reports a batch's job that is no longer its own
+	ReasonGone          Reason = "gone"     // events that were asked for are kept no longer
 	ReasonClock         Reason = "clock_behind"
 	ReasonDamaged       Reason = "damaged"
 	ReasonNotOurs       Reason = "not_ours"
@@ -64,7 +65,7 @@ var reasons = []struct {
 	{Never, []Reason{ReasonNever, ReasonBatchFinished}},
 	{NotFound, []Reason{ReasonNotFound}},
 	{Locked, []Reason{ReasonLocked, ReasonUnreached}},
-	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonClock}},
+	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonGone, ReasonClock}},
 	{Damaged, []Reason{ReasonDamaged, ReasonNotOurs, ReasonUnsafe, ReasonNewer}},
 	{Unknown, []Reason{ReasonUnknown}},
 	{Lost, []Reason{ReasonLost}},
@@ -91,6 +92,7 @@ var (
 	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
 	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
 	ErrNothingYet    = errors.New("not yet")                                                                  // something that a job which waits has not made
+	ErrGone          = errors.New("the events are gone")                                                      // they were dropped, as the settings keep_ended and keep_events say
 	ErrUnreached     = errors.New("the host was not reached, and nothing was done")                           // an ssh that did not connect
 	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
 )
@@ -121,6 +123,7 @@ var table = []failure{
 	{store.ErrUnsafe, Damaged, ReasonUnsafe},
 	{store.ErrNewer, Damaged, ReasonNewer},
 	{store.ErrUnknown, Unknown, ReasonUnknown},
+	{ErrGone, Conflict, ReasonGone},
 	{ErrUnreached, Locked, ReasonUnreached},
 	{store.ErrLocked, Locked, ReasonLocked},
 	{store.ErrClock, Conflict, ReasonClock},

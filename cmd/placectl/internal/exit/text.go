@@ -11,19 +11,48 @@ import (
 
 // AppendJSON writes {"error":{...}} as one line.
 func AppendJSON(b []byte, err error, code int, why Reason) []byte {
-	b = append(b, `{"error":{"code":`...)
+	b = append(b, `{"error":{"status":`...)
 	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, `,"code":`...)
+	b = output.AppendJSONString(b, string(why))
 	b = append(b, `,"message":`...)
 	b = output.AppendJSONString(b, err.Error())
-	b = append(b, `,"reason":`...)
-	b = output.AppendJSONString(b, string(why))
+	b = append(b, `,"earliest":`...)
+	b = appendEarliest(b, err)
+	var more *Detailed
+	if errors.As(err, &more) {
+		b = append(output.AppendJSONString(append(b, ','), more.Key), ':')
+		b = append(b, more.Value...)
+	}
+	return append(b, "}}\n"...)
+}
+
+// appendEarliest appends the instant at which a refused request could start.
+func appendEarliest(b []byte, err error) []byte {
 	var e interface{ Earliest() (int64, bool) }
 	if errors.As(err, &e) {
 		if at, ok := e.Earliest(); ok {
-			b = append(b, `,"earliest":"`...)
-			b = append(text.AppendRFC3339(b, at), '"')
+			return append(text.AppendRFC3339(append(b, '"'), at), '"')
 		}
 	}
+	return append(b, "null"...)
+}
+
+// Detailed is an error that tells programs more: a key of the error object, and its value as JSON.
+type Detailed struct {
+	Err   error
+	Key   string
+	Value []byte
+}
+
+func (e *Detailed) Error() string { return e.Err.Error() }
+func (e *Detailed) Unwrap() error { return e.Err }
+
+// AppendWarning writes {"warning":{...}} as one line: something that a program may show or log.
+// The code is a word for what kind of thing it is.
+func AppendWarning(b []byte, code, message string) []byte {
+	b = output.AppendJSONString(append(b, `{"warning":{"code":`...), code)
+	b = output.AppendJSONString(append(b, `,"message":`...), message)
 	return append(b, "}}\n"...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
@@ -41,7 +42,7 @@ func jobVerdict(ex *store.Explained) string {
 // jobSummary says where a job is and why, or what it waits for.
 func (p *page) jobSummary(f *output.Record) error {
 	j := p.ex.Job
-	f.Add("job", output.Text, strconv.FormatUint(j.ID, 10))
+	f.Add("job", output.JobNumber, j.ID)
 	f.Add("state", output.Text, j.State.String())
 	asked := j.Select + ", place " + j.Place + ", for " + string(text.AppendDuration(nil, int64(j.Walltime/time.Second)))
 	if j.Queue != "" {
@@ -116,7 +117,7 @@ func (p *page) jobStands(j *store.Job) string {
 	case j.State != store.JobReserved:
 		return "ended"
 	case len(p.ex.WaitsFor) > 0:
-		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(p.ex.WaitsFor)
+		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(nouns.OwnersOf(p.ex.WaitsFor).Names())
 	case len(p.ex.Ahead) > 0:
 		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before"
 	}
@@ -124,7 +125,7 @@ func (p *page) jobStands(j *store.Job) string {
 }
 
 type jobObject struct {
-	Job          string  `json:"job"`
+	Job          uint64  `json:"job"`
 	State        string  `json:"state"`
 	Reason       *string `json:"reason"`
 	*queueObject         // of one that waits without a plan
@@ -137,7 +138,7 @@ type jobObject struct {
 
 // stopObject is a job that would be stopped for the one that is explained.
 type stopObject struct {
-	Job     string `json:"job"`
+	Job     uint64 `json:"job"`
 	Becomes string `json:"becomes"`
 	Until   any    `json:"until"`
 	Rule    string `json:"rule"`
@@ -161,7 +162,7 @@ func (p *page) stops() string {
 
 func (p *page) stopObjects() (list []stopObject) {
 	for _, s := range p.ex.Stops {
-		list = append(list, stopObject{strconv.FormatUint(s.Job, 10), s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
+		list = append(list, stopObject{s.Job, s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
 	}
 	return list
 }
@@ -174,7 +175,7 @@ func (p *page) jobObject() any {
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}
-	o := jobObject{Job: strconv.FormatUint(p.ex.Job.ID, 10), State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
+	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
 	priority, terms := p.ex.Priority, p.ex.Terms
 	if q := p.ex.Queue; q != nil {
 		priority, terms = q.Priority, q.Terms
@@ -207,6 +208,7 @@ func (p *page) ahead() error {
 }
 
 type aheadObject struct {
+	nouns.Owner
 	Who     string   `json:"who"`
 	Until   string   `json:"until"`
 	Overdue bool     `json:"overdue"`
@@ -220,7 +222,7 @@ func (p *page) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
+		out = append(out, aheadObject{nouns.Owner(a.Owner), a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
 	}
 	return out, nil
 }

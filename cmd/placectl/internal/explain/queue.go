@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
@@ -77,7 +78,7 @@ func (p *page) waits(q *store.Queueing) string {
 	}
 	label += "; expected to start in " + string(text.AppendDuration(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
-		label += ", at the end of " + someOf(p.ex.WaitsFor)
+		label += ", at the end of " + someOf(nouns.OwnersOf(p.ex.WaitsFor).Names())
 	}
 	return label
 }
@@ -128,13 +129,13 @@ type queueObject struct {
 	Waits   string          `json:"waits"`
 	Place   *int            `json:"place_in_queue"`
 	Waiting int             `json:"in_queue"`
-	Before  []string        `json:"before"`
+	Before  []uint64        `json:"before"`
 	Depends []awaitedObject `json:"depends"`
 	Alone   *aloneObject    `json:"placed_alone"`
 }
 
 type awaitedObject struct {
-	Job      string `json:"job"`
+	Job      uint64 `json:"job"`
 	When     string `json:"when"`
 	State    string `json:"state"`
 	Met      bool   `json:"met"`
@@ -153,15 +154,12 @@ func (p *page) queueObject() *queueObject {
 	if q == nil {
 		return nil
 	}
-	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: []string{}, Depends: []awaitedObject{}, Alone: p.aloneObject()}
+	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: q.Before, Alone: p.aloneObject()}
 	if q.Place > 0 {
 		o.Place = &q.Place
 	}
-	for _, id := range q.Before {
-		o.Before = append(o.Before, strconv.FormatUint(id, 10))
-	}
 	for _, d := range q.Depends {
-		a := awaitedObject{Job: strconv.FormatUint(d.Job, 10), When: d.When.String(), State: d.State.String(), Met: d.Met}
+		a := awaitedObject{Job: d.Job, When: d.When.String(), State: d.State.String(), Met: d.Met}
 		if !d.Due.IsZero() {
 			a.Expected = string(text.AppendRFC3339(nil, d.Due.Unix()))
 		}

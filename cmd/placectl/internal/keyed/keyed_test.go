@@ -56,11 +56,16 @@ func TestInputs(t *testing.T) {
 type printed struct{ strings.Builder }
 
 func (p *printed) Rows(rows *output.Recording) error { p.WriteString("rows\n"); return nil }
-func (p *printed) Line(line *Recording) error {
-	p.WriteString("line: ")
-	return line.Print(p, output.Table)
+func (p *printed) Lines(lines []Part) error {
+	for _, line := range lines {
+		p.WriteString("line: ")
+		if err := line.Line.Print(p, output.Table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
-func (p *printed) Note(text string, verbose bool) { p.WriteString("note " + text + "\n") }
+func (p *printed) Note(note Part) { p.WriteString("note " + note.Note + "\n") }
 
 // A recording is printed as it was recorded after it was kept, the parts of the form alone.
 func TestRecording(t *testing.T) {
@@ -81,8 +86,8 @@ func TestRecording(t *testing.T) {
 	if rec, err = Decode(kept); err != nil {
 		t.Fatal(err)
 	}
-	const all = "note first\nline: one\nrows\n"
-	for form, want := range map[output.Format]string{output.Table: all, output.JSON: all + "json alone\n"} {
+	const all = "note first\nrows\n"
+	for form, want := range map[output.Format]string{output.Table: all + "line: one\n", output.JSON: all + "json alone\nline: one\n"} {
 		p := new(printed)
 		if err := rec.Print(p, form); err == nil || err.Error() != io.ErrUnexpectedEOF.Error() {
 			t.Errorf("its error is %v", err)

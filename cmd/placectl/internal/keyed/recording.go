@@ -28,7 +28,10 @@ type Part struct {
 	Text    string            `json:"text,omitempty"`
 	Note    string            `json:"note,omitempty"`
 	Verbose bool              `json:"verbose,omitempty"`
+	Code    string            `json:"code,omitempty"` // of a warning
 	Line    *Recording        `json:"line,omitempty"`
+	Number  int               `json:"number,omitempty"` // of the line
+	Verb    string            `json:"verb,omitempty"`   // that stands in it
 	Launch  []launch.Notice   `json:"launch,omitempty"`
 	Failed  string            `json:"failed,omitempty"`
 }
@@ -99,31 +102,39 @@ func (rec *Recording) Launched(err error) {
 type Audience interface {
 	io.Writer
 	Rows(*output.Recording) error
-	Line(*Recording) error
-	Note(text string, verbose bool)
+	Lines([]Part) error
+	Note(Part)
 }
 
 // Print prints the parts that a form has. What has failed after the commit is its error.
 func (rec *Recording) Print(to Audience, form output.Format) error {
 	var end error
+	var lines []Part // of tx, which are one answer
 	for _, p := range rec.Parts {
 		if p.Not&(1<<form) != 0 {
+			continue
+		}
+		if p.Line != nil {
+			lines = append(lines, p)
 			continue
 		}
 		var err error
 		switch {
 		case p.Rows != nil:
 			err = to.Rows(p.Rows)
-		case p.Line != nil:
-			err = to.Line(p.Line)
 		case p.Note != "":
-			to.Note(p.Note, p.Verbose)
+			to.Note(p)
 		case p.Failed != "":
 			end = errors.New(p.Failed)
 		case p.Text != "":
 			_, err = io.WriteString(to, p.Text)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	if len(lines) > 0 {
+		if err := to.Lines(lines); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ type Device struct {
 	Slices  *int   `json:"slices,omitempty"`
 	Into    string `json:"into,omitempty"`
 	Threads []int  `json:"threads,omitempty"`
-	Job     string `json:"job,omitempty"` // who has it; not read
+	Job     any    `json:"job,omitempty"` // who has it; not read
 }
 
 // countable refuses devices of a resource whose amounts are not numbers of devices.

@@ -23,41 +23,46 @@ type jobView struct {
 	prospect *store.Prospect // as look has found it
 	event    string          // what a cycle tells of it
 	carries  *store.Payload  // once it has been read
+	past     *usage          // once it has been read
 	err      error
 }
 
-// jobFields are all that answers show of jobs. Their names are those of the jobs table
-// of queries.
-var jobFields = output.Fields[*jobView]{
+// jobFields read the attributes that package attribute declares of a job, and the event that a
+// cycle tells of one.
+var jobFields = declared(output.Fields[*jobView]{
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
-	{Name: "job", Value: func(j *jobView) any { return JobID(j.Job) }},
+	{Name: "job", Value: func(j *jobView) any { return numberOrNil(j.ID) }},
 	{Name: "name", Value: func(j *jobView) any { return output.OrNil(j.Name) }},
 	{Name: "user", Value: func(j *jobView) any { return output.OrNil(j.User) }},
 	{Name: "account", Value: func(j *jobView) any { return output.OrNil(j.Account) }},
 	{Name: "queue", Value: func(j *jobView) any { return output.OrNil(j.Queue) }},
 	{Name: "class", Value: func(j *jobView) any { return output.OrNil(j.Class) }},
 	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
-	{Name: "priority", Kind: output.Integer, Value: func(j *jobView) any { return j.Priority }},
+	{Name: "priority", Value: func(j *jobView) any { return j.Priority }},
 	{Name: "select", Value: func(j *jobView) any { return j.Select }},
 	{Name: "place", Value: func(j *jobView) any { return j.Place }},
-	{Name: "walltime", Kind: output.Duration, Value: func(j *jobView) any { return j.Walltime }},
-	{Name: "submit", Kind: output.Time, Value: func(j *jobView) any { return j.Submit }},
-	{Name: "begin", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Begin) }},
-	{Name: "start", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Start) }},
-	{Name: "end", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.End) }},
-	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(j *jobView) any {
+	{Name: "walltime", Value: func(j *jobView) any { return j.Walltime }},
+	{Name: "submit", Value: func(j *jobView) any { return j.Submit }},
+	{Name: "begin", Value: func(j *jobView) any { return output.OrNil(j.Begin) }},
+	{Name: "start", Value: func(j *jobView) any { return output.OrNil(j.Start) }},
+	{Name: "end", Value: func(j *jobView) any { return output.OrNil(j.End) }},
+	{Name: "nodes", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.AllNodes()) })
 	}},
 	{Name: "reservation", Value: func(j *jobView) any { return output.OrNil(j.Reservation) }},
-	{Name: "reason", Kind: output.Prose, Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
-	{Name: "expected", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
-	{Name: "array", Value: func(j *jobView) any { return arrayID(j.Job) }},
-	{Name: "index", Kind: output.Integer, Value: func(j *jobView) any { return arrayIndex(j.Job) }},
+	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
+	{Name: "reason_code", Value: func(j *jobView) any { return output.OrNil(j.reasonCode()) }},
+	{Name: "wait", Value: (*jobView).waited},
+	{Name: "run", Value: (*jobView).ran},
+	{Name: "slowdown", Value: (*jobView).slowdown},
+	{Name: "expected", Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
+	{Name: "array", Value: func(j *jobView) any { return numberOrNil(j.Array) }},
+	{Name: "index", Value: func(j *jobView) any { return arrayIndex(j.Job) }},
 	{Name: "path", Value: func(j *jobView) any { return output.OrNil(string(j.Path)) }},
 	{Name: "policy", Value: func(j *jobView) any { return output.OrNil(j.Policy) }},
 	{Name: "set", Value: func(j *jobView) any { return output.OrNil(j.Set) }},
 	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
-	{Name: "exec_vnode", Value: func(j *jobView) any { return j.vnodes() }},
+	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.ExecVNode)) }},
 	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices)) }},
 	{Name: "pools", Value: func(j *jobView) any {
 		var list []string
@@ -67,43 +72,51 @@ var jobFields = output.Fields[*jobView]{
 		return output.OrNil(strings.Join(list, ","))
 	}},
 	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
-	{Name: "chunks", Kind: output.Object, Value: func(j *jobView) any {
+	{Name: "chunks", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
 	}},
 	{Name: "why", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
 	}},
-	{Name: "deadline", Kind: output.Time, Value: func(j *jobView) any { return output.OrNil(j.Deadline) }},
-	{Name: "after", Kind: output.List, Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
-	{Name: "command", Kind: output.Words, Value: func(j *jobView) any { return j.Command }},
-	{Name: "exit", Kind: output.Integer, Value: func(j *jobView) any { return exitOf(j.Job) }},
+	{Name: "deadline", Value: func(j *jobView) any { return output.OrNil(j.Deadline) }},
+	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
+	{Name: "command", Value: func(j *jobView) any { return j.Command }},
+	{Name: "exit", Value: func(j *jobView) any { return exitOf(j.Job) }},
 	{Name: "directory", Value: func(j *jobView) any { return output.OrNil(j.payload().Dir) }},
 	{Name: "script", Value: func(j *jobView) any { return output.OrNil(j.scriptLine()) }},
-	{Name: "script_size", Kind: output.Size, Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
+	{Name: "script_size", Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
 	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.files().Out()) }},
 	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.files().Err()) }},
 	{Name: "out_mode", Value: func(j *jobView) any { return ifWord(j.payload().Append, "append") }},
 	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
-	{Name: "notes", Kind: output.Object, Value: func(j *jobView) any { return j.notes() }},
-	{Name: "attempt", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
-	{Name: "attempts", Kind: output.Object, Value: (*jobView).attempts},
+	{Name: "notes", Value: func(j *jobView) any { return j.notes() }},
+	{Name: "attempt", Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
+	{Name: "attempts", Value: (*jobView).attempts},
+	{Name: "claimed", Value: func(j *jobView) any { return j.Claimed }},
+	{Name: "ending", Value: func(j *jobView) any { return j.Ending }},
+	{Name: "preempted", Value: func(j *jobView) any { return len(j.YieldedTo) }},
+	{Name: "cpu_user", Value: func(j *jobView) any { return seconds(j.took().last.CPUUser) }},
+	{Name: "cpu_sys", Value: func(j *jobView) any { return seconds(j.took().last.CPUSystem) }},
+	{Name: "cpu_time", Value: func(j *jobView) any { return seconds(j.took().cpu) }},
+	{Name: "max_rss", Value: func(j *jobView) any { return output.OrNil(j.took().last.MaxRSS) }},
+	{Name: "mem_peak", Value: func(j *jobView) any { return output.OrNil(j.took().mem) }},
 	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
 	{Name: "submit_host", Value: func(j *jobView) any { return output.OrNil(j.owner().Host) }},
-	{Name: "retries", Kind: output.Integer, Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Retries) }},
+	{Name: "retries", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Retries) }},
 	{Name: "retry_on", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryOn) }},
-	{Name: "retry_wait", Kind: output.Duration, Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryWait) }},
+	{Name: "retry_wait", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryWait) }},
 	{Name: "signal", Value: func(j *jobView) any { return output.OrNil(payload.Signal(&j.payload().Ending)) }},
-	{Name: "grace", Kind: output.Duration, Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
+	{Name: "grace", Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
 	{Name: "mail", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Mail) }},
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
-	{Name: "paused", Value: func(j *jobView) any { return output.OrNil(j.Paused) }},
+	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
 	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
 	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
 	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
-	{Name: "env", Kind: output.Words, Value: func(j *jobView) any { return j.payload().Env }},
-}
+	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
+})
 
 // scriptLine is the first line of the job's script.
 func (j *jobView) scriptLine() string {
@@ -138,13 +151,13 @@ func (j *jobView) owner() *store.Submitter {
 	return new(store.Submitter)
 }
 
-// notes are what qsub or sbatch ignored when the job was submitted, nil for none: events of
-// that instant, of the job or of the first of its array.
-func (j *jobView) notes() any {
+// notes are what qsub or sbatch ignored when the job was submitted: events of that instant, of
+// the job or of the first of its array.
+func (j *jobView) notes() []string {
 	if j.payload().Compat == "" {
 		return nil
 	}
-	var out noteList
+	var out []string
 	after, _, err := store.EventsSince(j.tx, j.Submit)
 	if err == nil {
 		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
@@ -157,17 +170,8 @@ func (j *jobView) notes() any {
 	if err != nil {
 		j.err = err
 	}
-	if len(out) == 0 {
-		return nil
-	}
 	return out
 }
-
-// noteList is what answers say in notes.
-type noteList []string
-
-// String is what people read.
-func (l noteList) String() string { return strings.Join(l, "; ") }
 
 // graceOf is the time that was asked for between being told to terminate and being
 // killed, nil for the default.
@@ -196,16 +200,6 @@ func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
 		j.err = err
 	}
 	return v
-}
-
-// vnodes is where the job is, as PBS writes it. Of a job that a cycle tells of it is
-// text even where that is empty, for the program that launches it.
-func (j *jobView) vnodes() any {
-	text := readJob(j, j.tx.ExecVNode)
-	if text == "" && j.event == "" {
-		return nil
-	}
-	return text
 }
 
 // outlook is what is to be expected of the job.
@@ -238,7 +232,17 @@ type Jobs struct {
 // columns (as output.Fields.Pick has them), about one job or any number.
 func PrintJobs(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
 	fields := jobFields.Pick(columns)
-	res := output.Result{Record: record, Columns: fields.Columns()}
+	return PrintFields(begin, tx, output.Result{Record: record}, fields)
+}
+
+// PrintMade is PrintJobs of jobs that the command has made.
+func PrintMade(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
+	return PrintFields(begin, tx, output.Result{Record: record, Made: true}, jobFields.Pick(columns))
+}
+
+// PrintFields starts an answer of fields, as a result says.
+func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView]) *Jobs {
+	res.Columns = fields.Columns()
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
 	return &Jobs{Printer: begin(res), fields: fields, tx: tx}
 }
@@ -263,19 +267,11 @@ func (p *Jobs) Close() error {
 	return p.Printer.Close()
 }
 
-// JobID is a job's number as it is shown.
+// JobID is a job's number in a text.
 func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 
-// arrayID is the number of a job's array, nil for none.
-func arrayID(j *store.Job) any { return numberOrNil(j.Array) }
-
 // numberOrNil is a job's number as answers show it, nil for none.
-func numberOrNil(id uint64) any {
-	if id == 0 {
-		return nil
-	}
-	return strconv.FormatUint(id, 10)
-}
+func numberOrNil(id uint64) any { return output.OrNil(id) }
 
 // arrayIndex is a job's index in its array, nil where it is in none.
 func arrayIndex(j *store.Job) any {

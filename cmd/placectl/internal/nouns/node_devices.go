@@ -1,11 +1,8 @@
 package nouns
 
 import (
-	"encoding/json"
-	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index/devices"
@@ -30,7 +27,7 @@ func deviceObject(n *Node) any {
 	for i := range n.Devices {
 		d := &n.Devices[i]
 		out := nodefile.Device{ID: d.ID, Group: d.Group, UUID: d.UUID, Model: d.Model, State: d.State, Reason: d.Reason, Into: d.Into,
-			Threads: d.Threads, Job: jobWord(d.Job)}
+			Threads: d.Threads, Job: output.OrNil(d.Job)}
 		if d.VRAM > 0 {
 			out.VRAM = d.VRAM * 1024
 		}
@@ -39,11 +36,7 @@ func deviceObject(n *Node) any {
 		}
 		object[d.Resource] = append(object[d.Resource], out)
 	}
-	b, err := bytejson.Marshal(object)
-	if err != nil {
-		return nil
-	}
-	return json.RawMessage(b)
+	return object
 }
 
 // deviceWords are the devices of a node for people: ngpus=0-1@0+2-3@1, and of those that are
@@ -72,12 +65,4 @@ func deviceWords(n *Node) string {
 		words, out = append(words, word), nil
 	}
 	return strings.Join(words, "; ")
-}
-
-// jobWord is a job's number as JSON has it, "" for none.
-func jobWord(id uint64) string {
-	if id == 0 {
-		return ""
-	}
-	return strconv.FormatUint(id, 10)
 }

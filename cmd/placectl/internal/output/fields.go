@@ -8,13 +8,15 @@ import (
 // Field is a column of a noun, and how its value is read from one of them.
 type Field[T any] struct {
 	// Name to Least are the column.
-	Name   string
-	Kind   Kind
-	Right  bool
-	Nodes  bool
-	Detail bool
-	Least  int
-	Value  func(T) any
+	Name     string
+	Kind     Kind
+	Right    bool
+	Nodes    bool
+	Detail   bool
+	Required bool
+	Flag     bool
+	Least    int
+	Value    func(T) any
 }
 
 // Fields are columns of a noun. A noun has one table of them, from which each answer
@@ -45,7 +47,7 @@ func (f Fields[T]) named(name string) *Field[T] {
 
 // Column is the column alone.
 func (f Field[T]) Column() Column {
-	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Least: f.Least}
+	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Required: f.Required, Flag: f.Flag, Least: f.Least}
 }
 
 // Columns are the columns alone.

@@ -2,11 +2,11 @@ package output
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/internal/text"
 )
 
@@ -37,7 +37,13 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 			b = append(b, ',')
 		}
 		b = append(b, l.keys[i]...)
+		if p.o.DryRun && p.res.Made && p.cols[i].Kind == JobNumber && p.cols[i].Name != "retry_of" {
+			v = nil
+		}
 		b = appendJSONValue(b, v, p.cols[i].Kind)
+	}
+	if p.o.DryRun {
+		b = append(b, `,"dry_run":true`...)
 	}
 	b = append(b, '}')
 	if l.lines {
@@ -107,16 +113,9 @@ func appendJSONList(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendJSONAny leaves the shape to encoding/json. What that lets through and
-// a terminal would act on is escaped after it; outside strings JSON has no such
-// characters.
-func appendJSONAny(b []byte, v any) []byte {
-	text, err := bytejson.Marshal(v)
-	if err != nil {
-		return AppendJSONString(b, "not to be written as JSON: "+err.Error())
-	}
-	return appendEscaped(b, string(text))
-}
+// appendJSONAny appends what is no simple value. What a terminal would act on is escaped;
+// outside strings JSON has no such characters.
+func appendJSONAny(b []byte, v any) []byte { return appendJSONObject(b, reflect.ValueOf(v)) }
 
 // AppendJSONString appends a JSON string. Every character that cannot be shown
 // is escaped, those that JSON would allow included.

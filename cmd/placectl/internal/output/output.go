@@ -111,16 +111,20 @@ const (
 	List     // []string
 	Words    // []string, a command: people see it as a shell takes it
 	Object   // whatever encoding/json takes
+
+	JobNumber // the number of a job: an integer to programs, a name to people
 )
 
 // Column describes one column of an answer.
 type Column struct {
-	Name   string // the SQL column and the JSON key
-	Kind   Kind
-	Right  bool // align to the right although it is text
-	Nodes  bool // a list of nodes: people see node[001-128]
-	Detail bool // too much for a table: shown by line and the JSON forms only
-	Least  int  // on a terminal it may be cut to this width, so that a row is a line; 0: it is wrapped
+	Name     string // the SQL column and the JSON key
+	Kind     Kind
+	Right    bool // align to the right although it is text
+	Nodes    bool // a list of nodes: people see node[001-128]
+	Detail   bool // too much for a table: shown by line and the JSON forms only
+	Required bool // it is never nil
+	Flag     bool // people are told only if it is true
+	Least    int  // on a terminal it may be cut to this width, so that a row is a line; 0: it is wrapped
 }
 
 func (c Column) right() bool {
@@ -131,6 +135,7 @@ func (c Column) right() bool {
 type Result struct {
 	Columns []Column
 	ID      int  // the column that -o id prints
+	Made    bool // the jobs of the answer were made by it: they have no number after a dry run
 	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
 }
 
@@ -140,6 +145,7 @@ type Options struct {
 	Format   Format
 	NoHeader bool           // no line of column names
 	Quiet    bool           // a table without rows is nothing, not a header
+	DryRun   bool           // what is told of was not done: objects of JSON say so
 	Raw      bool           // csv without the guard against formulas
 	Zone     *time.Location // of the times that people read; nil is UTC
 	Terminal bool           // the writer is a terminal: nothing in an answer may steer it

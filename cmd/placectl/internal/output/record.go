@@ -23,6 +23,14 @@ func RecordTo(to *Recording, o Options, res Result) *Printer {
 
 // Print prints the recording.
 func (rec *Recording) Print(p *Printer) error {
+	if err := rec.PrintRows(p); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// PrintRows prints its rows as some of an answer.
+func (rec *Recording) PrintRows(p *Printer) error {
 	for _, row := range rec.Rows {
 		values := make([]any, len(row))
 		for i, v := range row {
@@ -32,7 +40,7 @@ func (rec *Recording) Print(p *Printer) error {
 			return err
 		}
 	}
-	return p.Close()
+	return nil
 }
 
 // recorded is a value as it is kept: at most one field is set, none for nil.

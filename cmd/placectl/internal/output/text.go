@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 )
@@ -100,7 +101,17 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 		}
 		return append(b, strings.Join(v, ",")...)
 	}
-	return appendJSONAny(b, v)
+	return appendBriefJSON(b, v)
+}
+
+// appendBriefJSON appends an object in a field of a row: keys without a value are left out, as its
+// Go type says.
+func appendBriefJSON(b []byte, v any) []byte {
+	text, err := bytejson.Marshal(v)
+	if err != nil {
+		return append(b, "not to be written as JSON: "+err.Error()...)
+	}
+	return appendEscaped(b, string(text))
 }
 
 // WholeNumber gives a value as an int64 when it is one: a duration in seconds,

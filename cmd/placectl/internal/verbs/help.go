@@ -44,7 +44,7 @@ func (l List[R]) Help(p *Page) {
 		statuses = append(statuses, m.Code)
 	}
 	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false, false)
-	p.title("REASONS (error.reason of -o json, by exit status)")
+	p.title("CODES (error.code of -o json, by exit status)")
 	exit.EachReason(func(code int, words string) { p.status(code, words) })
 }
 

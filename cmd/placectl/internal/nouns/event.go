@@ -1,0 +1,109 @@
+package nouns
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/attribute"
+	"github.com/placectl/placectl/store"
+)
+
+// eventView is an event as answers show it.
+type eventView struct {
+	*store.Event
+	jobs *eventJobs
+}
+
+// eventJobs reads the jobs that events are about. Many in a row are about the same.
+type eventJobs struct {
+	tx   *store.Tx
+	last *store.Job
+	err  error
+}
+
+// of reads a job; one that is there no more has no attributes.
+func (e *eventJobs) of(id uint64) *store.Job {
+	if e.last == nil || e.last.ID != id {
+		e.last = &store.Job{ID: id}
+		switch j, err := e.tx.Job(id); {
+		case err == nil:
+			e.last = j
+		case !errors.Is(err, store.ErrNotFound) && e.err == nil:
+			e.err = err
+		}
+	}
+	return e.last
+}
+
+// exit is the exit status of the attempt that an event ended.
+func (e *eventView) exit() any {
+	if e.Job == 0 || e.Attempt == 0 || !e.EndsAttempt() {
+		return nil
+	}
+	var out any
+	err := e.jobs.tx.EachAttempt(e.Job, func(a *store.Attempt) error {
+		if a.Number == e.Attempt && a.HasExit() {
+			out = a.Exit
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, store.ErrNotFound) && e.jobs.err == nil {
+		e.jobs.err = err
+	}
+	return out
+}
+
+// eventFields read the attributes that package attribute declares of an event.
+var eventFields = func() output.Fields[*eventView] {
+	fields := output.Fields[*eventView]{
+		{Name: "id", Value: func(e *eventView) any { return e.ID }},
+		{Name: "time", Value: func(e *eventView) any { return e.Time }},
+		{Name: "job", Value: func(e *eventView) any { return output.OrNil(e.Job) }},
+		{Name: "node", Value: func(e *eventView) any { return output.OrNil(e.Node) }},
+		{Name: "event", Value: func(e *eventView) any { return e.Event.Event }},
+		{Name: "old", Value: func(e *eventView) any { return output.OrNil(e.Old) }},
+		{Name: "new", Value: func(e *eventView) any { return output.OrNil(e.New) }},
+		{Name: "reason", Value: func(e *eventView) any { return output.OrNil(e.Reason) }},
+		{Name: "array", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.jobs.of(e.Job).Array) }},
+		{Name: "index", Detail: true, Value: func(e *eventView) any { return arrayIndex(e.jobs.of(e.Job)) }},
+		{Name: "reservation", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Reservation) }},
+		{Name: "attempt", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Attempt) }},
+		{Name: "exit", Detail: true, Value: (*eventView).exit},
+		{Name: "reason_code", Detail: true, Value: func(e *eventView) any { return nil }},
+	}
+	for i := range fields {
+		f := &fields[i]
+		a := attribute.Of(attribute.Event, f.Name)
+		f.Kind, f.Required = kinds[a.Type], a.Required
+	}
+	return fields
+}()
+
+// EventColumns describe an answer of events.
+func EventColumns() []output.Column { return eventFields.Columns() }
+
+// EventPrinter prints events of a transaction as the rows of an answer.
+func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
+	jobs := &eventJobs{tx: tx}
+	return func(ev *store.Event) error {
+		if err := eventFields.Print(p, &eventView{ev, jobs}); err != nil {
+			return err
+		}
+		return jobs.err
+	}
+}
+
+// EventObjects are events inside a document.
+func EventObjects(tx *store.Tx, list []*store.Event) []map[string]any {
+	out := make([]map[string]any, len(list))
+	for i, ev := range list {
+		view := &eventView{ev, &eventJobs{tx: tx}}
+		out[i] = make(map[string]any)
+		for _, f := range eventFields {
+			if out[i][f.Name] = f.Value(view); f.Kind == output.Time {
+				out[i][f.Name] = ev.Time
+			}
+		}
+	}
+	return out
+}

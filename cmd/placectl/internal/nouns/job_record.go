@@ -1,0 +1,122 @@
+package nouns
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/attribute"
+	"github.com/placectl/placectl/store"
+)
+
+// kinds are the kinds of columns that the types of attributes have in answers.
+var kinds = map[attribute.Type]output.Kind{
+	attribute.Text: output.Text, attribute.Prose: output.Prose, attribute.Number: output.JobNumber, attribute.Integer: output.Integer,
+	attribute.Ratio: output.Number, attribute.Truth: output.Boolean, attribute.Time: output.Time, attribute.Duration: output.Duration,
+	attribute.Size: output.Size, attribute.Nodes: output.List, attribute.List: output.List, attribute.Words: output.Words, attribute.Object: output.Object,
+}
+
+// declared gives fields the types that the record of a job declares.
+func declared[T any](fields output.Fields[T]) output.Fields[T] {
+	for i := range fields {
+		if f := &fields[i]; f.Name != "event" {
+			a := attribute.Of(attribute.Job, f.Name)
+			f.Kind, f.Nodes, f.Required = kinds[a.Type], a.Type == attribute.Nodes, a.Required
+		}
+	}
+	return fields
+}
+
+// usage is what the attempts of a job have used.
+type usage struct {
+	last store.ResourceUse // the last of them
+	cpu  time.Duration     // all of them
+	mem  int64             // the most that one of them had
+}
+
+// took reads what the job has used.
+func (j *jobView) took() *usage {
+	if j.past == nil {
+		j.past = new(usage)
+		err := j.tx.EachAttempt(j.ID, func(a *store.Attempt) error {
+			j.past.last = a.Use
+			j.past.cpu += a.Use.CPUUser + a.Use.CPUSystem
+			j.past.mem = max(j.past.mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
+			return nil
+		})
+		if j.err == nil {
+			j.err = err
+		}
+	}
+	return j.past
+}
+
+// seconds is a duration as a number, nil for none.
+func seconds(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	return d.Seconds()
+}
+
+// waited is the time from submit to start, or to now if the job still waits. A job that was
+// cancelled before it started has none.
+func (j *jobView) waited() any {
+	until := j.Start
+	switch {
+	case j.State == store.JobCancelled, j.Submit.IsZero():
+		return nil
+	case j.State.Live() && j.State != store.JobRunning:
+		until = j.tx.Now()
+	case j.Start.IsZero():
+		return nil
+	}
+	return max(until.Sub(j.Submit), 0)
+}
+
+// ran is the time from start to end, or to now while the job runs.
+func (j *jobView) ran() any {
+	until := j.End
+	switch {
+	case j.Start.IsZero(), j.State.Live() && j.State != store.JobRunning:
+		return nil
+	case j.State == store.JobRunning:
+		until = j.tx.Now()
+	}
+	if until.Before(j.Start) {
+		return nil
+	}
+	return until.Sub(j.Start)
+}
+
+// slowdown is how many times as long as it ran the job took from submit to end. A run of less
+// than a second counts as one.
+func (j *jobView) slowdown() any {
+	if j.State != store.JobFinished && j.State != store.JobFailed || j.Submit.IsZero() || j.Start.IsZero() || j.End.Before(j.Start) {
+		return nil
+	}
+	submit := j.Submit
+	if j.Start.Before(submit) {
+		submit = j.Start
+	}
+	return max(j.End.Sub(submit), time.Second).Seconds() / max(j.End.Sub(j.Start), time.Second).Seconds()
+}
+
+// reasonCode is the word beside the reason: what a job waits for before all else.
+func (j *jobView) reasonCode() string {
+	switch {
+	case j.look != nil:
+		return string(j.outlook().Wait)
+	case !j.State.Live():
+		return ""
+	case j.Never:
+		return string(store.WaitsNever)
+	case j.State == store.JobHeld:
+		return string(store.WaitsHeld)
+	case j.State == store.JobReserved:
+		return string(store.WaitsPlan)
+	case j.State == store.JobLate:
+		return string(store.WaitsLate)
+	}
+	return ""
+}
