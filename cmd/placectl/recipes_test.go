@@ -26,7 +26,7 @@ var recipeChecks = map[string]string{
 		placectl --db here.db check -q`,
 	"From pueue, task-spooler, gflow and GNU parallel": `
 		grep -qx reported placectl-2.out
-		placectl --db daily.db show 3 -o json | grep -q '"state":"finished".*"retry_of":"1"'
+		placectl --db daily.db show 3 -o json | grep -q '"state":"finished".*"retry_of":1'
 		placectl --db daily.db show next -o json | grep -q '"state":"finished","priority":100'
 		placectl --db daily.db query "SELECT count(*) FROM jobs WHERE name = 'part' AND retry_of = 6 AND \"index\" = 2" -o id | grep -qx 1
 		grep -qx 'blue is 2' colour.1
