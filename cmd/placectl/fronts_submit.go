@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -311,7 +312,7 @@ func (r *runner) alteration(c *cli.Context, sub *store.Submission, given []verbs
 		switch g.Name() {
 		case "chdir", "export", "umask", "compat", "out", "err", "out-mode", "mail", "mail-to",
 			"retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace":
-			a.Payload, a.Sign = func(p *store.Payload) error { return from.Change(c, p) }, r.sign
+			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), r.counts(&p.Ending)) }, r.sign
 		case "name":
 			a.Name = &sub.Name
 		case "comment":

@@ -103,10 +103,32 @@ func (r *runner) payload(c *cli.Context, s *script) (*store.Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
-		return from.Read(c, nil)
+	var read *payload.Script
+	if s != nil {
+		read = s.Script
 	}
-	return from.Read(c, s.Script)
+	p, err := from.Read(c, read)
+	if err != nil {
+		return nil, err
+	}
+	return p, r.counts(&p.Ending)
+}
+
+// counts refuses a flag of the command line that counts only beside another one. Front-ends and
+// the lines of scripts may have such options.
+func (r *runner) counts(e *store.Ending) error {
+	if r.front != nil {
+		return nil
+	}
+	for _, g := range r.inv.Flags {
+		switch name := g.Name(); {
+		case (name == "retry-on" || name == "retry-wait") && e.Retries == 0:
+			return usagef("--%s counts for retries, and there are none: --retries 3", name)
+		case name == "mail-to" && e.Mail == "":
+			return usagef("--mail-to says where mail goes, and no mail is asked for: --mail end,fail")
+		}
+	}
+	return nil
 }
 
 // directed is the command line with what the directives of a script ask for. Where both
