@@ -28,7 +28,11 @@ func (r *runner) printer(res output.Result) *output.Printer {
 // outputOptions are what an answer on stdout is to know of where it goes.
 func (r *runner) outputOptions() output.Options {
 	a := r.audience()
-	return output.Options{Format: r.Output, NoHeader: r.NoHeader, Quiet: r.Quiet, Raw: r.Raw, Zone: r.loc,
+	var watch func(output.Result, []any)
+	if r.env.watch != nil {
+		watch = func(res output.Result, row []any) { r.env.watch(r.inv.Verb(), res, row) }
+	}
+	return output.Options{Watch: watch, Format: r.Output, NoHeader: r.NoHeader, Quiet: r.Quiet, Raw: r.Raw, Zone: r.loc,
 		Terminal: a.terminal, Unicode: a.blocks, Widths: r.widths, DryRun: r.dry, Color: a.color, Width: r.width}
 }
 

@@ -99,7 +99,7 @@ func (r *runner) printShareSettings(tx *store.Tx, s *fairshare.Settings, classes
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
 		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
 	row := []any{output.OrNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
-	if s.Spare != (fairshare.Spare{}) {
+	if document || s.Spare != (fairshare.Spare{}) {
 		res.Columns = append(res.Columns, output.Column{Name: "rebalance_min_run", Kind: output.Duration}, output.Column{Name: "rebalance_at_most", Kind: output.Integer})
 		row = append(row, s.Spare.MinRun, s.Spare.AtMost)
 	}

@@ -99,7 +99,8 @@ func (r *runner) nodeDetect(c *cli.Context) error {
 				return err
 			}
 			r.sayMoved(tx)
-			return r.sayImport(f, sum)
+			document := func(f output.Format) bool { return f.Traits().Document }
+			return r.either(document, func() error { return printAll(r, detectedFields, found...) }, func() error { return r.sayImport(f, sum) })
 		}))
 	}
 	fields := detectedFields

@@ -107,7 +107,7 @@ func (r *runner) printNodes(tx *store.Tx, names string, filter *nodeFilter) erro
 		return err
 	}
 	cols := survey.Columns(a.Brief)
-	if !a.Brief && survey.Named {
+	if a.Document || !a.Brief && survey.Named {
 		cols = append(cols, nouns.DeviceField(false))
 	}
 	cols = append(cols, survey.Resources()...)

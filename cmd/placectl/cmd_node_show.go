@@ -62,7 +62,7 @@ func (r *runner) nodeShow(tx *store.Tx, c *cli.Context) error {
 	// In a table the lines of one node come after those of another.
 	single := table || count == 1 && !strings.ContainsAny(names, "[,")
 	cols := slices.Concat(about.Columns(table), about.Resources(), last)
-	p := r.printer(output.Result{Record: single, Columns: cols.Columns()})
+	p := r.printer(output.Result{Record: single, Many: true, Columns: cols.Columns()})
 	if err := each(func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
 		return err
 	}

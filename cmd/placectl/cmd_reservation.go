@@ -87,7 +87,7 @@ var reservationFields = output.Fields[*reservationView]{
 	{Name: "access", Value: func(v *reservationView) any { return output.OrNil(v.Access.String()) }},
 	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return output.OrNil(v.Limit) }},
 	{Name: "repeat", Value: func(v *reservationView) any { return output.OrNil(v.repeat) }},
-	{Name: "takes", Kind: output.Object, Detail: true, Value: func(v *reservationView) any { return v.takes }},
+	{Name: "takes", Kind: output.Object, Detail: true, Required: true, Value: func(v *reservationView) any { return v.takes }},
 	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return output.OrNil(v.Note) }},
 }
 
@@ -111,7 +111,7 @@ type reservedAmounts struct {
 }
 
 func (r *runner) printReservations(tx *store.Tx, record bool, all ...*store.Reservation) error {
-	p := r.printer(output.Result{Record: record, Columns: reservationFields.Columns()})
+	p := r.printer(output.Result{Record: record, Many: true, Columns: reservationFields.Columns()})
 	for _, res := range all {
 		v, err := viewReservation(tx, res)
 		if err != nil {

@@ -83,7 +83,7 @@ func (r *runner) printStats(tx *store.Tx) error {
 	add("cpus", output.Integer, s.CPUs)
 	add("cpus_taken", output.Integer, s.CPUsTaken)
 	for _, state := range store.JobStates() {
-		if state != store.JobLate || s.Jobs[state] > 0 { // as a rule there are none
+		if state != store.JobLate || s.Jobs[state] > 0 || r.audience().Document { // as a rule there are none
 			add("jobs_"+state.String(), output.Integer, s.Jobs[state])
 		}
 	}

@@ -65,7 +65,11 @@ func (r *runner) usage(c *cli.Context) error {
 }
 
 func (r *runner) printUsage(by string, report *store.UsageReport) error {
-	p := r.printer(output.Result{Columns: []output.Column{{Name: by}, {Name: "jobs", Kind: output.Integer}, {Name: "failed", Kind: output.Integer},
+	first := output.Column{Name: by}
+	if r.audience().Document {
+		first.Name = "name" // it is there whatever the rows are of
+	}
+	p := r.printer(output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer}, {Name: "failed", Kind: output.Integer},
 		{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number}, {Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},
 		{Name: "waits", Kind: output.Duration}, {Name: "wait", Kind: output.Duration}}})
 	for _, t := range report.Totals {
@@ -74,7 +78,7 @@ func (r *runner) printUsage(by string, report *store.UsageReport) error {
 		if t.Jobs > 0 {
 			wait = t.Waits / time.Duration(t.Jobs)
 		}
-		p.Row(t.Name, t.Jobs, t.Failed, t.Preempted, hours("ncpus"), hours("ngpus"), hours("nodes"), t.Waits, wait)
+		p.Row(t.Name, by, t.Jobs, t.Failed, t.Preempted, hours("ncpus"), hours("ngpus"), hours("nodes"), t.Waits, wait)
 	}
 	return p.Close()
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/inlogs"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -80,10 +81,11 @@ type env struct {
 	loc            *time.Location // what "local time" means
 	stdoutTTY      bool
 	stderrTTY      bool
-	width          func() int      // columns of the terminal, 0 for no limit
-	self           func() string   // the name of the real uid: for whom requests are that do not say so
-	namespaced     func() bool     // it is in a user namespace
-	attendantKeeps func() []string // what an attendant gets into its environment besides; nil: nothing
+	width          func() int                                      // columns of the terminal, 0 for no limit
+	self           func() string                                   // the name of the real uid: for whom requests are that do not say so
+	namespaced     func() bool                                     // it is in a user namespace
+	attendantKeeps func() []string                                 // what an attendant gets into its environment besides; nil: nothing
+	watch          func(verb string, res output.Result, row []any) // for tests: sees the answers in JSON; may be nil
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
 	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error

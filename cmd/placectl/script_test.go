@@ -45,6 +45,9 @@ func mainTwice() {
 			return !strings.HasPrefix(v, "TEST_") && !strings.HasPrefix(v, "PATH=") && !strings.HasPrefix(v, "HOME=")
 		})
 	}
+	if dir := os.Getenv(answersVariable); dir != "" {
+		watchAnswers(&e, dir)
+	}
 	if os.Getenv(inLogs) != "" {
 		e = intoLogs(e)
 	}
@@ -71,7 +74,9 @@ func TestScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	runScripts(t, testscript.Params{Dir: "../../testdata/script"}, nil)
+	dir := t.TempDir()
+	t.Cleanup(func() { testAnswers(t, dir) }) // scripts run beside one another, and until then
+	runScripts(t, testscript.Params{Dir: "../../testdata/script"}, map[string]string{answersVariable: dir})
 }
 
 // runScripts runs scripts with more variables set.

@@ -31,6 +31,9 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 	if p.rows > 0 && !l.lines {
 		p.buf = append(p.buf, ",\n"...)
 	}
+	if p.o.Watch != nil {
+		p.o.Watch(p.res, values)
+	}
 	b := append(p.buf, '{')
 	for i, v := range values {
 		if i > 0 {
@@ -39,6 +42,10 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 		b = append(b, l.keys[i]...)
 		if p.o.DryRun && p.res.Made && p.cols[i].Kind == JobNumber && p.cols[i].Name != "retry_of" {
 			v = nil
+		}
+		if v == nil && p.cols[i].Kind == Object && p.cols[i].Required { // a list without elements
+			b = append(b, "[]"...)
+			continue
 		}
 		b = appendJSONValue(b, v, p.cols[i].Kind)
 	}
@@ -55,6 +62,9 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 func (l *jsonLayout) flush(*Printer) {}
 
 func (l *jsonLayout) end(p *Printer) {
+	if p.o.Watch != nil {
+		p.o.Watch(p.res, nil)
+	}
 	switch {
 	case l.array:
 		p.buf = append(p.buf, "]\n"...)

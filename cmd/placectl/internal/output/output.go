@@ -54,7 +54,7 @@ var forms = [...]struct {
 		return &tableLayout{}
 	}},
 	Line:  {"line", Traits{People: true, Details: true}, func(Result) layout { return &lineLayout{} }},
-	JSON:  {"json", Traits{Document: true, Details: true}, func(res Result) layout { return &jsonLayout{array: !res.Record} }},
+	JSON:  {"json", Traits{Document: true, Details: true}, func(res Result) layout { return &jsonLayout{array: !res.Record || res.Many} }},
 	JSONL: {"jsonl", Traits{Document: true, Details: true}, func(Result) layout { return &jsonLayout{lines: true} }},
 	CSV:   {"csv", Traits{}, func(Result) layout { return &csvLayout{} }},
 	TSV:   {"tsv", Traits{}, func(Result) layout { return &tsvLayout{} }},
@@ -136,6 +136,7 @@ type Result struct {
 	Columns []Column
 	ID      int  // the column that -o id prints
 	Made    bool // the jobs of the answer were made by it: they have no number after a dry run
+	Many    bool // JSON prints a list, even of a record: the answer could be of several things
 	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
 }
 
@@ -143,16 +144,17 @@ type Result struct {
 // makes a table, without colour and of any width, in UTC.
 type Options struct {
 	Format   Format
-	NoHeader bool           // no line of column names
-	Quiet    bool           // a table without rows is nothing, not a header
-	DryRun   bool           // what is told of was not done: objects of JSON say so
-	Raw      bool           // csv without the guard against formulas
-	Zone     *time.Location // of the times that people read; nil is UTC
-	Terminal bool           // the writer is a terminal: nothing in an answer may steer it
-	Unicode  bool           // a box is drawn with its lines, else with + - |
-	Widths   []int          // of the columns of a table or box, 0 for as wide as they are
-	Color    bool           // the header of a table is bold
-	Width    func() int     // columns of the terminal as it is now, 0 for no limit; may be nil
+	NoHeader bool                // no line of column names
+	Quiet    bool                // a table without rows is nothing, not a header
+	DryRun   bool                // what is told of was not done: objects of JSON say so
+	Raw      bool                // csv without the guard against formulas
+	Zone     *time.Location      // of the times that people read; nil is UTC
+	Terminal bool                // the writer is a terminal: nothing in an answer may steer it
+	Unicode  bool                // a box is drawn with its lines, else with + - |
+	Widths   []int               // of the columns of a table or box, 0 for as wide as they are
+	Color    bool                // the header of a table is bold
+	Watch    func(Result, []any) // for tests: sees each row of JSON, and the end of the answer as nil
+	Width    func() int          // columns of the terminal as it is now, 0 for no limit; may be nil
 }
 
 // layout puts rows into one form. It appends to the printer's buffer; what it

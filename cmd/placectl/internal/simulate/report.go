@@ -15,18 +15,12 @@ import (
 
 // Result is the answer that has a row for each run: see Row. Record says that there is one.
 func (t *Trace) Result(record bool) output.Result {
-	res := output.Result{Record: record, Columns: []output.Column{{Name: "policy"},
+	res := output.Result{Record: record, Many: true, Columns: []output.Column{{Name: "policy"},
 		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Number}, {Name: "avg_slowdown", Kind: output.Number},
 		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number}, {Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
-	if t.cluster != nil {
-		res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true})
-	}
-	if t.ranks != nil {
-		res.Columns = append(res.Columns, output.Column{Name: "preempted", Kind: output.Integer}, output.Column{Name: "lost", Kind: output.Number, Detail: true})
-	}
-	if t.shares != nil {
-		res.Columns = append(res.Columns, output.Column{Name: "classes", Kind: output.Object, Detail: true})
-	}
+	res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true},
+		output.Column{Name: "preempted", Kind: output.Integer, Detail: t.ranks == nil}, output.Column{Name: "lost", Kind: output.Number, Detail: true},
+		output.Column{Name: "classes", Kind: output.Object, Detail: true, Required: true})
 	return res
 }
 
@@ -34,20 +28,21 @@ func (t *Trace) Result(record bool) output.Result {
 func (t *Trace) Row(run *Run) []any {
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
 	row := []any{run.Policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}
+	var nodes, policy, cut, given, classes any
 	if t.cluster != nil {
-		row = append(row, len(t.cluster.nodes), t.cluster.policy.String())
+		nodes, policy = len(t.cluster.nodes), t.cluster.policy.String()
 	}
 	if t.ranks != nil {
 		lost := int64(0)
 		for _, c := range run.cut {
 			lost += (c.at - c.Start) * t.jobs[c.Owner].Procs
 		}
-		row = append(row, len(run.cut), float64(lost)/3600)
+		cut, given = len(run.cut), float64(lost)/3600
 	}
 	if t.shares != nil {
-		row = append(row, t.shares.classes(t, run))
+		classes = t.shares.classes(t, run)
 	}
-	return row
+	return append(row, nodes, policy, cut, given, classes)
 }
 
 // AppendStarts appends CSV of whole numbers, with the columns that predictsim's

@@ -1,0 +1,363 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/attribute"
+)
+
+// The JSON that programs read is frozen, and docs/json has a JSON Schema of each verb's answer.
+// While scripts run, each process that answers in JSON leaves behind the columns of its answers and
+// what it printed. The schemas are made of the columns, and everything printed is validated by them.
+
+// answersVariable names the folder for that.
+const answersVariable = "TEST_ANSWERS"
+
+// schemas is the folder of the schemas.
+const schemas = "../../docs/json"
+
+// seenAnswer is the description of an answer, and of the objects in it.
+type seenAnswer struct {
+	Verb    string
+	Many    bool
+	Columns []seenColumn
+}
+
+type seenColumn struct {
+	Name   string
+	Number bool // of a job
+	Schema *output.Schema
+}
+
+// watchAnswers has the answers of this process left behind.
+func watchAnswers(e *env, dir string) {
+	form := ""
+	for i, arg := range e.args {
+		if arg == "-o" && i+1 < len(e.args) {
+			form = e.args[i+1]
+		}
+		if strings.HasPrefix(arg, "--output=") {
+			form = strings.TrimPrefix(arg, "--output=")
+		}
+	}
+	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.args, func(a string) bool { return a == "--follow" || a == "-f" && e.args[0] != "tx" }) {
+		return
+	}
+	for _, verb := range []string{"run", "on", "work", "logs", "shell", "top", "attend", "supervise"} {
+		if slices.Contains(e.args, verb) {
+			return
+		}
+	}
+	file, err := os.CreateTemp(dir, "*."+form)
+	if err != nil {
+		return
+	}
+	e.stdout = io.MultiWriter(e.stdout, file)
+	e.watch = func(verb string, res output.Result, row []any) {
+		a := seenAnswer{Verb: verb, Many: !res.Record || res.Many}
+		for i, c := range res.Columns {
+			var value any
+			if row != nil {
+				value = row[i]
+			}
+			c.Required = c.Required && !(res.Made && c.Kind == output.JobNumber)
+			a.Columns = append(a.Columns, seenColumn{c.Name, c.Kind == output.JobNumber, output.SchemaOf(c, value)})
+		}
+		line, err := json.Marshal(a)
+		if err != nil {
+			panic(err)
+		}
+		seen, err := os.OpenFile(file.Name()+".seen", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			seen.Write(append(line, '\n'))
+			seen.Close()
+		}
+	}
+}
+
+// testAnswers validates what scripts have left in a folder, and with -update writes the schemas
+// anew that all scripts together make.
+func testAnswers(t *testing.T, dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.seen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, printed := map[string][]seenAnswer{}, map[string]string{}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			var a seenAnswer
+			if err := json.Unmarshal(line, &a); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			all[a.Verb] = append(all[a.Verb], a)
+			printed[strings.TrimSuffix(name, ".seen")] = a.Verb // the last to end is the outermost
+		}
+	}
+	delete(all, "query") // its columns are the user's
+	if *update && len(all) > 40 {
+		if err := os.MkdirAll(schemas, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for verb, answers := range all {
+			writeSchema(t, verb, schemaOf(verb, answers))
+		}
+	}
+	for verb, answers := range all {
+		compareSchema(t, verb, schemaOf(verb, answers))
+	}
+	for name, verb := range printed {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if verb != "query" && len(data) > 0 {
+			validateAnswer(t, verb, data, strings.HasSuffix(name, ".jsonl"))
+		}
+	}
+}
+
+// schemaOf is the schema that answers of a verb have together. A key that some of them lack is not
+// required.
+func schemaOf(verb string, answers []seenAnswer) *output.Schema {
+	object := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
+	counts := map[string]int{}
+	for _, a := range answers {
+		jobs := slices.ContainsFunc(a.Columns, func(c seenColumn) bool { return c.Name == "job" && c.Number })
+		for _, c := range a.Columns {
+			counts[c.Name]++
+			s := cmp.Or(c.Schema, new(output.Schema))
+			if i := slices.IndexFunc(attribute.Job, func(a attribute.Attribute) bool { return a.Name == c.Name }); i >= 0 && jobs && verb != "events" {
+				s.Description = attribute.Job[i].Doc
+			}
+			if was := object.Properties[c.Name]; was == nil || len(schemaText(s)) > len(schemaText(was)) {
+				object.Properties[c.Name] = s
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
+		if counts[name] == len(answers) {
+			object.Required = append(object.Required, name)
+		}
+	}
+	if strings.HasPrefix(verb, "node ") { // the others are the resources of a database
+		maps.DeleteFunc(object.Properties, func(name string, _ *output.Schema) bool { return !slices.Contains(object.Required, name) })
+	}
+	if answers[0].Many {
+		return &output.Schema{Type: []string{"array"}, Items: object}
+	}
+	return object
+}
+
+func schemaText(s *output.Schema) string {
+	text, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return string(text) + "\n"
+}
+
+func schemaFile(verb string) string {
+	return filepath.Join(schemas, strings.ReplaceAll(verb, " ", "-")+".json")
+}
+
+func writeSchema(t *testing.T, verb string, s *output.Schema) {
+	t.Helper()
+	if err := os.WriteFile(schemaFile(verb), []byte(schemaText(s)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readSchema(t *testing.T, verb string) *output.Schema {
+	t.Helper()
+	data, err := os.ReadFile(schemaFile(verb))
+	if err != nil {
+		t.Errorf("no schema: %v; run TestScripts with -update", err)
+		return nil
+	}
+	s := new(output.Schema)
+	if err := json.Unmarshal(data, s); err != nil {
+		t.Errorf("%s: %v", schemaFile(verb), err)
+		return nil
+	}
+	return s
+}
+
+// compareSchema fails if answers have a shape, a key or a type that the schema lacks: scripts may
+// have been run in part, so it need not be the other way round.
+func compareSchema(t *testing.T, verb string, seen *output.Schema) {
+	t.Helper()
+	want := readSchema(t, verb)
+	if want == nil {
+		return
+	}
+	if !slices.Equal(want.Type, seen.Type) {
+		t.Errorf("%s answers with %v, and its schema says %v", verb, seen.Type, want.Type)
+		return
+	}
+	if want.Items != nil {
+		want, seen = want.Items, seen.Items
+	}
+	for name, s := range seen.Properties {
+		has := want.Properties[name]
+		switch {
+		case has == nil && strings.HasPrefix(verb, "node "): // a resource
+		case has == nil:
+			t.Errorf("%s: the schema lacks %s; run TestScripts with -update", verb, name)
+		case s.Type != nil && has.Type != nil && !slices.Equal(has.Type, s.Type):
+			t.Errorf("%s: %s is %v, and in the schema %v", verb, name, s.Type, has.Type)
+		}
+	}
+}
+
+// validateAnswer validates what a verb has printed.
+func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
+	t.Helper()
+	s := readSchema(t, verb)
+	if s == nil {
+		return
+	}
+	if lines && s.Items != nil {
+		s = s.Items
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	for n := 0; ; n++ {
+		var v any
+		if err := d.Decode(&v); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Errorf("%s: %v in %.200s", verb, err, data)
+			return
+		}
+		if n > 0 && !lines {
+			t.Errorf("%s: more than one document: %.200s", verb, data)
+			return
+		}
+		if err := validate(s, v); err != nil {
+			t.Errorf("%s: %v in %.300s", verb, err, data)
+			return
+		}
+	}
+}
+
+// instant is a time as answers have it.
+var instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
+
+// validate validates a value by a schema.
+func validate(s *output.Schema, v any) error {
+	is := ""
+	switch v := v.(type) {
+	case nil:
+		is = "null"
+	case string:
+		is = "string"
+		if s.Format == "date-time" {
+			if _, err := time.Parse(time.RFC3339, v); err != nil || !instant.MatchString(v) {
+				return fmt.Errorf("%q is no time in UTC of whole seconds", v)
+			}
+		}
+	case bool:
+		is = "boolean"
+	case json.Number:
+		if is = "number"; !strings.ContainsAny(v.String(), ".eE") && !slices.Contains(s.Type, "number") {
+			is = "integer"
+		}
+	case []any:
+		is = "array"
+		for i, e := range v {
+			if s.Items == nil {
+				break
+			}
+			if err := validate(s.Items, e); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+	case map[string]any:
+		is = "object"
+		for _, name := range s.Required {
+			if _, ok := v[name]; !ok {
+				return fmt.Errorf("the key %s is missing", name)
+			}
+		}
+		for name, e := range v {
+			of := cmp.Or(s.Properties[name], s.Values)
+			if of == nil {
+				continue
+			}
+			if err := validate(of, e); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if s.Type != nil && !slices.Contains(s.Type, is) {
+		return fmt.Errorf("%v is %s, and should be %v", v, is, s.Type)
+	}
+	return nil
+}
+
+// TestValidate: what is wrong is noticed.
+func TestValidate(t *testing.T) {
+	s := &output.Schema{Type: []string{"array"}, Items: &output.Schema{Type: []string{"object"}, Required: []string{"job"}, Properties: map[string]*output.Schema{
+		"job": {Type: []string{"integer", "null"}}, "end": {Type: []string{"string"}, Format: "date-time"}, "wait": {Type: []string{"number"}}}}}
+	for text, good := range map[string]bool{
+		`[]`: true, `[{"job":1,"end":"2026-01-01T00:00:00Z","wait":1.5,"more":1}]`: true, `[{"job":null,"wait":2}]`: true,
+		`{}`: false, `[{}]`: false, `[{"job":"1"}]`: false, `[{"job":1.5}]`: false, `[{"job":1,"end":"2026-01-01T00:00:00.5Z"}]`: false,
+		`[{"job":1,"end":"2026-01-01T01:00:00+01:00"}]`: false, `[{"job":1,"wait":null}]`: false,
+	} {
+		var v any
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(s, v); (err == nil) != good {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestJobSchema: the record of a job and that of an event are as they are declared.
+func TestJobSchema(t *testing.T) {
+	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event} {
+		s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
+		for _, a := range record {
+			types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string", attribute.Number: "integer", attribute.Integer: "integer",
+				attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string", attribute.Duration: "number", attribute.Size: "integer",
+				attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
+			of := &output.Schema{Type: []string{types[a.Type]}, Description: a.Doc}
+			if a.Type == attribute.Time {
+				of.Format = "date-time"
+			}
+			if !a.Required {
+				of.Type = append(of.Type, "null")
+			}
+			s.Properties[a.Name] = of
+		}
+		if *update {
+			if err := os.MkdirAll(schemas, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeSchema(t, "record "+name, s)
+		}
+		if has := readSchema(t, "record "+name); has == nil || schemaText(has) != schemaText(s) {
+			t.Errorf("%s is stale: run TestJobSchema with -update", schemaFile("record "+name))
+		}
+	}
+}
