@@ -119,24 +119,19 @@ func (r *runner) printMade(tx *store.Tx, defs []index.Def, local *index.Node) er
 	if err != nil {
 		return err
 	}
-	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}, {Name: "start"}}
-	if local != nil {
-		columns = append(columns, output.Column{Name: "node"})
-	}
+	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}, {Name: "start"}, {Name: "node", Detail: local == nil}}
 	p := r.printer(output.Result{Record: true, Columns: columns})
 	names := []string{}
 	for _, def := range defs {
 		names = append(names, def.Name)
 	}
-	cells := []any{r.DB, store.Format, names, cmp.Or(settings.Start, store.StartManual)}
+	var node any
 	if local != nil {
-		node, err := r.introduced(tx, local)
-		if err != nil {
+		if node, err = r.introduced(tx, local); err != nil {
 			return err
 		}
-		cells = append(cells, node)
 	}
-	p.Row(cells...)
+	p.Row(r.DB, store.Format, names, cmp.Or(settings.Start, store.StartManual), node)
 	return p.Close()
 }
 
