@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placectl/placectl/query/tables"
 )
 
 // testCatalog has a few tables in memory.
@@ -51,26 +50,6 @@ func smallCatalog() testCatalog {
 		Rows: [][]Value{{Int(1), String("one"), Int(1024)}, {Int(2), String("two"), Int(4096)}, {Int(3), {}, {}}, {{}, String("none"), Int(0)}},
 	}, By: map[int]bool{0: true, 1: true}}
 	return testCatalog{"t": t, "u": &Memory{Cols: t.Cols, Rows: t.Rows}}
-}
-
-// inColumns is a table whose columns are in memory.
-type inColumns struct{ *IndexedMemory }
-
-func (t inColumns) Vectors(columns []int, _ bool) (*tables.Vectors, error) {
-	at := uint32(0)
-	return tables.Gather(t.Cols, t.Scan(nil), columns, len(t.Rows), func() uint32 { at++; return at - 1 })
-}
-
-// columnsOf has the same tables with their columns in memory.
-func columnsOf(c testCatalog) testCatalog {
-	for name, table := range c {
-		if m, ok := table.(*IndexedMemory); ok {
-			c[name] = inColumns{m}
-		} else {
-			c[name] = inColumns{&IndexedMemory{Memory: *table.(*Memory)}}
-		}
-	}
-	return c
 }
 
 func runAll(t *testing.T, c Catalog, text string, opt Options) ([]string, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/placectl/placectl/store/internal/drivers"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/replica"
-	"github.com/placectl/placectl/store/internal/tables"
 )
 
 // Options are how a database is opened. The zero value works.
@@ -75,8 +74,7 @@ type DB struct {
 	opt     Options
 	running running
 	changed atomic.Bool
-	columns tables.Kept // of tables, for queries
-	behind  sync.Once   // somebody was told that the clock is
+	behind  sync.Once // somebody was told that the clock is
 }
 
 // Open makes a handle on an existing database and checks that it is one. One whose name

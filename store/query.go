@@ -133,7 +133,7 @@ func (tx *Tx) tables() *tables.Source {
 	}
 	return &tables.Source{
 		Now: tx.now, NodesSince: nodesSince, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
-		Words: &tx.loaded.nodes.Words, Rows: tx.file, Kept: keptColumns(tx), Kinds: tx.file.Format() >= row.JobKinds.Since(), Ends: tx.file.Format() >= row.Ended.Since(),
+		Words: &tx.loaded.nodes.Words, Rows: tx.file, Kinds: tx.file.Format() >= row.JobKinds.Since(), Ends: tx.file.Format() >= row.Ended.Since(),
 		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, LimitUses: tx.loaded.counters.Rules.Uses, Left: tx.leftAt,
 		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,
 		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
@@ -187,14 +187,6 @@ func (tx *Tx) tables() *tables.Source {
 			return out, err
 		},
 	}
-}
-
-// keptColumns is what the handle keeps of tables for queries, nil for a writer.
-func keptColumns(tx *Tx) *tables.Kept {
-	if tx.Writable() {
-		return nil
-	}
-	return &tx.db.columns
 }
 
 // QueryTables describes the tables of queries, for help and completion: by name, with

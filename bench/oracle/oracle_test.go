@@ -61,16 +61,15 @@ func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by 
 	if w.views, err = viewsOf(views); err != nil {
 		t.Fatal(err)
 	}
-	plain, indexed, kept, sorted := Tables{}, Tables{}, Tables{}, Tables{}
+	plain, indexed, sorted := Tables{}, Tables{}, Tables{}
 	for name, m := range tables {
 		plain[name], sorted[name] = m, m
 		indexed[name] = &query.IndexedMemory{Memory: *m, By: by[name]}
-		kept[name] = &Columns{query.IndexedMemory{Memory: *m, By: by[name]}}
 		if isNumbered(m) {
 			sorted[name] = &Sorted{query.IndexedMemory{Memory: *m, By: map[int]bool{1: by[name][1]}}}
 		}
 	}
-	w.ways = map[string]Tables{"without indexes": plain, "with indexes": indexed, "in columns": kept, "in order": sorted}
+	w.ways = map[string]Tables{"without indexes": plain, "with indexes": indexed, "in order": sorted}
 	return w
 }
 

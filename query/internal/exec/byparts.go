@@ -12,12 +12,6 @@ func (p *Plan) gather(e *Env, gs *groups) error {
 	if done, err := p.byParts(e, gs); done || err != nil {
 		return err
 	}
-	if done, err := p.byBlocks(e, gs); done || err != nil {
-		return err
-	}
-	if done, err := p.byJoinedBlocks(e, gs); done || err != nil {
-		return err
-	}
 	return p.scan(e, func() error { return gs.add(e, 1) })
 }
 

@@ -26,7 +26,6 @@ type Code struct {
 	Slot     int
 	Col      int
 	Sides    *[2]Code                // of an = without COLLATE: what is compared
-	Simple   []Comparison            // as a condition it is that all of these hold; nil where it is something else
 	Refuse   func(text string) error // Column.Refuse
 }
 

@@ -153,13 +153,6 @@ func (st *Step) source(e *Env, try func() error) error {
 		return st.called(e, try)
 	}
 	if st.Src.Sub == nil {
-		b, err := st.blocks()
-		switch {
-		case err != nil:
-			return err
-		case b != nil:
-			return b.rows(e, try)
-		}
 		return st.cursor(e, st.scan(), try)
 	}
 	return st.Src.Sub.Run(e, func(row []values.Value) error {

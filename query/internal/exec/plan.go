@@ -60,7 +60,6 @@ type Step struct {
 	Span    *Span                     // what to read of an Ordered table; nil for all
 	Notes   []string                  // how those were found
 	Filters []func(*Env) values.Truth // on this source alone
-	Simple  [][]Comparison            // of each filter, what it is where it is nothing else; nil for others
 	On      []func(*Env) values.Truth // of a LEFT JOIN: who is a partner
 	After   []func(*Env) values.Truth // on this source and those before
 	Asked   []string                  // filters that are run on parts of the table, as they were written
@@ -72,8 +71,6 @@ type Step struct {
 	Match   []values.Affinity
 	Kept    []int // the columns that a hash or loop keeps
 	Place   []int // of each column among those kept
-	Whole   bool  // all of the rows are needed: nothing ends a run before
-	ByRow   bool  // the table is read row by row, whatever is in memory
 	Fixed   bool  // what is kept does not depend on a query around
 	Varies  bool  // a filter looks at a query around
 	Coded   bool  // of a hash: by the codes of one domain
@@ -82,7 +79,6 @@ type Step struct {
 	probe   []values.Value // scratch: the key looked for
 	keptRow bufferRow      // scratch: the row found
 	counts  counts
-	top     *top // the only rows that a run needs, nil for all
 }
 
 type joinMethod uint8

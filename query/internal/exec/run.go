@@ -27,9 +27,6 @@ func (p *Plan) Run(e *Env, emit func(row []values.Value) error) error {
 			most = int(limit + offset)
 		}
 		sort = newSorter(p.Order, most)
-		if len(p.Steps) == 1 {
-			p.Steps[0].top = p.topOf(most)
-		}
 	}
 	row := make([]values.Value, len(p.Out))
 	out := p.output(e, row, sort, emit)

@@ -19,7 +19,6 @@ type AggregateKind struct {
 	KeepsUnit   bool
 	Texts       bool // it works with texts
 	Nulls       bool // NULLs count
-	Sums        bool // it adds numbers up: State.AddInteger and AddReal do the same as Add
 }
 
 // State is what an aggregate has seen of a group.
@@ -40,29 +39,29 @@ type State struct {
 
 // Aggregates are the functions of many rows. NULLs do not count, but for count(*).
 var Aggregates = map[string]AggregateKind{
-	"count":             {0, 1, func(_ *Budget, s *State, _ values.Value, _ []values.Value, n int64) { s.N += n }, func(_ *Budget, s *State) values.Value { return values.Int(s.N) }, true, false, false, false, false},
-	"sum":               {1, 1, addSum, sumResult, true, true, false, false, true},
-	"total":             {1, 1, addSum, totalResult, true, true, false, false, true},
-	"avg":               {1, 1, addSum, averageResult, true, true, false, false, true},
-	"min":               {1, 1, Best(-1, values.ByBytes), BestResult, true, true, false, false, false},
-	"max":               {1, 1, Best(1, values.ByBytes), BestResult, true, true, false, false, false},
-	"group_concat":      {1, 2, concat, concatResult, false, false, true, false, false},
-	"string_agg":        {2, 2, concat, concatResult, false, false, true, false, false},
-	"median":            {1, 1, addQuantile("median", 1), medianResult, true, true, false, false, false},
-	"percentile":        {2, 2, addQuantile("percentile", 100), quantileResult(100, true), true, true, false, false, false},
-	"percentile_cont":   {2, 2, addQuantile("percentile_cont", 1), quantileResult(1, true), true, true, false, false, false},
-	"percentile_disc":   {2, 2, addQuantile("percentile_disc", 1), quantileResult(1, false), true, true, false, false, false},
-	"quantile":          {2, 2, addQuantile("quantile", 1), quantileResult(1, true), true, true, false, false, false},
-	"quantiles":         {2, 20, addQuantiles, quantilesResult, true, false, false, false, false},
-	"stddev":            {1, 1, addSpread, spreadResult(1, true), true, false, false, false, false},
-	"stddev_samp":       {1, 1, addSpread, spreadResult(1, true), true, false, false, false, false},
-	"stddev_pop":        {1, 1, addSpread, spreadResult(0, true), true, false, false, false, false},
-	"variance":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false, false},
-	"var_samp":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false, false},
-	"var_pop":           {1, 1, addSpread, spreadResult(0, false), true, false, false, false, false},
-	"json_group_array":  {1, 1, addJSON(false), jsonResult("[", "]"), false, false, false, true, false},
-	"json_group_object": {2, 2, addJSON(true), jsonResult("{", "}"), false, false, false, true, false},
-	"nodelist":          {1, 1, addName, namesResult, false, false, true, false, false},
+	"count":             {0, 1, func(_ *Budget, s *State, _ values.Value, _ []values.Value, n int64) { s.N += n }, func(_ *Budget, s *State) values.Value { return values.Int(s.N) }, true, false, false, false},
+	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
+	"total":             {1, 1, addSum, totalResult, true, true, false, false},
+	"avg":               {1, 1, addSum, averageResult, true, true, false, false},
+	"min":               {1, 1, Best(-1, values.ByBytes), BestResult, true, true, false, false},
+	"max":               {1, 1, Best(1, values.ByBytes), BestResult, true, true, false, false},
+	"group_concat":      {1, 2, concat, concatResult, false, false, true, false},
+	"string_agg":        {2, 2, concat, concatResult, false, false, true, false},
+	"median":            {1, 1, addQuantile("median", 1), medianResult, true, true, false, false},
+	"percentile":        {2, 2, addQuantile("percentile", 100), quantileResult(100, true), true, true, false, false},
+	"percentile_cont":   {2, 2, addQuantile("percentile_cont", 1), quantileResult(1, true), true, true, false, false},
+	"percentile_disc":   {2, 2, addQuantile("percentile_disc", 1), quantileResult(1, false), true, true, false, false},
+	"quantile":          {2, 2, addQuantile("quantile", 1), quantileResult(1, true), true, true, false, false},
+	"quantiles":         {2, 20, addQuantiles, quantilesResult, true, false, false, false},
+	"stddev":            {1, 1, addSpread, spreadResult(1, true), true, false, false, false},
+	"stddev_samp":       {1, 1, addSpread, spreadResult(1, true), true, false, false, false},
+	"stddev_pop":        {1, 1, addSpread, spreadResult(0, true), true, false, false, false},
+	"variance":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false},
+	"var_samp":          {1, 1, addSpread, spreadResult(1, false), true, false, false, false},
+	"var_pop":           {1, 1, addSpread, spreadResult(0, false), true, false, false, false},
+	"json_group_array":  {1, 1, addJSON(false), jsonResult("[", "]"), false, false, false, true},
+	"json_group_object": {2, 2, addJSON(true), jsonResult("{", "}"), false, false, false, true},
+	"nodelist":          {1, 1, addName, namesResult, false, false, true, false},
 }
 
 // Best makes what keeps the smallest (sign -1) or largest value.

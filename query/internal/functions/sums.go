@@ -17,27 +17,6 @@ func addSum(_ *Budget, s *State, v values.Value, _ []values.Value, times int64) 
 	s.add(v, times)
 }
 
-// AddReal adds a real number to a sum.
-func (s *State) AddReal(f float64) {
-	s.N++
-	if !s.real || s.Best.Kind() == values.Null {
-		s.add(values.Float(f), 1)
-		return
-	}
-	s.addFloat(f)
-}
-
-// AddInteger adds an integer to a sum.
-func (s *State) AddInteger(n int64) {
-	s.N++
-	if sum := s.sum + n; !s.real && (s.sum^sum)&(n^sum) >= 0 {
-		s.sum = sum
-		s.Size += math.Abs(float64(n))
-		return
-	}
-	s.add(values.Int(n), 1)
-}
-
 // add adds a number so many times.
 func (s *State) add(v values.Value, times int64) {
 	if v.Kind() == values.Integer && !s.real {

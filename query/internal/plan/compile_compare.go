@@ -50,7 +50,6 @@ func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	collate := exec.CollationOf(&a, &b)
 	holds := outcomes[op]
 	affinity := compareAffinity(a.Affinity, b.Affinity)
-	c.Simple = simpleComparison(op, a, b, affinity, collate)
 	if v, ok := b.ConstantOf(); ok && !b.Sub {
 		if c.Test = compareConstant(a, affinity.Apply(v), affinity, collate, holds); c.Test != nil {
 			return c.FromTest()
@@ -155,9 +154,6 @@ func (s *scope) is(x *syntax.Binary) exec.Code {
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := exec.Over(a, b)
 	c.Prefix = false
-	if v, ok := b.ConstantOf(); ok && !b.Sub && v.IsNull() && a.Column {
-		c.Simple = []exec.Comparison{{Slot: a.Slot, Column: a.Col, Null: true, Not: not}}
-	}
 	equal := s.compareRead("=", a, b).Test
 	c.Test = func(e *exec.Env) values.Truth {
 		v, w := a.Eval(e), b.Eval(e)
@@ -190,9 +186,6 @@ func (s *scope) between(x *syntax.Between) exec.Code {
 		return t
 	}
 	if !x.Not {
-		if above.Simple != nil && below.Simple != nil {
-			c.Simple = append(above.Simple, below.Simple...)
-		}
 		c.Pass = func(e *exec.Env) values.Truth {
 			if above.Test(e) != values.Yes {
 				return values.No

@@ -28,7 +28,6 @@ func (s *scope) in(x *syntax.In) exec.Code {
 	c := exec.Over(append(items, a)...)
 	if m, ok := constantSet(items, affinity); ok && a.Collate == values.ByBytes {
 		c.Test = func(e *exec.Env) values.Truth { return m.has(affinity.Apply(a.Eval(e)), x.Not) }
-		c.Simple = simpleText(a, affinity, func(text string) bool { return m.has(values.String(text), x.Not) == values.Yes })
 		return c.FromTest()
 	}
 	collate := a.Collate

@@ -26,7 +26,7 @@ func (st *step) correlate(mine exec.Slots) {
 		return
 	}
 	st.Method, st.Varies = exec.HashJoin, false
-	st.Filters, st.Simple, st.Words = nil, nil, nil
+	st.Filters, st.Words = nil, nil
 	for _, c := range st.conds {
 		switch own := exec.Slots(1) << st.src.Slot; {
 		case c.used:

@@ -118,11 +118,7 @@ func (st *step) filter(s *scope, c *condition) bool {
 
 // addFilter adds a condition that is looked at row by row.
 func (st *step) addFilter(c *condition) {
-	simple := c.code.Simple
-	if slices.ContainsFunc(simple, func(c exec.Comparison) bool { return c.Slot != st.src.Slot }) {
-		simple = nil // a part of it is about a query around
-	}
-	st.Filters, st.Simple = append(st.Filters, c.test()), append(st.Simple, simple)
+	st.Filters = append(st.Filters, c.test())
 }
 
 // countOnly adds a condition that is run on parts of the table.

@@ -44,24 +44,6 @@ func (t *partTable) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	return t.cursor(c), true
 }
 
-// Vectors are columns of the table, where all of its rows are meant.
-func (t *partTable) Vectors(columns []int, read bool) (*tables.Vectors, error) {
-	vectored, ok := t.table.(tables.Vectored)
-	if !ok || t.rows != nil {
-		return nil, nil
-	}
-	v, err := vectored.Vectors(t.mapped(columns), read)
-	if v == nil || err != nil {
-		return nil, err
-	}
-	out := *v
-	out.Columns = make([]*tables.Vector, len(t.of))
-	for _, i := range columns {
-		out.Columns[i] = v.Columns[t.of[i]]
-	}
-	return &out, nil
-}
-
 // mapped is columns by their numbers in the table.
 func (t *partTable) mapped(columns []int) []int {
 	of := make([]int, len(columns))

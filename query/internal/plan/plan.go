@@ -129,8 +129,6 @@ func (p *draft) finish() {
 				st.Kept = append(st.Kept, i)
 			}
 		}
-		st.ByRow = p.NoIndex
-		st.Whole = !p.Limited || p.Group != nil || p.Windows != nil || len(p.Order) > 0
 		p.Plan.Steps = append(p.Plan.Steps, st.Step)
 		st.Fixed = !st.Varies && (st.src.Sub == nil || st.src.Sub.Steady())
 	}

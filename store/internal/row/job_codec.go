@@ -156,6 +156,9 @@ func restFields(f *Fields, j *Job) {
 	if further&moreUID != 0 {
 		f.UID("uid", &j.UID)
 	}
+	if further&moreComment != 0 {
+		f.Text("comment", &j.Comment)
+	}
 	if further&moreSignature != 0 {
 		f.Blob("signature", &j.Signature)
 	}
@@ -164,9 +167,6 @@ func restFields(f *Fields, j *Job) {
 	}
 	if further&moreLine != 0 {
 		f.Text("line", &j.Line)
-	}
-	if further&moreComment != 0 {
-		f.Text("comment", &j.Comment)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -59,15 +58,6 @@ func (t *allocations) Size() int { return 4*int(t.c.src.NextJob) + int(t.c.src.N
 // Scan goes through the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Cursor(row.Jobs), only: -1}
-}
-
-// Vectors are columns of the allocations as they are now.
-func (t *allocations) Vectors(columns []int, read bool) (*tables.Vectors, error) {
-	if t.at != t.c.src.Now {
-		return nil, nil
-	}
-	return t.c.vectors(kept{"allocations", []row.Table{row.Jobs, row.Nodes}, t.Size(), t.Columns(), func(int) bool { return false },
-		func() (query.Cursor, func() uint32) { return t.Scan(nil), nil }}, columns, read)
 }
 
 // Order is the number of the job.

@@ -37,9 +37,6 @@ func (c *Catalog) Begin(zone *time.Location) {
 	if c.zone, c.failed = zone, nil; zone == nil {
 		c.zone = time.UTC
 	}
-	if c.src.Kept != nil {
-		c.src.Kept.asked()
-	}
 }
 
 // seconds reads a duration, which may have a sign, such as -7d.

@@ -9,7 +9,6 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -343,27 +342,6 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 		out.Add(number)
 	}
 	return t.Scan(out), true
-}
-
-// Vectors are columns of nodes as they are now, but for those that time changes.
-func (t *nodes) Vectors(columns []int, read bool) (*tables.Vectors, error) {
-	if t.at != t.c.src.Now {
-		return nil, nil
-	}
-	return t.c.vectors(kept{"nodes", []row.Table{row.Nodes}, t.Count(), t.Columns(), t.passing, func() (query.Cursor, func() uint32) {
-		c := t.Scan(nil).(*nodeCursor)
-		return c, c.node.Number
-	}}, columns, read)
-}
-
-// passing reports a column that depends on the instant.
-func (t *nodes) passing(column int) bool {
-	switch name := t.columns[column].Name; name {
-	case "state", "jobs", "free_until":
-		return true
-	default:
-		return t.columns[column].left.Name != ""
-	}
 }
 
 // Scan goes through nodes by number.

@@ -34,7 +34,6 @@ type Source struct {
 	NodesSince  int64 // since when what nodes were is on record
 	Kinds       bool  // the file lists jobs by kind
 	Ends        bool  // and those that have ended by their end
-	Kept        *Kept // columns in memory; nil for none
 
 	Index      func() (*index.Index, error)
 	Calendar   func() *timeline.Calendar
@@ -65,8 +64,6 @@ type Rows interface {
 	Cursor(t row.Table) *file.Cursor
 	Range(t row.Table, first, last []byte) *file.Cursor
 	Numbers(t row.Table, from, to int64) *file.Cursor
-	Version() (version row.Sums, ok bool)
-	Patched(t row.Table) bool
 	Format() uint32
 }
 
