@@ -1,47 +1,89 @@
 #!/bin/sh
-# Builds what is released into dist/: static programs for Linux, amd64 and arm64, with and
-# without etcd, and their hashes. The same commit and the same Go make the same bytes,
-# wherever the clone lies: --check builds twice, in two places, and compares.
+# Builds a release into dist/: for Linux on amd64 and arm64 tarballs, with and without etcd, a deb, an
+# rpm and a wheel, a Containerfile, and the hashes of all. The same commit and the same Go make the same
+# bytes, wherever the clone lies: --check builds twice, in two places, and compares.
 #
-# usage: release/build.sh [--check] [VERSION]    (VERSION: what git describe says)
+# usage: release/build.sh VERSION [--check]
+#
+# VERSION may begin with v. ARCHS="amd64" builds for one architecture. README says what else it needs.
 set -eu
 cd "$(dirname "$0")/.."
-check=
-if [ "${1:-}" = --check ]; then
-	check=yes
-	shift
-fi
-version=${1:-$(git describe --tags --always --dirty)}
+version= check=
+for arg; do
+	case $arg in
+	--check) check=yes ;;
+	-* | *[!0-9A-Za-z.+~-]*) echo "usage: release/build.sh VERSION [--check]" >&2 && exit 2 ;;
+	*) version=${arg#v} ;;
+	esac
+done
+[ -n "$version" ] || { echo "usage: release/build.sh VERSION [--check]" >&2 && exit 2; }
 commit=$(git rev-parse HEAD)
 if [ -n "$(git status --porcelain)" ]; then
 	commit=$commit+changes
 fi
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+export SOURCE_DATE_EPOCH
+archs=${ARCHS:-amd64 arm64}
+umask 022
+
+tools=$(mktemp -d)
+trap 'rm -rf "$tools"' EXIT
+GOFLAGS=-mod=readonly go build -modfile=release/tools.mod -o "$tools/nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
+
+# compile OUT ARCH TAGS
+compile() {
+	CGO_ENABLED=0 GOOS=linux GOARCH=$2 GOFLAGS= go build -trimpath -buildvcs=false -tags "$3" \
+		-ldflags "-s -w -buildid= -X main.stampedVersion=$version -X main.stampedCommit=$commit" -o "$1" ./cmd/placectl
+}
+
+# pack DIRECTORY: a folder as a tarball beside it.
+pack() {
+	find "$1" -type d -exec chmod 755 {} + -o -type f -exec chmod a+rX,go-w {} +
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=ustar \
+		-C "$(dirname "$1")" -cf - "$(basename "$1")" | gzip -9n >"$1.tar.gz"
+}
 
 # build DIRECTORY: everything, into it.
 build() {
-	mkdir -p "$1"
-	for arch in amd64 arm64; do
-		for tags in urfave_cli_no_docs urfave_cli_no_docs,etcd; do
-			case $tags in
-			*etcd) name=placectl-etcd ;;
-			*) name=placectl ;;
-			esac
-			CGO_ENABLED=0 GOOS=linux GOARCH=$arch GOFLAGS= go build -trimpath -buildvcs=false -tags "$tags" \
-				-ldflags "-s -w -buildid= -X main.stampedVersion=$version -X main.stampedCommit=$commit" \
-				-o "$1/$name-$version-linux-$arch" ./cmd/placectl
-		done
+	out=$1 stage=$(mktemp -d)
+	mkdir -p "$out"
+	compile "$stage/native" "$(go env GOHOSTARCH)" urfave_cli_no_docs
+	mkdir "$stage/texts"
+	"$stage/native" man >"$stage/texts/placectl.1"
+	for shell in bash zsh fish; do
+		"$stage/native" completion $shell >"$stage/texts/completion.$shell"
 	done
-	(cd "$1" && sha256sum placectl* >SHA256SUMS)
+	cp LICENSE README.md "$stage/texts"
+	gzip -9n <"$stage/texts/placectl.1" >"$stage/placectl.1.gz"
+	for arch in $archs; do
+		for name in placectl placectl-etcd; do
+			tags=urfave_cli_no_docs
+			[ $name = placectl ] || tags=$tags,etcd
+			dir=$stage/$name-$version-linux-$arch
+			cp -R "$stage/texts" "$dir"
+			compile "$dir/placectl" "$arch" "$tags"
+			pack "$dir"
+			mv "$dir.tar.gz" "$out"
+		done
+		binary=$stage/placectl-$version-linux-$arch/placectl
+		sed "s|@ARCH@|$arch|; s|@VERSION@|$version|; s|@BINARY@|$binary|; s|@STAGE@|$stage|; s|@DATE@|$date|" release/nfpm.yaml >"$stage/nfpm.yaml"
+		for kind in deb rpm; do
+			"$tools/nfpm" package --config "$stage/nfpm.yaml" --packager $kind --target "$out" >/dev/null
+		done
+		python3 release/wheel.py "$version" "$arch" "$binary" python/placectl "$out"
+	done
+	cp release/Containerfile "$out"
+	rm -rf "$stage"
+	(cd "$out" && sha256sum Containerfile placectl* >SHA256SUMS)
 }
 
 rm -rf dist
 build dist
 if [ -n "$check" ]; then
-	again=$(mktemp -d)
-	trap 'rm -rf "$again"' EXIT
-	git worktree list >/dev/null
-	cp -R . "$again/elsewhere"
-	(cd "$again/elsewhere" && rm -rf dist && build "$again/dist")
-	diff dist/SHA256SUMS "$again/dist/SHA256SUMS" && echo "the same bytes from two places"
+	mkdir "$tools/elsewhere"
+	git ls-files -z | xargs -0 cp --parents -t "$tools/elsewhere"
+	(cd "$tools/elsewhere" && build "$tools/dist")
+	diff dist/SHA256SUMS "$tools/dist/SHA256SUMS" && echo "the same bytes from two places"
 fi
 cat dist/SHA256SUMS

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -48,13 +49,13 @@ var stampedVersion, stampedCommit string
 // it was built outside a checkout.
 func buildVersion() (version string, commit any) {
 	if stampedVersion != "" {
-		return stampedVersion, output.OrNil(stampedCommit)
+		return strings.TrimPrefix(stampedVersion, "v"), output.OrNil(stampedCommit)
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown", nil
 	}
-	version = info.Main.Version
+	version = strings.TrimPrefix(info.Main.Version, "v")
 	if version == "" {
 		version = "(devel)"
 	}

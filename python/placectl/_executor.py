@@ -1,0 +1,420 @@
+"""concurrent.futures over jobs.
+
+A task is a file N.in in a folder that this program and the jobs share, and its result N.out beside it.
+Tasks that are submitted within a few milliseconds are one batch: its lines and its key are written
+into the folder, then it is committed by one `tx`. Whoever takes up the folder of a program that was
+killed commits the batches again with their keys, which changes nothing if they had been committed.
+
+One child, `events --follow`, tells of starts and ends. When it ends, all that is outstanding is asked
+for, and another one is started.
+"""
+from __future__ import annotations
+
+import concurrent.futures as futures
+import json
+import os
+import pickle
+import shutil
+import sys
+import threading
+import time
+import uuid
+from multiprocessing import spawn
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+
+from ._database import Database, Job, flags, shell_line
+from ._errors import Conflict, JobFailed, Never, PlacectlError, RemoteTraceback, UnknownOutcome
+
+try:
+    if os.environ.get("PLACECTL_PICKLE") == "plain":
+        raise ImportError
+    import cloudpickle as pickler  # type: ignore
+except ImportError:
+    pickler = pickle
+
+GATHER = 0.005  # seconds for which tasks are gathered into a batch
+ENDED = ("finished", "failed", "cancelled")
+TASK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_task.py")
+
+
+class JobFuture(futures.Future):
+    """A future whose task is a job."""
+
+    def __init__(self, executor: "PlacectlExecutor", number: int):
+        super().__init__()
+        self._executor, self._number = executor, number
+        self._submitted = threading.Event()
+        self._job: Optional[Job] = None
+
+    @property
+    def job(self) -> Optional[Job]:
+        """The job; None if there will be none. It waits until the task is committed."""
+        self._submitted.wait()
+        return self._job
+
+    def cancel(self) -> bool:
+        """Cancels the task if it waits. One that runs goes on; see kill."""
+        return self._executor._cancel(self)
+
+    def kill(self) -> None:
+        """Ends the job, also if it runs: the future then raises JobFailed."""
+        if self.job is not None:
+            self.job.cancel()
+
+
+class _Batch:
+    """Tasks that one line of a batch submits: one, or an array."""
+
+    def __init__(self, words: List[str], tasks: List[JobFuture]):
+        self.line, self.tasks = shell_line(words), tasks
+
+
+class PlacectlExecutor(futures.Executor):
+    """Runs functions as jobs of a database.
+
+    request has flags of submit for each task: select="1:ngpus=1", walltime="10m". The folder of the tasks
+    lies beside the database, is for you alone (unpickling executes what it reads), and is removed by
+    shutdown, unless keep is true. A database behind a URL needs a folder that the nodes share.
+    """
+
+    def __init__(self, db: Union[Database, str, "os.PathLike[str]", None] = None, *, folder: Optional[str] = None, keep: bool = False,
+                 **request: Any):
+        self.db = db if isinstance(db, Database) else Database(db)
+        if folder is None:
+            if "://" in self.db.path:
+                raise ValueError("folder= is needed: a folder that this machine and the nodes share")
+            folder = os.path.join(self.db.path + ".tasks", uuid.uuid4().hex)
+        self.folder, self.keep, self.request = os.path.abspath(folder), keep, request
+        self.futures: Dict[int, JobFuture] = {}  # of attach: the tasks of the folder, by number
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        os.chmod(self.folder, 0o700)
+        self._change = threading.Condition()
+        self._queue: List[_Batch] = []           # not yet committed
+        self._committing: List[_Batch] = []
+        self._live: Dict[int, JobFuture] = {}    # committed, by job
+        self._early: Dict[int, Dict[str, Any]] = {}  # events of jobs whose commit has not answered yet
+        self._number = self._batches = 0
+        self._closed = self._stopped = False
+        self._follower: Any = None
+        # The events of before are of no interest, if the folder is new.
+        self._since: int = max([e["id"] for e in self.db.call("events", last=1)], default=0)
+        main = spawn.get_preparation_data("placectl")
+        main.pop("authkey", None)
+        self._write("main", pickle.dumps(main))
+        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._commit_batches, self._follow)]
+
+    def _start(self) -> None:
+        for thread in self._threads:
+            if thread.ident is None:
+                thread.start()
+
+    @classmethod
+    def attach(cls, folder: str, db: Union[Database, str, "os.PathLike[str]", None] = None, **given: Any) -> "PlacectlExecutor":
+        """Takes up the folder of a program that was killed: futures has its tasks, by number from 1."""
+        if db is None:
+            db = os.path.dirname(os.path.abspath(folder))[:-len(".tasks")]
+        ex = cls(db, folder=folder, keep=True, **given)
+        names = [n for n in os.listdir(ex.folder) if n.endswith(".batch")]
+        for name in sorted(names, key=lambda n: int(n.split(".")[0])):
+            with open(os.path.join(ex.folder, name), encoding="utf-8") as f:
+                kept = json.load(f)
+            answers = ex.db.change("tx", key=kept["key"], stdin=kept["text"])
+            ex._batches = max(ex._batches, int(name.split(".")[0]))
+            for answer, numbers in zip(answers, kept["tasks"]):
+                tasks = [JobFuture(ex, n) for n in range(numbers[0], numbers[0] + numbers[1])]
+                ex.futures.update({t._number: t for t in tasks})
+                ex._adopt(answer["result"], tasks)
+        ex._number = max([int(n.split(".")[0]) for n in os.listdir(ex.folder) if n.endswith(".in")], default=0)
+        ex._ask()
+        ex._start()
+        return ex
+
+    def options(self, **request: Any) -> "futures.Executor":
+        """Returns a view of the executor whose tasks ask for something else besides."""
+        return _View(self, {**self.request, **request})
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> JobFuture:  # type: ignore[override]
+        return self._submit(self.request, [(fn, args, kwargs)])[0]
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1) -> Iterator[Any]:
+        return self._map(self.request, fn, iterables, timeout, chunksize)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        with self._change:
+            self._closed = True
+            tasks = [t for b in self._queue for t in b.tasks] + list(self._live.values())
+        if cancel_futures:
+            for task in tasks:
+                task.cancel()
+        if not wait:
+            return
+        with self._change:
+            while self._queue or self._committing or self._live:
+                self._change.wait(0.2)
+            self._stopped = True
+            self._change.notify_all()
+            if self._follower is not None:
+                self._follower.kill()
+        for thread in self._threads:
+            if thread.ident is not None and thread is not threading.current_thread():
+                thread.join(5)
+        if not self.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            try:
+                os.rmdir(os.path.dirname(self.folder))
+            except OSError:
+                pass  # other executors have their folders there
+
+    # Tasks.
+
+    def _submit(self, request: Dict[str, Any], calls: List[Tuple[Any, Any, Any]], name: str = "") -> List[JobFuture]:
+        bodies = [pickler.dumps(call) for call in calls]
+        with self._change:
+            if self._closed:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            first = self._number + 1
+            self._number += len(bodies)
+        tasks = [JobFuture(self, first + i) for i in range(len(bodies))]
+        for task, body in zip(tasks, bodies):
+            self._write(f"{task._number}.in", body)
+        many = len(tasks) > 1
+        given = {"name": name or getattr(calls[0][0], "__name__", "task").strip("<>"), "out": os.path.join(self.folder, "%j.log"), **request}
+        given["array"] = f"{first}-{first + len(tasks) - 1}" if many else None
+        words = ["submit", *flags(**given), "--", sys.executable, TASK, self.folder, *([] if many else [str(first)])]
+        with self._change:
+            self._queue.append(_Batch(words, tasks))
+            self._change.notify_all()
+        self._start()
+        return tasks
+
+    def _map(self, request: Dict[str, Any], fn: Callable[..., Any], iterables: Tuple[Iterable[Any], ...], timeout: Optional[float],
+             chunksize: int) -> Iterator[Any]:
+        if chunksize < 1:
+            raise ValueError("chunksize must be 1 or more")
+        rows = list(zip(*iterables))
+        chunks = [rows[i:i + chunksize] for i in range(0, len(rows), chunksize)]
+        tasks = self._submit(request, [(_call_each, (fn, chunk), {}) for chunk in chunks], getattr(fn, "__name__", "map").strip("<>")) if chunks else []
+        end = None if timeout is None else time.monotonic() + timeout
+
+        def results() -> Iterator[Any]:
+            try:
+                for task in tasks:
+                    yield from task.result(None if end is None else end - time.monotonic())
+            finally:
+                for task in tasks:
+                    if not task.done():
+                        task.cancel()
+        return results()
+
+    # Commits.
+
+    def _commit_batches(self) -> None:
+        while True:
+            with self._change:
+                while not self._queue and not self._stopped:
+                    self._change.wait()
+                if self._stopped:
+                    return
+            time.sleep(GATHER)
+            with self._change:
+                self._committing, self._queue = self._queue, []
+            self._commit(self._committing)
+            with self._change:
+                self._committing = []
+                self._early.clear()
+                self._change.notify_all()
+
+    def _commit(self, batches: List[_Batch]) -> None:
+        if not batches:
+            return
+        self._batches += 1
+        name, key = f"{self._batches}.batch", uuid.uuid4().hex
+        text = "".join(b.line for b in batches)
+        numbers = [[b.tasks[0]._number, len(b.tasks)] for b in batches]
+        self._write(name, json.dumps({"key": key, "text": text, "tasks": numbers}).encode())
+        try:
+            answers = self.db.change("tx", key=key, stdin=text)
+        except UnknownOutcome as e:
+            self._fail(batches, e)  # the batch stays in the folder, for attach
+            return
+        except Exception as e:  # nothing was changed
+            os.unlink(os.path.join(self.folder, name))
+            if len(batches) == 1:
+                self._fail(batches, e)
+                return
+            for batch in batches:  # what is wrong with one is not the others' fault
+                self._commit([batch])
+            return
+        for answer, batch in zip(answers, batches):
+            self._adopt(answer["result"], batch.tasks)
+
+    def _fail(self, batches: List[_Batch], error: BaseException) -> None:
+        for task in (t for b in batches for t in b.tasks):
+            task._submitted.set()
+            if not task.cancelled():
+                task.set_exception(error)
+
+    def _adopt(self, made: Dict[str, Any], tasks: List[JobFuture]) -> None:
+        """Takes note of the jobs of tasks."""
+        never = made["reason"] if made["reason_code"] == "never" else None
+        early = []
+        with self._change:
+            for i, task in enumerate(tasks):
+                job = made["job"] + i
+                task._job = Job(self.db, job)
+                if never is None:
+                    self._live[job] = task
+                    if job in self._early:
+                        early.append(self._early.pop(job))
+        for task in tasks:
+            task._submitted.set()
+        if never is not None:
+            for task in tasks:
+                task._job.cancel()  # type: ignore[union-attr]
+                task.set_exception(Never(never, 4, "never"))
+        for event in early:
+            self._heard(event)
+
+    # Events.
+
+    def _follow(self) -> None:
+        while not self._stopped:
+            with self.db.following(self._since) as child:
+                with self._change:
+                    self._follower = child
+                    if self._stopped:
+                        child.kill()
+                try:
+                    for line in child.stdout or ():
+                        event = json.loads(line)
+                        self._since = event["id"]
+                        self._heard(event)
+                except ValueError:
+                    pass  # it was killed in the middle of a line
+                finally:
+                    child.kill()
+                error = child.stderr.read() if child.stderr else ""
+            if self._stopped:
+                return
+            if '"gone"' in error:  # events were dropped: what they said is asked for
+                self._since = max([e["id"] for e in self.db.call("events", last=1)], default=0)
+            time.sleep(0.2)
+            try:
+                self._ask()
+            except PlacectlError:
+                pass  # the next round asks again
+
+    def _ask(self) -> None:
+        """Asks how all that is outstanding stands."""
+        with self._change:
+            jobs = list(self._live)
+        for at in range(0, len(jobs), 500):
+            some = ",".join(map(str, jobs[at:at + 500]))
+            for row in self.db.query(f"SELECT job, state FROM jobs WHERE job IN ({some})"):
+                self._heard({"job": row["job"], "new": row["state"]})
+
+    def _heard(self, event: Dict[str, Any]) -> None:
+        job, state = event["job"], event["new"]
+        if job is None or state != "running" and state not in ENDED:
+            return
+        with self._change:
+            task = self._live.get(job)
+            if task is None:
+                if self._committing and state in ENDED:
+                    self._early[job] = event
+                return
+            if state == "running":
+                if not task.running() and not task.done():
+                    task.set_running_or_notify_cancel()
+                return
+            del self._live[job]
+        self._settle(task, state)
+        with self._change:
+            self._change.notify_all()
+
+    def _settle(self, task: JobFuture, state: str) -> None:
+        if task.done():
+            return
+        try:
+            with open(os.path.join(self.folder, f"{task._number}.out"), "rb") as f:
+                ok, value, trace = pickle.load(f)
+        except FileNotFoundError:
+            if state == "cancelled" and not task.running():
+                futures.Future.cancel(task)
+                task.set_running_or_notify_cancel()
+            else:
+                task.set_exception(self._without_result(task, state))
+            return
+        except Exception as e:  # of this program: it cannot make the value
+            task.set_exception(e)
+            return
+        if ok:
+            task.set_result(value)
+            return
+        value.__cause__ = RemoteTraceback(trace)
+        task.set_exception(value)
+
+    def _without_result(self, task: JobFuture, state: str) -> BaseException:
+        exit_status, log = None, ""
+        try:
+            exit_status = task._job.exit  # type: ignore[union-attr]
+            log = task._job.logs(tail=20)  # type: ignore[union-attr]
+        except PlacectlError:
+            pass  # it has left no output
+        return JobFailed(task._job.id if task._job else 0, state, exit_status, log)
+
+    def _cancel(self, task: JobFuture) -> bool:
+        with self._change:
+            if task.done():
+                return task.cancelled()
+            for batch in self._queue:
+                if batch.tasks == [task]:
+                    self._queue.remove(batch)
+                    task._submitted.set()
+                    break
+            else:
+                batch = None  # type: ignore[assignment]
+        if batch is None:
+            job = task.job
+            if job is None or task.running():
+                return False
+            try:
+                job.cancel(waiting=True)
+            except Conflict:
+                return False  # it has begun
+            except PlacectlError:
+                return False
+            with self._change:
+                self._live.pop(job.id, None)
+        if futures.Future.cancel(task):
+            task.set_running_or_notify_cancel()
+        with self._change:
+            self._change.notify_all()
+        return task.cancelled()
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = os.path.join(self.folder, name)
+        new = f"{path}.{os.getpid()}.new"
+        with open(new, "wb") as f:
+            f.write(data)
+        os.replace(new, path)
+
+
+class _View(futures.Executor):
+    """An executor whose tasks ask for something else."""
+
+    def __init__(self, executor: PlacectlExecutor, request: Dict[str, Any]):
+        self._executor, self._request = executor, request
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> JobFuture:  # type: ignore[override]
+        return self._executor._submit(self._request, [(fn, args, kwargs)])[0]
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1) -> Iterator[Any]:
+        return self._executor._map(self._request, fn, iterables, timeout, chunksize)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Does nothing: the executor behind it goes on."""
+
+
+def _call_each(fn: Callable[..., Any], rows: List[Tuple[Any, ...]]) -> List[Any]:
+    return [fn(*row) for row in rows]

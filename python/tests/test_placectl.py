@@ -1,0 +1,254 @@
+"""Tests of the package: python3 -m unittest discover -s python/tests.
+
+PLACECTL names the program. PLACECTL_KILLS=20 kills the client more often than a short run does.
+"""
+import ast
+import asyncio
+import collections
+import concurrent.futures
+import os
+import pathlib
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+os.environ["PYTHONPATH"] = f"{HERE.parent}:{HERE}"
+os.environ.pop("PLACECTL_START", None)  # jobs start by themselves
+
+import placectl  # noqa: E402
+import tasks  # noqa: E402
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.db = placectl.Database.create_local(os.path.join(self.folder, "queue.db"), lock_timeout="1m")
+        for cpus in ("ncpus=", "ncpus=4"):  # the same on every machine
+            self.db.change("node set", os.uname().nodename, cpus)
+        self.addCleanup(self.db.call, "cancel", all=True)
+
+    def program(self, script):
+        """Makes a program that stands before the real one."""
+        path = os.path.join(self.folder, "before")
+        with open(path, "w") as f:
+            f.write(f"#!/bin/sh\nreal={self.db.binary}\ncount={self.folder}/count\necho >>$count\nn=$(wc -l <$count)\n{script}\n")
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+        return placectl.Database(self.db.path, binary=path)
+
+    def calls(self):
+        with open(os.path.join(self.folder, "count")) as f:
+            return len(f.readlines())
+
+
+class TestDatabase(Case):
+    def test_jobs(self):
+        job = self.db.submit(["sh", "-c", "echo out; exit 3"], walltime="1m", name="three", out=os.path.join(self.folder, "out"))
+        self.assertEqual(job.wait(60), "failed")
+        self.assertEqual((job.exit, job.logs()), (3, "out\n"))
+        script = pathlib.Path(self.folder, "job.sh")
+        script.write_text("#!/bin/sh\ntrue\n")
+        after = self.db.submit(script, walltime=60.0, afternotok=job, out="/dev/null")
+        self.assertEqual((after.wait(60), after.show()["after"]), ("finished", [f"afternotok:{job.id}"]))
+        array = self.db.submit(["true"], array="2-6:2", walltime="1m", out="/dev/null")
+        self.assertEqual([j.wait(60) for j in array], ["finished"] * 3)
+        self.assertEqual([j.show()["index"] for j in array], [2, 4, 6])
+
+    def test_errors(self):
+        for kind, code, call in [(placectl.UsageError, "usage", lambda: self.db.submit(["true"], nonsense=True)),
+                                 (placectl.Never, "never", lambda: self.db.place("1:ncpus=99")),
+                                 (placectl.NotFound, "not_found", lambda: self.db.job(99).show()),
+                                 (placectl.Conflict, "exists", lambda: self.db.call("init", "--local"))]:
+            with self.subTest(kind.__name__), self.assertRaises(kind) as caught:
+                call()
+            self.assertEqual(caught.exception.code, code)
+        self.db.place("1:ncpus=4", walltime="1h")
+        with self.assertRaises(placectl.NotNow) as caught:
+            self.db.place("1:ncpus=1", walltime="1h")
+        self.assertGreater(caught.exception.earliest.timestamp(), time.time() + 3000)
+        self.assertEqual(self.db.when("1:ncpus=1", walltime="1h")[0]["waits_for"], [{"job": 1, "reservation": None}])
+        self.assertEqual(self.db.explain("1:ncpus=1", walltime="1h")["verdict"], "later")
+        with self.assertRaises(TimeoutError):
+            self.db.submit(["true"], walltime="1m", hold=True).wait(0.2)
+
+    def test_query(self):
+        self.assertEqual(self.db.query("SELECT :a AS a, 2 AS b", {"a": 1}), [{"a": 1, "b": 2}])
+        self.assertEqual(self.db.query("SELECT ? AS a", ["x"]), [{"a": "x"}])
+        self.assertEqual(self.db.query("SELECT * FROM jobs"), [])
+
+    def test_transaction(self):
+        answers = self.db.transaction([["submit", "1", "--hold", "--name", "a b"], ["cancel", "1"]])
+        self.assertEqual((answers[0]["job"], answers[0]["name"], answers[1][0]["state"]), (1, "a b", "cancelled"))
+        with self.assertRaises(placectl.NotFound):
+            self.db.transaction([["submit", "1"], ["cancel", "99"]])
+        self.assertEqual(len(self.db.query("SELECT job FROM jobs")), 1)
+        with self.assertRaises(placectl.UsageError):
+            self.db.transaction([["submit", "1", "--name", "a\nb"]])
+
+    def test_events(self):
+        self.db.submit(["true"], hold=True)
+        seen = list(self.db.events())
+        self.assertEqual([e["event"] for e in seen if e["job"] == 1], ["submit"])
+        following = self.db.events(since=seen[-1]["id"], follow=True)
+        self.db.change("cancel", 1)
+        self.assertEqual(next(following)["new"], "cancelled")
+        following.close()
+
+    def test_outcome_unknown(self):
+        """A verb whose outcome is unknown is repeated with its key, and done once."""
+        for name, script in [("9", '$real "$@" >/dev/null; [ $n -ge 3 ] || exit 9; exec $real "$@"'),
+                             ("killed", '[ $n -ge 3 ] || { $real "$@" >/dev/null; kill -9 $$; }; exec $real "$@"')]:
+            with self.subTest(name):
+                pathlib.Path(self.folder, "count").unlink(missing_ok=True)
+                before = len(self.db.query("SELECT job FROM jobs"))
+                job = self.program(script).submit(["true"], hold=True)
+                self.assertEqual((job.id, self.calls()), (before + 1, 3))
+                self.assertEqual(len(self.db.query("SELECT job FROM jobs")), before + 1)
+        pathlib.Path(self.folder, "count").unlink()
+        with self.assertRaises(placectl.UnknownOutcome):
+            self.program("exit 70").submit(["true"])
+        self.assertEqual(self.calls(), 4)
+        with self.assertRaises(placectl.UnknownOutcome):
+            self.program("exit 9").query("SELECT 1")
+        self.assertEqual(self.calls(), 5)  # a question is not repeated
+
+
+class TestExecutor(Case):
+    def executor(self, **given):
+        ex = placectl.PlacectlExecutor(self.db, walltime="5m", **given)
+        self.addCleanup(ex.shutdown, cancel_futures=True)
+        return ex
+
+    def test_many(self):
+        with placectl.PlacectlExecutor(self.db, walltime="5m", mem="1m") as ex:
+            submitted = [ex.submit(tasks.square, i) for i in range(30)]
+            self.assertEqual([f.result(120) for f in submitted], [i * i for i in range(30)])
+            self.assertEqual(len({f.job.id for f in submitted}), 30)
+            self.assertEqual(list(ex.map(tasks.add, range(12), range(12), chunksize=3)), [2 * i for i in range(12)])
+            rows = self.db.query("SELECT job, array FROM jobs WHERE array IS NOT NULL")
+            self.assertEqual(len(rows), 4)
+            self.assertEqual(list(ex.map(tasks.square, [])), [])
+            self.assertEqual(stat.S_IMODE(os.stat(ex.folder).st_mode), 0o700)
+        self.assertFalse(os.path.exists(ex.folder))
+        with self.assertRaises(RuntimeError):
+            ex.submit(tasks.square, 1)
+
+    def test_exceptions(self):
+        ex = self.executor()
+        with self.assertRaisesRegex(ValueError, "^no good$") as caught:
+            ex.submit(tasks.fail, "no good").result(60)
+        self.assertIn("in fail", str(caught.exception.__cause__))
+        with self.assertRaisesRegex(RuntimeError, "Stubborn: stubborn"):
+            ex.submit(tasks.fail_stubbornly).result(60)
+        with self.assertRaisesRegex((RuntimeError, TypeError), "pickle"):
+            ex.submit(tasks.unpicklable).result(60)
+        with self.assertRaises(placectl.JobFailed) as failed:
+            ex.submit(tasks.leave, 7).result(60)
+        self.assertEqual((failed.exception.exit, failed.exception.state, failed.exception.log), (7, "failed", "before the end\n"))
+        with self.assertRaises(placectl.Never):
+            ex.options(select="1:ncpus=99").submit(tasks.square, 1).result(60)
+        with self.assertRaises(placectl.UsageError):
+            ex.options(walltime="soon").submit(tasks.square, 1).result(60)
+        self.assertEqual(ex.submit(tasks.square, 5).result(60), 25)
+
+    def test_cancel_and_kill(self):
+        ex = self.executor()
+        runs = ex.submit(tasks.sleep, 60)
+        waits = ex.options(hold=True).submit(tasks.square, 1)
+        while not runs.running():
+            time.sleep(0.02)
+        self.assertFalse(runs.cancel())
+        self.assertTrue(waits.cancel())
+        self.assertEqual(waits.job.wait(10), "cancelled")
+        runs.kill()
+        with self.assertRaises(placectl.JobFailed):
+            runs.result(60)
+
+    def test_follower_is_killed(self):
+        ex = self.executor()
+        first = ex.submit(tasks.sleep, 1)
+        while ex._follower is None:
+            time.sleep(0.02)
+        ex._follower.kill()
+        self.assertIsNone(first.result(60))
+        self.assertEqual(ex.submit(tasks.square, 3).result(60), 9)
+
+    def test_two_clients(self):
+        found = {}
+
+        def client(name):
+            with placectl.PlacectlExecutor(placectl.Database(self.db.path, lock_timeout="1m"), walltime="5m") as ex:
+                found[name] = list(ex.map(tasks.square, range(8)))
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+        self.assertEqual(found, {i: [x * x for x in range(8)] for i in range(2)})
+
+    def test_asyncio(self):
+        ex = self.executor()
+
+        async def both():
+            loop = asyncio.get_running_loop()
+            return await asyncio.gather(loop.run_in_executor(ex, tasks.square, 6), asyncio.wrap_future(ex.submit(tasks.square, 7)))
+        self.assertEqual(asyncio.run(both()), [36, 49])
+
+    def test_as_completed(self):
+        ex = self.executor()
+        done = concurrent.futures.as_completed([ex.submit(tasks.square, i) for i in range(3)], timeout=60)
+        self.assertEqual(sorted(f.result() for f in done), [0, 1, 4])
+
+    def test_url_needs_a_folder(self):
+        with self.assertRaises(ValueError):
+            placectl.PlacectlExecutor(placectl.Database("ssh://host/queue.db", binary=self.db.binary))
+
+    def test_killed_client(self):
+        """Whatever moment a client is killed at: attach executes what it had put into a batch, once."""
+        chance = random.Random(int(os.environ.get("PLACECTL_SEED", "1")))
+        for _ in range(int(os.environ.get("PLACECTL_KILLS", "4"))):
+            folder, marks = tempfile.mkdtemp(dir=self.folder), tempfile.mkdtemp(dir=self.folder)
+            client = subprocess.Popen([sys.executable, str(HERE / "killed_client.py"), self.db.path, folder, marks], stdout=subprocess.PIPE)
+            client.stdout.readline()
+            time.sleep(chance.uniform(0, 0.4))
+            client.send_signal(signal.SIGKILL)
+            client.wait()
+            client.stdout.close()
+            ex = placectl.PlacectlExecutor.attach(folder, self.db)
+            for number, future in ex.futures.items():
+                self.assertEqual(future.result(120), number - 1)
+            ex.shutdown()
+            executed = collections.Counter(int(n.split("-")[0]) for n in os.listdir(marks))
+            self.assertEqual(executed, collections.Counter(range(len(ex.futures))))
+
+
+class TestSource(unittest.TestCase):
+    def test_syntax_of_3_9(self):
+        for path in [*HERE.parent.glob("placectl/*.py"), *HERE.glob("*.py")]:
+            ast.parse(path.read_text(), path.name, feature_version=(3, 9))
+
+    def test_plain_pickle(self):
+        out = subprocess.run([sys.executable, "-c", "from placectl import _executor as e; print(e.pickler.__name__)"], check=True,
+                             env={**os.environ, "PLACECTL_PICKLE": "plain"}, capture_output=True, text=True).stdout
+        self.assertEqual(out, "pickle\n")
+
+    @unittest.skipUnless(placectl._executor.pickler.__name__ == "cloudpickle", "cloudpickle is not installed")
+    def test_cloudpickle(self):
+        case = Case()
+        case.setUp()
+        self.addCleanup(case.doCleanups)
+        with placectl.PlacectlExecutor(case.db, walltime="5m") as ex:
+            self.assertEqual(ex.submit(lambda x: x + 1, 1).result(60), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
