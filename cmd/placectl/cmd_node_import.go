@@ -33,12 +33,11 @@ func nodeImportVerb() *verb {
 			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out\n" +
 			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
 			"beside a column bucket are in bytes, as it prints them.\n\n" +
-			"What other tools print is read too, and known by how it begins (lscpu needs --from): pbsnodes -a and -F json, of\n" +
-			"Torque as well; scontrol show nodes, sinfo -N and --json, with gres.conf beside FILE; R and JGF of Flux;\n" +
-			"ansible-inventory --list and setup --tree; and behind lines == NAME what lscpu -J, nvidia-smi -L and /proc/meminfo\n" +
-			"say. Resources that are missing are made then, with the type that their values show, and what is not imported\n" +
-			"is told, a line a field. --map gives a field, called as the file calls it, a name of ours; --skip passes it\n" +
-			"over. With them a CSV may be anybody's, separated by , or ; or tabs, or by blanks.",
+			"What PBS and Slurm print is read too, and known by how it begins: pbsnodes -a and -F json, of Torque as well;\n" +
+			"scontrol show nodes, sinfo -N and --json, with gres.conf beside FILE. Resources that are missing are made then,\n" +
+			"with the type that their values show, and each field that is not imported is named on a line. --map gives a\n" +
+			"field, called as the file calls it, a name of ours; --skip passes it over. With them a CSV may be of any origin,\n" +
+			"separated by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
 			unitFlag(),

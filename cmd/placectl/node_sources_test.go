@@ -23,15 +23,9 @@ var nodeSources = []struct {
 	{"slurm-gres.txt", ""},
 	{"slurm-23.json", ""},
 	{"conf/nodes.txt", ""},
-	{"flux-r.json", ""},
-	{"flux-norank.json", ""},
-	{"flux-jgf.json", ""},
 	{"pbs.json", ""},
 	{"pbs.txt", "--skip ntype --map Mom=rack"},
 	{"torque.txt", ""},
-	{"ansible-inventory.json", "--map rack=rack"},
-	{"ansible-setup.json", ""},
-	{"lscpu.txt", "--from lscpu"},
 	{"inventory.csv", "--map Hostname=name --map RAM=mem:GiB --map Cores=ncpus --skip notes"},
 }
 

@@ -48,6 +48,10 @@ var recipeChecks = map[string]string{
 		grep -qx pc07 ssh.log
 		grep -q '^hello from pc02$' placectl-2.out
 		placectl --db lab.db check -q`,
+	"Nodes that another tool knows": `
+		test "$(placectl --db known.db query "SELECT count(*) FROM nodes WHERE ncpus = 16" -o id)" = 101
+		placectl --db known.db query "SELECT name, ncpus, mem FROM nodes WHERE name = 'web1'" -o csv | grep -q '^web1,8,33285996544$'
+		test "$(placectl --db known.db query "SELECT count(*) FROM nodes WHERE name GLOB 'pc[12]' AND mem > 1000000" -o id)" = 2`,
 	"Several users, a pass each": `
 		grep -q '^mine$' *.out
 		placectl --db lab/cluster.db check -q`,
@@ -81,6 +85,13 @@ echo "$1" >>~/ssh.log
 shift
 exec sh -c "$*"
 `,
+	"flux": `#!/bin/sh
+echo '{"version": 1, "execution": {"R_lite": [{"rank": "0-100", "children": {"core": "0-15"}}], "nodelist": ["fluke[3-103]"]}}'
+`,
+	"ansible": `#!/bin/sh
+mkdir facts
+echo '{"ansible_facts": {"ansible_hostname": "web1", "ansible_processor_vcpus": 8, "ansible_memtotal_mb": 31744}, "changed": false}' >facts/web1
+`,
 }
 
 // TestRecipes runs the recipes as they stand in docs/recipes.md, each in a home of its
@@ -94,6 +105,9 @@ func TestRecipes(t *testing.T) {
 			check, ok := recipeChecks[name]
 			if !ok {
 				t.Fatal("there is nothing in recipeChecks for it")
+			}
+			if _, err := exec.LookPath("jq"); err != nil && strings.Contains(script, "jq ") {
+				t.Skip("it needs jq: apt-get install jq")
 			}
 			h := newHome(t, program)
 			h.run(prelude)

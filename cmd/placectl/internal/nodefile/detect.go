@@ -12,10 +12,8 @@ import (
 
 // fromWords are the outputs that the formats are.
 var fromWords = map[string]string{
-	"pbs":     "the output of pbsnodes",
-	"slurm":   "the output of scontrol or sinfo",
-	"flux":    "a set of resources of Flux (R or JGF)",
-	"ansible": "the output of Ansible",
+	"pbs":   "the output of pbsnodes",
+	"slurm": "the output of scontrol or sinfo",
 }
 
 // foreigners are the members of the first object that tell whose output it is; a format of
@@ -28,10 +26,6 @@ var foreigners = []struct {
 	{"name", false, ""},
 	{"nodes", true, "pbs"},
 	{"nodes", false, "slurm"},
-	{"execution", true, "flux"},
-	{"graph", true, "flux"},
-	{"_meta", true, "ansible"},
-	{"ansible_facts", true, "ansible"},
 }
 
 // pbsBegins is how the output of pbsnodes begins: a name, and below it an attribute.

@@ -43,20 +43,6 @@ func (f *File) documents() ([]*document, error) {
 	}
 }
 
-// documentAt reads the value that begins at a place in the file, and returns where it ends.
-func (f *File) documentAt(at int) (d *document, end int, err error) {
-	j := &jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data[at:])), shift: at}
-	j.dec.UseNumber()
-	tok, err := j.inside()
-	if err != nil {
-		return nil, 0, err
-	}
-	if d, err = j.document(tok, 0); err != nil {
-		return nil, 0, err
-	}
-	return d, at + int(j.dec.InputOffset()), nil
-}
-
 func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
 	d := &document{at: j.at, token: tok}
 	switch {
@@ -110,14 +96,6 @@ func (d *document) get(path ...string) *document {
 	return d
 }
 
-// memberNames are the names of an object's members.
-func (d *document) memberNames() []string {
-	if !d.isObject() {
-		return nil
-	}
-	return d.names
-}
-
 // list are the members of a list, none of anything else.
 func (d *document) list() []*document {
 	if !d.isList() {
@@ -158,12 +136,4 @@ func (d *document) word() string {
 		return d.get("number").word()
 	}
 	return ""
-}
-
-// place is where a value stands, or where it is missing.
-func (d *document) place(or int) int {
-	if d == nil {
-		return or
-	}
-	return d.at
 }

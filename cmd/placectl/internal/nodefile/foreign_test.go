@@ -29,16 +29,6 @@ func TestForeignMalformed(t *testing.T) {
 		{"a size of PBS", "pbs", "n1\n     resources_available.mem = much\n", `line 2, column 6: node n1: resources_available.mem: "much" is not a size`},
 		{"sharing", "pbs", `{"nodes":{"n1":{"state":"free","sharing":"some"}}}`, "line 1, column 42: node n1: sharing: no sharing"},
 		{"cut off", "pbs", `{"nodes":{"n1":{"state":"fr`, "the file ends in the middle of its JSON"},
-		{"a rank twice", "flux", `{"execution":{"R_lite":[{"rank":"0-3","children":{}},{"rank":"3","children":{}}]}}`, "line 1, column 54: rank 3 is there twice"},
-		{"too few hosts", "flux", `{"execution":{"R_lite":[{"rank":"0-3","children":{}}],"nodelist":["a[0-2]"]}}`, "line 1, column 66: the nodelist has 3 hosts for 4 ranks"},
-		{"no ranks", "flux", `{"execution":{"R_lite":[]}}`, "R_lite names no rank"},
-		{"an idset", "flux", `{"execution":{"R_lite":[{"rank":"0","children":{"core":"0-x"}}]}}`, `node rank0: core: "0-x" is no set of at most 65536 numbers`},
-		{"a property of no rank", "flux", `{"execution":{"R_lite":[{"rank":"0","children":{}}],"properties":{"p":"0-4"}}}`, "properties: p: there is no rank 1"},
-		{"a vertex without a type", "flux", `{"graph":{"nodes":[{"id":"0","metadata":{}}]}}`, "line 1, column 20: a node of the graph has no type"},
-		{"no inventory", "ansible", `{"all":{}}`, "has _meta.hostvars (ansible-inventory --list) or ansible_facts"},
-		{"no machine", "lscpu", "MemTotal: 1 kB\n", "line 1, column 1: a machine begins with a line such as == n1"},
-		{"not lscpu", "lscpu", "== n1\n{\"cpus\":[]}\n", "line 2, column 1: node n1: lscpu -J writes"},
-		{"not JSON", "lscpu", "== n1\n\n{\"lscpu\":[}]}\n", "line 3, column 11: this is not JSON"},
 	} {
 		_, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: tt.format})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

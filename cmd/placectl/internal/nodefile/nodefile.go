@@ -42,9 +42,6 @@ var readers = []struct {
 	{"json", (*File).parseJSON},
 	{"pbs", (*File).parsePBS},
 	{"slurm", (*File).parseSlurm},
-	{"flux", (*File).parseFlux},
-	{"ansible", (*File).parseAnsible},
-	{"lscpu", (*File).parseLscpu},
 }
 
 // Formats are the words for the format of a file: auto, and those there are.
