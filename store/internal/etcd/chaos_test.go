@@ -89,7 +89,7 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 		}
 		if losses++; losses >= 2 || tail.Waiting {
 			began = time.Now()
-			for place, tail, err = w.d.Turn(ctx, place, w.at); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at) {
+			for place, tail, err = w.d.Turn(ctx, place, w.at, nil); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at, nil) {
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

@@ -280,7 +280,7 @@ func (f *fake) compare(c comparison, p *fakePair) bool {
 	default:
 		panic(c.Target)
 	}
-	return c.Result == equal && order == 0 || c.Result == greater && order > 0
+	return c.Result == equal && order == 0 || c.Result == greater && order > 0 || c.Result == less && order < 0
 }
 
 func (f *fake) transact(t transaction) (any, *refusal) {

@@ -33,6 +33,10 @@ type place struct {
 	working atomic.Pointer[func() bool] // nil: the place stays until it is left
 	once    sync.Once
 	left    chan struct{}
+
+	words  bool            // others may do what it is taken for
+	at     uint64          // where its owner's replica stood then
+	askers map[string]asks // who asked behind it when its turn came
 }
 
 // standing is what one in the line sees: the log, and who is before.
@@ -41,16 +45,27 @@ type standing struct {
 	revision int64  // of etcd, when it looked
 	before   []byte // the key before its own, nil where that is the first
 	waited   bool
+	answer   []byte          // to its words: they were run
+	asked    []replica.Asked // by those behind it, if it is the first
 }
 
 // enter takes the last place in the line, and looks around from there in the same step.
-func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *standing, error) {
+func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (*place, *standing, error) {
 	for try := 0; ; try++ {
 		lease, err := d.leaseOfPlace(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, s, err := d.enterBy(ctx, at, lease)
+		p, s, err := d.enterBy(ctx, at, lease, words)
+		if errors.Is(err, errTrimmed) {
+			words = nil
+			continue
+		}
+		if err != nil && p.words {
+			if answer, lost := d.withdrawn(p); answer != nil || lost != nil {
+				return p, &standing{answer: answer}, lost
+			}
+		}
 		if err == nil {
 			d.mu.Lock()
 			d.places[p] = true
@@ -71,10 +86,10 @@ func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *stand
 }
 
 // enterBy puts a key of the line under a lease.
-func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease) (*place, *standing, error) {
+func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, words []byte) (*place, *standing, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it never fails
-	p := &place{d: d, key: d.keys.place(id), lease: l, left: make(chan struct{})}
+	p := &place{d: d, key: d.keys.place(id), lease: l, left: make(chan struct{}), words: words != nil, at: at.N}
 	from, end := d.keys.line()
 	mine := reading(ranged{Key: p.key, KeysOnly: true})
 	t := transaction{
@@ -83,24 +98,32 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease) (*pl
 			reading(ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 2})),
 		Else: []operation{mine}, // a copy of this request was first
 	}
+	if p.words {
+		p.asking(&t, words)
+	}
 	var a transactionAnswer
 	err := d.call(ctx, "/v3/kv/txn", t, &a)
 	if p.doubled = errors.Is(err, errCopies); err != nil && (!p.doubled || !a.answered()) {
 		if errors.Is(err, replica.ErrLost) {
 			err = fmt.Errorf("%w: %v", replica.ErrAway, cause(err))
 		}
-		return nil, nil, err
+		return p, nil, err
 	}
 	if !a.Succeeded {
+		if p.words {
+			if s, err := p.askedBefore(a); s != nil || err != nil {
+				return p, s, err
+			}
+		}
 		if in := a.ranges(0); len(in.Pairs) == 1 {
 			p.created = in.Pairs[0].Created
 			return p, nil, nil
 		}
-		return nil, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+		return p, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
 	}
 	last := a.ranges(tailRanges + 1).Pairs
 	if len(last) == 0 || !bytes.Equal(last[0].Key, p.key) {
-		return nil, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+		return p, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
 	}
 	p.created = last[0].Created
 	s := &standing{revision: a.Header.Revision}
@@ -190,34 +213,39 @@ func (p *place) remove(ctx context.Context) {
 }
 
 // Turn waits in the line, see replica.Log.
-func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position) (replica.Place, *replica.Tail, error) {
+func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position, words []byte) (replica.Place, *replica.Tail, error) {
 	mine, _ := where.(*place)
 	var found *standing
 	for {
 		var err error
 		if mine == nil {
-			if mine, found, err = d.enter(ctx, at); err != nil {
+			if mine, found, err = d.enter(ctx, at, words); err != nil {
 				return nil, nil, err
 			}
 		}
-		found, err = d.stand(ctx, mine, at, found)
+		if found == nil || found.answer == nil {
+			found, err = d.stand(ctx, mine, at, found)
+		}
 		if errors.Is(err, errPlaceLost) {
 			mine.Leave()
 			mine, found = nil, nil
 			continue
 		}
 		var tail *replica.Tail
-		if err == nil {
+		switch {
+		case err == nil && found.answer != nil:
+			mine.given()
+			return nil, answered(found.answer), nil
+		case err == nil:
 			tail, err = d.follow(ctx, at, found.described)
 		}
 		if errors.Is(err, errMoved) {
 			tail, err = d.After(ctx, at)
 		}
 		if err != nil {
-			mine.Leave()
-			return nil, nil, err
+			return mine.fail(err)
 		}
-		tail.Waiting = found.waited
+		tail.Waiting, tail.Asked = found.waited, found.asked
 		return mine, tail, nil
 	}
 }
@@ -232,14 +260,14 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 		s, err = d.standing(ctx, stir{member: anyMember}, mine, at)
 	}
 	waited := false
-	for err == nil && s.before != nil {
+	for err == nil && s.before != nil && s.answer == nil {
 		waited = true
 		was, seen := s.before, s.revision
-		err = d.watch(ctx, was, func(ctx context.Context, why stir) (bool, error) {
+		err = d.watch(ctx, mine.heeds(was), func(ctx context.Context, why stir) (bool, error) {
 			var err error
 			why.revision = max(why.revision, seen)
 			s, err = d.standing(ctx, why, mine, at)
-			return err != nil || !bytes.Equal(s.before, was), err
+			return err != nil || s.answer != nil || !bytes.Equal(s.before, was), err
 		})
 	}
 	if err != nil {
@@ -254,6 +282,9 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 // says before it lets others see it.
 func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica.Position) (*standing, error) {
 	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
+	if mine.words {
+		mine.looking(&t)
+	}
 	var a transactionAnswer
 	for range 2 {
 		if why.member == anyMember || d.readFrom(ctx, why.member, t.serializable(), &a) != nil || a.Header.Revision >= why.revision {
@@ -267,6 +298,9 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 			return nil, d.explain(err)
 		}
 	}
+	if mine.words && !a.Succeeded {
+		return mine.notFirst(a)
+	}
 	s := &standing{revision: a.Header.Revision}
 	var err error
 	if s.described, err = d.describe(a); err != nil {
@@ -277,6 +311,9 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 	}
 	if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
 		s.before = before[0].Key
+	}
+	if mine.words {
+		s.asked = mine.hear(a.ranges(tailRanges + 2).Pairs)
 	}
 	return s, nil
 }

@@ -19,7 +19,7 @@ func turned(t testing.TB, d *driver, at replica.Position) (replica.Place, *repli
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ending(t), placeLease/2*time.Second)
 	defer cancel()
-	p, tail, err := d.Turn(ctx, nil, at)
+	p, tail, err := d.Turn(ctx, nil, at, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestKeptLease(t *testing.T) {
 	want("the same", 1)
 	ctx, cancel := context.WithTimeout(ending(t), 100*time.Millisecond)
 	defer cancel()
-	if _, _, err := process().Turn(ctx, nil, at); err == nil {
+	if _, _, err := process().Turn(ctx, nil, at, nil); err == nil {
 		t.Fatal("two have their turn")
 	}
 	want("beside one in the line", 2)

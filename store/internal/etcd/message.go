@@ -67,6 +67,7 @@ const (
 
 	equal   = "EQUAL"
 	greater = "GREATER"
+	less    = "LESS"
 )
 
 // comparison holds if it does for every key of its range; a range without keys counts as
@@ -92,6 +93,16 @@ func absent(key, end []byte) comparison {
 	return comparison{Key: key, End: end, Result: equal, Target: targetVersion, Version: new(int64)}
 }
 
+// present holds where there is such a key.
+func present(key []byte) comparison {
+	return comparison{Key: key, Result: greater, Target: targetVersion, Version: new(int64)}
+}
+
+// createdAt holds where a key was made by a revision, and is there still.
+func createdAt(key []byte, revision int64) comparison {
+	return comparison{Key: key, Result: equal, Target: targetCreated, Created: &revision}
+}
+
 // unchanged holds where a key has not been put since a revision; at 0, where there is none.
 func unchanged(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetChanged, Changed: &revision}
@@ -112,13 +123,15 @@ type transaction struct {
 
 // serializable is a transaction that only reads, of whatever state its member has.
 func (t transaction) serializable() transaction {
-	then := make([]operation, len(t.Then))
-	for i, o := range t.Then {
-		r := *o.Range
-		r.Serializable = true
-		then[i] = reading(r)
+	own := func(list []operation) (out []operation) {
+		for _, o := range list {
+			r := *o.Range
+			r.Serializable = true
+			out = append(out, reading(r))
+		}
+		return out
 	}
-	return transaction{Then: then}
+	return transaction{If: t.If, Then: own(t.Then), Else: own(t.Else)}
 }
 
 // revised is the head of an answer: of which revision it is, and of which etcd.

@@ -64,7 +64,7 @@ func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 	return chain, false, nil
 }
 
-// sweep deletes the entries before first, their parts, and the snapshots that nobody can
+// sweep deletes the entries before first, their parts, the answers to who stood before them, and the snapshots that nobody can
 // go on from, because entries behind them are gone. first stands there already.
 func (d *driver) sweep(ctx context.Context, first uint64) error {
 	for {
@@ -90,6 +90,9 @@ func (d *driver) sweep(ctx context.Context, first uint64) error {
 	}
 	if first == 0 {
 		return nil
+	}
+	if err := d.remove(ctx, d.keys.key("answer/"), d.keys.key(fmt.Sprintf("answer/%016x", first-1))); err != nil {
+		return err
 	}
 	snaps, until := d.keys.key("snap/"), d.keys.key(fmt.Sprintf("snap/%016x", first-1))
 	if bytes.Compare(snaps, until) >= 0 {

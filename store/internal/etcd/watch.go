@@ -19,7 +19,7 @@ const lookAgain = 2 * time.Second
 
 // Watch returns when head is not at a position.
 func (d *driver) Watch(ctx context.Context, at replica.Position) error {
-	return d.watch(ctx, d.keys.head(), func(ctx context.Context, _ stir) (bool, error) {
+	return d.watch(ctx, watched{Key: d.keys.head()}, func(ctx context.Context, _ stir) (bool, error) {
 		var a rangedAnswer
 		if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.head()}, &a); err != nil {
 			return false, d.explain(err)
@@ -27,6 +27,16 @@ func (d *driver) Watch(ctx context.Context, at replica.Position) error {
 		return !bytes.Equal(a.value(), at.Bytes()), nil
 	})
 }
+
+// watched is what a member tells changes of: a key, or those up to an end.
+type watched struct {
+	Key     []byte   `json:"key"`
+	End     []byte   `json:"range_end,omitempty"`
+	Filters []string `json:"filters,omitempty"`
+}
+
+// notPuts leaves out that keys are put.
+const notPuts = "NOPUT"
 
 // stir is that a member has said that a key may have changed by a revision of etcd's.
 type stir struct {
@@ -38,11 +48,11 @@ type stir struct {
 // context ends. It looks first when the watch stands, so that no change is missed: etcd says
 // what has changed since a revision, but up to 100 ms late where that was before the watch.
 // look is told why it is called.
-func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Context, stir) (bool, error)) error {
+func (g *gateway) watch(ctx context.Context, what watched, look func(context.Context, stir) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stirs := make(chan stir, 1)
-	go g.streams(ctx, key, stirs)
+	go g.streams(ctx, what, stirs)
 	tick := time.NewTimer(askNext) // until then the watch stands, as a rule
 	defer tick.Stop()
 	for {
@@ -62,8 +72,8 @@ func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Conte
 
 // streams keeps a watch of a key open, at one member after the other, and stirs at
 // everything that it says.
-func (g *gateway) streams(ctx context.Context, key []byte, stirs chan stir) {
-	body, err := json.Marshal(map[string]any{"create_request": map[string]any{"key": key}})
+func (g *gateway) streams(ctx context.Context, what watched, stirs chan stir) {
+	body, err := json.Marshal(map[string]any{"create_request": what})
 	if err != nil {
 		return
 	}

@@ -247,11 +247,11 @@ type doubledAndTrimmed struct {
 	between func()
 }
 
-func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
 	if d.between == nil {
-		return d.Memory.Append(ctx, at, entry, place)
+		return d.Memory.Append(ctx, at, entry, place, answers...)
 	}
-	if tail, err := d.Memory.Append(ctx, at, entry, place); tail != nil || err != nil {
+	if tail, err := d.Memory.Append(ctx, at, entry, place, answers...); tail != nil || err != nil {
 		return tail, err
 	}
 	d.between()

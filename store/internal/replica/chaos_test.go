@@ -29,8 +29,8 @@ type killedAfterAppend struct {
 	kill func() bool
 }
 
-func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
-	t, err := k.rough.Append(ctx, at, entry, place)
+func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+	t, err := k.rough.Append(ctx, at, entry, place, answers...)
 	if t == nil && err == nil && k.kill() {
 		panic(errKilled)
 	}

@@ -85,7 +85,32 @@ type Tail struct {
 	// who comes first: Head may be where the caller stands; of a Turn, that somebody came
 	// first.
 	Waiting bool
+	// Answer is that of another writer to the words that the caller had in the line: they were
+	// run with that writer's entry, and the place is given up. Nil: they were not run.
+	Answer []byte
+	// Asked are, of a Turn, the words of those who wait behind the place, in their order.
+	Asked []Asked
 }
+
+// Asked are the words of a writer in the line: what it asks the first one to do. Place tells
+// it from others.
+type Asked struct {
+	Place string
+	Words []byte
+}
+
+// Answer is what the first one in the line answers to the words of another.
+type Answer struct {
+	Place string
+	Text  []byte // not empty
+}
+
+// MostWords limits the words of a writer, in bytes, and MostAsked how many are run with one
+// entry: etcd takes 128 steps at once, and 1.5 MiB.
+const (
+	MostWords = 64 << 10
+	MostAsked = 32
+)
 
 // Log is what a store asks of whoever keeps its log, for each transaction. Its methods may
 // be called from several goroutines. A context that ends makes a call fail with ErrLost
@@ -101,7 +126,10 @@ type Log interface {
 	// with the same bytes, and finds its own entry in the Tail if it was put. Where the
 	// log begins behind at+1 the Tail cannot tell: then it is ErrLost, too, when the
 	// answer is of one of several copies that were sent.
-	Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error)
+	//
+	// Answers to those whose words were run are given in the same step, and only if all of them
+	// still wait and nobody has run the caller's words: their places are given up, too.
+	Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error)
 	// After reads what there is behind a position. It is linearizable: it sees every
 	// entry whose Append has returned before it was called. It fails with ErrNoLog where
 	// there is no log.
@@ -114,7 +142,11 @@ type Log interface {
 	// last first. It returns what there was behind a position when the turn came, so that
 	// nobody has to ask once more. A place that is lost while it waits is taken anew, at
 	// the end. The line is for fairness only.
-	Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error)
+	//
+	// A new place has words, nil for none, which whoever is first may run. Then the Tail is the
+	// answer, and there is no place. An error says that nobody has run them, nor will; ErrLost,
+	// that this is not known.
+	Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error)
 }
 
 // Place is one in the line, kept alive until it is left, or an Append with it has put its
@@ -126,6 +158,9 @@ type Place interface {
 	// Leave gives the place up. It returns at once, and does nothing where the place is
 	// given up already.
 	Leave()
+	// Withdraw gives up a place that has words, and returns their answer if somebody has run
+	// them; nil says that nobody has, nor will. It fails with ErrLost if that is not known.
+	Withdraw(ctx context.Context) (answer []byte, err error)
 }
 
 // Snapshot is every row of a database at a position, as package replica writes it.

@@ -56,7 +56,7 @@ func (d *rough) draw() (f fate, pause time.Duration) {
 	return f, time.Duration(d.rng.IntN(4000)) * time.Microsecond
 }
 
-func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
 	f, pause := d.draw()
 	switch f {
 	case notSent:
@@ -64,14 +64,14 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 	case askLost:
 		return nil, ErrLost
 	case answerLost, torn:
-		_, _ = d.Memory.Append(ctx, at, entry, place)
+		_, _ = d.Memory.Append(ctx, at, entry, place, answers...)
 		return nil, fmt.Errorf("%w: it was cut short", ErrLost)
 	case twice:
-		_, _ = d.Memory.Append(ctx, at, entry, place)
+		_, _ = d.Memory.Append(ctx, at, entry, place, answers...)
 		if pause < time.Millisecond { // a second copy that comes much later
 			time.Sleep(100 * pause)
 		}
-		t, err := d.Memory.Append(ctx, at, entry, place)
+		t, err := d.Memory.Append(ctx, at, entry, place, answers...)
 		if t != nil && t.First > at.N+1 {
 			return nil, fmt.Errorf("%w: one of two copies was refused, and what the other did was trimmed", ErrLost)
 		}
@@ -79,11 +79,11 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 	case late:
 		d.delayed.Go(func() {
 			time.Sleep(pause)
-			_, _ = d.Memory.Append(context.Background(), at, entry, place)
+			_, _ = d.Memory.Append(context.Background(), at, entry, place, answers...)
 		})
 		return nil, ErrLost
 	}
-	return d.Memory.Append(ctx, at, entry, place)
+	return d.Memory.Append(ctx, at, entry, place, answers...)
 }
 
 // After may give less than there is, as an answer that has a limit does.

@@ -16,8 +16,8 @@ type watched struct {
 	asked []string
 }
 
-func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
-	t, err := w.Memory.Append(ctx, at, entry, place)
+func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+	t, err := w.Memory.Append(ctx, at, entry, place, answers...)
 	switch {
 	case t == nil:
 		w.asked = append(w.asked, "put")
@@ -29,8 +29,8 @@ func (w *watched) Append(ctx context.Context, at Position, entry []byte, place P
 	return t, err
 }
 
-func (w *watched) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
-	p, t, err := w.Memory.Turn(ctx, place, at)
+func (w *watched) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
+	p, t, err := w.Memory.Turn(ctx, place, at, words)
 	if err == nil {
 		w.asked = append(w.asked, fmt.Sprintf("turn, %d new", len(t.Entries)))
 	}
@@ -51,7 +51,7 @@ func TestLineUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, _, err := m.Turn(context.Background(), nil, Position{})
+	first, _, err := m.Turn(context.Background(), nil, Position{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +88,12 @@ type mufflePlace struct {
 
 func (p *mufflePlace) Leave() { p.d.left++; p.Place.Leave() }
 
-func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
 	mine, _ := place.(*mufflePlace)
 	if mine == nil {
-		return d.Memory.Append(ctx, at, entry, nil)
+		return d.Memory.Append(ctx, at, entry, nil, answers...)
 	}
-	t, err := d.Memory.Append(ctx, at, entry, mine.Place)
+	t, err := d.Memory.Append(ctx, at, entry, mine.Place, answers...)
 	if !d.lost {
 		d.lost = true
 		return nil, ErrLost
@@ -101,11 +101,11 @@ func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place P
 	return t, err
 }
 
-func (d *muffled) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
+func (d *muffled) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
 	if mine, _ := place.(*mufflePlace); mine != nil {
 		place = mine.Place
 	}
-	p, t, err := d.Memory.Turn(ctx, place, at)
+	p, t, err := d.Memory.Turn(ctx, place, at, words)
 	return &mufflePlace{p, d}, t, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -28,6 +29,8 @@ type memoryState struct {
 	Chains    map[uint64][8]byte
 	Line      []uint64 // places, in order
 	LastPlace uint64
+	Words     map[uint64][]byte // of places
+	Answers   map[uint64][]byte // to words
 }
 
 // NewMemory makes a place for a log in memory. Create makes the log.
@@ -61,16 +64,22 @@ func (s *memoryState) tail(at Position) *Tail {
 }
 
 // Append puts an entry behind a position, see Log.
-func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place) (t *Tail, err error) {
+func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place, answers ...Answer) (t *Tail, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		mine, _ := place.(*memoryPlace)
 		waits := len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
+		gone := mine != nil && s.Answers[mine.n] != nil
+		for _, a := range answers {
+			gone = gone || !slices.Contains(s.Line, placeNumber(a.Place))
+		}
 		switch {
 		case !s.Made:
 			return false, ErrNoLog
-		case s.Head != at || waits:
+		case s.Head != at || waits || gone:
 			t = s.tail(at)
-			t.Waiting = waits
+			if t.Waiting = waits || s.Head == at; mine != nil {
+				t.Answer = s.Answers[mine.n]
+			}
 			return false, nil
 		}
 		s.Head = at.After(entry)
@@ -78,9 +87,28 @@ func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Plac
 		if mine != nil {
 			s.leave(mine.n)
 		}
+		s.answer(answers)
 		return true, nil
 	})
 	return t, err
+}
+
+// answer gives answers to those who wait in the line.
+func (s *memoryState) answer(answers []Answer) {
+	for _, a := range answers {
+		n := placeNumber(a.Place)
+		s.leave(n)
+		if s.Answers == nil {
+			s.Answers = make(map[uint64][]byte)
+		}
+		s.Answers[n] = slices.Clone(a.Text)
+	}
+}
+
+// placeNumber reads the name of a place.
+func placeNumber(name string) uint64 {
+	n, _ := strconv.ParseUint(name, 10, 64) // 0 is none
+	return n
 }
 
 // After reads what there is behind a position, see Log.
@@ -242,6 +270,7 @@ type memoryPlace struct {
 // leave takes a place out of the line.
 func (s *memoryState) leave(n uint64) {
 	s.Line = slices.DeleteFunc(s.Line, func(other uint64) bool { return other == n })
+	delete(s.Words, n)
 }
 
 // While does nothing: a place in memory does not run out, see Place.
@@ -252,31 +281,72 @@ func (p *memoryPlace) Leave() {
 	_ = p.m.do(func(s *memoryState) (bool, error) { s.leave(p.n); return true, nil })
 }
 
-// Turn waits in the line, see Log.
-func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
-	mine, _ := place.(*memoryPlace)
-	waited := false
-	_ = m.do(func(s *memoryState) (bool, error) {
-		waited = len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
-		if mine != nil && slices.Contains(s.Line, mine.n) {
-			return false, nil
-		}
-		s.LastPlace++ // there was none, or it was lost
-		mine = &memoryPlace{m, s.LastPlace}
-		s.Line = append(s.Line, mine.n)
+// Withdraw gives the place up, see Place.
+func (p *memoryPlace) Withdraw(context.Context) (answer []byte, err error) {
+	err = p.m.do(func(s *memoryState) (bool, error) {
+		s.leave(p.n)
+		answer = s.Answers[p.n]
 		return true, nil
 	})
-	err := m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] >= mine.n })
+	return answer, err
+}
+
+// Turn waits in the line, see Log.
+func (m *Memory) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
+	mine, _ := place.(*memoryPlace)
+	waited := false
+	_ = m.do(func(s *memoryState) (changed bool, err error) {
+		mine, waited, changed = s.enter(m, mine, words)
+		return changed, nil
+	})
+	var answer []byte
+	err := m.wait(ctx, func(s *memoryState) bool {
+		answer = s.Answers[mine.n]
+		return answer != nil || len(s.Line) == 0 || s.Line[0] >= mine.n
+	})
+	if answer != nil {
+		return nil, &Tail{Answer: answer, Waiting: true}, nil
+	}
 	var tail *Tail
 	if err == nil {
 		tail, err = m.After(ctx, at)
 	}
 	if err != nil {
-		mine.Leave()
+		if answer, _ := mine.Withdraw(ctx); answer != nil {
+			return nil, &Tail{Answer: answer, Waiting: true}, nil
+		}
 		return nil, nil, err
 	}
 	tail.Waiting = waited
+	_ = m.do(func(s *memoryState) (bool, error) { tail.Asked = s.asked(mine.n); return false, nil })
 	return mine, tail, nil
+}
+
+// enter takes the last place in the line, unless there is one that is in it still.
+func (s *memoryState) enter(m *Memory, mine *memoryPlace, words []byte) (p *memoryPlace, waits, entered bool) {
+	waits = len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
+	if mine != nil && (slices.Contains(s.Line, mine.n) || s.Answers[mine.n] != nil) {
+		return mine, waits, false
+	}
+	s.LastPlace++ // there was none, or it was lost
+	s.Line = append(s.Line, s.LastPlace)
+	if words != nil {
+		if s.Words == nil {
+			s.Words = make(map[uint64][]byte)
+		}
+		s.Words[s.LastPlace] = words
+	}
+	return &memoryPlace{m, s.LastPlace}, waits, true
+}
+
+// asked are the words of those behind a place.
+func (s *memoryState) asked(n uint64) (list []Asked) {
+	for _, other := range s.Line {
+		if words := s.Words[other]; other > n && words != nil && len(list) < MostAsked {
+			list = append(list, Asked{strconv.FormatUint(other, 10), words})
+		}
+	}
+	return list
 }
 
 // Head is the position of the last entry.

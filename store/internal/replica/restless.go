@@ -19,7 +19,7 @@ type Restless struct {
 }
 
 // Append puts an entry where it is put once more, see Log.
-func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
 	d.mu.Lock()
 	let := d.let == at.N
 	d.let = at.N + 1
@@ -34,7 +34,7 @@ func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place 
 		}
 		return d.Driver.After(ctx, at)
 	}
-	return d.Driver.Append(ctx, at, entry, place)
+	return d.Driver.Append(ctx, at, entry, place, answers...)
 }
 
 // After finds an entry behind the end of the log, see Log.

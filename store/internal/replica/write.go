@@ -36,39 +36,34 @@ const (
 // fn runs beside those who read the replica, and they do not wait for the log either; other
 // writers of this machine do.
 func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error {
-	return rep.update(fn, (*file.Reserved).Try)
+	_, err := rep.update(fn, (*file.Reserved).Try, nil)
+	return err
 }
 
 // UpdateAlone is Update with the replica to itself, for what changes more of it than rows.
 func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) error {
-	return rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
+	_, err := rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
 		return nil, h.Alone(fn)
-	})
+	}, nil)
+	return err
 }
 
 // try runs a function on the replica. There is a draft where what it has changed is still to
 // be written down.
 type try func(h *file.Reserved, fn func(*file.Recorder) (keep bool, err error)) (*file.Draft, error)
 
-func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try) error {
+func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try, words *Words) (answer []byte, err error) {
 	s := &session{rep: rep, until: rep.until()}
-	return s.joining(func() error {
+	err = s.joining(func() error {
 		return rep.File().Reserve(func(h *file.Reserved) error {
-			w := &writer{session: s, h: h, try: how, began: time.Now()}
+			w := &writer{session: s, h: h, try: how, began: time.Now(), words: words}
 			defer w.leave()
-			if err := w.ready(); err != nil {
-				return err
-			}
-			for {
-				if err := w.run(fn); !errors.Is(err, errAgain) {
-					return err
-				}
-				if err := w.turn(); err != nil {
-					return err
-				}
-			}
+			err := w.settle(w.write(fn))
+			answer = w.answer
+			return err
 		})
 	})
+	return answer, err
 }
 
 // writer is a session beside which nobody else of this machine writes.
@@ -82,6 +77,22 @@ type writer struct {
 	long    bool // fn takes long
 	waiting bool // it was refused because somebody waits in the line
 	pulse   *pulse
+	words   *Words  // nil: what fn does cannot be said in words
+	behind  []Asked // what those behind the place ask for
+	answer  []byte  // of another writer, who has run the words
+}
+
+// write runs fn until its change is in the log, or another writer has run its words.
+func (w *writer) write(fn func(*file.Recorder) (keep bool, err error)) error {
+	err := w.ready()
+	for err == nil {
+		if err = w.run(fn); errors.Is(err, errAgain) {
+			err = w.turn()
+		} else {
+			return err
+		}
+	}
+	return err
 }
 
 // leave gives up the place in the line. The log has done that where it has answered that it
@@ -99,6 +110,7 @@ func (w *writer) leave() {
 func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	var tail *Tail
 	var stood Position
+	var answers []Answer
 	appended := false
 	draft, err := w.try(w.h, func(r *file.Recorder) (bool, error) {
 		at, err := w.position(r)
@@ -125,7 +137,8 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 			}
 			return false, said
 		}
-		tail, err = w.commit(r, at)
+		answers = w.others(r)
+		tail, err = w.commit(r, at, answers)
 		appended = err == nil && tail == nil
 		if err != nil {
 			return false, err
@@ -139,8 +152,14 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	case appended:
 		w.writeDown(draft, stood, err)
 		return nil
+	case errors.Is(err, errTooMuch):
+		w.behind = nil
+		return w.run(fn)
 	case !errors.Is(err, errAgain):
 		return err
+	case tail.Answer != nil:
+		w.answer = tail.Answer
+		return errAnswered
 	}
 	if w.waiting = tail.Waiting; !w.waiting {
 		w.lost++
@@ -176,15 +195,18 @@ func (rep *Replica) warn(text string) {
 
 // commit appends what a transaction has changed, and moves the replica's position. Where
 // somebody else was faster it returns what there is behind the position.
-func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
+func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*Tail, error) {
 	began := time.Now()
-	entry, err := w.entry(r, at)
+	entry, err := w.entry(r, at, len(answers))
+	if err == nil && tooMuch(entry, answers) {
+		err = errTooMuch
+	}
 	if err != nil {
 		return nil, err
 	}
 	w.worked(began.Add(-time.Duration(len(entry)>>20) * time.Second)) // so much for sending it
 	began = time.Now()
-	tail, err := w.append(positionOf(at), entry)
+	tail, err := w.append(positionOf(at), entry, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +226,13 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
 }
 
 // entry makes the entry of what a transaction has changed.
-func (w *writer) entry(r *file.Recorder, at *row.Replica) (b []byte, err error) {
+func (w *writer) entry(r *file.Recorder, at *row.Replica, others int) (b []byte, err error) {
+	verb := w.rep.opt.Verb
+	if others > 0 {
+		verb = fmt.Sprintf("%s +%d", verb, others)
+	}
 	e := &Entry{Head: Head{Position: at.N + 1, Log: [4]byte(at.Log[:4]), Before: at.Chain, Format: r.Format(),
-		Version: w.rep.opt.Version, Host: hostName(), User: userName(), Verb: w.rep.opt.Verb, Now: w.rep.opt.now()}}
+		Version: w.rep.opt.Version, Host: hostName(), User: userName(), Verb: verb, Now: w.rep.opt.now()}}
 	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
 	err = r.Previous(func(before func(t row.Table, key []byte) []byte) error {
 		if e.tables, err = changesOf(r.Changes(), before); err != nil {
@@ -234,14 +260,14 @@ var userName = sync.OnceValue(func() string {
 
 // append sends an entry until it is known whether it is in the log. While that is not known
 // nothing else is tried: what was sent may be carried out yet, and only there.
-func (w *writer) append(at Position, entry []byte) (*Tail, error) {
+func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, error) {
 	ctx, cancel := within(w.until)
 	defer cancel()
 	lost := false
 	for try := 1; ; try++ {
 		var tail *Tail
 		err := w.pulse.calling(func() (err error) {
-			tail, err = w.rep.driver.Append(ctx, at, entry, w.place)
+			tail, err = w.rep.driver.Append(ctx, at, entry, w.place, answers...)
 			return err
 		})
 		switch {
@@ -294,7 +320,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
-	enter := w.waiting || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
+	enter := w.waiting || w.words != nil || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
 	if time.Now().After(w.until) {
 		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
 	}
@@ -339,23 +365,31 @@ func (w *writer) ready() error {
 	return w.follow(tail)
 }
 
-// line waits in the line, and applies what was new when the turn came.
+// line waits in the line, and applies what was new when the turn came; or another writer has
+// run the words.
 func (w *writer) line(ctx context.Context) error {
 	if w.pulse == nil {
 		w.pulse = feel()
 	}
 	var tail *Tail
 	err := w.pulse.calling(func() (err error) {
-		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at)
+		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at, w.words.request())
 		return err
 	})
-	if err != nil {
+	switch {
+	case w.words != nil && errors.Is(err, ErrLost):
+		return unknownAsked(err)
+	case err != nil:
 		return w.rep.away(err)
 	}
+	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
+	if w.answer = tail.Answer; w.answer != nil {
+		return errAnswered
+	}
+	w.behind = tail.Asked
 	if w.place != nil { // a log of tests may have no line
 		w.place.While(w.pulse.beats)
 	}
-	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
 	return w.follow(tail)
 }
 

@@ -1,0 +1,180 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/replica"
+)
+
+// A place with words has them, and where its owner's replica stood, as its value. Who runs them
+// deletes its key and puts its answer in the step that puts the entry, if the key is still there.
+// So words are run once: the key is gone then, and no copy of what has put it brings it back,
+// because that compares the answer, too. Answers are trimmed with the log; a copy that finds the
+// log begin behind its owner's position puts nothing.
+
+// asks is one in the line who asked.
+type asks struct {
+	key, answer []byte
+	created     int64 // revision
+}
+
+// errTrimmed says that answers to words from a position may have been trimmed.
+var errTrimmed = errors.New("the log begins behind the words")
+
+func answered(text []byte) *replica.Tail { return &replica.Tail{Answer: text, Waiting: true} }
+
+func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.key) }
+
+// asking makes of the transaction that takes a place one that takes it with words.
+func (p *place) asking(t *transaction, words []byte) {
+	late := encodeFirst(p.at + 2)
+	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue, Value: &late})
+	value := append(binary.BigEndian.AppendUint64(nil, p.at), words...)
+	t.Then[tailRanges].Put.Value = value
+	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()}))
+}
+
+// askedBefore looks why a place with words was not taken: a copy was first, whose words may have
+// been run; or it cannot be taken with words.
+func (p *place) askedBefore(a transactionAnswer) (*standing, error) {
+	if in := a.ranges(1); len(in.Pairs) > 0 {
+		return &standing{answer: in.value()}, nil
+	}
+	if len(a.ranges(0).Pairs) > 0 {
+		return nil, nil
+	}
+	return nil, p.trimmed(a.ranges(2), errTrimmed)
+}
+
+// trimmed fails where answers to the words of a place may have been trimmed.
+func (p *place) trimmed(first rangedAnswer, err error) error {
+	n, failed := decodeFirst(first.value())
+	if failed != nil {
+		return failed
+	}
+	if n > p.at+1 {
+		return err
+	}
+	return nil
+}
+
+// looking makes of the transaction that looks around from a place one that finds what those
+// behind ask, if the place is the first, and else only whether its own words were run.
+func (p *place) looking(t *transaction) {
+	from, end := p.d.keys.line()
+	t.If = []comparison{noneBefore(from, end, p.created), createdAt(p.key, p.created)}
+	t.Else = append([]operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})}, t.Then[tailRanges:]...)
+	t.Then = append(t.Then, reading(ranged{Key: from, End: end, Order: "ASCEND", By: targetCreated, Limit: replica.MostAsked + 1}))
+}
+
+// notFirst is what a place sees that is not the first.
+func (p *place) notFirst(a transactionAnswer) (*standing, error) {
+	s := &standing{revision: a.Header.Revision}
+	switch before := a.ranges(3).Pairs; {
+	case len(a.ranges(0).Pairs) > 0:
+		s.answer = a.ranges(0).value()
+	case len(a.ranges(1).Pairs) == 0:
+		return nil, replica.ErrNoLog
+	case len(a.ranges(2).Pairs) == 0:
+		if err := p.trimmed(a.ranges(1), fmt.Errorf("%w: %w", replica.ErrLost, errTrimmed)); err != nil {
+			return nil, err
+		}
+		return nil, errPlaceLost
+	case len(before) > 0:
+		s.before = before[0].Key
+	}
+	return s, nil
+}
+
+// heeds is what is watched from a place: the one before, or with words all that leave the line.
+func (p *place) heeds(before []byte) watched {
+	if !p.words {
+		return watched{Key: before}
+	}
+	from, end := p.d.keys.line()
+	return watched{from, end, []string{notPuts}}
+}
+
+// hear notes what those behind a place ask.
+func (p *place) hear(line []pair) (list []replica.Asked) {
+	p.askers = make(map[string]asks)
+	for _, other := range line {
+		if len(other.Value) <= 8 || other.Created <= p.created || len(list) == replica.MostAsked {
+			continue // it has no words
+		}
+		name := p.d.keys.placeName(other.Key)
+		p.askers[name] = asks{other.Key, p.d.keys.answer(binary.BigEndian.Uint64(other.Value), other.Key), other.Created}
+		list = append(list, replica.Asked{Place: name, Words: other.Value[8:]})
+	}
+	return list
+}
+
+// answering makes of the transaction that puts an entry one that answers those behind, too, and
+// that puts nothing if somebody has run the words of the place itself.
+func (p *place) answering(t *transaction, answers []replica.Answer) {
+	t.If = append(t.If, createdAt(p.key, p.created))
+	t.Then = append(t.Then, putting(p.answerKey(), nil))
+	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}))
+	for _, a := range answers {
+		other := p.askers[a.Place]
+		t.If = append(t.If, createdAt(other.key, other.created))
+		t.Then = append(t.Then, deleting(other.key, nil), putting(other.answer, a.Text))
+	}
+}
+
+// Withdraw gives the place up, see replica.Place.
+func (p *place) Withdraw(ctx context.Context) (answer []byte, err error) {
+	p.end()
+	if p.doubled || p.created == 0 { // with the lease no copy puts the key any more
+		if err := p.d.revoke(ctx, p.lease.id); err != nil {
+			return nil, fmt.Errorf("%w: %w", replica.ErrLost, err)
+		}
+	}
+	t := transaction{
+		If:   []comparison{present(p.key)},
+		Then: []operation{deleting(p.key, nil)},
+		Else: []operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})},
+	}
+	var a transactionAnswer
+	if err := p.d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
+		return nil, fmt.Errorf("%w: %w", replica.ErrLost, err)
+	}
+	if !p.doubled && p.created != 0 {
+		p.d.keepLease(p.lease)
+	}
+	if a.Succeeded {
+		return nil, nil
+	}
+	if answer := a.ranges(0).value(); len(answer) > 0 {
+		return answer, nil
+	}
+	return nil, p.trimmed(a.ranges(1), fmt.Errorf("%w: %w", replica.ErrLost, errTrimmed))
+}
+
+// withdrawn gives a place up although the context of who took it may be over.
+func (d *driver) withdrawn(p *place) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	defer cancel()
+	return p.Withdraw(ctx)
+}
+
+// fail gives a place up after an error, unless its words were run.
+func (p *place) fail(err error) (replica.Place, *replica.Tail, error) {
+	if !p.words {
+		p.Leave()
+		return nil, nil, err
+	}
+	answer, lost := p.d.withdrawn(p)
+	switch {
+	case lost != nil:
+		return nil, nil, lost
+	case answer != nil:
+		return nil, answered(answer), nil
+	}
+	return nil, nil, err
+}
