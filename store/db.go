@@ -242,14 +242,17 @@ func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 // DryRun runs fn as Update does and then forgets what it changed.
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
-func (db *DB) write(fn func(*Tx) error, keep bool) error {
+func (db *DB) write(fn func(*Tx) error, keep bool) error { return db.writeBy(fn, keep, db.change) }
+
+// writeBy is write through a function that changes the file or the log.
+func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder) (bool, error)) error) error {
 	leave, err := db.running.enter(true, db.opt.Private)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	kept := false
-	err = db.change(func(r *file.Recorder) (bool, error) {
+	err = by(func(r *file.Recorder) (bool, error) {
 		kept = false
 		if keep {
 			if err := db.mayWriteNow(r); err != nil {

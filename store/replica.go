@@ -68,12 +68,15 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 	case db.log == nil:
 		return db.file.Update(fn)
 	}
-	return db.log.Update(func(r *file.Recorder) (bool, error) {
-		if r.Format() < firstLog {
-			return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), firstLog, Format, file.Wordless(ErrConflict))
-		}
-		return fn(r)
-	})
+	return db.log.Update(func(r *file.Recorder) (bool, error) { return writable(r, fn) })
+}
+
+// writable runs a writer on the replica of a log whose format this version writes.
+func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) (keep bool, err error) {
+	if r.Format() < firstLog {
+		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), firstLog, Format, file.Wordless(ErrConflict))
+	}
+	return fn(r)
 }
 
 // firstLog is the format that the first logs had. A log of that format or a later one is

@@ -28,6 +28,20 @@ func one(tx *store.Tx) error {
 	return err
 }
 
+// inClosure and inWords make that small change, as a function of this process, and in words that
+// another one may run as well.
+func inClosure(db *store.DB) error { return db.Update(one) }
+
+func inWords(db *store.DB) error {
+	_, err := db.UpdateInWords(&store.Words{Request: []byte("place 1"), Run: runWords}, one)
+	return err
+}
+
+// runWords runs the words of another writer, which are the same.
+func runWords(_ []byte, as func(*store.Options, func(*store.Tx) error) error) ([]byte, error) {
+	return []byte("done"), as(new(store.Options), one)
+}
+
 // write puts so many entries into a log, from one process.
 func write(to database, entries int) error {
 	db, err := open(to)
@@ -76,7 +90,7 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 
 // handles are several machines that place at once, each through a handle of its own that
 // stays open: what the log takes, without the start of processes.
-func (b *bench) handles(log database, clients int) (done int, worst time.Duration, err error) {
+func (b *bench) handles(log database, clients int, update func(*store.DB) error) (done int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -97,7 +111,7 @@ func (b *bench) handles(log database, clients int) (done int, worst time.Duratio
 		all.Go(func() {
 			for time.Now().Before(until) {
 				began := time.Now()
-				failed := db.Update(one)
+				failed := update(db)
 				mu.Lock()
 				if failed != nil {
 					err = failed

@@ -51,6 +51,7 @@ type driver struct {
 	kept     lease                 // for the next place, where there is no folder
 	leases   string                // the file that keeps it for the machine, "": there is no folder
 	leaving  sync.WaitGroup        // of those that are given up
+	ear      ear                   // of those in the line with words
 }
 
 var _ replica.Driver = (*driver)(nil)
@@ -126,6 +127,7 @@ func (d *driver) Close() error {
 		p.Leave()
 	}
 	d.leaving.Wait()
+	d.ear.close(true)
 	d.client.CloseIdleConnections()
 	return nil
 }

@@ -35,6 +35,8 @@ type place struct {
 	left    chan struct{}
 
 	words  bool            // others may do what it is taken for
+	ear    *hearing        // of who does
+	stands bool            // it hears all that happens from the beginning
 	at     uint64          // where its owner's replica stood then
 	askers map[string]asks // who asked behind it when its turn came
 }
@@ -45,6 +47,7 @@ type standing struct {
 	revision int64  // of etcd, when it looked
 	before   []byte // the key before its own, nil where that is the first
 	waited   bool
+	first    bool            // nobody is before it, and it has words
 	answer   []byte          // to its words: they were run
 	asked    []replica.Asked // by those behind it, if it is the first
 }
@@ -57,15 +60,6 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 			return nil, nil, err
 		}
 		p, s, err := d.enterBy(ctx, at, lease, words)
-		if errors.Is(err, errTrimmed) {
-			words = nil
-			continue
-		}
-		if err != nil && p.words {
-			if answer, lost := d.withdrawn(p); answer != nil || lost != nil {
-				return p, &standing{answer: answer}, lost
-			}
-		}
 		if err == nil {
 			d.mu.Lock()
 			d.places[p] = true
@@ -73,13 +67,23 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 			go p.stay()
 			return p, s, nil
 		}
+		p.end()
 		// Whether the key was put is not known: another lease, and this one runs out.
-		if errors.Is(err, replica.ErrNoLog) {
+		r := new(refusal)
+		switch {
+		case errors.Is(err, errTrimmed):
+			words = nil
+			continue
+		case errors.Is(err, replica.ErrNoLog):
 			if err = d.elsewhere(ctx); err == nil {
 				continue
 			}
+		case p.words:
+			if answer, lost := d.withdrawn(p); answer != nil || lost != nil {
+				return p, &standing{answer: answer}, lost
+			}
 		}
-		if r := new(refusal); try > 0 || !errors.As(err, &r) || r.Code != codeNotFound {
+		if try > 0 || !errors.As(err, &r) || r.Code != codeNotFound {
 			return nil, nil, d.explain(err)
 		}
 	}
@@ -99,6 +103,7 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 		Else: []operation{mine}, // a copy of this request was first
 	}
 	if p.words {
+		p.ear, p.stands = d.listen(p.answerKey())
 		p.asking(&t, words)
 	}
 	var a transactionAnswer
@@ -120,6 +125,10 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 			return p, nil, nil
 		}
 		return p, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+	}
+	if p.words {
+		s, err := p.entered(a)
+		return p, s, err
 	}
 	last := a.ranges(tailRanges + 1).Pairs
 	if len(last) == 0 || !bytes.Equal(last[0].Key, p.key) {
@@ -176,6 +185,9 @@ func (p *place) end() (first bool) {
 	p.once.Do(func() {
 		first = true
 		close(p.left)
+		if p.ear != nil {
+			p.ear.leave()
+		}
 		p.d.mu.Lock()
 		delete(p.d.places, p)
 		p.d.mu.Unlock()
@@ -255,19 +267,22 @@ var errPlaceLost = errors.New("the place in the line was lost")
 
 // stand waits until nobody is before a place, and returns what is seen from there then.
 func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s *standing) (*standing, error) {
+	if mine.words {
+		return mine.await(ctx, at, s)
+	}
 	var err error
 	if s == nil {
 		s, err = d.standing(ctx, stir{member: anyMember}, mine, at)
 	}
 	waited := false
-	for err == nil && s.before != nil && s.answer == nil {
+	for err == nil && s.before != nil {
 		waited = true
 		was, seen := s.before, s.revision
-		err = d.watch(ctx, mine.heeds(was), func(ctx context.Context, why stir) (bool, error) {
+		err = d.watch(ctx, watched{Key: was}, func(ctx context.Context, why stir) (bool, error) {
 			var err error
 			why.revision = max(why.revision, seen)
 			s, err = d.standing(ctx, why, mine, at)
-			return err != nil || s.answer != nil || !bytes.Equal(s.before, was), err
+			return err != nil || !bytes.Equal(s.before, was), err
 		})
 	}
 	if err != nil {
@@ -312,7 +327,7 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 	if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
 		s.before = before[0].Key
 	}
-	if mine.words {
+	if s.first = mine.words; s.first {
 		s.asked = mine.hear(a.ranges(tailRanges + 2).Pairs)
 	}
 	return s, nil

@@ -51,8 +51,21 @@ type stir struct {
 func (g *gateway) watch(ctx context.Context, what watched, look func(context.Context, stir) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	body, err := json.Marshal(map[string]any{"create_request": what})
+	if err != nil {
+		return err
+	}
 	stirs := make(chan stir, 1)
-	go g.streams(ctx, what, stirs)
+	go g.streams(ctx, body, func(member int, m *told) {
+		if m == nil {
+			return
+		}
+		select {
+		case <-stirs: // an older one that nobody has looked at
+		default:
+		}
+		stirs <- stir{member, m.Header.Revision}
+	})
 	tick := time.NewTimer(askNext) // until then the watch stands, as a rule
 	defer tick.Stop()
 	for {
@@ -70,22 +83,13 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 	}
 }
 
-// streams keeps a watch of a key open, at one member after the other, and stirs at
-// everything that it says.
-func (g *gateway) streams(ctx context.Context, what watched, stirs chan stir) {
-	body, err := json.Marshal(map[string]any{"create_request": what})
-	if err != nil {
-		return
-	}
+// streams keeps watches open, at one member after the other, and passes on everything that it
+// says; nil where a stream has ended.
+func (g *gateway) streams(ctx context.Context, body []byte, say func(member int, m *told)) {
 	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
 		member := m % len(g.members)
-		err := g.stream(ctx, member, body, func(revision int64) {
-			select {
-			case <-stirs: // an older one that nobody has looked at
-			default:
-			}
-			stirs <- stir{member, revision}
-		})
+		err := g.stream(ctx, member, body, func(m *told) { say(member, m) })
+		say(member, nil)
 		if err != nil && ctx.Err() == nil && g.detail != nil {
 			g.detail(fmt.Sprintf("etcd: %s: watch: %v", g.members[member], err))
 		}
@@ -96,9 +100,21 @@ func (g *gateway) streams(ctx context.Context, what watched, stirs chan stir) {
 	}
 }
 
-// stream reads what one member says of a key, a line for each message: the first is that the
+// told is a message of a member about what is watched.
+type told struct {
+	Header   revised `json:"header"`
+	Created  bool    `json:"created"`
+	Canceled bool    `json:"canceled"`
+	Reason   string  `json:"cancel_reason"`
+	Events   []struct {
+		Type string `json:"type"` // DELETE, or nothing
+		Pair pair   `json:"kv"`
+	} `json:"events"`
+}
+
+// stream reads what one member says, a line for each message: the first is that the
 // watch was created. Who does not say that is left to it.
-func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(revision int64)) error {
+func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(*told)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silent := time.AfterFunc(lookAgain, cancel)
@@ -123,11 +139,7 @@ func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(
 	for {
 		var line struct {
 			Error  *refusal `json:"error"`
-			Result struct {
-				Header   revised `json:"header"`
-				Canceled bool    `json:"canceled"`
-				Reason   string  `json:"cancel_reason"`
-			} `json:"result"`
+			Result told     `json:"result"`
 		}
 		switch err := lines.Decode(&line); {
 		case err != nil:
@@ -141,6 +153,6 @@ func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(
 			return err
 		}
 		silent.Stop()
-		say(line.Result.Header.Revision)
+		say(&line.Result)
 	}
 }

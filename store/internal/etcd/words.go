@@ -3,6 +3,7 @@
 package etcd
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -30,13 +31,52 @@ func answered(text []byte) *replica.Tail { return &replica.Tail{Answer: text, Wa
 
 func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.key) }
 
-// asking makes of the transaction that takes a place one that takes it with words.
+// asking makes of the transaction that takes a place one that takes it with words. What is new in
+// the log is read when its turn comes, if it does.
 func (p *place) asking(t *transaction, words []byte) {
 	late := encodeFirst(p.at + 2)
 	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue, Value: &late})
-	value := append(binary.BigEndian.AppendUint64(nil, p.at), words...)
-	t.Then[tailRanges].Put.Value = value
+	t.Then = t.Then[tailRanges:]
+	t.Then[0].Put.Value = append(binary.BigEndian.AppendUint64(nil, p.at), words...)
 	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()}))
+}
+
+// entered is what a place with words sees when it is taken.
+func (p *place) entered(a transactionAnswer) (*standing, error) {
+	line := a.ranges(1).Pairs
+	if len(line) == 0 || !bytes.Equal(line[0].Key, p.key) {
+		return nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
+	}
+	p.created = line[0].Created
+	s := &standing{revision: a.Header.Revision}
+	if len(line) > 1 {
+		s.before = line[1].Key
+	}
+	return s, nil
+}
+
+// await waits until a place with words is the first, or they were run.
+func (p *place) await(ctx context.Context, at replica.Position, s *standing) (*standing, error) {
+	why, waited := stir{member: anyMember}, false
+	for s == nil || s.answer == nil && !s.first {
+		var err error
+		if s != nil && s.before != nil {
+			var answer []byte
+			waited = true
+			if why, answer, err = p.ear.await(ctx, p, s.before); answer != nil {
+				return &standing{answer: answer}, nil
+			}
+			why.revision = max(why.revision, s.revision)
+		}
+		if err == nil {
+			s, err = p.d.standing(ctx, why, p, at)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.waited = waited
+	return s, nil
 }
 
 // askedBefore looks why a place with words was not taken: a copy was first, whose words may have
@@ -53,6 +93,9 @@ func (p *place) askedBefore(a transactionAnswer) (*standing, error) {
 
 // trimmed fails where answers to the words of a place may have been trimmed.
 func (p *place) trimmed(first rangedAnswer, err error) error {
+	if len(first.Pairs) == 0 {
+		return replica.ErrNoLog
+	}
 	n, failed := decodeFirst(first.value())
 	if failed != nil {
 		return failed
@@ -78,8 +121,6 @@ func (p *place) notFirst(a transactionAnswer) (*standing, error) {
 	switch before := a.ranges(3).Pairs; {
 	case len(a.ranges(0).Pairs) > 0:
 		s.answer = a.ranges(0).value()
-	case len(a.ranges(1).Pairs) == 0:
-		return nil, replica.ErrNoLog
 	case len(a.ranges(2).Pairs) == 0:
 		if err := p.trimmed(a.ranges(1), fmt.Errorf("%w: %w", replica.ErrLost, errTrimmed)); err != nil {
 			return nil, err
@@ -89,15 +130,6 @@ func (p *place) notFirst(a transactionAnswer) (*standing, error) {
 		s.before = before[0].Key
 	}
 	return s, nil
-}
-
-// heeds is what is watched from a place: the one before, or with words all that leave the line.
-func (p *place) heeds(before []byte) watched {
-	if !p.words {
-		return watched{Key: before}
-	}
-	from, end := p.d.keys.line()
-	return watched{from, end, []string{notPuts}}
 }
 
 // hear notes what those behind a place ask.

@@ -1,0 +1,189 @@
+//go:build etcd
+
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Those who wait in the line with words hear from one stream of a driver who leaves the line, and
+// what is answered: an answer takes no request then. The stream stays for a while behind the last
+// of them, because many writes follow each other.
+
+// streamIdle is how long a stream stays that nobody listens to.
+const streamIdle = time.Second
+
+// ear is one stream and those who listen to it.
+type ear struct {
+	mu      sync.Mutex
+	stop    context.CancelFunc // of the stream; nil: there is none
+	stands  bool               // every change is told
+	hearing map[*hearing]bool
+	idle    *time.Timer
+}
+
+// hearing is what one in the line has heard.
+type hearing struct {
+	ear    *ear
+	own    string // the key of its answer
+	signal chan struct{}
+
+	mu     sync.Mutex
+	heard  heard
+	answer []byte
+}
+
+// heard is what has happened since the last look.
+type heard struct {
+	stir
+	anew bool            // the stream stands only since then: what was before is not known
+	gone map[string]bool // keys that have left the line
+}
+
+// listen begins to listen to the line, and reports whether every change from now on is told;
+// else that is heard once it is so.
+func (d *driver) listen(answer []byte) (h *hearing, stands bool) {
+	e := &d.ear
+	h = &hearing{ear: e, own: string(answer), signal: make(chan struct{}, 1), heard: heard{stir: stir{member: anyMember}}}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.hearing == nil {
+		e.hearing = make(map[*hearing]bool)
+	}
+	e.hearing[h] = true
+	if e.stop == nil {
+		var ctx context.Context
+		ctx, e.stop = context.WithCancel(context.Background())
+		go d.hearLine(ctx)
+	}
+	return h, e.stands
+}
+
+// leave ends listening; the stream ends when nobody has listened for a while.
+func (h *hearing) leave() {
+	e := h.ear
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.hearing, h)
+	if e.idle == nil {
+		e.idle = time.AfterFunc(streamIdle, func() { e.close(false) })
+	} else {
+		e.idle.Reset(streamIdle)
+	}
+}
+
+// close ends the stream, unless somebody listens and it is not to end all the same.
+func (e *ear) close(anyway bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stop != nil && (anyway || len(e.hearing) == 0) {
+		e.stop()
+		e.stop, e.stands = nil, false
+	}
+}
+
+// hearLine tells all who listen what happens in the line.
+func (d *driver) hearLine(ctx context.Context) {
+	var body bytes.Buffer
+	line, lineEnd := d.keys.line()
+	answers := d.keys.key("answer/")
+	watches := []watched{{line, lineEnd, []string{notPuts}}, {Key: answers, End: behind(answers)}}
+	for _, what := range watches {
+		_ = json.NewEncoder(&body).Encode(map[string]any{"create_request": what}) // it always can
+	}
+	standing := 0
+	d.streams(ctx, body.Bytes(), func(member int, m *told) {
+		if m == nil { // the stream ended
+			standing = 0
+		} else if m.Created {
+			standing++
+		}
+		d.ear.tell(ctx, member, m, standing == len(watches))
+	})
+}
+
+// tell passes a message on to all who listen; nil: the stream has ended.
+func (e *ear) tell(ctx context.Context, member int, m *told, stands bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if ctx.Err() != nil {
+		return // another stream has taken its place
+	}
+	anew := stands && !e.stands
+	e.stands = stands
+	for h := range e.hearing {
+		h.hear(member, m, anew)
+	}
+}
+
+func (h *hearing) hear(member int, m *told, anew bool) {
+	if m == nil || len(m.Events) == 0 && !anew {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard.stir = stir{member, max(m.Header.Revision, h.heard.revision)}
+	h.heard.anew = h.heard.anew || anew
+	for _, e := range m.Events {
+		switch {
+		case string(e.Pair.Key) == h.own:
+			h.answer = e.Pair.Value
+		case e.Type == "DELETE":
+			if h.heard.gone == nil {
+				h.heard.gone = make(map[string]bool)
+			}
+			h.heard.gone[string(e.Pair.Key)] = true
+		}
+	}
+	select {
+	case h.signal <- struct{}{}:
+	default:
+	}
+}
+
+// take is what was heard since it was asked last, and the answer, nil for none.
+func (h *hearing) take() (heard, []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.heard
+	h.heard = heard{stir: stir{member: anyMember}}
+	return was, h.answer
+}
+
+// answerLate is how much later an answer may be told than that its place has left the line: both
+// are of one step.
+const answerLate = 20 * time.Millisecond
+
+// await waits until a place may have its turn, or its words were run: that is the answer then,
+// if it has come by itself.
+func (h *hearing) await(ctx context.Context, p *place, before []byte) (why stir, answer []byte, err error) {
+	patience := time.NewTimer(lookAgain)
+	if !p.stands {
+		p.stands = true
+		patience.Reset(askNext) // until then the stream stands, as a rule
+	}
+	defer patience.Stop()
+	for {
+		is, answer := h.take()
+		switch {
+		case len(answer) > 0:
+			return why, answer, nil
+		case is.gone[string(p.key)]:
+			patience.Reset(answerLate)
+			why = is.stir
+		case is.anew || is.gone[string(before)]:
+			return is.stir, nil, nil
+		}
+		select {
+		case <-ctx.Done():
+			return why, nil, ctx.Err()
+		case <-h.signal:
+		case <-patience.C:
+			return why, nil, nil
+		}
+	}
+}
