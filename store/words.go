@@ -1,8 +1,6 @@
 package store
 
 import (
-	"fmt"
-
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/replica"
 )
@@ -17,7 +15,7 @@ type Words struct {
 	// Run does what another process asks for, and returns the answer, which is not empty. It
 	// calls as once: with the options of who asks, and a function as for Update. If Run fails,
 	// nothing is kept of what it has done, and the other process does it itself.
-	Run func(request []byte, as func(*Options, func(*Tx) error) error) (answer []byte, err error)
+	Run func(request []byte, as func(*Options, func(*Tx) error) (changed bool, err error)) (answer []byte, err error)
 }
 
 // MaxWords limits a request. A longer one is not handed over.
@@ -32,29 +30,25 @@ func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, er
 	}
 	err = db.writeBy(fn, true, func(change func(*file.Recorder) (bool, error)) (err error) {
 		answer, err = db.log.UpdateInWords(&replica.Words{Request: words.Request, Run: func(r *file.Recorder, request []byte) ([]byte, error) {
-			return words.Run(request, func(opt *Options, fn func(*Tx) error) error { return db.within(r, opt, fn) })
+			return words.Run(request, func(opt *Options, fn func(*Tx) error) (bool, error) { return db.within(r, opt, fn) })
 		}}, func(r *file.Recorder) (bool, error) { return writable(r, change) })
 		return err
 	})
-	if answer != nil {
-		db.changed.Store(true)
-	}
 	return answer, err
 }
 
 // within runs a transaction within another one, with options of its own.
-func (db *DB) within(r *file.Recorder, opt *Options, fn func(*Tx) error) error {
+func (db *DB) within(r *file.Recorder, opt *Options, fn func(*Tx) error) (changed bool, err error) {
 	own := *opt
 	own.Now, own.Chosen, own.Behind = db.opt.Now, false, false
+	before := r.AllWrites()
 	tx, err := (&DB{log: db.log, opt: own}).begin(r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := fn(tx); err != nil {
-		return err
+		return false, err
 	}
-	if err := tx.flush(); err != nil {
-		return fmt.Errorf("what another process asked for is not kept: %w", err)
-	}
-	return nil
+	err = tx.flush()
+	return r.AllWrites() > before, err
 }

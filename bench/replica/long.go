@@ -38,8 +38,9 @@ func inWords(db *store.DB) error {
 }
 
 // runWords runs the words of another writer, which are the same.
-func runWords(_ []byte, as func(*store.Options, func(*store.Tx) error) error) ([]byte, error) {
-	return []byte("done"), as(new(store.Options), one)
+func runWords(_ []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) ([]byte, error) {
+	_, err := as(new(store.Options), one)
+	return []byte("done"), err
 }
 
 // write puts so many entries into a log, from one process.

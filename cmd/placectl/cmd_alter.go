@@ -39,6 +39,7 @@ func alterVerb() *verb {
 			"are for the job's own user to change, whose signature they need. If one of several jobs cannot be changed, none is.",
 		Flags:    slices.Concat(request.Size(), flags),
 		Access:   verbs.Writes,
+		Whole:    true,
 		Brief:    true,
 		Statuses: submitVerb().Statuses,
 		Example:  "placectl alter 12 -t 4h --priority 50\nplacectl alter '40[]' --queue night --begin 22:00",

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
@@ -44,26 +45,45 @@ type leaving struct {
 // behind: start is auto, and there is something to do.
 func (r *runner) noteLeaving(tx *store.Tx, changes bool) error {
 	r.leaving = nil
-	if r.getenv(startVariable) == store.StartManual || !r.Now.IsZero() || r.overSSH() || r.verb == nil || r.verb.Stays != "" || !changes && !r.verb.Revives {
+	if !r.mayLeave(changes) {
 		return nil
 	}
+	is, err := wantsAttendant(tx, r.isFront)
+	r.leaveBehind(is, changes)
+	return err
+}
+
+// mayLeave reports whether the command is one that leaves an attendant behind.
+func (r *runner) mayLeave(changes bool) bool {
+	return r.getenv(startVariable) != store.StartManual && r.Now.IsZero() && !r.overSSH() && r.verb != nil && r.verb.Stays == "" && (changes || r.verb.Revives)
+}
+
+// leaveBehind notes that the command is to leave an attendant behind, if the database wants one.
+func (r *runner) leaveBehind(is *asked.Attends, changes bool) {
+	if is != nil {
+		r.leaving = &leaving{Place: r.attendPlace(is.StateDir), path: is.Path, ring: changes}
+	}
+}
+
+// wantsAttendant is what a database says of an attendant that a command is to leave behind; nil: it
+// needs none, or nobody is to leave one.
+func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	settings, err := tx.Settings()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	auto := settings.Start == store.StartAuto || settings.Start == "" && r.isFront
+	auto := settings.Start == store.StartAuto || settings.Start == "" && front
 	if !auto || settings.Launch == store.LaunchExec {
-		return nil
+		return nil, nil
 	}
 	pending, err := tx.Pending()
 	if err != nil || !pending {
-		return err
+		return nil, err
 	}
 	if id, err := tx.Identity(); err != nil || id.AnyTime {
-		return err
+		return nil, err
 	}
-	r.leaving = &leaving{Place: r.attendPlace(settings), path: settings.Path, ring: changes}
-	return nil
+	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path}, nil
 }
 
 // noteMade is noteLeaving for a verb that has made a database, which may hold jobs that wait.
@@ -73,8 +93,8 @@ func (r *runner) noteMade() {
 	}
 }
 
-func (r *runner) attendPlace(settings *store.Settings) attend.Place {
-	return attend.At(cmp.Or(settings.StateDir, attempts.DefaultState(os.Getuid())), r.databasePath())
+func (r *runner) attendPlace(stateDir string) attend.Place {
+	return attend.At(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), r.databasePath())
 }
 
 // leave leaves an attendant behind, once the answer is out. If that fails nothing is taken
@@ -231,7 +251,7 @@ func (r *runner) attendHere() (place attend.Place, err error) {
 	err = r.view(func(tx *store.Tx) error {
 		settings, err := tx.Settings()
 		if err == nil {
-			place = r.attendPlace(settings)
+			place = r.attendPlace(settings.StateDir)
 		}
 		return err
 	})
@@ -452,7 +472,7 @@ func (r *runner) attended(tx *store.Tx) (*daily.Attended, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := r.attendPlace(settings)
+	place := r.attendPlace(settings.StateDir)
 	is := place.Read()
 	lives, stopped := attempts.Look(is.PID, is.Born)
 	switch {

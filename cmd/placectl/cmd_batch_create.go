@@ -38,6 +38,7 @@ func batchCreateVerb() *verb {
 			&cli.IntFlag{Name: "keep", Usage: "a host may keep `N` files that nothing asks for"},
 		},
 		Access: verbs.Writes,
+		Whole:  true,
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
 			"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2",
 		Run: (*runner).batchCreate,

@@ -132,6 +132,7 @@ func batchExpireVerb() *verb {
 		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
 			"when few hosts ask.",
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl batch expire",
 		Run:     (*runner).batchExpire,
 	}
@@ -157,6 +158,7 @@ func batchRecomputeVerb() *verb {
 		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
 			"that say nothing count less. For cron, once a day.",
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl batch recompute",
 		Run:     (*runner).batchRecompute,
 	}

@@ -27,6 +27,7 @@ func cancelVerb() *verb {
 			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started: one that has, if you name it, is a conflict"}},
 		Exclusive: []string{"user all", "name all"},
 		Access:    verbs.Writes,
+		Whole:     true,
 		Brief:     true,
 		Example:   "placectl cancel 12\nplacectl cancel '40[]'\nplacectl cancel --name train --waiting",
 		Run:       (*runner).cancel,
@@ -100,6 +101,7 @@ func requeueVerb() *verb {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
 			&cli.BoolFlag{Name: "hold", Usage: "they wait for placectl unhold then"}},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Brief:   true,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *runner, c *cli.Context) error {
@@ -123,6 +125,7 @@ func releaseVerb() *verb {
 		Description: endsFirst,
 		Flags:       []cli.Flag{nowFlag()},
 		Access:      verbs.Writes,
+		Whole:       true,
 		Brief:       true,
 		Example:     "placectl release 12 13",
 		Run:         (*runner).release,

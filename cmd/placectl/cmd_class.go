@@ -67,6 +67,7 @@ func classSetVerb() *verb {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"},
 			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
 		Run:     (*runner).classSet,
 	}
@@ -141,6 +142,7 @@ func classMapVerb() *verb {
 			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
 		Exclusive: []string{"replace first"},
 		Access:    verbs.Writes,
+		Whole:     true,
 		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
 		Run:       (*runner).classMap,
 	}
@@ -174,6 +176,7 @@ func classDefaultVerb() *verb {
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
 		Access:      verbs.Writes,
+		Whole:       true,
 		Example:     "placectl class default tests",
 		Run:         (*runner).classDefault,
 	}
@@ -193,6 +196,7 @@ func classRmVerb() *verb {
 			"in the class that their users map to. --all forgets every setting of class shares.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl class rm teaching",
 		Run:     (*runner).classRm,
 	}

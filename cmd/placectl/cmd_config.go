@@ -26,7 +26,7 @@ func configVerb() *verb {
 				Example: "placectl config list"},
 			{Name: "get", Usage: "one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: (*runner).configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value puts the default back", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Run: (*runner).configSet,
+			{Name: "set", Usage: "change settings; an empty value puts the default back", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Whole: true, Run: (*runner).configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

@@ -21,6 +21,7 @@ func doneVerb() *verb {
 			&cli.BoolFlag{Name: "force", Usage: "though a supervisor executes it, who would say so"},
 			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "./simulate; placectl done $PLACECTL_JOB --status $?",
 		Run: func(r *runner, c *cli.Context) error {
 			f := store.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"), Force: c.Bool("force")}

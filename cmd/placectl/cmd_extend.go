@@ -25,6 +25,7 @@ func extendVerb() *verb {
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
 		},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Brief:   true,
 		Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m",
 		Run:     (*runner).extend,

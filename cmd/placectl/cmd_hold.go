@@ -19,6 +19,7 @@ func holdVerb() *verb {
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
 		Access:      verbs.Writes,
+		Whole:       true,
 		Brief:       true,
 		Example:     "placectl hold 12 '13[]'",
 		Run: func(r *runner, c *cli.Context) error {
@@ -64,6 +65,7 @@ func jobThrottleVerb() *verb {
 		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +
 			"with none any number may run again.",
 		Access:  verbs.Writes,
+		Whole:   true,
 		Brief:   true,
 		Example: "placectl job throttle 12[] 5",
 		Run:     (*runner).jobThrottle,

@@ -21,6 +21,7 @@ func nodeAddVerb() *verb {
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{unitFlag()},
 		Access:      verbs.Writes,
+		Whole:       true,
 		Description: nodeFields,
 		Example:     "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
 		Run:         (*runner).nodeAdd,

@@ -23,6 +23,7 @@ func nodeLoadVerb() *verb {
 			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +
 			"standard input. A load stays until another is noted.",
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
 		Run:     (*runner).nodeLoad,
 	}

@@ -24,6 +24,7 @@ func nodeStateVerb(name string, state index.State, usage string) *verb {
 		May:     store.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,
+		Whole:   true,
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *runner, c *cli.Context) error { return r.nodeState(c, state) },
 	}

@@ -30,6 +30,7 @@ func placeVerb() *verb {
 			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    verbs.Writes,
+		Whole:     true,
 		Brief:     true,
 		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +

@@ -29,10 +29,10 @@ func poolVerb() *verb {
 		Verbs: []*verb{
 			{Name: "list", Usage: "all pools, and what is held of them", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).poolList,
 				Example: "placectl pool list"},
-			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Run: (*runner).poolAdd,
+			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Whole: true, Run: (*runner).poolAdd,
 				Flags:   flags(),
 				Example: "placectl pool add fluent=30"},
-			{Name: "set", Usage: "change a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Run: (*runner).poolSet,
+			{Name: "set", Usage: "change a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Whole: true, Run: (*runner).poolSet,
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +
 					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},

@@ -28,7 +28,7 @@ func preemptVerb() *verb {
 		Verbs: []*verb{
 			{Name: "list", Usage: "all rules", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).preemptList,
 				Example: "placectl preempt list"},
-			{Name: "set", Usage: "make a rule, or change it", May: store.Operators, Args: rule, Access: verbs.Writes, Run: (*runner).preemptSet,
+			{Name: "set", Usage: "make a rule, or change it", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: (*runner).preemptSet,
 				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
 					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
 					"(submit --no-requeue) is cancelled.",

@@ -23,7 +23,7 @@ func queueVerb() *verb {
 		Verbs: []*verb{
 			{Name: "list", Usage: "all queues", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).queueList,
 				Example: "placectl queue list"},
-			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Run: (*runner).queueAdd,
+			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Whole: true, Run: (*runner).queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
 			{Name: "set", Usage: "change a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: (*runner).queueSet,

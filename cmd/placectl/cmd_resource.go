@@ -17,7 +17,7 @@ func resourceVerb() *verb {
 		Verbs: []*verb{
 			{Name: "list", Usage: "all resources", May: store.Anybody, Access: verbs.Reads, InTx: (*runner).resourceList,
 				Example: "placectl resource list"},
-			{Name: "add", Usage: "declare resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes, Run: (*runner).resourceAdd,
+			{Name: "add", Usage: "declare resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes, Whole: true, Run: (*runner).resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
 			{Name: "rm", Usage: "forget declared resources that nothing has", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes, InTx: (*runner).resourceRemove,
 				Example: "placectl resource rm color"},

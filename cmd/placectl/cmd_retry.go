@@ -20,6 +20,7 @@ func retryVerb() *verb {
 			"What you retry is signed by you: a job of another user waits then for that user's placectl unhold.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "of the named jobs only those that have failed; none is no error"}},
 		Access:   verbs.Writes,
+		Whole:    true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example:  "placectl retry 12\nplacectl retry '40[]' --failed",

@@ -89,7 +89,7 @@ func (r *runner) permitted(c *cli.Context) error {
 
 // actor makes the transactions of this run: the real uid, and its name.
 func (r *runner) actor() *store.Actor {
-	a := &store.Actor{UID: uint32(os.Getuid()), Namespaced: r.namespaced(), Member: func(group string) bool { return people.System.Member(r.self(), group) }}
+	a := &store.Actor{UID: r.uid(), Namespaced: r.namespaced(), Member: func(group string) bool { return people.System.Member(r.self(), group) }}
 	if r.verb == nil || !r.verb.Brief || r.verb.Access != verbs.Reads { // readers need no name, and a directory service takes long
 		a.User = r.self()
 	}
@@ -98,14 +98,20 @@ func (r *runner) actor() *store.Actor {
 
 // uidOf finds the uid of another user than the one of this process.
 func (r *runner) uidOf(user string) (uint32, bool) {
+	if r.asker != nil {
+		return r.asker.uidOf(user)
+	}
 	if user == r.self() {
-		return uint32(os.Getuid()), true
+		return r.uid(), true
 	}
 	return people.System.UID(user)
 }
 
 // me is the user whose process this is, on this host.
 func (r *runner) me() (store.Submitter, error) {
+	if r.asker != nil {
+		return r.asker.From, nil
+	}
 	host, err := os.Hostname()
 	uid := uint32(os.Getuid())
 	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err

@@ -56,6 +56,9 @@ func (r *runner) logSize() (store.LogSize, error) {
 }
 
 func (r *runner) printStats(tx *store.Tx) error {
+	if err := r.onlyHere(); err != nil { // it says how long this machine's file is
+		return err
+	}
 	s, err := tx.Stats()
 	if err != nil {
 		return err

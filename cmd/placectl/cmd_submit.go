@@ -56,6 +56,7 @@ func submitVerb() *verb {
 			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
 			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
 		Access:   verbs.Writes,
+		Whole:    true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"os"
@@ -18,6 +19,10 @@ import (
 
 // open makes a handle on the database that --db names.
 func (r *runner) open() (*store.DB, error) {
+	if r.asker != nil { // what it has to look up besides, the process that asks looks up
+		r.asker.alone = true
+		return nil, asked.ErrAlone
+	}
 	if r.tx != nil {
 		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
 	}
@@ -124,6 +129,9 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if r.tx != nil && c.Bool(verbs.DryRun) {
 		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
+	if r.asker != nil {
+		return r.asker.within(r, c, fn)
+	}
 	if c.IsSet(verbs.Key) {
 		fn = r.once(c, fn)
 	}
@@ -134,7 +142,7 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return r.write(db, !c.Bool(verbs.DryRun), fn)
+	return r.writeInWords(db, !c.Bool(verbs.DryRun), r.words(c), fn)
 }
 
 // write runs fn and commits what it changed, or forgets it unless it is to keep it.
@@ -143,13 +151,18 @@ func (r *runner) update(c *cli.Context, fn func(*store.Tx) error) error {
 // back until the commit, because an answer means that the change is durable; without a
 // commit its notes are printed, and nothing else.
 func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	return r.writeInWords(db, keep, nil, fn)
+}
+
+// writeInWords is write of what another process may do, too, if it is said in words.
+func (r *runner) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) error {
 	stdout, stderr := r.stdout, r.notes
 	var answer spool.Spool
 	var notes bytes.Buffer
 	defer answer.Reset()
 	var cover *process.Shield
 	r.stdout, r.notes = &answer, &notes
-	err := r.commit(db, keep, func(tx *store.Tx) error {
+	said, err := r.commitInWords(db, keep, words, func(tx *store.Tx) error {
 		answer.Reset()
 		notes.Reset()
 		r.committed = nil
@@ -171,7 +184,14 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 		cover.Committed()
 		defer cover.Drop()
 	}
-	r.changed = r.changed || err == nil && (db.Changed() || r.repeated)
+	if said != nil {
+		answer.Reset()
+		notes.Reset()
+		r.committed, r.leaving = nil, nil
+		err = r.hear(said)
+	} else {
+		r.changed = r.changed || err == nil && (db.Changed() || r.repeated)
+	}
 	r.stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
@@ -187,6 +207,15 @@ func (r *runner) write(db *store.DB, keep bool, fn func(*store.Tx) error) error 
 		r.leave()
 	}
 	return err
+}
+
+// commitInWords commits what another process may do, too, if words say it; its answer is returned
+// then.
+func (r *runner) commitInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) ([]byte, error) {
+	if words != nil {
+		return r.inWords(db, words, fn)
+	}
+	return nil, r.commit(db, keep, fn)
 }
 
 // commit runs a function on a database once, and keeps what it changed, or not.

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -89,6 +90,8 @@ type env struct {
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
 	commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
+	// inWords does the same of what is said in words, too; nil: nothing is.
+	inWords func(db *store.DB, words *store.Words, fn func(*store.Tx) error) (answer []byte, err error)
 }
 
 // processEnv is the env of a real process.
@@ -108,6 +111,7 @@ func processEnv() env {
 		self:       sync.OnceValue(func() string { return people.System.Name(uint32(os.Getuid())) }),
 		namespaced: sync.OnceValue(people.InNamespace),
 		commit:     commit,
+		inWords:    (*store.DB).UpdateInWords,
 	}
 }
 
@@ -147,6 +151,8 @@ type runner struct {
 	lines     payload.Lines       // of submit --each
 	carried   *payload.Carried    // the surroundings of who submits from another host, nil: nobody does
 	inputs    keyed.Inputs        // hashes of what was read of files and standard input
+	handed    asked.Read          // what that was, where it may be handed over
+	asker     *asker              // the process for which the verb is run, nil: this one
 	rec       *keyed.Recording    // that answers go into, nil for stdout
 	attending *attempts.Attending // of run: who would notice if this were killed, nil for nobody
 	kept      *keyed.Recording    // the answer to a request with a key
@@ -258,14 +264,25 @@ func (r *runner) now() time.Time {
 // input opens what an argument names for reading: a file, or standard input
 // for "-".
 func (r *runner) input(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return r.hashed(io.NopCloser(r.stdin)), nil
+	if r.asker != nil {
+		in, err := r.asker.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return r.hashed(in), nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+	in := io.NopCloser(r.stdin)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		in = f
 	}
-	return r.hashed(f), nil
+	if store.IsLog(r.DB) {
+		in = r.handed.Reader(name, in)
+	}
+	return r.hashed(in), nil
 }
 
 // readText reads an input to its end.

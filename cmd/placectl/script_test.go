@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 // mainTwice is main, but for commitTwice.
 func mainTwice() {
 	e := processEnv()
-	e.commit = commitTwice
+	e.commit, e.inWords = commitTwice, nil
 	if name, set := os.LookupEnv(testUser); set {
 		e.self = func() string { return name }
 	}

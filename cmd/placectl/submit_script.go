@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -157,6 +156,9 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 		if err := verbs.CheckValue(flag, g.Value); err != nil {
 			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("--%s %w", f.Name, err)}
 		}
+		if err := r.onlyHere(); err != nil && slices.Contains(lookedAt, f.Name) {
+			return nil, err
+		}
 		if !r.saysItself(c, f.Name) {
 			s.counts, s.at = append(s.counts, g), append(s.at, f.At)
 		}
@@ -194,7 +196,7 @@ func (r *runner) plainArgs(c *cli.Context) []string {
 
 // directiveOptions are what the reader of directives is to know of submit and the database.
 func (r *runner) directiveOptions(c *cli.Context, tx *store.Tx) (o directives.Options, err error) {
-	host, err := os.Hostname()
+	host, err := r.hostname()
 	if err != nil {
 		return o, err
 	}

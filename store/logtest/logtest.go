@@ -1,6 +1,7 @@
 // Package logtest keeps logs in files, for tests: databases whose name is
 // testlog:///PATH, which many processes use at once. With restless:///PATH each transaction is
 // run again, see replica.Restless. It is imported for what it registers.
+// With memory:///PATH the log is in memory, for those of one process, and has a line.
 // A file PATH.keeper says, as a document of keeper, what whoever keeps the log is like.
 package logtest
 
@@ -11,6 +12,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
@@ -21,9 +23,25 @@ func init() {
 	replica.Register("testlog", func(c replica.Config) (replica.Driver, error) {
 		return &folder{path: "/" + c.Prefix}, nil
 	})
+	replica.Register("memory", func(c replica.Config) (replica.Driver, error) { return Memory("/" + c.Prefix), nil })
 	replica.Register("restless", func(c replica.Config) (replica.Driver, error) {
 		return &replica.Restless{Driver: &folder{path: "/" + c.Prefix}}, nil
 	})
+}
+
+var (
+	memoriesMu sync.Mutex
+	memories   = make(map[string]*replica.Memory)
+)
+
+// Memory is the log that memory://PATH names.
+func Memory(path string) *replica.Memory {
+	memoriesMu.Lock()
+	defer memoriesMu.Unlock()
+	if memories[path] == nil {
+		memories[path] = replica.NewMemory()
+	}
+	return memories[path]
 }
 
 // lookEvery is how often the file is looked at by who waits for a change.

@@ -349,6 +349,12 @@ func (s *memoryState) asked(n uint64) (list []Asked) {
 	return list
 }
 
+// Waiting is how many are in the line, and how many of them have words.
+func (m *Memory) Waiting() (places, words int) {
+	_ = m.do(func(s *memoryState) (bool, error) { places, words = len(s.Line), len(s.Words); return false, nil })
+	return places, words
+}
+
 // Head is the position of the last entry.
 func (m *Memory) Head() (at Position) {
 	_ = m.do(func(s *memoryState) (bool, error) { at = s.Head; return false, nil })

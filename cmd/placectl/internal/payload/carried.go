@@ -18,6 +18,7 @@ type Carried struct {
 	ScriptName string
 	Script     []byte // nil: he has none
 	Lines      []byte // of --each; nil: there are none
+	Partial    bool   `json:",omitempty"` // Env are only those of Always
 }
 
 // Carry are the surroundings of this process, and the script, nil for none.

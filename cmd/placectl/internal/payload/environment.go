@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -35,12 +36,15 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	if slices.Contains(items, "all") && slices.Contains(items, "none") {
 		return nil, usage.Errorf("--export cannot be all and none")
 	}
+	if p.Carried != nil && p.Carried.Partial && slices.Contains(items, "all") {
+		return nil, errPartial
+	}
 	here := p.variables()
 	env := make(map[string]string)
 	var secret []string
 	for name, value := range here {
 		switch {
-		case slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_"), name == "MAIL" && p.Export != "":
+		case always(name), name == "MAIL" && p.Export != "":
 		case !slices.Contains(items, "all") || slices.Contains(notExported, name) || ofJob(name):
 			continue
 		case isSecret(name) && !p.Original:
@@ -71,6 +75,24 @@ func (p Process) exported(flags Flags) ([]string, error) {
 		list = append(list, name+"="+env[name])
 	}
 	return list, nil
+}
+
+// errPartial says that not all variables have come along.
+var errPartial = errors.New("--export all takes all variables, and only some have come along")
+
+// always reports whether a variable goes along whatever --export says.
+func always(name string) bool {
+	return slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_")
+}
+
+// Always are the variables that go along whatever --export says.
+func Always(environ []string) (list []string) {
+	for _, v := range environ {
+		if name, _, _ := strings.Cut(v, "="); always(name) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // named is the value of a variable that --export names.

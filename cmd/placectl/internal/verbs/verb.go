@@ -33,6 +33,7 @@ type Verb[R any] struct {
 	Command     bool   // what stands behind its first argument is a command, flags and all, also without --
 	Passes      bool   // its exit status is that of a command that it runs: its own are greater by exit.Own
 	Raw         bool   // all words behind its name are arguments, whatever they look like
+	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
 	Brief       bool   // it sees a few rows of a database, however large that is
 	Thinks      bool   // its transactions may take long: who reads a file goes on meanwhile
 	Unkeyed     bool   // it writes, and takes no --key: what it does cannot be repeated
@@ -188,6 +189,11 @@ func (v *Verb[R]) AllStatuses() []int {
 		}
 	}
 	return all
+}
+
+// InWords reports whether another process can do all that the verb does: it is one transaction.
+func (v *Verb[R]) InWords() bool {
+	return v.Access == Writes && v.CanJoin() && (v.InTx != nil || v.Whole)
 }
 
 // CanJoin reports whether the verb can be part of a transaction.
