@@ -13,7 +13,7 @@ type Words struct {
 	// Request is what the transaction does, MaxWords bytes at most.
 	Request []byte
 	// Run does what another process asks for, and returns the answer, which is not empty. It
-	// calls as once: with the options of who asks, and a function as for Update. If Run fails,
+	// calls as once: with the options of that process, and a function as for Update. If Run fails,
 	// nothing is kept of what it has done, and the other process does it itself.
 	Run func(request []byte, as func(*Options, func(*Tx) error) (changed bool, err error)) (answer []byte, err error)
 }

@@ -66,7 +66,7 @@ func (r *runner) leaveBehind(is *asked.Attends, changes bool) {
 }
 
 // wantsAttendant is what a database says of an attendant that a command is to leave behind; nil: it
-// needs none, or nobody is to leave one.
+// needs none, or no command leaves one.
 func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	settings, err := tx.Settings()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // A verb that writes to a database in etcd while others do waits in a line. Meanwhile the process
 // that is first may run it: it gets the verb in words, runs it as a line of tx is run, but as the
-// user who asks, and hands back a recording of the answer, which is printed here. If anything is
+// other user, and hands back a recording of the answer, which is printed here. If anything is
 // wrong, or takes this process, it is run here as ever.
 
 // asker is the process for which a verb is run, and the transaction that it is run in.

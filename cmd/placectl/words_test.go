@@ -25,7 +25,7 @@ type inLine struct {
 	name string // of the log
 	dir  string // "@" in lines
 	all  sync.WaitGroup
-	user string // who asks
+	user string // of the processes
 }
 
 func newInLine(t *testing.T, dir, file string) *inLine {
@@ -142,7 +142,7 @@ func TestInWords(t *testing.T) {
 	}
 }
 
-// ask puts words into the line behind whoever is in it, and returns what becomes of them.
+// ask puts words at the end of the line, and returns the answer, nil for none.
 func (l *inLine) ask(words []byte) <-chan []byte {
 	m := logtest.Memory(l.path())
 	answered := make(chan []byte, 1)

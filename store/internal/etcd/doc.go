@@ -16,7 +16,9 @@
 //	earlier           the snapshot before that, as snap
 //	chain/<n>         the chains of entries that were trimmed, 8 bytes each, from entry n on
 //	first             the oldest entry that is still there
-//	line/<id>         who waits for a turn, bound to a lease
+//	line/<id>         who waits for a turn, bound to a lease; its value, if any: where the
+//	                  writer's replica stood, and what it wants, in words
+//	answer/<n>/<id>   the answer to the words of a place whose writer stood at n
 //
 // n is 16 hexadecimal digits, i 6 of them, so that keys are in the order of numbers.
 //
@@ -27,6 +29,9 @@
 //   - meta is put in one transaction with head, first and snap, where there was none.
 //   - Pieces and parts are put under a lease, and only where there was no such key: a copy
 //     of a request that arrives late neither changes them nor binds them to a lease again.
+//   - Words are run by the transaction that puts an entry, deletes their line/<id> and puts their
+//     answer, if line/<id> is still what was read. A place is taken with words only if there
+//     is no such answer, and none can have been trimmed.
 //   - first is moved before anything that it makes needless is deleted.
 //
 // # Caveats

@@ -14,7 +14,7 @@ import (
 // what is answered: an answer takes no request then. The stream stays for a while behind the last
 // of them, because many writes follow each other.
 
-// streamIdle is how long a stream stays that nobody listens to.
+// streamIdle is how long a stream stays without listeners.
 const streamIdle = time.Second
 
 // ear is one stream and those who listen to it.
@@ -63,7 +63,7 @@ func (d *driver) listen(answer []byte) (h *hearing, stands bool) {
 	return h, e.stands
 }
 
-// leave ends listening; the stream ends when nobody has listened for a while.
+// leave ends listening; without listeners the stream ends after a while.
 func (h *hearing) leave() {
 	e := h.ear
 	e.mu.Lock()
@@ -76,7 +76,7 @@ func (h *hearing) leave() {
 	}
 }
 
-// close ends the stream, unless somebody listens and it is not to end all the same.
+// close ends the stream, with listeners only if it ends anyway.
 func (e *ear) close(anyway bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

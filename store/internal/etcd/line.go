@@ -47,7 +47,7 @@ type standing struct {
 	revision int64  // of etcd, when it looked
 	before   []byte // the key before its own, nil where that is the first
 	waited   bool
-	first    bool            // nobody is before it, and it has words
+	first    bool            // no place is before it, and it has words
 	answer   []byte          // to its words: they were run
 	asked    []replica.Asked // by those behind it, if it is the first
 }

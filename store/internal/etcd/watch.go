@@ -61,7 +61,7 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 			return
 		}
 		select {
-		case <-stirs: // an older one that nobody has looked at
+		case <-stirs: // an older one that was not looked at
 		default:
 		}
 		stirs <- stir{member, m.Header.Revision}

@@ -147,7 +147,7 @@ func (p *place) hear(line []pair) (list []replica.Asked) {
 }
 
 // answering makes of the transaction that puts an entry one that answers those behind, too, and
-// that puts nothing if somebody has run the words of the place itself.
+// that puts nothing if another has run the words of the place itself.
 func (p *place) answering(t *transaction, answers []replica.Answer) {
 	t.If = append(t.If, createdAt(p.key, p.created))
 	t.Then = append(t.Then, putting(p.answerKey(), nil))

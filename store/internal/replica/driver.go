@@ -128,7 +128,7 @@ type Log interface {
 	// answer is of one of several copies that were sent.
 	//
 	// Answers to those whose words were run are given in the same step, and only if all of them
-	// still wait and nobody has run the caller's words: their places are given up, too.
+	// still wait and the caller's words were not run: their places are given up, too.
 	Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error)
 	// After reads what there is behind a position. It is linearizable: it sees every
 	// entry whose Append has returned before it was called. It fails with ErrNoLog where
@@ -143,9 +143,9 @@ type Log interface {
 	// nobody has to ask once more. A place that is lost while it waits is taken anew, at
 	// the end. The line is for fairness only.
 	//
-	// A new place has words, nil for none, which whoever is first may run. Then the Tail is the
-	// answer, and there is no place. An error says that nobody has run them, nor will; ErrLost,
-	// that this is not known.
+	// A new place has words, nil for none, which the first in the line may run. Then the Tail is
+	// the answer, and there is no place. An error says that they were not run, nor will be;
+	// ErrLost, that this is not known.
 	Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error)
 }
 
@@ -158,8 +158,8 @@ type Place interface {
 	// Leave gives the place up. It returns at once, and does nothing where the place is
 	// given up already.
 	Leave()
-	// Withdraw gives up a place that has words, and returns their answer if somebody has run
-	// them; nil says that nobody has, nor will. It fails with ErrLost if that is not known.
+	// Withdraw gives up a place that has words, and returns their answer if they were run; nil
+	// says that they were not, nor will be. It fails with ErrLost if that is not known.
 	Withdraw(ctx context.Context) (answer []byte, err error)
 }
 

@@ -12,7 +12,7 @@ import (
 // Writers who wait in the line may say in words what they want done. The first one runs, behind
 // its own transaction and each as one of its own, those of the others, and puts one entry for
 // all: each has its answer from the same step of the log that puts the entry. So words are run
-// once, or not at all, whoever is killed: a writer whose place is still in the line goes on by
+// once, or not at all, whichever writer is killed: a writer whose place is still in the line goes on by
 // itself, and one whose place is gone finds its answer.
 
 // Words are what a transaction does, said so that another writer can do it.
@@ -33,7 +33,7 @@ func (w *Words) request() []byte {
 }
 
 // UpdateInWords is Update of what can be said in words, too. An answer is that of another writer,
-// who has run them: what fn has done then is forgotten. Without one fn has done it.
+// which has run them: what fn has done then is forgotten. Without one fn has done it.
 func (rep *Replica) UpdateInWords(words *Words, fn func(*file.Recorder) (keep bool, err error)) (answer []byte, err error) {
 	return rep.update(fn, (*file.Reserved).Try, words)
 }

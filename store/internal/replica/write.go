@@ -79,7 +79,7 @@ type writer struct {
 	pulse   *pulse
 	words   *Words  // nil: what fn does cannot be said in words
 	behind  []Asked // what those behind the place ask for
-	answer  []byte  // of another writer, who has run the words
+	answer  []byte  // of another writer, which has run the words
 }
 
 // write runs fn until its change is in the log, or another writer has run its words.

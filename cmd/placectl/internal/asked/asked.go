@@ -1,7 +1,7 @@
 // Package asked is a verb in words: what a process that waits in the line of a database in etcd
 // hands over to the one that is first, and the answer. Another process of the same version does
-// what the verb would do here, for the user who asks, with what is here: the contents of the files
-// that the verb has read, the directory and what else a job takes along.
+// what the verb would do here, for the same user, with what is here: the contents of the files that
+// the verb has read, the directory and what else a job takes along.
 package asked
 
 import (
