@@ -21,9 +21,10 @@ const (
 	FCFS         Policy = iota // nobody
 	EASY                       // who does not delay the first in the queue
 	Conservative               // who delays nobody
+	Relaxed                    // the shortest first, as long as the first in the queue starts by its promise
 )
 
-var policyNames = [...]string{FCFS: "fcfs", EASY: "easy", Conservative: "conservative"}
+var policyNames = [...]string{FCFS: "fcfs", EASY: "easy", Conservative: "conservative", Relaxed: "relaxed"}
 
 func (p Policy) String() string {
 	if int(p) < len(policyNames) {

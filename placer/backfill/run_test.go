@@ -25,6 +25,7 @@ func TestRun(t *testing.T) {
 		FCFS:         {0, 100, 100, 300, 350},
 		EASY:         {0, 100, 2, 304, 4},
 		Conservative: {0, 100, 2, 202, 252},
+		Relaxed:      {0, 100, 2, 304, 4},
 	} {
 		starts, err := Run(10, someJobs, p, nil)
 		if err != nil {

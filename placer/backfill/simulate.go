@@ -64,6 +64,9 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 		s = &queue{sim: r, machine: m, easy: p == EASY}
 	case Conservative:
 		s = newPlan(r, procs)
+	case Relaxed:
+		starts, _, err := RunRelaxed(procs, jobs, DefaultSlack, progress)
+		return starts, err
 	default:
 		err = fmt.Errorf("there is no %s", p)
 	}

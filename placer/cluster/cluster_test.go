@@ -56,8 +56,8 @@ func drawJobs(t *rapid.T, procs int64) []backfill.Job {
 func TestOneNodeIsProcessors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.Int64Range(1, 8).Draw(t, "procs")
-		jobs := drawJobs(t, procs)
-		for p := backfill.FCFS; p <= backfill.Conservative; p++ {
+		jobs, slack := drawJobs(t, procs), rapid.SampledFrom([]float64{0, .5, 1, 3}).Draw(t, "slack")
+		for p := backfill.FCFS; p <= backfill.Relaxed; p++ {
 			c := newCluster(t, jobs[0].Submit, procs)
 			asks := make([]placer.Ask, len(jobs))
 			for i, j := range jobs {
@@ -67,13 +67,15 @@ func TestOneNodeIsProcessors(t *testing.T) {
 			replay, err := backfill.NewReplay(jobs)
 			if err == nil && p == backfill.Conservative {
 				want, err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs, on: make(map[int32]taken)}, nil)
+			} else if err == nil && p == backfill.Relaxed {
+				want, _, err = backfill.RunRelaxed(procs, jobs, slack, nil)
 			} else if err == nil {
 				want, err = backfill.Run(procs, jobs, p, nil)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p})
+			got, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Slack: slack})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,12 +152,13 @@ func (c *conservative) fits(j backfill.Job, at int64) bool {
 }
 
 // On any nodes: nobody has more of a node than there is, nobody starts before it is
-// submitted, and under conservative backfilling nobody later than it was first planned.
+// submitted, under conservative backfilling nobody later than it was first planned, and under
+// relaxed nobody later than promised: without slack by the earliest start that it had.
 func TestNothingIsTakenTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")
-		jobs := drawJobs(t, int64(len(cpus)))
-		for p := backfill.FCFS; p <= backfill.Conservative; p++ {
+		jobs, slack := drawJobs(t, int64(len(cpus))), rapid.SampledFrom([]float64{0, .5, 1, 3}).Draw(t, "slack")
+		for p := backfill.FCFS; p <= backfill.Relaxed; p++ {
 			c := newCluster(t, jobs[0].Submit, cpus...)
 			asks := make([]placer.Ask, len(jobs))
 			for i, j := range jobs {
@@ -165,7 +168,9 @@ func TestNothingIsTakenTwice(t *testing.T) {
 			}
 			at := make(map[uint64]*Placement)
 			first := make(map[uint64]int64)
-			starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Placed: func(p *Placement) {
+			promised := make(map[int32]backfill.Promise)
+			told := func(job int32, p backfill.Promise) { promised[job] = p }
+			starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Slack: slack, Promised: told, Placed: func(p *Placement) {
 				if at[p.Owner] = p; first[p.Owner] == 0 {
 					first[p.Owner] = p.Start + 1
 				}
@@ -178,6 +183,9 @@ func TestNothingIsTakenTwice(t *testing.T) {
 				if start < jobs[i].Submit || at[j].Start != start || p == backfill.Conservative && start >= first[j] {
 					t.Fatalf("%s: job %d starts at %d, is placed for %d, first %d", p, i, start, at[j].Start, first[j]-1)
 				}
+			}
+			if kept := backfill.CountPromises(promised, starts); kept.Broken > 0 || slack == 0 && kept.Used > 0 {
+				t.Fatalf("%s with slack %v: %+v", p, slack, kept)
 			}
 			var stints []stint
 			for owner, p := range at {

@@ -19,12 +19,15 @@ type Log struct {
 	Jobs   []backfill.Job
 	Asks   []placer.Ask // of each job
 	Policy backfill.Policy
+	Slack  float64       // of relaxed backfilling
 	Gate   backfill.Gate // nil for none
 	// Preemption says who makes way for whom; nil: nobody for anybody.
 	Preemption *Preemption
 	// Placed, where it is not nil, is told of placements: of those of one job the last
 	// is the one that it runs on.
 	Placed func(*Placement)
+	// Promised, where it is not nil, is told of the first promise of each job.
+	Promised func(job int32, p backfill.Promise)
 	// Progress, where it is not nil, is told after every start how many there were, and
 	// ends the replay with its error.
 	Progress func(started int) error
@@ -39,12 +42,14 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 		return nil, err
 	}
 	s := &scheduler{Cluster: c, log: log, replay: r, freed: cycle.NewFreed(roaring.New(), false), requests: make(map[string]*cycle.Request),
-		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement), numbers: make([]uint64, len(log.Jobs)), yielded: make(map[uint64][]uint64)}
+		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement), numbers: make([]uint64, len(log.Jobs)), yielded: make(map[uint64][]uint64), promised: make(map[uint64]bool)}
 	switch log.Policy {
 	case backfill.FCFS:
 		s.spec = cycle.Spec{InOrder: true}
 	case backfill.EASY:
 		s.spec = cycle.Spec{Depth: 1}
+	case backfill.Relaxed:
+		s.spec = cycle.Spec{Depth: 1, Relaxed: true, Slack: log.Slack}
 	default:
 		s.spec = cycle.Spec{Depth: cycle.All}
 	}
@@ -84,6 +89,7 @@ type scheduler struct {
 	numbers  []uint64              // of each job that was submitted, in that order
 	lifted   map[uint64]*Placement // by owner
 	yielded  map[uint64][]uint64   // for whom an owner was stopped, by owner
+	promised map[uint64]bool       // owners whose promise was told
 }
 
 // Submitted makes it a backfill.Scheduler, as Ended does.
@@ -205,6 +211,10 @@ func (s *scheduler) Begin(j *cycle.Job) error {
 		s.count(j.Owner, -1, 1)
 	}
 	s.replay.Decide(int32(j.Owner), p.Start)
+	if s.log.Promised != nil && j.Promised > 0 && !s.promised[j.Owner] {
+		s.promised[j.Owner] = true
+		s.log.Promised(int32(j.Owner), backfill.Promise{Earliest: j.Earliest, Latest: j.Promised})
+	}
 	if s.log.Placed != nil {
 		s.log.Placed(p)
 	}

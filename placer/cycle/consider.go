@@ -31,6 +31,9 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			return blocked, err
 		}
 	}
+	if p.stands(j) {
+		return p.tryPromised(j, k, mayStart)
+	}
 	soonest := int64(0)
 	if j.Planned && !j.Delayed {
 		if soonest, err = p.soonest(j, k); err != nil {
@@ -66,7 +69,7 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			return false, err
 		}
 	}
-	if !j.Planned && p.planned >= p.spec.Depth {
+	if !j.Planned && p.planned >= p.spec.Depth && !(p.spec.Relaxed && j.Promised > 0) {
 		return mayStart, nil // one that may not start is in nobody's way
 	}
 	if !mayStart && !early && p.spec.Depth != All {
@@ -153,6 +156,11 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 	}
 	if plan == nil {
 		return false, p.giveUp(j)
+	}
+	if p.spec.Relaxed && plan.Start > p.now && !j.Placed {
+		if plan, err = p.promise(j, &a, plan); err != nil {
+			return false, err
+		}
 	}
 	delete(p.lifted, j)
 	if alone {

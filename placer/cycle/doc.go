@@ -22,5 +22,5 @@
 // lift.go takes plans away for jobs that come first and puts them back,
 // makeway.go has running jobs stopped for one that does not fit, kind.go is what
 // a pass knows of requests, freed.go what passes hand on to later ones, bound.go what
-// spares searches, widest.go the order of BESTFIT.
+// spares searches, widest.go the order of BESTFIT, relaxed.go promises and the shortest first.
 package cycle

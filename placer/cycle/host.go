@@ -17,6 +17,8 @@ type Job struct {
 	Deadline int64  // it ends no later; 0 for none
 	Planned  bool
 	Start    int64  // of its plan
+	Promised int64  // the latest start that it was promised; 0 for none
+	Earliest int64  // the earliest start that it had then
 	Delayed  bool   // an overdue job is in the way of its plan
 	Late     bool   // its plan is off the nodes already, and cannot be had any more
 	Placed   bool   // placed at an instant, not queued: it counts for no depth and holds up no queue
@@ -53,6 +55,11 @@ type Spec struct {
 	// WidestFirst lets, of the jobs that could start around those that are planned,
 	// those that ask for most processors go first, whatever their priority.
 	WidestFirst bool
+	// Relaxed has plans stand. The first that does not fit is promised a start, Slack times its
+	// walltime after its earliest, and planned for that. It is tried in each pass; the others go
+	// shortest first.
+	Relaxed bool
+	Slack   float64
 	// Enough is asked between jobs whether the pass has taken long enough; nil: it
 	// never has.
 	Enough func() bool
@@ -84,7 +91,8 @@ type Requests interface {
 // Plans are carried out, taken away and put back.
 type Plans interface {
 	// Take carries a plan out, in place of the one that the job had: it starts, now or
-	// at the plan's start. The room of the old plan is others' to use.
+	// at the plan's start. The room of the old plan is others' to use. Of a job that was
+	// promised a start before the plan's the host says that this falls.
 	Take(*Job, *placer.Ask, *placer.Plan) error
 	// Hold takes the room of a plan that starts now for a job, which starts by Begin. Until
 	// then it can be lifted and put back as a plan.

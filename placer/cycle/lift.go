@@ -21,7 +21,7 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	}
 	room := roaring.New()
 	for _, o := range behind {
-		if !o.Planned || p.lifted[o] || p.served[o.ID] || !j.lifts(o.Class) {
+		if !o.Planned || p.lifted[o] || p.served[o.ID] || p.stands(o) || !j.lifts(o.Class) {
 			continue
 		}
 		room.AddMany(p.host.Nodes(o))
@@ -110,7 +110,7 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 		if j == before {
 			return nil
 		}
-		if !j.Planned || p.lifted[j] || j.Begin > p.now {
+		if !j.Planned || p.lifted[j] || p.stands(j) || j.Begin > p.now {
 			continue
 		}
 		k, err := p.kind(j)

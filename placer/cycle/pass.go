@@ -158,13 +158,25 @@ func (p *Pass) run() (blocked bool, err error) {
 		if blocked && p.spec.InOrder {
 			return true, p.putRestBack(rest)
 		}
-		if blocked && p.spec.WidestFirst && p.planned == p.spec.Depth && !p.reordered {
-			if err := p.widestFirst(rest); err != nil {
+		if blocked && p.planned >= p.spec.Depth && !p.reordered {
+			if err := p.reorder(p.queue[i+1:]); err != nil {
 				return false, err
 			}
 		}
 	}
 	return false, p.considerLast()
+}
+
+// reorder puts the jobs behind the last that is planned in the order in which they have their
+// turns.
+func (p *Pass) reorder(rest []*Job) error {
+	switch {
+	case p.spec.WidestFirst:
+		return p.widestFirst(rest)
+	case p.spec.Relaxed:
+		return p.shortestFirst(rest)
+	}
+	return nil
 }
 
 // follow puts the jobs into the queue that may have their turn now that a job has started: they
@@ -174,14 +186,22 @@ func (p *Pass) follow(i int) error {
 		return nil
 	}
 	list, err := p.host.Followers(p.queue[i])
+	if err != nil {
+		return err
+	}
 	for _, j := range list {
 		behind := slices.IndexFunc(p.queue[i+1:], func(o *Job) bool { return j.place().before(o.place()) })
-		if behind < 0 || p.reordered {
+		switch {
+		case p.reordered && p.spec.Relaxed && !p.spec.WidestFirst:
+			if behind, err = p.behindShorter(j, p.queue[i+1:]); err != nil {
+				return err
+			}
+		case behind < 0 || p.reordered:
 			behind = len(p.queue) - i - 1
 		}
 		p.queue = slices.Insert(p.queue, i+1+behind, j)
 	}
-	return err
+	return nil
 }
 
 // Reached reports whether a job had its turn before the time was over.

@@ -1,0 +1,176 @@
+package backfill
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/timeline"
+)
+
+// DefaultSlack is how much later than its earliest start a relaxed head may be promised, in
+// multiples of its request.
+const DefaultSlack = 1
+
+// Promises count the jobs that were promised a start.
+type Promises struct {
+	Made   int // heads that did not fit
+	Used   int // of these, those that started later than their earliest start as it was then
+	Broken int // of these, those that started later than promised
+}
+
+// RunRelaxed is Run with relaxed backfilling, which Run does with DefaultSlack. A head that does
+// not fit is planned once, so many times its request after its earliest start. The plan stands:
+// the head is tried again in every pass, and the others start beside its plan, the shortest
+// request first.
+func RunRelaxed(procs int64, jobs []Job, slack float64, progress func(started int) error) ([]int64, Promises, error) {
+	first, end, err := check(procs, jobs)
+	if err != nil || len(jobs) == 0 {
+		return []int64{}, Promises{}, err
+	}
+	for _, j := range jobs {
+		end += int64(slack * float64(j.Request))
+	}
+	m, err := newProcessors(jobs, procs, first, end)
+	if err != nil {
+		return nil, Promises{}, err
+	}
+	r := newReplay(jobs)
+	q := &relaxed{queue: queue{sim: r, machine: m}, slack: slack, promised: make(map[int32]Promise)}
+	starts, err := r.Run(q, progress)
+	if err != nil {
+		return nil, Promises{}, err
+	}
+	return starts, CountPromises(q.promised, starts), nil
+}
+
+// A Promise is the earliest start that a head had, and the latest that it was promised.
+type Promise struct{ Earliest, Latest int64 }
+
+// relaxed is a queue whose head has a plan that stands. Of the queue, waiting is in order of
+// submission, and byRequest in that of requests.
+type relaxed struct {
+	queue
+	slack     float64
+	byRequest []int32
+	promised  map[int32]Promise // of each job that was a head
+}
+
+func (q *relaxed) Submitted(job int32, now int64) error {
+	freed, err := q.machine.Pass(now)
+	if err != nil {
+		return err
+	}
+	q.waiting = append(q.waiting, job)
+	at, _ := slices.BinarySearchFunc(q.byRequest, job, q.shorter)
+	q.byRequest = slices.Insert(q.byRequest, at, job)
+	if freed || !q.planned || q.headAt <= now {
+		return q.pass(now)
+	}
+	return q.fill(at, at+1, now)
+}
+
+func (q *relaxed) Ended(job int32, now int64) error {
+	if _, err := q.machine.Pass(now); err != nil {
+		return err
+	}
+	if err := q.machine.Leave(job); err != nil {
+		return err
+	}
+	return q.pass(now)
+}
+
+// shorter orders jobs by their requests, equal ones as they were submitted.
+func (q *relaxed) shorter(a, b int32) int {
+	x, y := &q.sim.jobs[a], &q.sim.jobs[b]
+	switch {
+	case x.Request != y.Request:
+		return int(min(1, max(-1, x.Request-y.Request)))
+	case x.Submit != y.Submit:
+		return int(min(1, max(-1, x.Submit-y.Submit)))
+	}
+	return int(a) - int(b)
+}
+
+func (q *relaxed) pass(now int64) error {
+	for len(q.waiting) > 0 {
+		head := q.waiting[0]
+		if q.planned {
+			if err := q.machine.Leave(head); err != nil {
+				return err
+			}
+		}
+		started, err := q.machine.Start(head)
+		if err != nil {
+			return err
+		}
+		if !started {
+			if err := q.promise(head, now); err != nil {
+				return err
+			}
+			return q.fill(0, len(q.byRequest), now)
+		}
+		q.planned = false
+		q.waiting = q.waiting[1:]
+		at, _ := slices.BinarySearchFunc(q.byRequest, head, q.shorter)
+		q.byRequest = slices.Delete(q.byRequest, at, at+1)
+		q.sim.Decide(head, now)
+	}
+	return nil
+}
+
+// promise plans the head: at the start that it was promised, or for the first time.
+func (q *relaxed) promise(head int32, now int64) error {
+	j := &q.sim.jobs[head]
+	if !q.planned {
+		earliest, err := q.machine.plan.EarliestStart(now, j.Request, j.Procs)
+		if err != nil {
+			return err
+		}
+		q.headAt, q.planned = earliest+int64(q.slack*float64(j.Request)), true
+		q.promised[head] = Promise{earliest, q.headAt}
+	}
+	var err error
+	q.machine.span[head], err = q.machine.plan.Add(timeline.Span{Start: q.headAt, Duration: j.Request, Amount: j.Procs})
+	return err
+}
+
+// fill starts, of the jobs by their requests, those from one place to another that fit beside
+// the head's plan.
+func (q *relaxed) fill(from, to int, now int64) error {
+	gone := make(map[int32]bool)
+	for _, job := range q.byRequest[from:to] {
+		if job == q.waiting[0] {
+			continue
+		}
+		if q.machine.free == 0 {
+			break
+		}
+		started, err := q.machine.Start(job)
+		if err != nil {
+			return err
+		}
+		if started {
+			q.sim.Decide(job, now)
+			gone[job] = true
+		}
+	}
+	if len(gone) > 0 {
+		out := func(job int32) bool { return gone[job] }
+		q.waiting = slices.DeleteFunc(q.waiting, out)
+		q.byRequest = slices.DeleteFunc(q.byRequest, out)
+	}
+	return nil
+}
+
+// CountPromises counts what has become of promises.
+func CountPromises(made map[int32]Promise, starts []int64) (p Promises) {
+	for job, at := range made {
+		p.Made++
+		if starts[job] > at.Earliest {
+			p.Used++
+		}
+		if starts[job] > at.Latest {
+			p.Broken++
+		}
+	}
+	return p
+}
