@@ -31,9 +31,10 @@ const (
 	EASY                         // the first that does not fit is planned, the others around it
 	FCFS                         // nobody passes one that does not fit
 	Conservative                 // all are planned
+	Relaxed                      // the first that does not fit is promised a start, the shortest go around it
 )
 
-var backfillNames = [...]string{EASY: "easy", FCFS: "fcfs", Conservative: "conservative"}
+var backfillNames = [...]string{EASY: "easy", FCFS: "fcfs", Conservative: "conservative", Relaxed: "relaxed"}
 
 func (b Backfill) String() string { return backfillNames[b] }
 
@@ -44,7 +45,7 @@ func ParseBackfill(s string) (Backfill, error) {
 			return Backfill(i), nil
 		}
 	}
-	return 0, fmt.Errorf("no backfill %q: use fcfs, easy or conservative%w", s, file.Wordless(ErrInvalid))
+	return 0, fmt.Errorf("no backfill %q: use fcfs, easy, conservative or relaxed%w", s, file.Wordless(ErrInvalid))
 }
 
 // CycleSpec is how a cycle goes about it. The zero value is what the settings say.
@@ -70,6 +71,9 @@ type CycleSpec struct {
 	// never has.
 	Enough func() bool
 
+	stands bool    // plans stay where they are, as with Relaxed
+	slack  float64 // with Relaxed
+
 	singly bool // each job has its turn, also where lots of them are decided alike: for tests
 }
 
@@ -80,6 +84,8 @@ func (s *CycleSpec) depth() int {
 		return 0
 	case s.Backfill == Conservative:
 		return cycle.All
+	case s.Backfill == Relaxed:
+		return 1
 	}
 	return s.Depth
 }
@@ -97,6 +103,7 @@ func (s *CycleSpec) asSet(tx *Tx) error {
 		return fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", ErrInvalid, s.Depth, s.Backfill)
 	}
 	s.Depth = cmp.Or(s.Depth, set.Depth)
+	s.stands, s.slack = s.Backfill == Relaxed, set.Slack
 	return nil
 }
 
@@ -243,7 +250,7 @@ func (p *pass) schedule() (err error) {
 		return err
 	}
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
-		WidestFirst: p.spec.WidestFirst, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
+		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
 	p.tx.loaded.displaced = nil
 	p.tx.loaded.releases.Often = true
 	for anew := true; anew; {
@@ -324,7 +331,7 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 		begin = max(begin, j.Start)
 	}
 	c := &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
-		Planned: planned, Start: j.Start, Late: late, Delayed: late || p.delayed[j.ID], Alike: len(p.alike[j.ID])}
+		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Alike: len(p.alike[j.ID])}
 	if p.allotted != nil {
 		c.Class, _ = p.allotted.Place(j) // it was found before, to put the queue in order
 		if !planned {

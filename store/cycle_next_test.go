@@ -21,7 +21,7 @@ func TestCycleNext(t *testing.T) {
 			}
 		}
 		update(func(tx *Tx) error { return tx.Configure("overdue", "finish") })
-		backfill := rapid.SampledFrom([]Backfill{FCFS, EASY, Conservative}).Draw(r, "backfill")
+		backfill := rapid.SampledFrom([]Backfill{FCFS, EASY, Conservative, Relaxed}).Draw(r, "backfill")
 		spec := CycleSpec{Backfill: backfill}
 		if backfill == EASY {
 			spec.Depth = rapid.IntRange(1, 3).Draw(r, "depth")

@@ -18,13 +18,17 @@ import (
 func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
 	was, then := j.State, j.Start
+	breaks := ""
+	if p.delayed[j.ID] {
+		breaks = overdueInWay
+	}
 	delete(p.lifted, j.ID)
 	delete(p.delayed, j.ID)
 	reason := p.late[j.ID]
 	if plan.Start > p.tx.now {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
-	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}}
+	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}, promise: promiseOf(c), breaks: breaks}
 	if err := p.tx.machine().do(j, s); err != nil {
 		return err
 	}
@@ -41,6 +45,17 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		return p.tx.happened(replanned(j, cmp.Or(j.Reason, "was to start at "+stamp(then))))
 	}
 	return nil
+}
+
+// overdueInWay is why a plan cannot be kept.
+const overdueInWay = "an overdue job is on its nodes"
+
+// promiseOf is what a job that a pass has decided is promised.
+func promiseOf(c *cycle.Job) *startPromise {
+	if c.Promised == 0 {
+		return nil
+	}
+	return &startPromise{latest: c.Promised, earliest: c.Earliest}
 }
 
 func (p *pass) Hold(c *cycle.Job, a *placer.Ask, plan *placer.Plan) (err error) {
@@ -112,7 +127,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 	case p.late[c.ID] != "":
 		why = p.late[c.ID]
 	case c.Delayed:
-		why = "an overdue job is on its nodes"
+		why = overdueInWay
 	case c.Beyond:
 		why = "it would go beyond a soft limit"
 	}

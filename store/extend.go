@@ -55,6 +55,7 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		if err := al.counters().Rules.Disclaim(id); err != nil {
 			return nil, err
 		}
+		s.change = func() { j.Walltime, j.Promised, j.Earliest = walltime, 0, 0 } // that was for less
 		return j, al.machine().do(j, s)
 	}
 	spans, err := al.spans(j)

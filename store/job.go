@@ -148,6 +148,9 @@ type Job struct {
 	Line    string // of a Submission of Each: the line that it is for
 	Comment string // a word of its user
 	Paused  bool   // its processes have been sent STOP and not CONT since
+
+	Promised time.Time // the latest start that relaxed backfilling has promised it, zero for none
+	Earliest time.Time // the earliest start that it had then, by walltimes asked for
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position
@@ -226,6 +229,7 @@ func jobOf(j *row.Job) *Job {
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
 		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
+		Promised: instant(j.Promised), Earliest: instant(j.Earliest),
 	}
 }
 
@@ -246,6 +250,7 @@ func (j *Job) row() row.Job {
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
 		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
+		Promised: unix(j.Promised), Earliest: unix(j.Earliest),
 	}
 }
 

@@ -193,7 +193,7 @@ func TestLimitLaws(tt *testing.T) {
 				case "reserve":
 					one, err = tx.PlaceOrReserve(request)
 				case "cycle":
-					_, err = tx.Cycle(CycleSpec{Backfill: Backfill(rapid.IntRange(1, 3).Draw(t, "backfill"))})
+					_, err = tx.Cycle(CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))})
 				case "done":
 					_, err = tx.Finish(job, 0, "")
 				case "cancel":

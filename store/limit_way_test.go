@@ -36,7 +36,7 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 			}
 			update("limit", func(tx *Tx) error { return tx.Limits().Set(l) })
 		}
-		spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(rt, "backfill")}
+		spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS, Relaxed}).Draw(rt, "backfill")}
 		if spec.Backfill == EASY {
 			spec.Depth = rapid.IntRange(1, 3).Draw(rt, "depth")
 		}

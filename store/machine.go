@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -61,10 +62,17 @@ type step struct {
 	lifted  bool               // it is off its nodes already, for a plan to be made anew
 	change  func()             // changes what it asks for, or until when, while it is off its nodes
 
+	breaks  string        // why a promise falls that it had, where that is not the reason
+	promise *startPromise // the start that it is promised from now on; nil for none but the one that it has
+
 	plan   *plannedFor // nodes that were found for it
 	keeps  []span      // the nodes that it has, for other instants
 	begins bool        // its time has come on the nodes that it has
 }
+
+// startPromise is the latest start that relaxed backfilling has promised a job, and the earliest that
+// it had then.
+type startPromise struct{ latest, earliest int64 }
 
 // plannedFor is a plan with the request that it is for.
 type plannedFor struct {
@@ -95,6 +103,7 @@ func (m machine) do(j *row.Job, s step) error {
 	if s.change != nil {
 		s.change()
 	}
+	before := j.Reason
 	j.State, j.Reason = s.to, s.reason
 	if to == over {
 		if j.End = s.end; j.End == 0 {
@@ -104,7 +113,33 @@ func (m machine) do(j *row.Job, s step) error {
 	if err := m.enter(j, was, &s); err != nil {
 		return m.spoil(err)
 	}
+	if err := m.promised(j, from, cmp.Or(s.breaks, s.reason, before)); err != nil {
+		return m.spoil(err)
+	}
+	if s.promise != nil {
+		j.Promised, j.Earliest = s.promise.latest, s.promise.earliest
+	}
 	return m.spoil(m.putJob(j, was))
+}
+
+// promised tells of a promise that falls, because its job starts later or is planned to. It is
+// kept in mind while the job waits, and goes with what the job was promised it for.
+func (m machine) promised(j *row.Job, from stage, why string) error {
+	to := stages[j.State]
+	falls := from != runs && (to == planned || to == runs) && j.Start > j.Promised
+	if j.Promised == 0 || !falls && from != runs && j.State != JobHeld || from == runs && to != waits {
+		return nil
+	}
+	promised := j.Promised
+	j.Promised, j.Earliest = 0, 0
+	if !falls {
+		return nil
+	}
+	reason := "promised by " + stamp(promised) + ", and starts at " + stamp(j.Start)
+	if why != "" {
+		reason += "; " + why
+	}
+	return m.happened(row.Event{Job: j.ID, Event: "promise", Old: j.State.String(), New: j.State.String(), Reason: reason})
 }
 
 // leave ends the attempt of a running job that will not run on, and takes a job off its nodes.
@@ -189,6 +224,9 @@ func (m machine) hold(j *row.Job, p *plannedFor, reason string) (heldStart, erro
 // begin starts a job whose start is held.
 func (m machine) begin(j *row.Job, was heldStart) error {
 	if err := m.nodeDevices().bind(j, nil); err != nil {
+		return m.spoil(err)
+	}
+	if err := m.promised(j, stages[was.state], cmp.Or(j.Reason, was.reason)); err != nil {
 		return m.spoil(err)
 	}
 	return m.spoil(m.putJob(j, was.state))

@@ -262,7 +262,7 @@ func (l *lifeOfJobs) act() {
 		case "place":
 			_, err = tx.PlaceAt(l.request(), instant(tx.now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
 		case "cycle":
-			_, err = tx.Cycle(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS}).Draw(l.T, "backfill")})
+			_, err = tx.Cycle(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T, "backfill")})
 		case "extend":
 			_, err = tx.Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
 		case "alter":

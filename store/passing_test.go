@@ -139,7 +139,7 @@ func TestPassing(t *testing.T) {
 				q.submitted = uint64(len(q.snapshot()))
 			},
 			"cycle": func(t *rapid.T) {
-				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 3).Draw(t, "backfill")), Silent: rapid.Bool().Draw(t, "silent")}
+				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), Silent: rapid.Bool().Draw(t, "silent")}
 				_ = q.both("cycle", func(tx *Tx) (any, error) { _, err := tx.Cycle(spec); return nil, err })
 			},
 			"pass": func(t *rapid.T) { q.passes(t, dir) },

@@ -147,7 +147,7 @@ func (l *preemptLife) execute(t *rapid.T) {
 }
 
 func (l *preemptLife) cycle(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 3).Draw(t, "backfill")), By: l.way, Nonce: Nonce{9}}
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), By: l.way, Nonce: Nonce{9}}
 	rows := func() map[uint64]*row.Job { return (&queueLife{life: l.life}).snapshot() }
 	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") }) // what the clock has brought
 	before := rows()

@@ -96,7 +96,7 @@ func (q *queueLife) change(t *rapid.T) {
 }
 
 func (q *queueLife) cycle(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 3).Draw(t, "backfill")), WidestFirst: rapid.Bool().Draw(t, "widest"),
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), WidestFirst: rapid.Bool().Draw(t, "widest"),
 		Silent: rapid.IntRange(0, 3).Draw(t, "silent") == 0}
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
@@ -213,7 +213,7 @@ func statesOf(tx *Tx) string {
 // settled makes cycles until nothing changes any more. Then one that has forgotten
 // all that earlier ones found out must change nothing either.
 func (q *queueLife) settled(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 3).Draw(t, "backfill"))}
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
 	var never []uint64 // what the last cycle has told of
 	told := false      // nothing has changed since it did
 	cycle := func(tx *Tx) (any, error) {

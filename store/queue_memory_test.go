@@ -207,7 +207,7 @@ func (q *queueMemory) quiet(t *rapid.T) {
 }
 
 func (q *queueMemory) cycle(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(t, "backfill")), WidestFirst: rapid.IntRange(0, 3).Draw(t, "widest") == 0}
+	spec := CycleSpec{Backfill: Backfill(rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(t, "backfill")), WidestFirst: rapid.IntRange(0, 3).Draw(t, "widest") == 0}
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
 	}

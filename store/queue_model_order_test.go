@@ -69,7 +69,8 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			continue
 		}
 		behind := func(s *row.Job) bool {
-			return s.Queued && precedes(j, s) && !m.goesBefore(s, j) && (m.classes == nil || s.Class == j.Class)
+			return s.Queued && precedes(j, s) && !m.goesBefore(s, j) && (m.classes == nil || s.Class == j.Class) &&
+				(m.backfill != Relaxed || s.Walltime >= j.Walltime) // the shortest go first
 		}
 		if m.classes != nil && otherPlansMoved(before, now, j.Class) {
 			continue
@@ -91,7 +92,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 					continue
 				}
 				started := s.State == JobRunning && before[s.ID].State == JobQueued
-				if started || s.State == JobReserved && j.State == JobQueued {
+				if started || s.State == JobReserved && j.State == JobQueued && m.backfill != Relaxed {
 					if err := tx.allocations().leave(s); err != nil {
 						return err
 					}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -49,15 +50,48 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 			comesBefore = comesBefore || (!planned || s.Start < plan) && s.Queued && precedes(s, j) &&
 				(s.State == JobReserved || claims[s.ID] != nil || s.Start >= m.then && s.State != JobQueued)
 		}
-		if !comesBefore {
+		if !comesBefore || m.backfill == Relaxed {
 			m.told("the plan of job %d was put off from %d to %d (%s), for no cause", id, start, j.Start, j.State)
 		}
 	}
+	m.promisesHold(m.cause)
 	m.plans, m.then, m.cause = make(map[uint64]int64), m.clock.t, ""
 	for id, j := range now {
 		if j.Queued && j.State == JobReserved {
 			m.plans[id] = j.Start
 		}
+	}
+}
+
+// promisesHold: a job that was promised a start is planned for it or for sooner, and no promise
+// falls but for a cause that the event of it names.
+func (m *queueModel) promisesHold(cause string) {
+	err := m.db.DryRun(func(tx *Tx) error {
+		err := tx.EachEvent(m.events, func(ev *Event) (bool, error) {
+			m.events = ev.ID
+			if ev.Event != "promise" {
+				return true, nil
+			}
+			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil || !strings.Contains(ev.Reason, "; ") {
+				return false, fmt.Errorf("a promise of job %d falls (%s), for no cause", ev.Job, ev.Reason)
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+		return tx.eachJob(func(j *row.Job) error {
+			if j.Promised == 0 {
+				return nil
+			}
+			if m.stats.promised++; j.Start > j.Promised || j.Earliest > j.Promised || j.State == JobHeld {
+				return fmt.Errorf("job %d, %s, is promised %d and to start at %d", j.ID, j.State, j.Promised, j.Start)
+			}
+			return nil
+		}, JobHeld, JobReserved, JobRunning)
+	})
+	if err != nil {
+		m.told("%v", err)
 	}
 }
 

@@ -33,13 +33,14 @@ type queueModel struct {
 	cause    string           // why plans may be put off until the next cycle; "": for no cause
 	plans    map[uint64]int64 // starts of plans in the queue after the last cycle
 	then     int64            // when that was
+	events   uint64           // the last that was looked at
 	preempts bool             // jobs make way for others
 	arrays   []int            // sizes that are drawn from
 	stats    *modelStats
 }
 
 // modelStats tell whether the laws had anything to say.
-type modelStats struct{ cycles, again, ordered, idle, stood, played, lots, passed int }
+type modelStats struct{ cycles, again, ordered, idle, stood, played, lots, passed, promised, broken int }
 
 const (
 	windowEvery = 600
@@ -48,7 +49,7 @@ const (
 
 func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 	db, clock := newDB(tt)
-	m := &queueModel{T: t, tt: tt, db: db, clock: clock, backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative}).Draw(t, "backfill"),
+	m := &queueModel{T: t, tt: tt, db: db, clock: clock, backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative, Relaxed, Relaxed}).Draw(t, "backfill"),
 		nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), stats: stats,
 		arrays: []int{0, 0, 0, 3}}
 	addNodes(tt, db, "n", m.nodes, 4)
@@ -56,6 +57,9 @@ func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 		err := errors.Join(tx.Configure("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
 		if m.backfill == EASY {
 			err = errors.Join(err, tx.Configure("depth", fmt.Sprint(m.draw("depth", 1, 3))))
+		}
+		if m.backfill == Relaxed {
+			err = errors.Join(err, tx.Configure("slack", rapid.SampledFrom([]string{"0", "0.5", "1", "3"}).Draw(t, "slack")))
 		}
 		if m.oneIn(2, "finish") {
 			err = errors.Join(err, tx.Configure("overdue", "finish"))

@@ -78,7 +78,11 @@ func (tx *Tx) replan(late []*row.Job) error {
 		return nil
 	}
 	tx.loaded.displaced = nil
-	p := newPass(tx, CycleSpec{Backfill: Conservative, Silent: true})
+	set, err := tx.settings()
+	if err != nil {
+		return err
+	}
+	p := newPass(tx, CycleSpec{Backfill: Conservative, Silent: true, stands: set.Backfill == Relaxed, slack: set.Slack})
 	p.late = make(map[uint64]string)
 	known := make(map[uint64]*row.Job)
 	for _, j := range late {

@@ -32,7 +32,7 @@ var settingDefs = []settingDef{
 			s.Access, err = index.ParseAccess(v)
 			return err
 		}},
-	{"backfill", "easy", "how cycles plan ahead: easy (the first that does not fit, the others around it), fcfs (nobody passes one that does not fit) or conservative (all are planned)",
+	{"backfill", "easy", "how cycles plan ahead: easy (the first that does not fit, the others around it), fcfs (nobody passes one that does not fit), conservative (all are planned) or relaxed (the first that does not fit is promised a start, and the shortest go around it)",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			if s.Backfill, err = ParseBackfill(v); err == nil && s.Backfill == AsSet {
 				s.Backfill = EASY
@@ -196,6 +196,8 @@ var settingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.Signature, signable)
 		}},
+	{"slack", "1", "with backfill relaxed: how much later than its earliest start the first that does not fit is promised one, in walltimes of its own, such as 0.5",
+		func(_ *index.Defs, v string, s *Settings) error { return settings.Factor(v, mostSlack, &s.Slack) }},
 	{"start", "", "who makes cycles and starts jobs: auto (the commands that change the queue leave a process behind that does, while there is something to do) or manual (cycle, work or cron); empty: manual, but auto for what qsub, sbatch and their likes change",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Start = v; v != "" && v != StartAuto && v != StartManual {
@@ -282,6 +284,9 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	*to = def.Name
 	return nil
 }
+
+// mostSlack bounds the setting slack: a promise of more is none.
+const mostSlack = 100
 
 // mostPlanned bounds the setting depth: more is conservative.
 const mostPlanned = 1_000_000

@@ -60,6 +60,7 @@ type Settings struct {
 	MinJobAge       time.Duration // for how long squeue lists jobs that have ended
 	Backfill        Backfill      // how far cycles plan ahead that are not told
 	Depth           int           // how many jobs that do not fit they plan with EASY
+	Slack           float64       // how much later than its earliest start the first job may be promised with Relaxed, in walltimes of its own
 	Enforce         string        // how memory is kept to what was asked for: auto, cgroup, poll or none
 }
 

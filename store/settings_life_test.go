@@ -11,7 +11,7 @@ import (
 
 // settingValues are values for every setting there is; "" is its default.
 var settingValues = map[string][]string{
-	"accept": {"feasible", "any"}, "access": {"shared", "singleuser", "singlejob", "singletask"}, "backfill": {"easy", "fcfs", "conservative"}, "depth": {"1", "2", "7"}, "bind": {"compact", "tight", "scatter"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
+	"accept": {"feasible", "any"}, "access": {"shared", "singleuser", "singlejob", "singletask"}, "backfill": {"easy", "fcfs", "conservative", "relaxed"}, "slack": {"0", "0.5", "3"}, "depth": {"1", "2", "7"}, "bind": {"compact", "tight", "scatter"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
 	"do_not_span_sets": {"true", "false"}, "group_key": {"rack", "rack,color", "color"}, "enforce": {"none", "poll", "cgroup"}, "pin": {"cpus"}, "detect": {"drain", "off"}, "state_dir": {"/x"}, "start": {"auto", "manual"}, "path": {"/bin"}, "job_priority": {"AGE", "slurm", "FAIRSHARE", "maui", "fifo"}, "priority_every": {"1", "1h"}, "priority_min": {"-5", "0"}, "priority_max": {"5"}, "half_life": {"60", "1d"}, "server": {"pbs", "pbs-1.lab"}, "default_partition": {"batch", "main"}, "min_job_age": {"5m", "300"}, "launch_db": {"/x.db", "ssh://ann@head/x.db"}, "launch": {"exec", "work"}, "local_program": {"true"}, "hook": {"true"}, "health": {"true"}, "lost_after": {"0", "60", "2h"}, "suspect_after": {"0", "1", "2"}, "suspect_window": {"60", "2h"}, "local_timeout": {"1"},
 	"keep_ended": {"1000d", "3650d"}, "keep_keys": {"90", "12h", "30d"}, "only_explicit_sets": {"true", "false"}, "overdue": {"keep", "finish"}, "policy": {"lastavailable", "tetris", "minresource", "local"},
 	"priorityf": {"SPEED+10*CPROCS"}, "set_delay": {"0", "100", "forever"}, "set_order": {"smallest", "first", "largest"},
@@ -123,7 +123,7 @@ func TestSettingsLife(t *testing.T) {
 
 // cycleQuietly makes a cycle whose order is somebody else's to verify.
 func (q *queueLife) cycleQuietly(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 3).Draw(t, "backfill"))}
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 4).Draw(t, "backfill"))}
 	var launch []*Job
 	_ = q.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
 		r, err := tx.Cycle(spec)

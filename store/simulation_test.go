@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -23,6 +24,7 @@ type simulated struct {
 	asks     []placer.Ask
 	policy   placer.Policy // of nodes
 	backfill backfill.Policy
+	slack    float64 // of relaxed
 }
 
 // ran is when and where a job ran.
@@ -33,7 +35,7 @@ type ran struct {
 }
 
 func drawSimulated(t *rapid.T) *simulated {
-	s := &simulated{backfill: backfill.Policy(rapid.IntRange(int(backfill.FCFS), int(backfill.Conservative)).Draw(t, "backfill")),
+	s := &simulated{backfill: backfill.Policy(rapid.IntRange(int(backfill.FCFS), int(backfill.Relaxed)).Draw(t, "backfill")), slack: rapid.SampledFrom([]float64{0, .5, 2}).Draw(t, "slack"),
 		policy: rapid.SampledFrom([]placer.Policy{placer.FirstAvailable, placer.LastAvailable, placer.MinResource, placer.Contiguous}).Draw(t, "policy")}
 	for i, cpus := range rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus") {
 		n := &index.Node{Name: fmt.Sprintf("n%d", i), Access: rapid.SampledFrom([]index.Access{index.AccessShared, index.AccessShared, index.AccessSingleUser, index.AccessSingleJob}).Draw(t, "access")}
@@ -78,7 +80,7 @@ func (s *simulated) cluster(t *rapid.T, now int64) *cluster.Cluster {
 // simulate runs the jobs in a simulation.
 func (s *simulated) simulate(t *rapid.T) []ran {
 	out := make([]ran, len(s.jobs))
-	starts, err := cluster.Replay(s.cluster(t, s.jobs[0].Submit), &cluster.Log{Jobs: s.jobs, Asks: s.asks, Policy: s.backfill,
+	starts, err := cluster.Replay(s.cluster(t, s.jobs[0].Submit), &cluster.Log{Jobs: s.jobs, Asks: s.asks, Policy: s.backfill, Slack: s.slack,
 		Placed: func(p *cluster.Placement) {
 			nodes := make([]uint32, len(p.Takings))
 			for i, take := range p.Takings {
@@ -120,7 +122,7 @@ func (s *simulated) live(t *rapid.T, path string) []ran {
 		if err := tx.Configure("overdue", "finish"); err != nil {
 			return err
 		}
-		return tx.Configure("policy", s.policy.String())
+		return errors.Join(tx.Configure("policy", s.policy.String()), tx.Configure("slack", fmt.Sprint(s.slack)))
 	})
 	if err == nil {
 		l.db, err = Open(path, opt)
@@ -172,7 +174,7 @@ func (l *live) Ended(job int32, now int64) error {
 // cycle lets something happen, and makes a cycle. What it decides the replay is told.
 func (l *live) cycle(now int64, event func(tx *Tx) error) error {
 	l.clock.t = now
-	spec := CycleSpec{Backfill: []Backfill{backfill.FCFS: FCFS, backfill.EASY: EASY, backfill.Conservative: Conservative}[l.backfill]}
+	spec := CycleSpec{Backfill: []Backfill{backfill.FCFS: FCFS, backfill.EASY: EASY, backfill.Conservative: Conservative, backfill.Relaxed: Relaxed}[l.backfill]}
 	return l.db.Update(func(tx *Tx) error {
 		if err := event(tx); err != nil {
 			return err

@@ -451,7 +451,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
 	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
-	j.Comment = next.Comment
+	j.Comment, j.Promised, j.Earliest = next.Comment, 0, 0
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
 	if err := ws.loaded.book.Kept(j, had); err != nil {
 		return err

@@ -44,7 +44,7 @@ func cycleVerb() *verb {
 			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
 			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy or conservative (the setting backfill)"},
+			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy, conservative or relaxed (the setting backfill)"},
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
 			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
 			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
@@ -132,7 +132,7 @@ func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {
 	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
 		return spec, usagef("--backfill: %w", err)
 	}
-	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill == store.FCFS || spec.Backfill == store.Conservative) {
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet && spec.Backfill != store.EASY) {
 		return spec, usagef("--depth is for easy, and 1 or more")
 	}
 	spec.WidestFirst = c.Bool("widest")

@@ -42,7 +42,7 @@ func reportVerb() *verb {
 // trendFlags say what is to be made of what jobs did over time.
 func trendFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class or queue"},
+		&cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class, queue or size"},
 		&cli.StringFlag{Name: "svg", Usage: "draw utilisation, queue length and waits over time into `FILE` as SVG, - for standard output"},
 		&cli.StringFlag{Name: "series", Usage: "write them into `FILE` as CSV, - for standard output"},
 	}
@@ -159,13 +159,15 @@ func (r *runner) writeTrends(c *cli.Context, s *trends.Series, title string) (bo
 func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err error) {
 	what = "user"
 	if c.IsSet("by") {
-		if what, err = verbs.OneOf(c, "by", "user", "class", "queue"); err != nil {
+		if what, err = verbs.OneOf(c, "by", "user", "class", "queue", "size"); err != nil {
 			return nil, "", err
 		}
 	}
 	switch what {
 	case "class":
 		return func(j *trends.Job) string { return j.Class }, what, nil
+	case "size":
+		return trends.Size, what, nil
 	case "queue":
 		return func(j *trends.Job) string { return j.Queue }, what, nil
 	}

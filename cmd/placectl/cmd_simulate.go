@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -34,13 +36,17 @@ func simulateVerb() *verb {
 			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
 			"With --preempt there is how often jobs made way (preempted) and the core hours that were lost; a job waits until\n" +
 			"it starts for the last time. None is stopped in its first 10 min, nor more than 3 times.\n" +
-			"With --by the waits and slowdowns of each user, class or queue, in percentiles, behind curves over time, instead.\n" +
+			"With --by the waits and slowdowns of each user, class, queue or size in cpus, in percentiles, behind curves over time,\n" +
+			"instead. With --compare the share of jobs that start more than 4 h later than under the first policy is there\n" +
+			"(later_4h, in per cent), and of relaxed how many jobs were promised a start, how many used some of the slack, and\n" +
+			"how many promises were broken.\n" +
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
 		Flags: append([]cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (those the trace names)"},
-			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY`: fcfs, easy or conservative"},
-			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy"},
+			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY`: fcfs, easy, conservative or relaxed"},
+			&cli.StringFlag{Name: "slack", Usage: "with --policy relaxed: the first job is promised a start `X` times its requested time after its earliest (1)"},
+			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,relaxed:0.5; with --by the mean waits under each"},
 			&cli.StringFlag{Name: "nodes", Usage: "on the nodes of `FILE`, as node import reads it, or lines of " + nodefile.MachineFields},
 			unitFlag(),
 			&cli.StringFlag{Category: "its nodes", Name: "node-policy", Usage: "which of the `NODES` that could serve a job it gets: as --policy of placectl place (firstavailable)"},
@@ -54,7 +60,8 @@ func simulateVerb() *verb {
 			&cli.StringFlag{Category: "files", Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes who had which node when, too"},
 		}, trendFlags()...),
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
-			"placectl simulate KTH-SP2.swf.gz --compare fcfs,easy,conservative\n" +
+			"placectl simulate KTH-SP2.swf.gz --compare easy,conservative,relaxed\n" +
+			"placectl simulate KTH-SP2.swf.gz --compare easy,relaxed:0.5 --by size\n" +
 			"placectl simulate KTH-SP2.swf.gz --by user --svg trace.svg --series trace.csv\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
@@ -89,7 +96,7 @@ func (r *runner) simulate(c *cli.Context) error {
 		{"out", o.Out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
 		{"gantt", o.Gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
 		{"svg", c.String("svg"), func() []byte {
-			return t.Series(runs[0]).SVG(shownFile(o.Trace)+" under "+runs[0].Policy.String(), r.loc)
+			return t.Series(runs[0]).SVG(shownFile(o.Trace)+" under "+runs[0].Rule.String(), r.loc)
 		}},
 		{"series", c.String("series"), func() []byte { return t.Series(runs[0]).AppendCSV(nil) }},
 		{"html", c.String("html"), func() []byte { page, _ := t.Page(runs[0]).HTML(); return page }},
@@ -109,11 +116,27 @@ func (r *runner) simulate(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		if o.Compare {
+			return r.printCompared(what, runs, t.Compare(runs, of))
+		}
 		return r.printTrends(t.Series(runs[0]), what, trends.Waits(t.Trends(runs[0]), of))
 	}
-	p := r.printer(t.Result(!o.Compare))
-	for _, run := range runs {
-		p.Row(t.Row(run)...)
+	p := r.printer(t.Result(o.Policies, !o.Compare))
+	for i := range runs {
+		p.Row(t.Row(runs, i, !o.Compare)...)
+	}
+	return p.Close()
+}
+
+// printCompared prints the mean waits under several policies, and how they differ from those
+// under the first.
+func (r *runner) printCompared(what string, runs []*simulate.Run, groups []simulate.Compared) error {
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "policy"},
+		{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}}})
+	for _, g := range groups {
+		for i, w := range g.Waits {
+			p.Row(what, output.OrNil(g.Name), g.Jobs, runs[i].Rule.String(), time.Duration(w)*time.Second, time.Duration(w-g.Waits[0])*time.Second)
+		}
 	}
 	return p.Close()
 }
@@ -154,7 +177,7 @@ func (r *runner) readTrace(o *simulate.Asked) (*simulate.Trace, error) {
 }
 
 // replay simulates the policies one after the other.
-func (r *runner) replay(t *simulate.Trace, policies []backfill.Policy) ([]*simulate.Run, error) {
+func (r *runner) replay(t *simulate.Trace, policies []simulate.Rule) ([]*simulate.Run, error) {
 	const step = 256 // starts between looks at the clock and at an interrupt
 	bar := r.progress("simulating: jobs", int64(t.Jobs()*len(policies)))
 	defer bar.Done()

@@ -48,7 +48,7 @@ func supposeFlags(heading string) []cli.Flag {
 		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
 		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
 		&cli.StringFlag{Category: heading, Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
-		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "with `B`: fcfs, easy or conservative"},
+		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "with `B`: fcfs, easy, conservative or relaxed"},
 		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "for so long, `D` (7d)"},
 	}
 }

@@ -91,6 +91,7 @@ var Job = []Attribute{
 	{"retry_of", Number, false, "the job that it does once more"},
 	{"line", Text, false, "the line of submit --each that it is for"},
 	{"comment", Text, false, "a word of its user"},
+	{"promised", Time, false, "the latest start that it was promised, with backfill relaxed"},
 	{"directory", Text, false, "where its command runs"},
 	{"script", Text, false, "the first line of its script"},
 	{"script_size", Size, false, "how long the script is"},

@@ -44,6 +44,9 @@ func (p *Pass) found(k *kind, start int64) {
 // of them fits a node on which room was made.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
+	if j.Promised > 0 && !p.spec.Relaxed {
+		return from, nil // its plan is later than it could be
+	}
 	if !p.freed.Any && p.freed.Nodes.IsEmpty() {
 		return j.Start, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
 )
 
 // With relaxed backfilling a job that becomes the first and does not fit is planned once, later
@@ -89,8 +90,10 @@ func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pla
 }
 
 // claimInOrder gives those of the jobs that a limit keeps now their claims, in the order of the
-// queue, before they go shortest first.
+// queue, before they go shortest first. One behind a job that its limits do not keep has to wait
+// until that has had its turn.
 func (p *Pass) claimInOrder(rest []*Job) error {
+	open := make(map[*limits.Counter]bool) // of jobs that no limit keeps
 	for _, j := range rest {
 		if j.Planned || j.Begin > p.now {
 			continue
@@ -99,7 +102,7 @@ func (p *Pass) claimInOrder(rest []*Job) error {
 		if err != nil {
 			return err
 		}
-		if k.refused != nil || len(k.Demands) == 0 || len(k.Demands.Kept(p.now, k.Duration)) == 0 {
+		if k.refused != nil || len(k.Demands) == 0 || p.settled(k, j) && k.never() {
 			continue
 		}
 		if allowed, err := p.host.MayStart(j); !allowed || err != nil {
@@ -108,7 +111,14 @@ func (p *Pass) claimInOrder(rest []*Job) error {
 			}
 			continue
 		}
-		if p.settled(k, j) && k.never() {
+		refusing := k.Demands.Kept(p.now, k.Duration)
+		if len(refusing) == 0 {
+			for _, d := range k.Demands {
+				open[d.Counter] = true
+			}
+			continue
+		}
+		if slices.ContainsFunc(refusing, func(d limits.Demand) bool { return open[d.Counter] }) {
 			continue
 		}
 		if _, err := p.waitsForLimit(j, k); err != nil {

@@ -120,6 +120,9 @@ type Job struct {
 	Line    string // of submit --each: the line that it is for, "" for none
 	Comment string // a word of its user, "" for none
 	Paused  bool   // its processes have been sent STOP and not CONT since
+
+	Promised int64 // the latest start that relaxed backfilling has promised it, 0 for none
+	Earliest int64 // the earliest start that it had then, by walltimes asked for
 }
 
 // JobDevices are the devices that a job has of a resource of a node, by their position

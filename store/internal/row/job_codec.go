@@ -116,7 +116,7 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment
+		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
 	}
@@ -158,6 +158,10 @@ func restFields(f *Fields, j *Job) {
 	}
 	if further&moreComment != 0 {
 		f.Text("comment", &j.Comment)
+	}
+	if further&morePromised != 0 {
+		f.At("promised", &j.Promised, Wish)
+		f.At("earliest", &j.Earliest, Wish)
 	}
 	if further&moreSignature != 0 {
 		f.Blob("signature", &j.Signature)
@@ -295,6 +299,7 @@ const (
 	moreLine
 	morePaused // nothing follows
 	moreComment
+	morePromised
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -322,6 +327,7 @@ func (j *Job) tail() (parts byte, further uint64) {
 	more(moreLine, j.Line != "")
 	more(morePaused, j.Paused)
 	more(moreComment, j.Comment != "")
+	more(morePromised, j.Promised != 0 || j.Earliest != 0)
 	is(tailMore, further != 0)
 	return parts, further
 }

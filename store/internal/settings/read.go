@@ -41,6 +41,14 @@ func Count(v string, most int, to *int) (err error) {
 	return nil
 }
 
+// Factor reads a number, which need not be whole, from 0 up to a limit.
+func Factor(v string, most float64, to *float64) (err error) {
+	if *to, err = strconv.ParseFloat(v, 64); err != nil || !(*to >= 0 && *to <= most) {
+		return fmt.Errorf("%q is not a number from 0 to %v", v, most)
+	}
+	return nil
+}
+
 // Between reads a number within bounds.
 func Between(v string, least, most int64, to *int64) (err error) {
 	if *to, err = strconv.ParseInt(v, 10, 64); err != nil || *to < least || *to > most {

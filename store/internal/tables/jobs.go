@@ -86,6 +86,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		numberColumn("retry_of", "", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
 		text("line", func(j *row.Job) string { return j.Line }),
 		text("comment", func(j *row.Job) string { return j.Comment }),
+		timeColumn("promised", "", func(r *jobCursor) int64 { return r.job().Promised }),
 	}}
 	for i := range t.columns {
 		t.columns[i].Doc = attribute.Of(attribute.Job, t.columns[i].Name).Doc

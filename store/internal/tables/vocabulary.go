@@ -12,7 +12,7 @@ import (
 
 // EventWords are what events are called.
 var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "signal", "again", "requeue", "hook",
-	"ending", "preempt", "note", "end", "fail", "cancel", "node", "device", "reservation"}
+	"ending", "preempt", "note", "end", "fail", "cancel", "promise", "node", "device", "reservation"}
 
 // wordColumn is a column that has one of a few words, NULL for none: a word besides
 // those cannot be meant.

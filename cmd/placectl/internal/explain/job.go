@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -116,6 +117,8 @@ func (p *page) jobStands(j *store.Job) string {
 		return "running, for another " + in(j.End)
 	case j.State != store.JobReserved:
 		return "ended"
+	case !j.Promised.IsZero():
+		return p.promised(j)
 	case len(p.ex.WaitsFor) > 0:
 		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(nouns.OwnersOf(p.ex.WaitsFor).Names())
 	case len(p.ex.Ahead) > 0:
@@ -124,10 +127,19 @@ func (p *page) jobStands(j *store.Job) string {
 	return "planned: starts in " + in(j.Start) + "; its nodes are free, and kept for it"
 }
 
+// promised is by when relaxed backfilling lets a job start, and what that follows from.
+func (p *page) promised(j *store.Job) string {
+	slack := j.Promised.Sub(j.Earliest).Seconds() / j.Walltime.Seconds()
+	return "promised by " + p.at(j.Promised.Unix()) + " (" + p.at(j.Earliest.Unix()) + " by asked walltimes, slack " +
+		strconv.FormatFloat(math.Round(slack*100)/100, 'f', -1, 64) + "), and starts sooner if it fits"
+}
+
 type jobObject struct {
 	Job          uint64  `json:"job"`
 	State        string  `json:"state"`
 	Reason       *string `json:"reason"`
+	Promised     *string `json:"promised,omitempty"` // the latest start that relaxed backfilling has promised it
+	Earliest     *string `json:"earliest,omitempty"` // the earliest start that it had then
 	*queueObject         // of one that waits without a plan
 
 	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
@@ -176,6 +188,10 @@ func (p *page) jobObject() any {
 		reason = p.ex.Queue.Reason
 	}
 	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
+	if promised := p.ex.Job.Promised; !promised.IsZero() && p.ex.Job.State == store.JobReserved {
+		latest, earliest := string(text.AppendRFC3339(nil, promised.Unix())), string(text.AppendRFC3339(nil, p.ex.Job.Earliest.Unix()))
+		o.Promised, o.Earliest = &latest, &earliest
+	}
 	priority, terms := p.ex.Priority, p.ex.Terms
 	if q := p.ex.Queue; q != nil {
 		priority, terms = q.Priority, q.Terms

@@ -47,8 +47,8 @@ func TestWagapOnNodes(t *testing.T) {
 	if testing.Short() {
 		tr.jobs, tr.asks, tr.numbers = tr.jobs[:8000], tr.asks[:8000], tr.numbers[:8000]
 	}
-	for p := backfill.FCFS; p <= backfill.Conservative; p++ {
-		run, err := tr.Run(p, nil)
+	for p := backfill.FCFS; p <= backfill.Relaxed; p++ {
+		run, err := tr.Run(Rule{Policy: p, Slack: 1}, nil)
 		if err != nil {
 			t.Fatal(p, err)
 		}

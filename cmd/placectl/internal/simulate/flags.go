@@ -9,7 +9,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/fairshare"
@@ -29,7 +28,7 @@ type Flags interface {
 type Asked struct {
 	Trace     string
 	Procs     int64 // 0 for what the trace says
-	Policies  []backfill.Policy
+	Policies  []Rule
 	Compare   bool // the policies are rows of one answer
 	Requested bool
 	Out       string // the file of starts, "" for none
@@ -53,19 +52,29 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 		flag, words = "compare", strings.Split(c.String("compare"), ",")
 	}
 	for _, word := range words {
-		p := slices.Index(backfill.PolicyNames(), word)
-		if p < 0 {
-			return nil, usage.Errorf("%s: %w", "--"+flag, text.NotOneOf(word, backfill.PolicyNames()))
+		r, err := ParseRule(word)
+		if err != nil {
+			return nil, usage.Errorf("%s: %w", "--"+flag, err)
 		}
-		o.Policies = append(o.Policies, backfill.Policy(p))
+		o.Policies = append(o.Policies, r)
+	}
+	if c.IsSet("slack") {
+		slack, err := ParseSlack(c.String("slack"))
+		switch {
+		case err != nil:
+			return nil, usage.Errorf("--slack: %w", err)
+		case o.Compare || o.Policies[0].Policy != backfill.Relaxed:
+			return nil, usage.Errorf("--slack is for --policy relaxed; with --compare write relaxed:%s", c.String("slack"))
+		}
+		o.Policies[0].Slack = slack
 	}
 	switch {
 	case o.Compare && c.IsSet("out"):
 		return nil, usage.Errorf("--out is of one policy; name it with --policy instead of --compare")
 	case o.Compare && c.IsSet("gantt"):
 		return nil, usage.Errorf("--gantt is of one policy; name it with --policy instead of --compare")
-	case o.Compare && (c.IsSet("by") || c.IsSet("svg") || c.IsSet("series") || c.IsSet("html")):
-		return nil, usage.Errorf("--by, --svg, --series and --html are of one policy; name it with --policy instead of --compare")
+	case o.Compare && (c.IsSet("svg") || c.IsSet("series") || c.IsSet("html")):
+		return nil, usage.Errorf("--svg, --series and --html are of one policy; name it with --policy instead of --compare")
 	case c.IsSet("svg") && c.String("svg") == "" || c.IsSet("series") && c.String("series") == "" || c.IsSet("html") && c.String("html") == "":
 		return nil, usage.Errorf("--svg, --series or --html is empty; name a file, or - for standard output")
 	case c.IsSet("out") && o.Out == "":
@@ -149,8 +158,10 @@ func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (
 	switch err := CheckRequestor(by); {
 	case err != nil:
 		return usage.Errorf("--shares: %w", err)
-	case slices.Contains(o.Policies, backfill.Conservative):
+	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }):
 		return usage.Errorf("--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
+	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Relaxed }):
+		return usage.Errorf("--shares goes with fcfs and easy; relaxed promises a start, which shares would take back")
 	}
 	if !c.IsSet("class") {
 		if settings, err = known(); err != nil {

@@ -3,31 +3,65 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 )
 
-// Result is the answer that has a row for each run: see Row. Record says that there is one.
-func (t *Trace) Result(record bool) output.Result {
+// Result is the answer that has a row for each run under some rules: see Row. Record says that
+// there is one.
+func (t *Trace) Result(rules []Rule, record bool) output.Result {
 	res := output.Result{Record: record, Many: true, Columns: []output.Column{{Name: "policy"},
 		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Number}, {Name: "avg_slowdown", Kind: output.Number},
 		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number}, {Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
 	res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true},
 		output.Column{Name: "preempted", Kind: output.Integer, Detail: t.ranks == nil}, output.Column{Name: "lost", Kind: output.Number, Detail: true},
 		output.Column{Name: "classes", Kind: output.Object, Detail: true, Required: true})
+	promises := slices.ContainsFunc(rules, Rule.promise)
+	res.Columns = append(res.Columns, output.Column{Name: "p99_wait", Kind: output.Duration, Detail: true}, output.Column{Name: "later_4h", Kind: output.Number, Detail: record},
+		output.Column{Name: "promised", Kind: output.Integer, Detail: !promises}, output.Column{Name: "slack_used", Kind: output.Integer, Detail: !promises}, output.Column{Name: "broken", Kind: output.Integer, Detail: !promises})
 	return res
 }
 
-// Row is the row of a run.
-func (t *Trace) Row(run *Run) []any {
+// promise reports whether jobs are promised a start by a rule.
+func (r Rule) promise() bool { return r.Policy == backfill.Relaxed }
+
+// fourHours is how much later than under the first policy of a comparison counts.
+const fourHours = 4 * 3600
+
+// laterThan is how many of a hundred jobs start more than four hours later than in another run.
+func (run *Run) laterThan(first *Run) float64 {
+	n := 0
+	for i, at := range run.starts {
+		if at > first.starts[i]+fourHours {
+			n++
+		}
+	}
+	return math.Round(1e4*float64(n)/float64(len(run.starts))) / 100
+}
+
+// p99 is the wait that one of a hundred jobs exceeds.
+func (t *Trace) p99(run *Run) int64 {
+	waits := make([]int64, len(t.jobs))
+	for i, j := range t.jobs {
+		waits[i] = run.starts[i] - j.Submit
+	}
+	slices.Sort(waits)
+	return waits[(len(waits)*99+99)/100-1]
+}
+
+// Row is the row of the i-th of some runs, which the answer is about.
+func (t *Trace) Row(runs []*Run, i int, record bool) []any {
+	run := runs[i]
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
-	row := []any{run.Policy.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}
+	row := []any{run.Rule.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}
 	var nodes, policy, cut, given, classes any
 	if t.cluster != nil {
 		nodes, policy = len(t.cluster.nodes), t.cluster.policy.String()
@@ -42,7 +76,38 @@ func (t *Trace) Row(run *Run) []any {
 	if t.shares != nil {
 		classes = t.shares.classes(t, run)
 	}
-	return append(row, nodes, policy, cut, given, classes)
+	var later, made, used, broken any
+	if !record {
+		later = run.laterThan(runs[0])
+	}
+	if p := run.promises; run.Rule.promise() {
+		made, used, broken = p.Made, p.Used, p.Broken
+	}
+	return append(row, nodes, policy, cut, given, classes, t.p99(run), later, made, used, broken)
+}
+
+// Compared is the mean wait, in seconds, of some jobs in each of several runs.
+type Compared struct {
+	Name  string
+	Jobs  int
+	Waits []float64
+}
+
+// Compare sums up runs by what of tells of jobs; the group with the most jobs comes first.
+func (t *Trace) Compare(runs []*Run, of func(*trends.Job) string) (list []Compared) {
+	places := make(map[string]int)
+	for n, run := range runs {
+		for _, g := range trends.Waits(t.Trends(run), of) {
+			at, known := places[g.Name]
+			if !known {
+				at = len(list)
+				places[g.Name] = at
+				list = append(list, Compared{Name: g.Name, Jobs: g.Jobs, Waits: make([]float64, len(runs))})
+			}
+			list[at].Waits[n] = g.Wait.Mean
+		}
+	}
+	return list
 }
 
 // AppendStarts appends CSV of whole numbers, with the columns that predictsim's
@@ -82,7 +147,7 @@ func (t *Trace) SVG(run *Run, zone *time.Location) []byte {
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
 	first := t.first()
 	g := t.gantt(run)
-	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", t.name, run.Policy, text.Plural(s.Jobs, "job"), 100*s.Utilisation)
+	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", t.name, run.Rule, text.Plural(s.Jobs, "job"), 100*s.Utilisation)
 	w := g.Window(time.Unix(first, 0), time.Unix(max(first+s.Makespan, first+1), 0))
 	return g.SVG(w, &chart.Options{Width: svgWidth, Zone: zone})
 }

@@ -1,17 +1,67 @@
 package simulate
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
 	"github.com/placectl/placectl/placer/preempt"
 )
 
+// Rule is a policy, with the slack of its promises where that is relaxed.
+type Rule struct {
+	backfill.Policy
+	Slack float64
+}
+
+// ParseRule reads the name of a policy, which may have a slack behind it: relaxed:0.5.
+func ParseRule(word string) (Rule, error) {
+	name, slack, has := strings.Cut(word, ":")
+	p := slices.Index(backfill.PolicyNames(), name)
+	if p < 0 {
+		return Rule{}, text.NotOneOf(name, backfill.PolicyNames())
+	}
+	r := Rule{backfill.Policy(p), backfill.DefaultSlack}
+	if !has {
+		return r, nil
+	}
+	if r.Policy != backfill.Relaxed {
+		return Rule{}, fmt.Errorf("%s has no slack; only relaxed has", text.Quoted(name))
+	}
+	var err error
+	r.Slack, err = ParseSlack(slack)
+	return r, err
+}
+
+// ParseSlack reads a slack, in walltimes.
+func ParseSlack(word string) (slack float64, err error) {
+	if slack, err = strconv.ParseFloat(word, 64); err != nil || !(slack >= 0 && slack <= mostSlack) {
+		return 0, fmt.Errorf("%s is not a number from 0 to %d", text.Quoted(word), mostSlack)
+	}
+	return slack, nil
+}
+
+// mostSlack bounds a slack, as the setting does.
+const mostSlack = 100
+
+func (r Rule) String() string {
+	if r.Policy == backfill.Relaxed && r.Slack != backfill.DefaultSlack {
+		return r.Policy.String() + ":" + strconv.FormatFloat(r.Slack, 'f', -1, 64)
+	}
+	return r.Policy.String()
+}
+
 // Run is what came of a policy.
 type Run struct {
-	Policy backfill.Policy
-	starts []int64              // of each job
-	placed []*cluster.Placement // of each job, nil where processors were counted
-	cut    []cut                // by rules of who makes way
+	Rule
+	promises backfill.Promises
+	starts   []int64              // of each job
+	placed   []*cluster.Placement // of each job, nil where processors were counted
+	cut      []cut                // by rules of who makes way
 }
 
 // cut is a part of a run that came to nothing: its job made way at an instant.
@@ -21,15 +71,17 @@ type cut struct {
 }
 
 // Run replays the log under a policy, told of jobs that have started so far; its error ends the run.
-func (t *Trace) Run(p backfill.Policy, progress func(started int) error) (run *Run, err error) {
-	run = &Run{Policy: p}
+func (t *Trace) Run(r Rule, progress func(started int) error) (run *Run, err error) {
+	run = &Run{Rule: r}
 	if t.cluster != nil {
 		return run, t.onNodes(run, progress)
 	}
 	if t.shares != nil {
-		run.starts, err = backfill.RunShared(t.procs, t.shares.gate(t), t.jobs, p, progress)
+		run.starts, err = backfill.RunShared(t.procs, t.shares.gate(t), t.jobs, r.Policy, progress)
+	} else if r.Policy == backfill.Relaxed {
+		run.starts, run.promises, err = backfill.RunRelaxed(t.procs, t.jobs, r.Slack, progress)
 	} else {
-		run.starts, err = backfill.Run(t.procs, t.jobs, p, progress)
+		run.starts, err = backfill.Run(t.procs, t.jobs, r.Policy, progress)
 	}
 	return run, err
 }
@@ -40,9 +92,11 @@ func (t *Trace) onNodes(run *Run, progress func(int) error) error {
 	if err != nil {
 		return err
 	}
+	promised := make(map[int32]backfill.Promise)
 	run.placed = make([]*cluster.Placement, len(t.jobs))
-	log := &cluster.Log{Jobs: t.jobs, Asks: t.asks, Policy: run.Policy, Progress: progress,
-		Placed: func(p *cluster.Placement) { run.placed[p.Owner] = p }}
+	log := &cluster.Log{Jobs: t.jobs, Asks: t.asks, Policy: run.Policy, Slack: run.Slack, Progress: progress,
+		Promised: func(job int32, p backfill.Promise) { promised[job] = p },
+		Placed:   func(p *cluster.Placement) { run.placed[p.Owner] = p }}
 	var gate *shareGate
 	if t.shares != nil {
 		gate = t.shares.gate(t)
@@ -51,7 +105,9 @@ func (t *Trace) onNodes(run *Run, progress func(int) error) error {
 	if t.ranks != nil {
 		log.Preemption = t.preemption(run, gate)
 	}
-	run.starts, err = cluster.Replay(c, log)
+	if run.starts, err = cluster.Replay(c, log); err == nil {
+		run.promises = backfill.CountPromises(promised, run.starts)
+	}
 	return err
 }
 

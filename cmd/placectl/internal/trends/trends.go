@@ -5,6 +5,7 @@ package trends
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -155,4 +156,19 @@ func spreadOf(values []float64) Spread {
 		sum += v
 	}
 	return Spread{sum / float64(len(values)), rank(50), rank(90), rank(99), values[len(values)-1]}
+}
+
+// Size is how many cpus a job has, in steps: 1, 2-4, 5-16, 17-64, and so on.
+func Size(j *Job) string { return SizeOf(j.CPUs) }
+
+// SizeOf is the step of a number of cpus.
+func SizeOf(cpus int64) string {
+	if cpus <= 1 {
+		return "1"
+	}
+	most := int64(4)
+	for cpus > most && most < math.MaxInt64/4 {
+		most *= 4
+	}
+	return strconv.FormatInt(most/4+1, 10) + "-" + strconv.FormatInt(most, 10)
 }
