@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
@@ -15,6 +17,7 @@ type Played struct {
 	Job    uint64
 	User   string
 	Class  string // the one that it named, else that of its user
+	CPUs   int64  // that it asked for
 	Submit time.Time
 	Start  time.Time // zero: not before the end of the play
 }
@@ -81,7 +84,11 @@ func (p *play) prepare() (list []Played, err error) {
 				return err
 			}
 		}
-		list = append(list, Played{Job: j.ID, User: j.User, Class: class, Submit: instant(j.Submit)})
+		cpus, err := tx.cpusOf(j)
+		if err != nil {
+			return err
+		}
+		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: instant(j.Submit)})
 		p.started[j.ID] = 0
 		j.Attended, j.Attendant = false, nil
 		return tx.putJob(j, j.State)
@@ -98,6 +105,24 @@ func (p *play) prepare() (list []Played, err error) {
 		}
 		return tx.putJob(j, j.State)
 	}, JobRunning)
+}
+
+// cpusOf is how many cpus a job asks for, 0 where its request is not understood any more.
+func (tx *Tx) cpusOf(j *row.Job) (int64, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return 0, err
+	}
+	spec, err := placer.Parse(defs, placer.Request{Select: j.Select, Place: j.Place})
+	if err != nil {
+		return 0, passOver(err)
+	}
+	for _, w := range spec.Totals(defs) {
+		if w.Res == index.NCPUs {
+			return w.Value.Num, nil
+		}
+	}
+	return 0, nil
 }
 
 // step does what there is to do at an instant, and returns how many jobs have started that

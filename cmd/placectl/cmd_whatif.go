@@ -11,6 +11,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/preempt"
@@ -27,12 +29,16 @@ func whatifVerb() *verb {
 		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
 			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
-			"waiting: it works on a copy.",
-		Flags:  supposeFlags(""),
-		Access: verbs.Reads,
-		Alone:  true,
+			"waiting: it works on a copy. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
+			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
+			"under the first.",
+		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, with what else is to be changed"}),
+		Exclusive: []string{"backfill compare"},
+		Access:    verbs.Reads,
+		Alone:     true,
 		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
 			"placectl whatif --drop n7 --backfill conservative\n" +
+			"placectl whatif --compare easy,conservative,relaxed\n" +
 			"placectl whatif --limit 'user:* ncpus=64'\n" +
 			"placectl whatif --priority 'PRIORITY + 10*XFACTOR'",
 		Run: (*runner).whatif,
@@ -57,6 +63,9 @@ func supposeFlags(heading string) []cli.Flag {
 const defaultHorizon = 7 * 24 * time.Hour
 
 func (r *runner) whatif(c *cli.Context) error {
+	if c.IsSet("compare") {
+		return r.whatifCompared(c)
+	}
 	list, err := r.supposed(c)
 	if err != nil {
 		return err
@@ -70,17 +79,74 @@ func (r *runner) whatif(c *cli.Context) error {
 	return p.Close()
 }
 
-// supposed plays the queue forward as it is, and with what the flags say, and compares.
-func (r *runner) supposed(c *cli.Context) ([]daily.Supposed, error) {
+// whatifCompared plays the queue forward under several kinds of backfilling.
+func (r *runner) whatifCompared(c *cli.Context) error {
+	horizon, err := r.horizon(c)
+	if err != nil {
+		return err
+	}
+	var rules []simulate.Rule
+	for _, word := range strings.Split(c.String("compare"), ",") {
+		rule, err := simulate.ParseRule(word)
+		if err != nil {
+			return usagef("--compare: %w", err)
+		}
+		rules = append(rules, rule)
+	}
+	db, done, err := r.scratchCopy()
+	if err != nil {
+		return err
+	}
+	defer done()
+	var plays [][]store.Played
+	var until time.Time
+	for _, rule := range rules {
+		spec := store.CycleSpec{}
+		if spec.Backfill, err = store.ParseBackfill(rule.Policy.String()); err != nil {
+			return err
+		}
+		var list []store.Played
+		list, until, err = r.played(db, horizon, spec, func(tx *store.Tx) error {
+			if err := tx.Configure("slack", fmt.Sprint(rule.Slack)); err != nil {
+				return err
+			}
+			return r.suppose(tx, c)
+		})
+		if err != nil {
+			return err
+		}
+		plays = append(plays, list)
+	}
+	p := r.printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "backfill"},
+		{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}, {Name: "late", Kind: output.Integer}}})
+	for _, w := range daily.WaitsByRule(plays, until, trends.SizeOf) {
+		for i, rule := range rules {
+			p.Row(w.Of, output.OrNil(w.Name), w.Jobs, rule.String(), w.Means[i], w.Means[i]-w.Means[0], w.Late[i])
+		}
+	}
+	return p.Close()
+}
+
+// horizon is for how long the queue is played.
+func (r *runner) horizon(c *cli.Context) (time.Duration, error) {
 	horizon, err := r.duration(c, "horizon")
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if !c.IsSet("horizon") {
 		horizon = defaultHorizon
 	}
 	if horizon <= 0 {
-		return nil, usagef("--horizon: it must be more than 0")
+		return 0, usagef("--horizon: it must be more than 0")
+	}
+	return horizon, nil
+}
+
+// supposed plays the queue forward as it is, and with what the flags say, and compares.
+func (r *runner) supposed(c *cli.Context) ([]daily.Supposed, error) {
+	horizon, err := r.horizon(c)
+	if err != nil {
+		return nil, err
 	}
 	var other store.CycleSpec
 	if other.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {

@@ -65,6 +65,7 @@ view set v "SELECT 1" --dry-run
 whatif --drop=n[1-4]
 whatif --limit="all running=0"
 whatif --backfill=fcfs
+whatif --compare=easy,relaxed
 whatif --horizon=1h
 whatif --add="z1 like n1"
 view rm gpus --dry-run
@@ -294,6 +295,7 @@ simulate @/trace.swf --procs=4 --svg=@/x.svg
 simulate @/trace.swf --procs=4 --series=@/x.csv
 simulate @/trace.swf --procs=4 --html=@/x.html
 simulate @/trace.swf --procs=4 --compare=fcfs,easy
+:: simulate @/trace.swf --procs=4 --slack=2
 simulate @/trace.swf --nodes=@/simple.csv
 simulate @/trace.swf --nodes=@/sizes.csv --unit=gb
 :: simulate @/trace.swf --unit=gb

@@ -70,3 +70,51 @@ func (g *Supposed) take(play int, j store.Played, until time.Time) {
 func (g *Supposed) mean(sum time.Duration) time.Duration {
 	return (sum / time.Duration(max(1, g.Jobs))).Truncate(time.Second)
 }
+
+// WaitsUnder are the mean waits of some of those who wait under several rules, to the second.
+type WaitsUnder struct {
+	Of, Name string // all, class, user or size, and which
+	Jobs     int
+	Means    []time.Duration // by rule
+	Late     []int           // how many have not started by then
+}
+
+// WaitsByRule sums up plays of a queue until an instant, one for each rule. Who has not started
+// counts as having waited until then.
+func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) string) []WaitsUnder {
+	groups := make(map[[2]string]*WaitsUnder)
+	for i, list := range plays {
+		for _, j := range list {
+			for _, key := range [][2]string{{"all", ""}, {"class", j.Class}, {"user", j.User}, {"size", size(j.CPUs)}} {
+				g := groups[key]
+				if g == nil {
+					g = &WaitsUnder{Of: key[0], Name: key[1], Means: make([]time.Duration, len(plays)), Late: make([]int, len(plays))}
+					groups[key] = g
+				}
+				if i == 0 {
+					g.Jobs++
+				}
+				start := j.Start
+				if start.IsZero() {
+					start = until
+					g.Late[i]++
+				}
+				g.Means[i] += start.Sub(j.Submit)
+			}
+		}
+	}
+	var list []WaitsUnder
+	for _, g := range groups {
+		if g.Of == "class" && g.Name == "" {
+			continue // those in no class
+		}
+		for i := range g.Means {
+			g.Means[i] = (g.Means[i] / time.Duration(max(1, g.Jobs))).Truncate(time.Second)
+		}
+		list = append(list, *g)
+	}
+	slices.SortFunc(list, func(a, b WaitsUnder) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}

@@ -138,14 +138,15 @@ type jobObject struct {
 	Job          uint64  `json:"job"`
 	State        string  `json:"state"`
 	Reason       *string `json:"reason"`
-	Promised     *string `json:"promised,omitempty"` // the latest start that relaxed backfilling has promised it
-	Earliest     *string `json:"earliest,omitempty"` // the earliest start that it had then
 	*queueObject         // of one that waits without a plan
 
 	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
 	Terms    []termObject `json:"terms,omitempty"`
 
 	Stops []stopObject `json:"would_stop,omitempty"`
+
+	Promised *string `json:"promised"` // the latest start that relaxed backfilling has promised it
+	Earliest *string `json:"earliest"` // the earliest start that it had then
 }
 
 // stopObject is a job that would be stopped for the one that is explained.
