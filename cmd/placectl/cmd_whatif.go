@@ -32,7 +32,7 @@ func whatifVerb() *verb {
 			"waiting: it works on a copy. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
 			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
 			"under the first.",
-		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, with what else is to be changed"}),
+		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, beside the other changes"}),
 		Exclusive: []string{"backfill compare"},
 		Access:    verbs.Reads,
 		Alone:     true,

@@ -152,8 +152,8 @@ func (c *conservative) fits(j backfill.Job, at int64) bool {
 }
 
 // On any nodes: nobody has more of a node than there is, nobody starts before it is
-// submitted, under conservative backfilling nobody later than it was first planned, and under
-// relaxed nobody later than promised: without slack by the earliest start that it had.
+// submitted. Under conservative backfilling no job starts later than first planned, and under
+// relaxed none later than promised: without slack by the earliest start that it had.
 func TestNothingIsTakenTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")

@@ -79,7 +79,7 @@ type WaitsUnder struct {
 	Late     []int           // how many have not started by then
 }
 
-// WaitsByRule sums up plays of a queue until an instant, one for each rule. Who has not started
+// WaitsByRule sums up plays of a queue until an instant, one for each rule. A job that has not started
 // counts as having waited until then.
 func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) string) []WaitsUnder {
 	groups := make(map[[2]string]*WaitsUnder)
