@@ -163,6 +163,7 @@ func attendVerb() *verb {
 	return &verb{
 		Name:     "attend",
 		Category: "Queue",
+		Hidden:   true,
 		Usage:    "look after the queue until there is nothing left to do",
 		May:      store.Anybody,
 		Description: "Commands that change the queue start it where start is auto, at most one for each user on a host. It makes\n" +

@@ -28,7 +28,7 @@ func doctorVerb() *verb {
 	return &verb{
 		Name:     "doctor",
 		Category: "Store",
-		Usage:    "what works here: whether this host can execute jobs of the database",
+		Usage:    "what this host has of what it takes to execute jobs",
 		May:      store.Anybody,
 		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
 			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +

@@ -24,7 +24,7 @@ func explainVerb() *verb {
 	return &verb{
 		Name:     "explain",
 		Category: "Placing",
-		Usage:    "why a request starts now or does not, and what would help; why a job is where it is",
+		Usage:    "why a job waits, or a request would, and what would help",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +

@@ -14,7 +14,7 @@ func historyVerb() *verb {
 	return &verb{
 		Name:     "history",
 		Category: "Queue",
-		Usage:    "jobs that have ended: how long they waited and ran, what they used",
+		Usage:    "jobs that have ended, and what they used",
 		May:      store.Anybody,
 		Description: "The last to end comes first: 20 of them, or all since a time. TOOK of OF is its run time against its walltime; CPU\n" +
 			"and MEM are what its processes used, where they were executed by passes of work; EXIT is its status. Jobs are kept for as long as\n" +

@@ -31,7 +31,7 @@ func (r *runner) man(*cli.Context) error {
 		"whole nodes or parts of them, and says when the next hole opens. Each command opens the file, does one thing as a\n" +
 		"whole or not at all, and goes.\n")
 	summary := verbs.NewPage(0)
-	r.verbs.Help(summary)
+	r.verbs.HelpAll(summary)
 	_, rest, _ := strings.Cut(summary.String(), "\nBEGIN WITH\n")
 	example, rest, _ := strings.Cut(rest, "\n\n")
 	list, rest, _ := strings.Cut(rest, "\nGLOBAL FLAGS")
@@ -80,7 +80,7 @@ func (r *runner) manSection(page *strings.Builder, v *verb, above string) {
 	page.WriteString(".SS placectl " + path + "\n")
 	text := verbs.NewPage(0)
 	r.verbs.HelpOf(v, text, path, true)
-	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help.\n"))
+	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help --all.\n"))
 	for _, sub := range v.Verbs {
 		r.manSection(page, sub, path)
 	}

@@ -22,7 +22,7 @@ func queryVerb() *verb {
 	return &verb{
 		Name:     "query",
 		Category: "Asking",
-		Usage:    "ask in SQL about nodes, jobs and what is planned; changes nothing",
+		Usage:    "ask in SQL about nodes, jobs and what is planned",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +

@@ -20,7 +20,7 @@ func reportVerb() *verb {
 	return &verb{
 		Name:     "report",
 		Category: "Asking",
-		Usage:    "how much was used, how many waited, how long; as a page, as pictures, as rows",
+		Usage:    "how much was used and how long jobs waited, as a page or rows",
 		May:      store.Anybody,
 		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
 			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +

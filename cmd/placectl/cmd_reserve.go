@@ -22,7 +22,7 @@ func reserveVerb() *verb {
 	return &verb{
 		Name:     "reserve",
 		Category: "Placing",
-		Usage:    "keep nodes for some jobs, or from all, for a stretch of time",
+		Usage:    "keep nodes for some jobs, or from all, for a time",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +

@@ -25,7 +25,7 @@ func runVerb() *verb {
 	return &verb{
 		Name:     "run",
 		Category: "Queue",
-		Usage:    "place a request, run a command while it holds its nodes, and give them back",
+		Usage:    "wait for a turn, and run a command here while it has its nodes",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +

@@ -23,7 +23,7 @@ func statusVerb() *verb {
 	return &verb{
 		Name:     "status",
 		Category: "Asking",
-		Usage:    "one screen: nodes, what runs, what waits, what happened lately, what is wrong",
+		Usage:    "one screen: what runs, what waits, what is wrong",
 		May:      store.Anybody,
 		Description: "What is to be looked at: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
 			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +

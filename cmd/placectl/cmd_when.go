@@ -19,7 +19,7 @@ func whenVerb() *verb {
 	return &verb{
 		Name:     "when",
 		Category: "Placing",
-		Usage:    "the earliest start of a request, or the expected one of a job that waits; changes nothing",
+		Usage:    "when a request could start, or a waiting job is expected to",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. One without a plan starts when its begin time, what it depends on,\n" +

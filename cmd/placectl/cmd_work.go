@@ -160,6 +160,7 @@ func superviseVerb() *verb {
 	return &verb{
 		Name:     "supervise",
 		Category: "Queue",
+		Hidden:   true,
 		Usage:    "execute an attempt of a job here, and report how it ended",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB.ATTEMPT", Kind: verbs.KindCommand}},

@@ -111,7 +111,7 @@ func (r *runner) usageHint(e *usage.Error) string {
 	case error(e) == verbs.ErrNoVerb:
 		p := verbs.NewPage(r.audience().width)
 		r.verbs.BeginWith(p)
-		return "usage: placectl [global flags] VERB [flags] [arguments]\n" + p.String() + "\nplacectl help lists all verbs\n"
+		return "usage: placectl [global flags] VERB [flags] [arguments]\n" + p.String() + "\nplacectl help lists the verbs of every day, help --all all of them\n"
 	case e.Verb() != "":
 		return "see: placectl help " + e.Verb() + "\n"
 	}

@@ -49,7 +49,7 @@ EXIT STATUS
   0 done; 1 failed; 2 usage; 5 not found; 6 lock not had in time; 8 file
   damaged, foreign or newer; 70 crash; 130 interrupted
 
-Global flags, and statuses in full: placectl help
+Global flags, and statuses in full: placectl help --all
 `
 	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
 		c := newCapture(strings.Fields(line)...)
@@ -89,7 +89,7 @@ FURTHER FLAGS (explained by placectl help --all keep)
 EXIT STATUS
   0 done; 1 failed; 2 usage; 70 crash; 130 interrupted
 
-Global flags, and statuses in full: placectl help
+Global flags, and statuses in full: placectl help --all
 `, "keep --help --all": `placectl keep: keep nodes
 
 USAGE
@@ -117,7 +117,7 @@ EXIT STATUS
    70  placectl has crashed: whether anything was changed is unknown
   130  interrupted
 
-Global flags are listed by placectl help.
+Global flags are listed by placectl help --all.
 `} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
@@ -130,9 +130,42 @@ Global flags are listed by placectl help.
 	}
 }
 
+// TestHelpOfEveryDay: the verbs of every day fit on a screen, each with its line; what only
+// programs call is in no list.
+func TestHelpOfEveryDay(t *testing.T) {
+	c := newCapture("help")
+	if code := c.run(); code != exit.OK {
+		t.Fatal(code, c.err.String())
+	}
+	lines := strings.Split(strings.TrimSuffix(c.out.String(), "\n"), "\n")
+	if len(lines) > 40 || slices.ContainsFunc(lines, func(line string) bool { return len(line) > 80 }) {
+		t.Errorf("%d lines, some perhaps wider than 80 columns:\n%s", len(lines), c.out.String())
+	}
+	days := make(map[int]string)
+	all := newCapture("help", "--all")
+	if code := all.run(); code != exit.OK {
+		t.Fatal(code)
+	}
+	for _, e := range c.runner().verbs {
+		if e.Day > 0 {
+			if days[e.Day] != "" {
+				t.Errorf("%s and %s have one place", e.Name, days[e.Day])
+			}
+			days[e.Day] = e.Name
+		}
+		daily, listed := strings.Contains(c.out.String(), "\n  "+e.Name+" "), strings.Contains(all.out.String(), "\n  "+e.Name+" ")
+		if hidden := e.Verb().Hidden; hidden == slices.Contains(c.runner().complete([]string{e.Name}), e.Name) {
+			t.Errorf("%s is completed: %v", e.Name, !hidden)
+		}
+		if daily != (e.Day > 0) || listed == e.Verb().Hidden {
+			t.Errorf("%s is in help: %v, in help --all: %v", e.Name, daily, listed)
+		}
+	}
+}
+
 func TestHelpOfGroups(t *testing.T) {
 	for line, wants := range map[string][]string{
-		"help":         {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
+		"help --all":   {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
 		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "; 3 not now;"},
 		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run", "; 10 done, answer lost;"},
 	} {

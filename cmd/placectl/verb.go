@@ -81,7 +81,11 @@ func (r *runner) forward(v *verb, inv invocation, c *cli.Context) error {
 func (r *runner) printHelp(inv invocation) error {
 	p := verbs.NewPage(r.audience().width)
 	if v := inv.Leaf(); v == nil {
-		r.verbs.Help(p)
+		if inv.All {
+			r.verbs.HelpAll(p)
+		} else {
+			r.verbs.Help(p)
+		}
 	} else {
 		r.verbs.HelpOf(v, p, inv.Verb(), inv.All)
 	}

@@ -12,13 +12,35 @@ import (
 // Columns at which the explanations of a list begin: of verbs, and of flags.
 const (
 	verbColumn    = 20
+	dailyColumn   = 12
 	flagColumn    = 26
 	headingColumn = 33
 )
 
-// Help writes what there is.
+const whatItIs = "placectl queues jobs and runs them on a cluster that lives in one file.\n"
+
+// Help lists the verbs of every day.
 func (l List[R]) Help(p *Page) {
-	p.WriteString("placectl places jobs on a cluster that lives in one file.\n")
+	p.WriteString(whatItIs)
+	l.BeginWith(p)
+	p.title("EVERY DAY")
+	var daily []Entry[R]
+	for _, e := range l {
+		if e.Day > 0 {
+			daily = append(daily, e)
+		}
+	}
+	slices.SortFunc(daily, func(a, b Entry[R]) int { return a.Day - b.Day })
+	for _, e := range daily {
+		p.Entry(e.Name, e.Make().Usage, dailyColumn)
+	}
+	p.WriteString("\nplacectl help VERB explains a verb. placectl help --all lists all of them, the\n" +
+		"global flags, how to write times and sizes, and the exit statuses.\n")
+}
+
+// HelpAll lists all verbs, and what holds for all of them.
+func (l List[R]) HelpAll(p *Page) {
+	p.WriteString(whatItIs)
 	p.title("USAGE")
 	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB")
 	l.BeginWith(p)
@@ -53,9 +75,7 @@ func (l List[R]) BeginWith(p *Page) {
 	p.title("BEGIN WITH")
 	p.code("placectl init --local        # this machine as a cluster of one node\n" +
 		"placectl submit -t 10m -- make test\n" +
-		"placectl work --cycle        # starts what waits, and executes it\n" +
-		"placectl status              # one screen; top is the same, live\n" +
-		"placectl explain 1           # why a job waits, and what would help")
+		"placectl logs -f 1           # its output, until it has ended")
 }
 
 // byCategory lists the verbs, those of a category together.
@@ -127,9 +147,9 @@ func (l List[R]) HelpOf(v *Verb[R], p *Page, path string, all bool) {
 	}
 	p.exitStatus(statuses, more, FindFlag(v.Flags, Key) != nil && !v.Passes, !all)
 	if all {
-		p.WriteString("\nGlobal flags are listed by placectl help.\n")
+		p.WriteString("\nGlobal flags are listed by placectl help --all.\n")
 	} else {
-		p.WriteString("\nGlobal flags, and statuses in full: placectl help\n")
+		p.WriteString("\nGlobal flags, and statuses in full: placectl help --all\n")
 	}
 }
 

@@ -65,7 +65,12 @@ func (w *walker[R]) verbNames() []string {
 	var names []string
 	v := w.Leaf()
 	if v == nil {
-		return w.list.Names()
+		for _, e := range w.list {
+			if !e.Make().Hidden {
+				names = append(names, e.Name)
+			}
+		}
+		return names
 	}
 	for _, sub := range v.Verbs {
 		if !sub.Hidden {

@@ -103,6 +103,7 @@ type Entry[R any] struct {
 	Name string // the verb's own
 	Make func() *Verb[R]
 	Also []string // how it may be called, too, as a verb of a noun: reservation rm
+	Day  int      // its place among the verbs of every day, from 1; 0: it is none of them
 	Like string   // what others call it: sbatch qsub; with the verb below it that they mean: squeue=list
 	made *Verb[R] // once a command line has named it
 }
