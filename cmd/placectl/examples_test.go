@@ -70,15 +70,16 @@ func examples(t *testing.T) []example {
 	return all
 }
 
-// markdownCode is what stands in fences, or indented by four.
+// markdownCode is what stands in fences, or indented by four, but for Python.
 func markdownCode(page string) string {
 	var b strings.Builder
-	fence := false
+	fence, python := false, false
 	for line := range strings.Lines(page) {
 		code, indented := strings.CutPrefix(line, "    ")
 		switch {
 		case strings.HasPrefix(line, "```"):
-			fence = !fence
+			fence, python = !fence, strings.TrimSpace(line) == "```python"
+		case fence && python:
 		case fence:
 			b.WriteString(line)
 		case indented:
