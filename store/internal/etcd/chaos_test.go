@@ -35,6 +35,7 @@ type writer struct {
 	tried  map[string]bool
 	late   string // how far it fell behind at most, and in which call
 	most   int
+	handed int // how many changes another has made
 }
 
 // fell notes how many entries a call has found that others have put meanwhile.
@@ -44,20 +45,45 @@ func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
 	}
 }
 
+// idBytes is how long the name of a change is: its writer, and a number.
+const idBytes = 16
+
+// changesIn are the names of the changes in an entry: of its writer, and of those whose words that
+// one has run.
+func changesIn(entry []byte) (list []string) {
+	names := entry[1:]
+	if len(entry) > pieceBytes {
+		names = names[:idBytes]
+	}
+	for id := range slices.Chunk(names, idBytes) {
+		list = append(list, string(id))
+	}
+	return list
+}
+
 // entry is one that no other is like: version, writer, number, and sometimes a lot.
 func (w *writer) entry(random *rand.Rand) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{1}, w.number)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(w.tried)))
+	w.tried[string(b[1:])] = true
 	if random.IntN(40+len(w.tried)/10) == 0 { // ever more seldom: all that there is has to find room for an hour
 		b = append(b, make([]byte, pieceBytes+random.IntN(pieceBytes))...)
 	}
-	w.tried[string(b)] = true
 	return b
 }
 
-// write appends one entry, and returns when its outcome is known or the context ends.
+// errUnknown says that it is not known whether another writer has made a change.
+var errUnknown = errors.New("not known")
+
+// write makes one change, and returns when its outcome is known or the context ends. Some it says
+// in words.
 func (w *writer) write(ctx context.Context, random *rand.Rand) error {
-	entry := w.entry(random)
+	own := w.entry(random)
+	id := own[1 : 1+idBytes]
+	var words []byte
+	if len(own) < pieceBytes && random.IntN(4) > 0 {
+		words = id
+	}
 	var place replica.Place
 	defer func() {
 		if place != nil {
@@ -65,8 +91,9 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 		}
 	}()
 	began := time.Now()
+	entry, answers := own, []replica.Answer(nil)
 	for losses := 0; ; {
-		tail, err := w.d.Append(ctx, w.at, entry, place)
+		tail, err := w.d.Append(ctx, w.at, entry, place, answers...)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -76,31 +103,57 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			return err
 		case tail == nil:
 			w.at = w.at.After(entry)
-			w.acked[string(entry)] = true
+			w.acked[string(id)] = true
 			return nil
+		case tail.Answer != nil:
+			place = nil
+			return w.answered(id, tail.Answer)
 		}
 		w.fell("an entry", began, tail)
 		mine, err := w.follow(ctx, tail, entry)
 		if mine || err != nil {
 			if mine {
-				w.acked[string(entry)] = true
+				w.acked[string(id)] = true
 			}
 			return err
 		}
-		if losses++; losses >= 2 || tail.Waiting {
-			began = time.Now()
-			for place, tail, err = w.d.Turn(ctx, place, w.at, nil); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at, nil) {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-			}
-			w.fell("a turn", began, tail)
-			if _, err := w.follow(ctx, tail, entry); err != nil {
-				return err
-			}
-			began = time.Now()
+		if losses++; losses < 2 && !tail.Waiting && words == nil {
+			continue
 		}
+		began = time.Now()
+		for place, tail, err = w.d.Turn(ctx, place, w.at, words); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at, words) {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, replica.ErrLost):
+				return errUnknown
+			}
+		}
+		if tail.Answer != nil {
+			return w.answered(id, tail.Answer)
+		}
+		w.fell("a turn", began, tail)
+		if _, err := w.follow(ctx, tail, entry); err != nil {
+			return err
+		}
+		entry, answers = slices.Clone(own), nil
+		for _, a := range tail.Asked {
+			if len(own) < pieceBytes && random.IntN(8) > 0 { // some go alone
+				entry = append(entry, a.Words...)
+				answers = append(answers, replica.Answer{Place: a.Place, Text: a.Words})
+			}
+		}
+		began = time.Now()
 	}
+}
+
+// answered notes that another writer has made a change.
+func (w *writer) answered(id, answer []byte) error {
+	if string(id) != string(answer) {
+		return fmt.Errorf("the answer %x to %x", answer, id)
+	}
+	w.acked[string(id)], w.handed = true, w.handed+1
+	return nil
 }
 
 // follow goes through the entries of a tail, and of those after it where that was too long to
@@ -144,7 +197,7 @@ func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx cont
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			for ctx.Err() == nil {
-				if err := w.write(ctx, random); err != nil && ctx.Err() == nil {
+				if err := w.write(ctx, random); err != nil && !errors.Is(err, errUnknown) && ctx.Err() == nil {
 					t.Errorf("writer %d: %v", i, err)
 					return
 				}
@@ -167,7 +220,9 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 			t.Fatal(err)
 		}
 		for _, e := range tail.Entries {
-			count[string(e)]++
+			for _, id := range changesIn(e) {
+				count[id]++
+			}
 			at = at.After(e)
 		}
 		if at == tail.Head {
@@ -177,24 +232,25 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 			t.Fatalf("the entries lead to %v, and head is %v", at, tail.Head)
 		}
 	}
-	acked := 0
+	acked, handed := 0, 0
 	for i, w := range writers {
+		handed += w.handed
 		for e := range w.acked {
 			if acked++; count[e] != 1 {
-				t.Errorf("writer %d: an entry that was acknowledged is there %d times", i, count[e])
+				t.Errorf("writer %d: a change that was acknowledged is there %d times", i, count[e])
 			}
 		}
 		for e := range w.tried {
 			if count[e] > 1 {
-				t.Errorf("writer %d: an entry is there %d times", i, count[e])
+				t.Errorf("writer %d: a change is there %d times", i, count[e])
 			}
 			delete(count, e)
 		}
 	}
 	if len(count) > 0 {
-		t.Errorf("%d entries that nobody has written", len(count))
+		t.Errorf("%d changes that nobody has written", len(count))
 	}
-	t.Logf("%d entries, %d acknowledged", at.N, acked)
+	t.Logf("%d entries, %d acknowledged, %d of them made by another writer", at.N, acked, handed)
 	for i, w := range writers {
 		t.Logf("writer %d: at most %s", i, w.late)
 	}

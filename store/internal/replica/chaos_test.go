@@ -102,10 +102,16 @@ func TestChaos(t *testing.T) {
 						t.Errorf("%s: %v", key, err)
 					}
 				}
+				put := func(r *file.Recorder) (bool, error) { return true, noted(r, key) }
 				err := mortal(func() error {
-					return rep.Update(func(r *file.Recorder) (bool, error) {
-						return true, errors.Join(set(r, key, "x"), set(r, "all", get(r, "all")+" "+key))
-					})
+					if rng.IntN(2) == 0 {
+						return rep.Update(put)
+					}
+					answer, err := rep.UpdateInWords(&Words{[]byte(key), runNoted}, put)
+					if answer != nil && string(answer) != "done "+key {
+						t.Errorf("%s: the answer of another: %s", key, answer)
+					}
+					return err
 				})
 				mu.Lock()
 				switch {
@@ -166,6 +172,20 @@ func TestChaos(t *testing.T) {
 	if len(acknowledged) < 20 {
 		t.Errorf("only %d were acknowledged", len(acknowledged))
 	}
+}
+
+// noted notes a key, once more each time.
+func noted(r *file.Recorder, key string) error {
+	return errors.Join(set(r, key, "x"), set(r, "all", get(r, "all")+" "+key))
+}
+
+// runNoted does so for another writer, and fails, halfway, for one of five.
+func runNoted(r *file.Recorder, key []byte) ([]byte, error) {
+	err := noted(r, string(key))
+	if key[len(key)-1]%5 == 0 {
+		err = errors.Join(err, errors.New("it takes its own writer"))
+	}
+	return append([]byte("done "), key...), err
 }
 
 // machineAgain is another process on the machine of a replica, whose way to the log is a

@@ -57,6 +57,9 @@ func tooMuch(entry []byte, answers []Answer) bool {
 
 // others runs the words of those behind the place.
 func (w *writer) others(r *file.Recorder) (answers []Answer) {
+	if w.words == nil {
+		return nil
+	}
 	began := time.Now()
 	defer w.worked(began)
 	for _, a := range w.behind {
