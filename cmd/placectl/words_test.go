@@ -241,7 +241,7 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	said := strings.Join(l.run("query \"SELECT user, name FROM jobs WHERE job > 10\" -o csv --no-header",
 		"query \"SELECT name, begin FROM jobs WHERE name = 'mine'\" -o json", "dump",
 		"show 11", "queue list -o id", "log -o csv --no-header"), "")
-	for _, want := range []string{"zoe,mine", "zoe,script", "4242", `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
+	for _, want := range []string{"zoe,mine", "zoe,script", `"job":11,"event":"submit","new":"queued","by":4242`, `"job":12,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("there is no %s in\n%s", want, said)
 		}

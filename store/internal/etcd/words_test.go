@@ -181,7 +181,10 @@ func TestLateWords(t *testing.T) {
 	}
 	other.best.Store(0)
 	hanging.Store(true)
-	w := asksFor(ending(t), other, at, "one")
+	mine, _, err := other.enter(ending(t), at, []byte("one")) // and its writer is killed
+	if err != nil || !mine.doubled {
+		t.Fatal(mine, err)
+	}
 	p, asked := heardBehind(t, d, p, at, 1)
 	if tail, err := d.Append(ending(t), at, []byte("\x01one"), p, replica.Answer{Place: asked[0].Place, Text: []byte("done")}); tail != nil || err != nil {
 		t.Fatal(tail, err)
@@ -189,9 +192,6 @@ func TestLateWords(t *testing.T) {
 	at = at.After([]byte("\x01one"))
 	close(hold)
 	<-done
-	if tail := <-w.came; w.err != nil || string(tail.Answer) != "done" {
-		t.Fatal(tail, w.err)
-	}
 	p, tail, err := d.Turn(ending(t), nil, at, []byte("again"))
 	if err != nil || p == nil {
 		t.Fatal(tail, err)
