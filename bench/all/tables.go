@@ -31,6 +31,8 @@ var tables = []table{
 		args: "-kinds narrow,wide,frag,saw,stair,long -n 1000,10000 -rounds 200 -repeat 3", short: "-kinds narrow,wide,frag,saw,stair,long -n 200 -rounds 20"},
 	{name: "traces", title: "Traces replayed", program: "./bench/simulate",
 		args: "-runs 5", short: "-runs 1 -only KTH"},
+	{name: "forecasts", title: "Likely and safe starts", program: "./bench/forecast",
+		args: "", short: "-short -every 5"},
 	{name: "classes", title: "Class shares planned", program: "./bench/class",
 		args: "-runs 9", short: "-runs 1"},
 	{name: "locality", title: "Locality: what a batch costs", program: "./bench/locality",

@@ -296,6 +296,7 @@ simulate @/trace.swf --procs=4 --series=@/x.csv
 simulate @/trace.swf --procs=4 --html=@/x.html
 simulate @/trace.swf --procs=4 --compare=fcfs,easy
 :: simulate @/trace.swf --procs=4 --slack=2
+simulate @/trace.swf --procs=4 --forecast
 simulate @/trace.swf --nodes=@/simple.csv
 simulate @/trace.swf --nodes=@/sizes.csv --unit=gb
 :: simulate @/trace.swf --unit=gb

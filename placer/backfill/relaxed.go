@@ -60,12 +60,18 @@ func (q *relaxed) Submitted(job int32, now int64) error {
 		return err
 	}
 	q.waiting = append(q.waiting, job)
-	at, _ := slices.BinarySearchFunc(q.byRequest, job, q.shorter)
-	q.byRequest = slices.Insert(q.byRequest, at, job)
+	at := q.insert(job)
 	if freed || !q.planned || q.headAt <= now {
 		return q.pass(now)
 	}
 	return q.fill(at, at+1, now)
+}
+
+// insert puts a job among those in order of requests.
+func (q *relaxed) insert(job int32) (at int) {
+	at, _ = slices.BinarySearchFunc(q.byRequest, job, q.shorter)
+	q.byRequest = slices.Insert(q.byRequest, at, job)
+	return at
 }
 
 func (q *relaxed) Ended(job int32, now int64) error {

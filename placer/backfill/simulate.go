@@ -22,6 +22,8 @@ type Replay struct {
 	ends   *events // of those that run
 	starts *events // as they are decided
 
+	started func(job int32, now int64) // is told of each start; may be nil
+
 	alarm func(now int64) error // nil for none
 	rings int64                 // when
 }
@@ -111,6 +113,9 @@ func (s *Replay) Run(p Scheduler, progress func(started int) error) ([]int64, er
 			job := s.starts.pop().job
 			s.began++
 			s.ends.set(event{at + s.jobs[job].Run, s.began, job})
+			if s.started != nil {
+				s.started(job, at)
+			}
 			if progress != nil {
 				err = progress(int(s.began))
 			}

@@ -31,6 +31,7 @@ type Asked struct {
 	Policies  []Rule
 	Compare   bool // the policies are rows of one answer
 	Requested bool
+	Forecast  bool   // the answer is how well starts are forecast
 	Out       string // the file of starts, "" for none
 
 	Nodes      string          // the file, "" to count processors
@@ -82,6 +83,9 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	case c.IsSet("procs") && (o.Procs < 1 || o.Procs > backfill.MaxProcs):
 		return nil, usage.Errorf("--procs %d: it must be from 1 to %d", o.Procs, int64(backfill.MaxProcs))
 	}
+	if err := o.readForecast(c); err != nil {
+		return nil, err
+	}
 	if err := o.readNodeFlags(c); err != nil {
 		return nil, err
 	}
@@ -89,6 +93,22 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 		return nil, err
 	}
 	return o, o.readShares(c, known)
+}
+
+// readForecast reads the flags of forecasts.
+func (o *Asked) readForecast(c Flags) error {
+	if o.Forecast = c.Bool("forecast"); !o.Forecast {
+		return nil
+	}
+	for _, flag := range []string{"nodes", "shares", "out", "gantt", "by", "svg", "series", "html"} {
+		if c.IsSet(flag) {
+			return usage.Errorf("--forecast is about processors, and goes without --%s", flag)
+		}
+	}
+	if slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }) {
+		return usage.Errorf("--forecast goes with fcfs, easy and relaxed; conservative plans a start for every job")
+	}
+	return nil
 }
 
 // readPreempt reads the rules of who makes way for whom.

@@ -20,6 +20,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
+	"github.com/placectl/placectl/placer/forecast"
 	"github.com/placectl/placectl/placer/preempt"
 )
 
@@ -42,8 +43,9 @@ type Trace struct {
 	numbers []int64 // what the log calls the jobs
 	origins []origin
 	jobs    []backfill.Job
-	skipped int // entries that are no jobs to simulate
-	wide    int // of these: for more processors than the machine has
+	of      []forecast.Job // the same, as far as durations are foretold
+	skipped int            // entries that are no jobs to simulate
+	wide    int            // of these: for more processors than the machine has
 
 	cluster *Cluster     // nil to count processors
 	asks    []placer.Ask // of each job, on a cluster
@@ -153,6 +155,7 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 			t.shares.take(j)
 		}
 		t.numbers, t.jobs, t.origins = append(t.numbers, j.Number), append(t.jobs, job), append(t.origins, originOf(j))
+		t.of = append(t.of, forecast.JobOf(job, j))
 	}
 }
 
@@ -173,7 +176,7 @@ func (t *Trace) dropWide() {
 	kept := 0
 	for i, j := range t.jobs {
 		if j.Procs <= t.procs {
-			t.jobs[kept], t.numbers[kept], t.origins[kept] = j, t.numbers[i], t.origins[i]
+			t.jobs[kept], t.numbers[kept], t.origins[kept], t.of[kept] = j, t.numbers[i], t.origins[i], t.of[i]
 			if t.shares != nil {
 				t.shares.class[kept] = t.shares.class[i]
 			}
@@ -182,7 +185,7 @@ func (t *Trace) dropWide() {
 	}
 	t.wide = len(t.jobs) - kept
 	t.skipped += t.wide
-	t.jobs, t.numbers, t.origins = t.jobs[:kept], t.numbers[:kept], t.origins[:kept]
+	t.jobs, t.numbers, t.origins, t.of = t.jobs[:kept], t.numbers[:kept], t.origins[:kept], t.of[:kept]
 	if t.shares != nil {
 		t.shares.class = t.shares.class[:kept]
 	}

@@ -1,0 +1,33 @@
+package simulate
+
+import (
+	"math"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/placer/forecast"
+)
+
+// mostForecasts is about how many forecasts are made of a log.
+const mostForecasts = 10_000
+
+// ForecastResult is the answer that has a row for how well starts are forecast under each rule:
+// see Forecast.
+var ForecastResult = output.Result{Columns: []output.Column{{Name: "policy"}, {Name: "forecasts", Kind: output.Integer},
+	{Name: "alone", Kind: output.Number}, {Name: "alone_error", Kind: output.Duration}, {Name: "likely", Kind: output.Number}, {Name: "likely_error", Kind: output.Duration},
+	{Name: "safe", Kind: output.Number}, {Name: "safe_worst", Kind: output.Number}, {Name: "safe_wait", Kind: output.Duration}, {Name: "asked_wait", Kind: output.Duration},
+	{Name: "safe_short", Kind: output.Number}, {Name: "safe_middle", Kind: output.Number}, {Name: "safe_long", Kind: output.Number}}}
+
+// Forecast replays the log under a rule, with forecasts of the jobs that have to wait, and sums
+// up how they have turned out.
+func (t *Trace) Forecast(r Rule, progress func(started int) error) ([]any, error) {
+	_, made, err := forecast.Replay(&forecast.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack,
+		Every: max(1, len(t.jobs)/mostForecasts), Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	s := forecast.Sum(made)
+	share := func(v float64) float64 { return math.Round(v*1000) / 1000 }
+	minutes, hours := func(v float64) float64 { return math.Round(v * 60) }, func(v float64) float64 { return math.Round(v * 3600) }
+	return []any{r.String(), s.Forecasts, share(1 - s.LateAlone), minutes(s.ErrorAlone), share(s.Likely), minutes(s.Error),
+		share(s.Safe), share(s.Worst), hours(s.SafeWait), hours(s.AskedWait), share(s.Thirds[0]), share(s.Thirds[1]), share(s.Thirds[2])}, nil
+}

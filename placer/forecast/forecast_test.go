@@ -1,0 +1,149 @@
+package forecast
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer/backfill"
+	"pgregory.net/rapid"
+)
+
+func TestLikely(t *testing.T) {
+	j := Job{User: "ann", Name: "fit", Asked: 1000, Size: 4}
+	other := j
+	other.Name = "run"
+	longer := j
+	longer.Asked = 2000
+	for name, c := range map[string]struct {
+		learn []Job
+		ran   []int64
+		of    Job
+		so    int64 // it has run for so long
+		want  int64
+	}{
+		"nothing":                {of: j, want: 1000},
+		"too few":                {[]Job{j, j}, []int64{10, 20}, j, 0, 1000},
+		"like jobs":              {[]Job{j, j, j, other, other}, []int64{10, 30, 20, 900, 900}, j, 0, 20},
+		"other names":            {[]Job{j, j, other}, []int64{10, 30, 20}, j, 0, 20},
+		"ratios":                 {[]Job{longer, longer, longer}, []int64{200, 400, 600}, j, 0, 200},
+		"another user":           {[]Job{j, j, j}, []int64{10, 20, 30}, Job{User: "bob", Asked: 1000}, 0, 20},
+		"another user and time":  {[]Job{j, j, j}, []int64{10, 20, 30}, Job{User: "bob", Asked: 500}, 0, 10},
+		"longer than it has run": {[]Job{j, j, j, j}, []int64{10, 20, 300, 400}, j, 50, 300},
+		"longer than all":        {[]Job{j, j, j}, []int64{10, 20, 30}, j, 500, 750},
+		"never beyond asked":     {[]Job{j, j, j}, []int64{5000, 5000, 5000}, j, 0, 1000},
+		"running, nothing known": {of: j, so: 999, want: 1000},
+	} {
+		var h History
+		for i, l := range c.learn {
+			h.Learn(l, c.ran[i])
+		}
+		if got := h.Likely(c.of, c.so); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestKeeps: the last twenty of a kind count.
+func TestKeeps(t *testing.T) {
+	var h History
+	j := Job{User: "ann", Asked: 1000}
+	for range 30 {
+		h.Learn(j, 10)
+	}
+	for range 11 {
+		h.Learn(j, 500)
+	}
+	if got := h.Likely(j, 0); got != 500 {
+		t.Errorf("%d", got)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	var r Record
+	p := Plays{Now: 0, Asked: 2000, Drawn: 1000}
+	for i := range enough - 1 {
+		r.Learn(string(rune('a'+i)), p, Forecast{Safe: 1500}, 1000+int64(i)*10)
+	}
+	if got := r.Of(p); got != (Forecast{1000, 2000, 2000}) {
+		t.Errorf("of few outcomes: %+v", got)
+	}
+	for range 10 {
+		r.Learn("one", p, Forecast{Safe: 1500}, 1900)
+	}
+	if r.Len() != enough-1+perUser || r.Kept() != enough-1 {
+		t.Errorf("%d outcomes, %d kept", r.Len(), r.Kept())
+	}
+	got := r.Of(p)
+	if got.Likely != 1160 || got.Safe <= got.Likely || got.Safe > 2000 {
+		t.Errorf("%+v", got)
+	}
+	if late := r.Of(Plays{Now: 1500, Asked: 2500, Drawn: 1000}); late.Likely < 1500 || late.Safe < late.Likely {
+		t.Errorf("before now: %+v", late)
+	}
+	var one Record
+	for i := range 300 {
+		one.Learn("ann", p, Forecast{}, 1000+int64(i))
+	}
+	if one.Len() != outcomes {
+		t.Errorf("one user: %d outcomes", one.Len())
+	}
+}
+
+func drawLog(t *rapid.T) *Log {
+	log := &Log{Procs: rapid.Int64Range(1, 6).Draw(t, "procs"), Every: 1, Slack: rapid.SampledFrom([]float64{0, 1}).Draw(t, "slack"),
+		Policy: rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.EASY, backfill.Relaxed}).Draw(t, "policy")}
+	at := int64(0)
+	for range rapid.IntRange(40, 120).Draw(t, "jobs") {
+		at += rapid.Int64Range(0, 200).Draw(t, "later")
+		asked := rapid.SampledFrom([]int64{100, 500, 2000}).Draw(t, "asked")
+		log.Jobs = append(log.Jobs, backfill.Job{Submit: at, Request: asked, Run: rapid.Int64Range(0, asked).Draw(t, "run"), Procs: rapid.Int64Range(1, log.Procs).Draw(t, "size")})
+		log.Of = append(log.Of, Job{User: rapid.SampledFrom([]string{"ann", "bob", "eve"}).Draw(t, "user"), Asked: asked, Size: 1})
+	}
+	return log
+}
+
+// TestKnowsNoFuture: a forecast depends on nothing that happens later: on no job that comes, no
+// duration of one that has not ended, and no start of one that waits.
+func TestKnowsNoFuture(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		log := drawLog(t)
+		starts, made, err := Replay(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(made) == 0 {
+			return
+		}
+		for i, m := range made {
+			if m.Likely < m.Now || m.Safe < m.Likely || m.Start != starts[m.Job] {
+				t.Fatalf("forecast %d: %+v", i, m)
+			}
+		}
+		then := made[rapid.IntRange(0, len(made)-1).Draw(t, "when")].Now
+		other := *log
+		other.Jobs = nil
+		for i, j := range log.Jobs {
+			if j.Submit > then {
+				break
+			}
+			if starts[i]+j.Run > then {
+				j.Run = rapid.Int64Range(min(max(then-starts[i]+1, 0), j.Request), j.Request).Draw(t, "other run")
+			}
+			other.Jobs = append(other.Jobs, j)
+		}
+		_, again, err := Replay(&other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range again {
+			m.Start = made[i].Start
+			if compared++; !cmp.Equal(m, made[i]) {
+				t.Fatalf("forecast %d depends on what happens after %d:\n%s", i, then, cmp.Diff(made[i], m))
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("no forecast")
+	}
+}

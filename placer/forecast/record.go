@@ -1,0 +1,112 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	outcomes = 200  // how many are kept
+	perUser  = 3    // of these at most of one user, where there are several
+	enough   = 30   // from how many on they say something
+	likelyAt = 0.5  // the quantile of a likely start
+	safeAt   = 0.92 // and of a safe one: so that nine of ten start by then
+	ofWait   = 0.2  // the width is at least this part of the wait by asked durations
+	minWidth = 300  // seconds
+)
+
+// Plays are the starts of a job in two plays of the queue at an instant.
+type Plays struct {
+	Now   int64
+	Asked int64 // all jobs running as long as they asked for
+	Drawn int64 // for their likely durations
+}
+
+// width is what a record measures outcomes in.
+func (p Plays) width() float64 {
+	return max(float64(p.Asked-p.Drawn), ofWait*float64(p.Asked-p.Now), minWidth)
+}
+
+// Forecast is when a job is expected to start.
+type Forecast struct {
+	Likely int64 // sooner about as often as later
+	Safe   int64 // by then in nine of ten cases
+	Asked  int64 // at the latest if no other job comes before it
+}
+
+// outcome is what has become of a forecast.
+type outcome struct {
+	user string
+	z    float64
+	kept bool // the job started by its safe start
+}
+
+// Record is what has become of forecasts. The zero value has none.
+type Record struct {
+	list []outcome // the oldest first
+	of   map[string]int
+}
+
+// Len is how many outcomes there are, and Kept of how many the job started by its safe start.
+func (r *Record) Len() int { return len(r.list) }
+
+// Kept counts them.
+func (r *Record) Kept() (n int) {
+	for _, o := range r.list {
+		if o.kept {
+			n++
+		}
+	}
+	return n
+}
+
+// Of makes a forecast of two plays. As long as there are few outcomes, the plays are the forecast.
+func (r *Record) Of(p Plays) Forecast {
+	likely, safe := p.Drawn, max(p.Asked, p.Drawn)
+	if len(r.list) >= enough {
+		z := make([]float64, len(r.list))
+		for i, o := range r.list {
+			z[i] = o.z
+		}
+		slices.Sort(z)
+		at := func(i int) int64 { return p.Drawn + int64(z[i]*p.width()) }
+		likely, safe = at(int(likelyAt*float64(len(z)))), at(int(safeAt*float64(len(z))))
+		safe = max(safe, min(at(r.safest(len(z))), p.Asked))
+	}
+	likely = max(likely, p.Now)
+	return Forecast{Likely: likely, Safe: max(safe, likely), Asked: p.Asked}
+}
+
+// safest is which of n sorted outcomes a safe start is at where the record is of few users, as far
+// as A is not sooner. The next job is one more beside those known, and jobs of one user are late
+// together: with m users the quantile is (m+1)/m times as high, as in conformal prediction.
+func (r *Record) safest(n int) int {
+	m := float64(len(r.of))
+	if m == 1 {
+		m = float64(n)
+	}
+	return min(n-1, int(math.Ceil(math.Ceil((m+1)*safeAt)/m*float64(n)))-1)
+}
+
+// Learn takes down when a job started of which plays were made, and what was forecast then.
+func (r *Record) Learn(user string, p Plays, f Forecast, start int64) {
+	if r.of == nil {
+		r.of = make(map[string]int)
+	}
+	r.list = append(r.list, outcome{user: user, z: float64(start-p.Drawn) / p.width(), kept: start <= f.Safe})
+	r.of[user]++
+	for len(r.of) > 1 && r.of[user] > perUser { // one user's burst is not the record
+		r.drop(slices.IndexFunc(r.list, func(o outcome) bool { return o.user == user }))
+	}
+	if len(r.list) > outcomes {
+		r.drop(0)
+	}
+}
+
+func (r *Record) drop(i int) {
+	user := r.list[i].user
+	if r.of[user]--; r.of[user] == 0 {
+		delete(r.of, user)
+	}
+	r.list = slices.Delete(r.list, i, i+1)
+}

@@ -1,0 +1,165 @@
+package forecast
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/backfill"
+	"github.com/placectl/placectl/placer/backfill/swf"
+)
+
+// Log is jobs to be replayed on so many processors, with forecasts of those that wait.
+type Log struct {
+	Procs  int64
+	Jobs   []backfill.Job
+	Of     []Job // the same, as far as durations are foretold
+	Policy backfill.Policy
+	Slack  float64 // of relaxed backfilling
+	// Every is of how many submissions that have to wait one gets a forecast, at least 1.
+	Every int
+	// Progress, where it is not nil, is told after every start how many there were, and ends
+	// the replay with its error.
+	Progress func(started int) error
+}
+
+// Made is a forecast that was made when a job was submitted, and what became of it.
+type Made struct {
+	Plays
+	Forecast
+	Job   int32
+	Alone int64 // its earliest start, as if the others that wait were not there
+	Start int64
+}
+
+// Replay replays a log, and makes forecasts of the jobs that have to wait when they are submitted.
+func Replay(log *Log) ([]int64, []Made, error) {
+	o := &observer{log: log, pending: make(map[int32]*Made)}
+	starts, err := backfill.RunObserved(log.Procs, log.Jobs, log.Policy, log.Slack, func(v *backfill.View) backfill.Observer {
+		o.view = v
+		return o
+	}, log.Progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := make([]Made, len(o.made))
+	for i, m := range o.made {
+		list[i] = *m
+	}
+	return starts, list, nil
+}
+
+// observer learns from what happens in a replay, and makes the forecasts.
+type observer struct {
+	log     *Log
+	view    *backfill.View
+	history History
+	record  Record
+	waited  int
+	pending map[int32]*Made // of jobs that have not started
+	made    []*Made
+}
+
+func (o *observer) Submitted(job int32, now int64) error {
+	if !slices.Contains(o.view.Waiting(), job) {
+		return nil
+	}
+	if o.waited++; o.waited%max(1, o.log.Every) != 0 {
+		return nil
+	}
+	m := &Made{Job: job, Plays: Plays{Now: now}}
+	var err error
+	asked := func(job int32, _ int64) int64 { return o.log.Jobs[job].Request }
+	likely := func(job int32, ran int64) int64 { return o.history.Likely(o.log.Of[job], ran) }
+	if m.Plays.Asked, err = o.view.Play(job, now, asked); err != nil {
+		return err
+	}
+	if m.Drawn, err = o.view.Play(job, now, likely); err != nil {
+		return err
+	}
+	if m.Alone, err = o.view.Alone(job, now); err != nil {
+		return err
+	}
+	m.Forecast = o.record.Of(m.Plays)
+	o.pending[job] = m
+	o.made = append(o.made, m)
+	return nil
+}
+
+func (o *observer) Started(job int32, now int64) {
+	if m := o.pending[job]; m != nil {
+		delete(o.pending, job)
+		m.Start = now
+		o.record.Learn(o.log.Of[job].User, m.Plays, m.Forecast, now)
+	}
+}
+
+func (o *observer) Ended(job int32, _ int64) {
+	o.history.Learn(o.log.Of[job], o.log.Jobs[job].Run)
+}
+
+// Score is how forecasts have turned out. Shares are from 0 to 1.
+type Score struct {
+	Forecasts             int
+	LateAlone, ErrorAlone float64 // of the earliest start alone: how many jobs started later, and the median error in minutes
+	Likely, Error         float64 // how many started by their likely start, and the median error in minutes
+	Safe, Worst           float64 // how many by their safe start, and in the worst tenth of the log
+	SafeWait, AskedWait   float64 // from the forecast to the safe start, and to that by asked durations: means in hours
+	Thirds                [3]float64
+}
+
+// Sum sums forecasts up, which are in the order in which they were made.
+func Sum(list []Made) (s Score) {
+	s.Forecasts = len(list)
+	if len(list) == 0 {
+		return s
+	}
+	n := float64(len(list))
+	by := func(list []Made, at func(*Made) int64) float64 {
+		kept := 0
+		for i := range list {
+			if list[i].Start <= at(&list[i]) {
+				kept++
+			}
+		}
+		return float64(kept) / float64(max(1, len(list)))
+	}
+	median := func(at func(*Made) int64) float64 {
+		off := make([]float64, len(list))
+		for i := range list {
+			off[i] = math.Abs(float64(list[i].Start-at(&list[i]))) / 60
+		}
+		slices.Sort(off)
+		return off[len(off)/2]
+	}
+	alone := func(m *Made) int64 { return m.Alone }
+	likely, safe := func(m *Made) int64 { return m.Likely }, func(m *Made) int64 { return m.Safe }
+	s.LateAlone, s.ErrorAlone = 1-by(list, alone), median(alone)
+	s.Likely, s.Error, s.Safe, s.Worst = by(list, likely), median(likely), by(list, safe), 1
+	for i := range 10 {
+		if tenth := list[i*len(list)/10 : (i+1)*len(list)/10]; len(tenth) > 0 {
+			s.Worst = min(s.Worst, by(tenth, safe))
+		}
+	}
+	for i := range list {
+		s.SafeWait += float64(list[i].Safe-list[i].Now) / 3600 / n
+		s.AskedWait += float64(list[i].Plays.Asked-list[i].Now) / 3600 / n
+	}
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b Made) int { return cmp.Compare(a.Likely-a.Now, b.Likely-b.Now) })
+	for i := range s.Thirds {
+		s.Thirds[i] = by(sorted[i*len(list)/3:(i+1)*len(list)/3], safe)
+	}
+	return s
+}
+
+// JobOf is an entry of a log as far as its duration is foretold. The number of its program stands
+// for its name.
+func JobOf(j backfill.Job, e swf.Job) Job {
+	of := Job{User: strconv.FormatInt(e.User, 10), Asked: j.Request, Size: j.Procs}
+	if e.App > 0 {
+		of.Name = strconv.FormatInt(e.App, 10)
+	}
+	return of
+}
