@@ -71,6 +71,7 @@ build() {
 		for kind in deb rpm; do
 			"$tools/nfpm" package --config "$stage/nfpm.yaml" --packager $kind --target "$out" >/dev/null
 		done
+		command -v python3 >/dev/null || { echo "no python3: no wheel" >&2 && continue; }
 		python3 release/wheel.py "$version" "$arch" "$binary" python/placectl "$out"
 	done
 	cp release/Containerfile "$out"

@@ -53,6 +53,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "batch", Make: batchVerb},
 		{Name: "query", Make: queryVerb, Day: 17, Like: "sql select"},
 		{Name: "view", Make: viewVerb},
+		{Name: "mcp", Make: mcpVerb},
 		{Name: "shell", Make: shellVerb},
 		{Name: "gantt", Make: ganttVerb},
 		{Name: "status", Make: statusVerb, Day: 4, Like: "info overview state"},

@@ -184,6 +184,7 @@ const importRules = `
 	cmd/placectl/internal/step               < cmd/placectl
 	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/nouns < cmd/placectl/internal/explain
+	cmd/placectl/internal/mcp                      < cmd/placectl
 	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
 	internal/text              < cmd/placectl/internal/trends
 	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl

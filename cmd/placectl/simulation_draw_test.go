@@ -32,6 +32,7 @@ var leftOut = map[string]string{
 	"simulate":          "it uses no database",
 	"whatif":            "it works on a copy, for days of its own",
 	"node detect":       "it looks at this machine",
+	"mcp":               "an agent asks what other verbs answer: mcp.txtar",
 	"demo":              "it makes a database of its own",
 	"load":              "it makes the database that the others use",
 	"salvage":           "it reads damaged databases, and makes new ones",
