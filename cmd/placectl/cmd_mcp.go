@@ -23,7 +23,7 @@ func mcpVerb() *verb {
 			"which have --dry-run and --key. The database is opened for each call, and --db is fixed when it begins.",
 		Access:  verbs.Reads,
 		Alone:   true,
-		Example: "placectl --db /srv/cluster.db mcp\nclaude mcp add placectl -- placectl --db /srv/cluster.db mcp",
+		Example: "placectl --db /srv/cluster.db mcp",
 		Run:     (*runner).mcp,
 	}
 }

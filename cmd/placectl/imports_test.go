@@ -141,7 +141,7 @@ const importRules = `
 	cmd/placectl/internal/keyed              < cmd/placectl
 	cmd/placectl/internal/bytejson, cmd/placectl/internal/keyed, cmd/placectl/internal/output, cmd/placectl/internal/payload, store < cmd/placectl/internal/asked
 	cmd/placectl/internal/asked              < cmd/placectl
-	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
+	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
 	index, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people

@@ -17,6 +17,8 @@ import (
 	"maps"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
 // versions of the protocol that are spoken, the newest first.
@@ -73,7 +75,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		line, err := lines.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if answer := s.answer(ctx, line); answer != nil {
-				text, err := json.Marshal(answer)
+				text, err := bytejson.Marshal(answer)
 				if err == nil {
 					_, err = out.Write(append(text, '\n'))
 				}
@@ -221,7 +223,7 @@ func (t *Tool) words(given object) ([]string, error) {
 func (s *Server) call(ctx context.Context, t *Tool, given object) object {
 	words, err := t.words(given)
 	if err != nil {
-		failure, _ := json.Marshal(object{"error": object{"status": 2, "code": "usage", "message": err.Error(), "earliest": nil}})
+		failure, _ := bytejson.Marshal(object{"error": object{"status": 2, "code": "usage", "message": err.Error(), "earliest": nil}})
 		return failed(failure)
 	}
 	answer, failure := s.Run(ctx, words, t.Text)
