@@ -235,7 +235,7 @@ func TestManualHasExamples(t *testing.T) {
 	}
 	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
 	page = strings.ReplaceAll(page, " \\\n      ", " ") // a line that is too long goes on in the next
-	hidden := make(map[string]bool) // what programs alone call is not in it
+	hidden := make(map[string]bool)                     // what programs alone call is not in it
 	for _, e := range c.runner().verbs {
 		hidden["help "+e.Name] = e.Verb().Hidden
 	}

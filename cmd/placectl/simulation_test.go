@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,6 +145,14 @@ func (s *simulation) sum() [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
+// madeNothing is an answer in JSON as a dry run has it: without the numbers of jobs and arrays that
+// are made, and without the word that it was one.
+func madeNothing(answer string) string {
+	return strings.ReplaceAll(madeNumbers().ReplaceAllString(answer, `"$1":null`), `,"dry_run":true`, "")
+}
+
+var madeNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(job|array)":(?:\d+|null)`) })
+
 // step draws a command, runs it and verifies what came of it.
 func (s *simulation) step(t *rapid.T) {
 	s.t, s.draw = t, t
@@ -163,7 +172,7 @@ func (s *simulation) step(t *rapid.T) {
 	if s.keepsFile(c) && s.sum() != sum {
 		t.Fatalf("%v: status %d, and the file has changed", c, c.status)
 	}
-	if rehearsed && s.slow == 0 && (dry.status != c.status || dry.out != c.out) {
+	if rehearsed && s.slow == 0 && (dry.status != c.status || madeNothing(dry.out) != madeNothing(c.out)) {
 		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out, c.err, dry.out, dry.err)
 	}
 	after := s.snapshot()
