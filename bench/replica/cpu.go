@@ -13,13 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spent is the processor time that this process and all that it has started have used: verbs,
-// which have ended, and the members, which run. On a busy machine it says more than a rate.
-func spent() (total time.Duration) {
+// used is processor time: of this process and the verbs that it has run, and of the members. On a
+// busy machine it says more than a rate.
+type used struct{ ours, members time.Duration }
+
+func (u used) since(before used) used { return used{u.ours - before.ours, u.members - before.members} }
+
+// spent is what was used so far: verbs have ended, and the members run.
+func spent() (total used) {
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var u unix.Rusage
 		if unix.Getrusage(who, &u) == nil {
-			total += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+			total.ours += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 		}
 	}
 	list, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well-formed
@@ -31,13 +36,14 @@ func spent() (total time.Duration) {
 		}
 		for _, ticks := range fields[11:13] {
 			n, _ := strconv.ParseInt(string(ticks), 10, 64) // the kernel's own
-			total += time.Duration(n) * (time.Second / 100)
+			total.members += time.Duration(n) * (time.Second / 100)
 		}
 	}
 	return total
 }
 
 // rate is how many transactions there were in a time, the slowest, and what each took.
-func (b *bench) rate(done int, worst, used time.Duration) string {
-	return fmt.Sprintf("%.0f/s, worst %s, processor %s each", float64(done)/b.during.Seconds(), ms(worst), ms(used/time.Duration(max(done, 1))))
+func (b *bench) rate(done int, worst time.Duration, u used) string {
+	each := func(d time.Duration) string { return ms(d / time.Duration(max(done, 1))) }
+	return fmt.Sprintf("%.0f/s, worst %s, processor %s and etcd's %s each", float64(done)/b.during.Seconds(), ms(worst), each(u.ours), each(u.members))
 }

@@ -221,7 +221,7 @@ func (b *bench) open(n int, _, log database) error {
 				return err
 			}
 			b.row(n, fmt.Sprintf("place %s through a handle that stays open, %d at once; bare puts into etcd before it", how.what, clients), "",
-				fmt.Sprintf("%s; %.0f/s", b.rate(done, worst, spent()-before), puts), "", how.goal)
+				fmt.Sprintf("%s; %.0f/s", b.rate(done, worst, spent().since(before)), puts), "", how.goal)
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (b *bench) many(n int, file, log database) error {
 			if err != nil {
 				return err
 			}
-			texts = append(texts, b.rate(done, worst, spent()-before))
+			texts = append(texts, b.rate(done, worst, spent().since(before)))
 		}
 		b.row(n, fmt.Sprintf("place, %d at once, a process each time", clients), texts[0], texts[1], "", byProcess[clients])
 	}

@@ -159,8 +159,8 @@ func (h *hearing) take() (heard, []byte) {
 const answerLate = 20 * time.Millisecond
 
 // await waits until a place may have its turn, or its words were run: that is the answer then,
-// if it has come by itself.
-func (h *hearing) await(ctx context.Context, p *place, before []byte) (why stir, answer []byte, err error) {
+// if it has come by itself. The place has seen all up to a revision.
+func (h *hearing) await(ctx context.Context, p *place, before []byte, seen int64) (why stir, answer []byte, err error) {
 	patience := time.NewTimer(lookAgain)
 	if !p.stands {
 		p.stands = true
@@ -175,7 +175,7 @@ func (h *hearing) await(ctx context.Context, p *place, before []byte) (why stir,
 		case is.gone[string(p.key)]:
 			patience.Reset(answerLate)
 			why = is.stir
-		case is.anew || is.gone[string(before)]:
+		case is.anew && is.revision > seen || is.gone[string(before)]:
 			return is.stir, nil, nil
 		}
 		select {

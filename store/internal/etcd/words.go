@@ -63,7 +63,7 @@ func (p *place) await(ctx context.Context, at replica.Position, s *standing) (*s
 		if s != nil && s.before != nil {
 			var answer []byte
 			waited = true
-			if why, answer, err = p.ear.await(ctx, p, s.before); answer != nil {
+			if why, answer, err = p.ear.await(ctx, p, s.before, s.revision); answer != nil {
 				return &standing{answer: answer}, nil
 			}
 			why.revision = max(why.revision, s.revision)
