@@ -309,10 +309,17 @@ func (r *runner) attendWith(c *cli.Context, place attend.Place, lock *attend.Loc
 	return errors.Join(err, a.over)
 }
 
-// wakes has the kernel tell of changes where it knows of all of them. Elsewhere the state of
-// the database is looked at from time to time.
+// wakes has the kernel tell of changes where it knows of all of them, and etcd of those in a log.
+// Elsewhere the state of the database is looked at from time to time: less often on a network file
+// system, where a look asks the server.
 func (r *runner) wakes() attempts.Wakes {
-	if !store.IsLog(r.DB) && !r.overSSH() && store.NetworkFileSystem(filepath.Dir(r.DB)) == "" {
+	switch {
+	case store.IsLog(r.DB):
+		return attempts.Wakes{Changed: r.inLogs.Changed()}
+	case r.overSSH():
+	case store.NetworkFileSystem(filepath.Dir(r.DB)) != "":
+		return attempts.Wakes{Every: networkEvery}
+	default:
 		if changed, err := attend.Watch(r.databasePath()); err == nil { // there may be too many watches
 			return attempts.Wakes{Changed: changed}
 		}

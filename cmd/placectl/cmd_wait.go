@@ -188,6 +188,10 @@ func earliestOf(err error) time.Time {
 func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error {
 	ticks := time.NewTicker(pollInterval)
 	defer ticks.Stop()
+	var changed <-chan struct{}
+	if store.IsLog(r.DB) {
+		changed = r.inLogs.Changed()
+	}
 	for {
 		if !r.env.now().Before(deadline) || !named.IsZero() && !r.now().Before(named) || !r.fileStamp().Equal(seen) {
 			return nil
@@ -196,6 +200,7 @@ func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error 
 		case <-r.ctx.Done():
 			return r.ctx.Err()
 		case <-ticks.C:
+		case <-changed:
 		}
 	}
 }

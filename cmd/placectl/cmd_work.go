@@ -47,6 +47,10 @@ func workVerb() *verb {
 // does not tell.
 const workEvery = 200 * time.Millisecond
 
+// networkEvery is the same of a network file system: this host's commands ring a bell, and those of
+// others may wait for so long.
+const networkEvery = 10 * time.Second
+
 func (r *runner) work(c *cli.Context) error {
 	if c.Bool("cycle") && r.overSSH() {
 		return usagef("--cycle is for where the database lies: cycle --launch there, or work --cycle")

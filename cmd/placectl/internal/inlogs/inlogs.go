@@ -18,6 +18,17 @@ type Handles struct {
 	ends    string // where the log that is watched ended when it was looked at last
 	version int64  // how often it ended elsewhere
 	watched bool
+	changed chan struct{} // tells of that, if that is wanted
+}
+
+// Changed tells that the log that is watched may end elsewhere than it did.
+func (h *Handles) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed == nil {
+		h.changed = make(chan struct{}, 1)
+	}
+	return h.changed
 }
 
 // Open is the handle on a database, which is made where there is none yet.
@@ -88,5 +99,9 @@ func (h *Handles) look(ctx context.Context, db *store.DB) {
 	h.mu.Lock()
 	h.ends = ends
 	h.version++
+	select {
+	case h.changed <- struct{}{}:
+	default: // it is known already, or of no interest
+	}
 	h.mu.Unlock()
 }

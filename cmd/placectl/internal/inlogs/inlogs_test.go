@@ -1,0 +1,43 @@
+package inlogs
+
+import (
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	_ "github.com/placectl/placectl/store/logtest" // memory:///PATH
+)
+
+// TestChanged: a change in the log is told without a look, and the stamp is another then.
+func TestChanged(t *testing.T) {
+	const name = "memory:///inlogs"
+	if err := store.Create(name, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	open := func() *store.DB {
+		db, err := store.Open(name, &store.Options{Replica: store.ReplicaOptions{Folder: t.TempDir()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	h := new(Handles)
+	changed := h.Changed()
+	told := func() {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second):
+			t.Fatal("nothing was told")
+		}
+	}
+	was := h.Stamp(t.Context(), open(), time.Minute)
+	told() // where the log ends was not known before
+	if err := open().Update(func(tx *store.Tx) error { return tx.AddQueue(store.Queue{Name: "q"}) }); err != nil {
+		t.Fatal(err)
+	}
+	told()
+	if now := h.Stamp(t.Context(), nil, 0); now == was {
+		t.Errorf("the stamp is %d still", now)
+	}
+}
