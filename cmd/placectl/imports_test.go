@@ -99,7 +99,7 @@ const importRules = `
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster
 	placer/backfill                          < placer/cluster, placer/forecast
-	placer/backfill/swf                      < placer/forecast
+	placer, placer/backfill/swf, placer/cluster < placer/forecast
 	placer/forecast                          < cmd/placectl/internal/simulate, bench
 	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
 	placer/fairshare, placer/cluster         < cmd/placectl, bench

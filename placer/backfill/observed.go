@@ -27,7 +27,7 @@ func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(
 		return nil, err
 	}
 	v.observer = observe(v)
-	v.replay.started = v.observer.Started
+	v.replay.OnStart(v.observer.Started)
 	return v.replay.Run(v, progress)
 }
 
@@ -102,6 +102,26 @@ func (v *View) Alone(job int32, now int64) (int64, error) {
 // errStarted ends a play.
 var errStarted = errors.New("the job has started")
 
+// StartOf runs a replay until a job starts, and says when; -1 where it does not.
+func (s *Replay) StartOf(job int32, by Scheduler) (int64, error) {
+	at := int64(-1)
+	s.OnStart(func(started int32, when int64) {
+		if started == job {
+			at = when
+		}
+	})
+	_, err := s.Run(by, func(int) error {
+		if at >= 0 {
+			return errStarted
+		}
+		return nil
+	})
+	if errors.Is(err, errStarted) {
+		err = nil
+	}
+	return at, err
+}
+
 // Play plays the queue forward under its policy, nothing coming to it, until a job that waits
 // starts, and says when. run is how long each job runs: of those that run already in all, and
 // no longer than they asked for.
@@ -126,8 +146,7 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 		v.place[w] = int32(len(jobs))
 		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request, Run: min(max(run(w, 0), 1), x.Request)})
 	}
-	r := newReplay(jobs)
-	r.next = len(jobs)
+	r := Resume(jobs, running, now)
 	sched, q, err := v.scheduler(r, jobs, now)
 	if err != nil {
 		return 0, err
@@ -140,7 +159,6 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 		if err := q.machine.add(i, now); err != nil {
 			return 0, err
 		}
-		r.ends.set(event{now + jobs[i].Run, int64(i) - int64(running), i})
 	}
 	if _, err := q.machine.Pass(now); err != nil {
 		return 0, err
@@ -148,22 +166,7 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 	if err := v.resume(sched, q, now); err != nil {
 		return 0, err
 	}
-	at, target := int64(-1), v.place[job]
-	r.started = func(started int32, when int64) {
-		if started == target {
-			at = when
-		}
-	}
-	_, err = r.Run(sched, func(int) error {
-		if at >= 0 {
-			return errStarted
-		}
-		return nil
-	})
-	if errors.Is(err, errStarted) {
-		err = nil
-	}
-	return at, err
+	return r.StartOf(v.place[job], sched)
 }
 
 // resume has a queue go on as it is in the view.

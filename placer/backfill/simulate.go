@@ -78,6 +78,20 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 	return r.Run(s, progress)
 }
 
+// Resume makes a replay of jobs that are all there already at an instant, which is their Submit:
+// the first so many run, each for its Run from now on, and the others wait.
+func Resume(jobs []Job, running int, now int64) *Replay {
+	r := newReplay(jobs)
+	r.next = len(jobs)
+	for i := range int32(running) {
+		r.ends.set(event{now + jobs[i].Run, int64(i) - int64(running), i})
+	}
+	return r
+}
+
+// OnStart has a function told of each start.
+func (s *Replay) OnStart(fn func(job int32, now int64)) { s.started = fn }
+
 // submissions is the order of the log, or that of time where the log is out of
 // it.
 func submissions(jobs []Job) []int32 {

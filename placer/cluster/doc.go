@@ -17,6 +17,6 @@
 // serves one goroutine at a time.
 //
 // Reading the source: replay.go goes through a log and is what placer/cycle works on,
-// makeway.go has jobs make way for others, cluster.go carries placements out, passing.go
+// play.go plays the queue forward, makeway.go has jobs make way for others, cluster.go carries placements out, passing.go
 // lets time pass, lend.go is what placer looks things up in.
 package cluster

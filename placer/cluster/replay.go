@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cycle"
@@ -28,6 +27,8 @@ type Log struct {
 	Placed func(*Placement)
 	// Promised, where it is not nil, is told of the first promise of each job.
 	Promised func(job int32, p backfill.Promise)
+	// Observe, where it is not nil, makes an observer of the replay.
+	Observe func(*View) backfill.Observer
 	// Progress, where it is not nil, is told after every start how many there were, and
 	// ends the replay with its error.
 	Progress func(started int) error
@@ -41,17 +42,11 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scheduler{Cluster: c, log: log, replay: r, freed: cycle.NewFreed(roaring.New(), false), requests: make(map[string]*cycle.Request),
-		kinds: make([]string, len(log.Jobs)), lifted: make(map[uint64]*Placement), numbers: make([]uint64, len(log.Jobs)), yielded: make(map[uint64][]uint64), promised: make(map[uint64]bool)}
-	switch log.Policy {
-	case backfill.FCFS:
-		s.spec = cycle.Spec{InOrder: true}
-	case backfill.EASY:
-		s.spec = cycle.Spec{Depth: 1}
-	case backfill.Relaxed:
-		s.spec = cycle.Spec{Depth: 1, Relaxed: true, Slack: log.Slack}
-	default:
-		s.spec = cycle.Spec{Depth: cycle.All}
+	s := newScheduler(c, log)
+	s.replay, s.kinds, s.numbers = r, make([]string, len(log.Jobs)), make([]uint64, len(log.Jobs))
+	if log.Observe != nil {
+		s.observer = log.Observe(&View{s})
+		r.OnStart(s.observer.Started)
 	}
 	known := make(map[request]string)
 	for i := range log.Asks {
@@ -90,6 +85,7 @@ type scheduler struct {
 	lifted   map[uint64]*Placement // by owner
 	yielded  map[uint64][]uint64   // for whom an owner was stopped, by owner
 	promised map[uint64]bool       // owners whose promise was told
+	observer backfill.Observer     // nil for none
 }
 
 // Submitted makes it a backfill.Scheduler, as Ended does.
@@ -101,7 +97,10 @@ func (s *scheduler) Submitted(job int32, now int64) error {
 	s.numbers[job] = s.arrived
 	s.queue = append(s.queue, &cycle.Job{ID: s.arrived, Owner: uint64(job), Submit: now})
 	s.count(uint64(job), 1, 0)
-	return s.cycle()
+	if err := s.cycle(); err != nil || s.observer == nil {
+		return err
+	}
+	return s.observer.Submitted(job, now)
 }
 
 func (s *scheduler) Ended(job int32, now int64) error {
@@ -116,6 +115,9 @@ func (s *scheduler) Ended(job int32, now int64) error {
 		s.freed.On(p.nodes)
 	}
 	s.count(uint64(job), 0, -1)
+	if s.observer != nil {
+		s.observer.Ended(job, now)
+	}
 	return s.cycle()
 }
 

@@ -6,17 +6,22 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
+	"github.com/placectl/placectl/placer/cluster"
 )
 
 // Log is jobs to be replayed on so many processors, with forecasts of those that wait.
 type Log struct {
-	Procs  int64
-	Jobs   []backfill.Job
-	Of     []Job // the same, as far as durations are foretold
-	Policy backfill.Policy
-	Slack  float64 // of relaxed backfilling
+	Procs int64
+	Jobs  []backfill.Job
+	// Cluster and Asks have the jobs placed on nodes, instead of on so many processors.
+	Cluster *cluster.Cluster
+	Asks    []placer.Ask
+	Of      []Job // the same, as far as durations are foretold
+	Policy  backfill.Policy
+	Slack   float64 // of relaxed backfilling
 	// Every is of how many submissions that have to wait one gets a forecast, at least 1.
 	Every int
 	// Progress, where it is not nil, is told after every start how many there were, and ends
@@ -36,10 +41,14 @@ type Made struct {
 // Replay replays a log, and makes forecasts of the jobs that have to wait when they are submitted.
 func Replay(log *Log) ([]int64, []Made, error) {
 	o := &observer{log: log, pending: make(map[int32]*Made)}
-	starts, err := backfill.RunObserved(log.Procs, log.Jobs, log.Policy, log.Slack, func(v *backfill.View) backfill.Observer {
-		o.view = v
-		return o
-	}, log.Progress)
+	var starts []int64
+	var err error
+	if log.Cluster != nil {
+		starts, err = cluster.Replay(log.Cluster, &cluster.Log{Jobs: log.Jobs, Asks: log.Asks, Policy: log.Policy, Slack: log.Slack, Progress: log.Progress,
+			Observe: func(v *cluster.View) backfill.Observer { o.view = v; return o }})
+	} else {
+		starts, err = backfill.RunObserved(log.Procs, log.Jobs, log.Policy, log.Slack, func(v *backfill.View) backfill.Observer { o.view = v; return o }, log.Progress)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,10 +59,17 @@ func Replay(log *Log) ([]int64, []Made, error) {
 	return starts, list, nil
 }
 
+// view is what is known of a machine, or a cluster, while a log is replayed on it.
+type view interface {
+	Waiting() []int32
+	Alone(job int32, now int64) (int64, error)
+	Play(job int32, now int64, run func(job int32, ran int64) int64) (int64, error)
+}
+
 // observer learns from what happens in a replay, and makes the forecasts.
 type observer struct {
 	log     *Log
-	view    *backfill.View
+	view    view
 	history History
 	record  Record
 	waited  int

@@ -100,13 +100,13 @@ func (o *Asked) readForecast(c Flags) error {
 	if o.Forecast = c.Bool("forecast"); !o.Forecast {
 		return nil
 	}
-	for _, flag := range []string{"nodes", "shares", "out", "gantt", "by", "svg", "series", "html"} {
+	for _, flag := range []string{"shares", "preempt", "out", "gantt", "by", "svg", "series", "html"} {
 		if c.IsSet(flag) {
-			return usage.Errorf("--forecast is about processors, and goes without --%s", flag)
+			return usage.Errorf("--forecast is an answer of its own, and goes without --%s", flag)
 		}
 	}
-	if slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }) {
-		return usage.Errorf("--forecast goes with fcfs, easy and relaxed; conservative plans a start for every job")
+	if o.Nodes == "" && slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }) {
+		return usage.Errorf("without --nodes --forecast goes with fcfs, easy and relaxed")
 	}
 	return nil
 }

@@ -10,6 +10,9 @@ import (
 // mostForecasts is about how many forecasts are made of a log.
 const mostForecasts = 10_000
 
+// mostOnNodes is the same where jobs are placed on nodes, and a play costs more.
+const mostOnNodes = 2_000
+
 // ForecastResult is the answer that has a row for how well starts are forecast under each rule:
 // see Forecast.
 var ForecastResult = output.Result{Columns: []output.Column{{Name: "policy"}, {Name: "forecasts", Kind: output.Integer},
@@ -20,8 +23,15 @@ var ForecastResult = output.Result{Columns: []output.Column{{Name: "policy"}, {N
 // Forecast replays the log under a rule, with forecasts of the jobs that have to wait, and sums
 // up how they have turned out.
 func (t *Trace) Forecast(r Rule, progress func(started int) error) ([]any, error) {
-	_, made, err := forecast.Replay(&forecast.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack,
-		Every: max(1, len(t.jobs)/mostForecasts), Progress: progress})
+	log := &forecast.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack, Every: max(1, len(t.jobs)/mostForecasts), Progress: progress}
+	if t.cluster != nil {
+		var err error
+		if log.Cluster, err = t.cluster.empty(t.first()); err != nil {
+			return nil, err
+		}
+		log.Asks, log.Every = t.asks, max(1, len(t.jobs)/mostOnNodes)
+	}
+	_, made, err := forecast.Replay(log)
 	if err != nil {
 		return nil, err
 	}
