@@ -176,7 +176,7 @@ func SettingWords(name string) []string {
 	case "access":
 		words = "shared singleuser singlejob singletask"
 	case "backfill":
-		words = "easy fcfs conservative"
+		words = "easy fcfs conservative relaxed"
 	case "bind":
 		words = "compact tight scatter"
 	case "chunk_fit":
