@@ -47,6 +47,15 @@ func (tx *Tx) startsLooked(since uint64) {
 // stop.
 func (tx *Tx) mayStart() bool { return tx.written() > tx.starts.none }
 
+// LastCycleTook is how long the last cycle took, 0 if there was none.
+func (tx *Tx) LastCycleTook() (time.Duration, error) {
+	last, err := tx.loaded.tallies.LastCycle()
+	if err != nil || last == nil {
+		return 0, err
+	}
+	return time.Duration(last.Took), nil
+}
+
 // NextChange is when something planned begins or ends next by the clock, the zero time for never.
 func (tx *Tx) NextChange() (next time.Time, err error) {
 	for _, t := range [...]row.Table{row.Changes, row.Releases} {

@@ -39,6 +39,7 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	var db attempts.Database
 	var is *remote.Answer
 	var beat func(context.Context) error
+	var turn attempts.Turn
 	stamp := r.attemptsStamp
 	if r.overSSH() {
 		lies, err := r.remoteDatabase(host)
@@ -77,9 +78,12 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 			return nil, "", err
 		}
 		file.ID = is.ID
+		if !store.IsLog(r.DB) && r.Now.IsZero() {
+			turn = file.Turn(r.queueIsRun)
+		}
 	}
 	is.KeptAt(&site)
-	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
+	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Turn: turn, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
 	if is.LostAfter > 0 {
 		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
 	}
@@ -87,6 +91,17 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		a.Started = func(ctx context.Context) error { return r.compareDevices(ctx, host, db) }
 	}
 	return a, is.Launch, nil
+}
+
+// queueIsRun reports whether a process of this user makes cycles here: an attendant, or work --cycle.
+func (r *runner) queueIsRun(tx *store.Tx) (bool, error) {
+	settings, err := tx.Settings()
+	if err != nil {
+		return false, err
+	}
+	is := r.attendPlace(settings.StateDir).Read()
+	lives, stopped := attempts.Look(is.PID, is.Born)
+	return is.PID != 0 && lives && !stopped, nil
 }
 
 // compareDevices says which of the devices that the database names this host lacks.

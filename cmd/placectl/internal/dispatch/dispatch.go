@@ -77,15 +77,17 @@ func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err
 
 // Report says how an attempt has ended.
 func (d *DB) Report(_ context.Context, r *store.Result) error {
-	return d.on(d.Update, func(tx *store.Tx) error {
-		_, err := tx.Report(*r)
-		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-			if failed := d.earlier(tx, r.Job, r.Attempt, r.Epoch); failed != nil {
-				return failed
-			}
+	return d.on(d.Update, func(tx *store.Tx) error { return d.report(tx, r) })
+}
+
+func (d *DB) report(tx *store.Tx, r *store.Result) error {
+	_, err := tx.Report(*r)
+	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		if failed := d.earlier(tx, r.Job, r.Attempt, r.Epoch); failed != nil {
+			return failed
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // Held is an attempt that a supervisor on this host has claimed under a nonce, in an epoch of

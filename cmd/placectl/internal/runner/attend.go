@@ -13,7 +13,6 @@ import (
 // by one that was killed, until nobody of it is left.
 type attendance struct {
 	*Runner
-	in    *state
 	dir   *dir
 	nonce store.Nonce
 	begun *begun
@@ -22,6 +21,7 @@ type attendance struct {
 	ours  bool // the command is our child
 
 	alarm    *alarm
+	reaped   used
 	signaled bool          // what was to be sent before the end was sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
 	killAt   time.Duration // when those are killed who are left; 0: not yet known
@@ -56,11 +56,11 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 	defer alarm.close()
 	a.alarm = alarm
 	ended, rung := a.watch(), ring(a.bell)
-	go a.keepBeat(ctx, a.in)
 	memory := a.memoryTicks()
 	defer memory.Stop()
 	a.look(ctx)
-	trim()
+	lasts := time.NewTimer(trimAfter)
+	defer lasts.Stop()
 	for !a.over || a.left() {
 		if a.over && a.killAt == 0 {
 			a.dismiss()
@@ -76,6 +76,8 @@ func (a *attendance) attend(ctx context.Context) *store.Result {
 			a.summoned()
 		case <-memory.C:
 			a.lookAtMemory()
+		case <-lasts.C:
+			trim()
 		case <-alarm.rings:
 			a.due(ctx)
 		}

@@ -158,7 +158,7 @@ func (d *dir) remove() error {
 	return d.in.Remove(d.String())
 }
 
-// spool keeps a result until the database has it, synced.
+// spool keeps a result until the database has it.
 func (d *dir) spool(r *store.Result) error {
 	text, err := bytejson.Marshal(r)
 	if err != nil {
@@ -169,13 +169,19 @@ func (d *dir) spool(r *store.Result) error {
 		return err
 	}
 	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := d.root.Rename(resultFile+".new", resultFile); err != nil {
+	return d.root.Rename(resultFile+".new", resultFile)
+}
+
+// syncResult has a result outlive a loss of power, as one should that the database does not have.
+func (d *dir) syncResult() error {
+	f, err := d.root.Open(resultFile)
+	if err != nil {
 		return err
 	}
-	return d.lock.Sync()
+	return errors.Join(f.Sync(), f.Close(), d.lock.Sync())
 }
 
 // spooled is the result that is spooled, nil for none.

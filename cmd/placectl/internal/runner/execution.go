@@ -66,7 +66,7 @@ func (e *execution) run(ctx context.Context) *store.Result {
 	failed := e.executed()
 	e.at("executed")
 	e.process.confined(e.group)
-	a := &attendance{Runner: e.Runner, dir: e.dir, nonce: e.nonce, begun: &e.process, group: e.group, in: e.state, bell: bell, ours: true}
+	a := &attendance{Runner: e.Runner, dir: e.dir, nonce: e.nonce, begun: &e.process, group: e.group, bell: bell, ours: true}
 	result := a.attend(ctx)
 	e.until = a.until
 	e.group.remove()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +94,9 @@ func runnerIn(dir string) *Runner {
 				f.Close()
 			}
 		}}
+	if os.Getenv("RUNNER_TURNS") != "" {
+		r.Turn = db.Turn
+	}
 	step, last := os.Getenv("RUNNER_DIE"), os.Getenv("RUNNER_DIE_ONCE")
 	r.step = func(at string) {
 		if at != step {
@@ -208,20 +212,8 @@ func (s *fakeState) attempt(k Key) (*fakeJob, *fakeAttempt, error) {
 
 func (f *fake) Claim(_ context.Context, c store.Claim) (o *Order, err error) {
 	err = f.update(func(s *fakeState) error {
-		j, a, err := s.attempt(Key{c.Job, c.Attempt})
-		switch {
-		case err != nil:
-			return err
-		case a.Ended || a.Nonce != (store.Nonce{}) && a.Nonce != c.Nonce:
-			return conflict("%d.%d is claimed or ended", c.Job, c.Attempt)
-		case a.Nonce == (store.Nonce{}):
-			a.End = time.Now().Add(j.Order.Walltime)
-		}
-		a.Nonce, a.Process = c.Nonce, c.Process
-		order := j.Order
-		order.Key, order.Left = Key{c.Job, c.Attempt}, time.Until(a.End)
-		o = &order
-		return nil
+		o, err = s.claim(c)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -229,29 +221,69 @@ func (f *fake) Claim(_ context.Context, c store.Claim) (o *Order, err error) {
 	return o, nil
 }
 
+func (s *fakeState) claim(c store.Claim) (*Order, error) {
+	j, a, err := s.attempt(Key{c.Job, c.Attempt})
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Ended || a.Nonce != (store.Nonce{}) && a.Nonce != c.Nonce:
+		return nil, conflict("%d.%d is claimed or ended", c.Job, c.Attempt)
+	case a.Nonce == (store.Nonce{}):
+		a.End = time.Now().Add(j.Order.Walltime)
+	}
+	a.Nonce, a.Process = c.Nonce, c.Process
+	order := j.Order
+	order.Key, order.Left = Key{c.Job, c.Attempt}, time.Until(a.End)
+	return &order, nil
+}
+
 func (f *fake) Report(_ context.Context, r *store.Result) error {
-	return f.update(func(s *fakeState) error {
-		j, a, err := s.attempt(Key{r.Job, r.Attempt})
-		if err != nil {
+	return f.update(func(s *fakeState) error { return s.report(r) })
+}
+
+// Turn takes any attempt that nobody has claimed for one that a cycle has started.
+func (f *fake) Turn(_ context.Context, r *store.Result, prepare func(Key) (store.Claim, bool)) (o *Order, err error) {
+	err = f.update(func(s *fakeState) error {
+		o = nil
+		if err := s.report(r); err != nil {
 			return err
 		}
-		unclaimed := a.Nonce == (store.Nonce{}) && (r.Outcome == store.OutcomeUnbegun || r.Outcome == store.OutcomeRefused)
-		switch {
-		case a.Ended && a.Nonce == r.Nonce:
-			return nil
-		case a.Ended || a.Nonce != r.Nonce && !unclaimed:
-			return conflict("%d.%d: late", r.Job, r.Attempt)
-		}
-		a.Nonce, a.Ended, a.Result = r.Nonce, true, *r
-		a.Taken++
-		switch r.Outcome {
-		case store.OutcomeUnbegun, store.OutcomeRefused, store.OutcomeLost:
-			j.Attempts = append(j.Attempts, &fakeAttempt{})
-		default:
-			j.Done++
+		for _, id := range slices.Sorted(maps.Keys(s.Jobs)) {
+			k := Key{id, len(s.Jobs[id].Attempts)}
+			if a := s.Jobs[id].Attempts[k.Number-1]; a.Ended || a.Nonce != (store.Nonce{}) {
+				continue
+			}
+			if c, ok := prepare(k); ok {
+				o, err = s.claim(c)
+				return err
+			}
 		}
 		return nil
 	})
+	return o, err
+}
+
+func (s *fakeState) report(r *store.Result) error {
+	j, a, err := s.attempt(Key{r.Job, r.Attempt})
+	if err != nil {
+		return err
+	}
+	unclaimed := a.Nonce == (store.Nonce{}) && (r.Outcome == store.OutcomeUnbegun || r.Outcome == store.OutcomeRefused)
+	switch {
+	case a.Ended && a.Nonce == r.Nonce:
+		return nil
+	case a.Ended || a.Nonce != r.Nonce && !unclaimed:
+		return conflict("%d.%d: late", r.Job, r.Attempt)
+	}
+	a.Nonce, a.Ended, a.Result = r.Nonce, true, *r
+	a.Taken++
+	switch r.Outcome {
+	case store.OutcomeUnbegun, store.OutcomeRefused, store.OutcomeLost:
+		j.Attempts = append(j.Attempts, &fakeAttempt{})
+	default:
+		j.Done++
+	}
+	return nil
 }
 
 func (f *fake) Held(_ context.Context, k Key, n store.Nonce, _ string) (*Held, error) {

@@ -12,7 +12,9 @@ import (
 )
 
 // journal is what a supervisor writes down before it acts. Its first line is written before
-// the claim, its second one before the command is executed. Its JSON lies on disk for as
+// the claim, its second one before the command is executed. They are not synced: whoever kills a
+// process takes nothing of them away, and no command outlives a loss of power, after which lines
+// may be missing. So the first one says in which life of the host it was written. Its JSON lies on disk for as
 // long as the attempt goes on, over upgrades too: fields are added, never changed.
 type journal struct {
 	intent
@@ -25,6 +27,7 @@ type intent struct {
 	Database string      `json:"database"` // its path, or a URL
 	Device   uint64      `json:"device"`   // of the file
 	Inode    uint64      `json:"inode"`
+	Boot     string      `json:"boot,omitempty"` // "" where lines were synced
 }
 
 // begun is its second line: the process that may have executed the command, and what
@@ -56,16 +59,14 @@ func (d *dir) begin(i intent) (*os.File, error) {
 	return f, nil
 }
 
-// appendLine adds a line to a journal, synced.
+// appendLine adds a line to a journal.
 func appendLine(f *os.File, line any) error {
 	text, err := bytejson.Marshal(line)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(append(text, '\n')); err != nil {
-		return err
-	}
-	return f.Sync()
+	_, err = f.Write(append(text, '\n'))
+	return err
 }
 
 // journal reads the journal. It is nil where there is none, or where it was not finished:

@@ -27,6 +27,7 @@ func TestKilledAtSteps(t *testing.T) {
 		step  string
 		first store.Outcome // what comes of the first attempt
 		twice bool          // the supervisor is killed, too, so that it is adopted
+		next  store.Outcome // what comes of the first attempt of the next job, if the supervisor goes on with that
 	}{
 		{step: "locked", first: store.OutcomeExited},
 		{step: "journal", first: store.OutcomeUnbegun},
@@ -45,6 +46,8 @@ func TestKilledAtSteps(t *testing.T) {
 		{step: "settled", first: store.OutcomeLost, twice: true},
 		{step: "adopting", first: store.OutcomeExited, twice: true},
 		{step: "adopted", first: store.OutcomeExited, twice: true},
+		{step: "prepared", first: store.OutcomeExited, next: store.OutcomeUnbegun},
+		{step: "turned", first: store.OutcomeExited, next: store.OutcomeUnbegun},
 	} {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +58,11 @@ func TestKilledAtSteps(t *testing.T) {
 			}
 			k := s.job(line)
 			die := []string{"RUNNER_DIE=" + c.step, "RUNNER_DIE_ONCE=" + s.dir + "/died"}
+			var after Key
+			if c.next != store.OutcomeNone {
+				after, die = s.job(ledgerLine), append(die, "RUNNER_TURNS=1")
+				s.start(die, "supervise", k.String()).wait()
+			}
 			if c.twice {
 				first := "executed"
 				if strings.HasPrefix(c.step, "settl") {
@@ -64,7 +72,7 @@ func TestKilledAtSteps(t *testing.T) {
 			}
 			s.until("settled", func() bool {
 				s.start(die, "pass").wait()
-				return s.get().Jobs[k.Job].Done == 1 && len(s.left()) == 0
+				return len(s.waiting()) == 0 && len(s.left()) == 0
 			})
 			if _, err := os.Stat(s.dir + "/died"); err != nil {
 				t.Error("nobody came so far")
@@ -73,10 +81,69 @@ func TestKilledAtSteps(t *testing.T) {
 			if ok := got.Outcome == c.first || c.step == "gate waits" && got.Outcome == store.OutcomeSignal; !ok {
 				t.Errorf("the first attempt ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.first, s.file("notes"))
 			}
+			if c.next != store.OutcomeNone {
+				if got := s.attempt(after).Result; got.Outcome != c.next {
+					t.Errorf("the first attempt of the next job ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.next, s.file("notes"))
+				}
+			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
 			s.checkLedger()
 		})
 	}
+}
+
+// TestGoesOn: one supervisor executes one attempt after the other, each in a directory of its own
+// and with what it has used itself.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.env = append(s.env, "RUNNER_TURNS=1")
+	busy := s.job(ledgerLine + `; echo $PPID >>"$LEDGER.parents"; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done`)
+	var idle []Key
+	for range 5 {
+		idle = append(idle, s.job(ledgerLine+`; echo $PPID >>"$LEDGER.parents"; sleep 100 & echo left in $TMPDIR`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
+	}
+	s.start(nil, "supervise", busy.String()).wait()
+	if parents := strings.Fields(s.file("ledger.parents")); len(parents) != 6 || len(slices.Compact(parents)) != 1 {
+		t.Errorf("the commands are of the processes %v", parents)
+	}
+	if cpu := s.attempt(busy).Result.Use.CPUUser; cpu < 5*time.Millisecond {
+		t.Errorf("a command that counts used %v", cpu)
+	}
+	for _, k := range idle {
+		if r := s.attempt(k).Result; r.Use.CPUUser >= s.attempt(busy).Result.Use.CPUUser || r.Use.Leftover != 1 {
+			t.Errorf("%s: %+v", k, r)
+		}
+	}
+	s.checkLedger()
+}
+
+// TestGoesOnWithout: a supervisor goes on with nothing that another process is at, and reports all
+// the same.
+func TestGoesOnWithout(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.env = append(s.env, "RUNNER_TURNS=1")
+	first, taken := s.job(ledgerLine), s.job(ledgerLine)
+	in, err := openState(s.dir+"/state", s.get().ID, s.get().Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.close()
+	d, err := in.lockDir(taken, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := s.supervise(first); !a.Ended || a.Result.Outcome != store.OutcomeExited {
+		t.Errorf("%+v", a)
+	}
+	if a := s.attempt(taken); a.Nonce != (store.Nonce{}) {
+		t.Errorf("claimed beside the process that has the directory: %+v", a)
+	}
+	d.close()
+	s.until("done", func() bool { s.start(nil, "pass").wait(); return len(s.waiting()) == 0 && len(s.left()) == 0 })
+	s.until("quiet", func() bool { return len(s.ours()) == 0 })
+	s.checkLedger()
 }
 
 // checkLedger verifies what has to hold whoever was killed.
@@ -117,23 +184,27 @@ func (s *site) checkLedger() {
 	s.t.Log("outcomes", outcomes)
 }
 
-// TestKillStorm kills processes of all kinds at random moments. Each 500 of them have a
-// database of their own: the fake one is read as a whole each time.
+// TestKillStorm kills processes of all kinds at random moments. Each 250 of them have a
+// database of their own: the fake one is read as a whole each time. In every other one supervisors
+// go on with the next attempt.
 func TestKillStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	for left := *storm; left > 0; left -= 500 {
-		t.Run("", func(t *testing.T) { killStorm(t, min(left, 500)) })
+	for left, goesOn := *storm, true; left > 0; left, goesOn = left-250, !goesOn {
+		t.Run("", func(t *testing.T) { killStorm(t, min(left, 250), goesOn) })
 	}
 }
 
-func killStorm(t *testing.T, kills int) {
+func killStorm(t *testing.T, kills int, goesOn bool) {
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
 	s := newSite(t)
 	s.change(func(st *fakeState) { st.Fail = 20 })
+	if goesOn {
+		s.env = append(s.env, "RUNNER_TURNS=1")
+	}
 	killed := map[string]int{}
 	total, jobs := 0, 0
 	passes := map[*process]chan struct{}{}

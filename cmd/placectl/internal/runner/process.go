@@ -14,7 +14,7 @@ import (
 
 // Self is this process, on a host of that name.
 func Self(host string) (store.Process, error) {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	boot, err := bootID()
 	if err != nil {
 		return store.Process{}, err
 	}
@@ -23,7 +23,13 @@ func Self(host string) (store.Process, error) {
 		return store.Process{}, &os.PathError{Op: "stat", Path: "/proc/self/ns/pid", Err: err}
 	}
 	s, err := statOf(os.Getpid())
-	return store.Process{Host: host, Boot: strings.TrimSpace(string(boot)), PIDNS: ns.Ino, PID: os.Getpid(), Born: s.born}, err
+	return store.Process{Host: host, Boot: boot, PIDNS: ns.Ino, PID: os.Getpid(), Born: s.born}, err
+}
+
+// bootID tells the lives of this host apart.
+func bootID() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text)), err
 }
 
 // stat is what /proc/PID/stat says.

@@ -31,7 +31,7 @@ func (e ending) shell() int {
 func (a *attendance) watch() <-chan ending {
 	ended := make(chan ending, 1)
 	if a.ours {
-		go reap(a.begun.PID, ended)
+		go reap(a.begun.PID, ended, &a.reaped)
 	} else {
 		go func() { ended <- awaitOther(a.begun.Process) }()
 	}
@@ -39,8 +39,8 @@ func (a *attendance) watch() <-chan ending {
 }
 
 // reap reaps our children until none is left, and tells of the end of one of them. Nothing
-// else waits for children meanwhile.
-func reap(command int, ended chan<- ending) {
+// else waits for children meanwhile. What they have used is added up.
+func reap(command int, ended chan<- ending, sum *used) {
 	defer close(ended)
 	var end *ending // to be told, once it is known whether others are left
 	for {
@@ -49,7 +49,11 @@ func reap(command int, ended chan<- ending) {
 			options = unix.WNOHANG
 		}
 		var status syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &status, options, nil)
+		var use unix.Rusage
+		pid, err := unix.Wait4(-1, (*unix.WaitStatus)(&status), options, &use)
+		if err == nil && pid > 0 {
+			sum.add(&use)
+		}
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil || pid == 0:

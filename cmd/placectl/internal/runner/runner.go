@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -45,6 +44,8 @@ type Runner struct {
 	// Started is called by the first pass after this host was started, before it starts any
 	// supervisor; nil: nothing is to be done then.
 	Started func(context.Context) error
+	// Turn lets a supervisor go on with another attempt; may be nil.
+	Turn Turn
 	// Summon starts a process that looks after the queue, if there is none, in a way that it
 	// outlives the job; may be nil.
 	Summon func() error
@@ -67,8 +68,8 @@ const patience = 30 * time.Second
 
 // intent is what a journal says of this database.
 func (r *Runner) intent() intent {
-	i := intent{Database: r.Database}
-	rand.Read(i.Nonce[:]) //nolint:errcheck // it never fails
+	i := intent{Nonce: drawNonce(), Database: r.Database}
+	i.Boot, _ = bootID() // Self, which is asked before each claim, says what is wrong
 	if s, ok := statFile(r.Database); ok {
 		i.Device, i.Inode = s.Dev, s.Ino
 	}
@@ -100,30 +101,38 @@ func (r *Runner) Supervise(ctx context.Context, k Key) error {
 	case err != nil:
 		return r.refuse(ctx, k, err)
 	}
-	defer d.close()
 	r.at("locked")
 	i := r.intent()
 	journal, err := d.begin(i)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil // a pass settles it
-	case err != nil:
+	if err != nil {
+		defer d.close()
+		if errors.Is(err, fs.ErrExist) {
+			return nil // a pass settles it
+		}
 		d.remove() //nolint:errcheck // nothing was done
 		return r.refuse(ctx, k, err)
 	}
-	defer journal.Close()
 	r.at("journal")
-	order, err := r.claim(ctx, k, i.Nonce)
-	if err != nil {
+	e := &execution{Runner: r, dir: d, nonce: i.Nonce, journal: journal, state: s}
+	if e.order, err = r.claim(ctx, k, i.Nonce); err != nil {
+		defer e.close()
 		if settled(err) || errors.Is(err, store.ErrNotPermitted) {
 			return errors.Join(err, d.remove())
 		}
 		return err // perhaps it was claimed: a pass finds out
 	}
 	r.at("claimed")
-	e := &execution{Runner: r, dir: d, order: order, nonce: i.Nonce, journal: journal, state: s}
-	result := e.run(ctx)
-	return r.deliver(ctx, d, result, e.until)
+	go r.keepBeat(ctx, s)
+	for e != nil {
+		result := e.run(ctx)
+		next, failed := r.deliver(ctx, d, result, e.until, e.turn(result))
+		err = errors.Join(err, failed)
+		e.close()
+		if e = next; e != nil {
+			d = e.dir
+		}
+	}
+	return err
 }
 
 // claim claims an attempt for this process, and tries again while nobody knows whether it
@@ -155,7 +164,7 @@ func (r *Runner) refuse(ctx context.Context, k Key, why error) error {
 	if errors.As(why, &state) && state.others || usersOwn(why) {
 		result.Blame = store.BlameNobody
 	}
-	rand.Read(result.Nonce[:]) //nolint:errcheck // it never fails
+	result.Nonce = drawNonce()
 	return errors.Join(why, r.tell(ctx, result, nil))
 }
 

@@ -30,6 +30,9 @@ func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt 
 	}
 	if result == nil {
 		result = d.result(j.Nonce, store.OutcomeUnbegun)
+		if j.Boot != "" && j.Boot != self.Boot && j.process == nil { // it may have had a second line
+			result.Outcome, result.Why = store.OutcomeLost, rebooted
+		}
 	}
 	if j.process != nil && result.Outcome == store.OutcomeUnbegun && !d.has(gaveUpFile) {
 		switch lifeOf(j.process.Process, self) {
@@ -51,11 +54,14 @@ func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt 
 		result.Outcome, result.Log, result.Use.Leftover = store.OutcomeLost, j.process.Log, killed
 		result.Why = "its supervisor and its command are gone, and nobody knows how it ended"
 		if j.process.Boot != self.Boot {
-			result.Why = "the host was started anew"
+			result.Why = rebooted
 		}
 	}
 	return false, r.report(ctx, d, result)
 }
+
+// rebooted is why an attempt is lost whose host was started anew.
+const rebooted = "the host was started anew"
 
 // report reports a result once; the directory goes when the database has said its word.
 func (r *Runner) report(ctx context.Context, d *dir, result *store.Result) error {
@@ -120,7 +126,7 @@ func (r *Runner) settleLost(ctx context.Context, h Held, self store.Process) err
 	result := h.result(h.Nonce, store.OutcomeLost)
 	result.Why = "its directory is gone, and nobody knows how it ended"
 	if h.Process.Boot != self.Boot {
-		result.Why = "the host was started anew"
+		result.Why = rebooted
 	} else {
 		killed, err := killLeft(nil, h.Nonce)
 		if err != nil {
@@ -162,7 +168,7 @@ func (r *Runner) Adopt(ctx context.Context, epoch string, k Key) error {
 		return err
 	}
 	r.at("adopting")
-	a := &attendance{Runner: r, in: s, dir: d, nonce: j.Nonce, begun: j.process, group: j.process.openGroup()}
+	a := &attendance{Runner: r, dir: d, nonce: j.Nonce, begun: j.process, group: j.process.openGroup()}
 	if a.bell, err = d.hangBell(); err != nil {
 		return err
 	}
@@ -177,7 +183,9 @@ func (r *Runner) Adopt(ctx context.Context, epoch string, k Key) error {
 		}
 	}
 	r.at("adopted")
+	go r.keepBeat(ctx, s)
 	result := a.attend(ctx)
 	a.group.remove()
-	return r.deliver(ctx, d, result, a.until)
+	_, err = r.deliver(ctx, d, result, a.until, nil)
+	return err
 }

@@ -17,19 +17,27 @@ const tellFor = 10 * time.Minute
 
 // deliver keeps a result until the database has said its word about it; then the directory
 // goes. It is told once nothing of the attempt is left on its other nodes, where that may use
-// its time until an instant.
-func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result, until time.Duration) error {
+// its time until an instant. If there is a turn the result is reported in it, and the attempt that
+// it gives to this process is returned.
+func (r *Runner) deliver(ctx context.Context, d *dir, result *store.Result, until time.Duration, turn func(context.Context) (*execution, error)) (next *execution, err error) {
 	r.at("ended")
 	if err := d.spool(result); err != nil {
 		r.notef("%s: the result cannot be kept: %v", d.Key, err)
 	}
 	r.at("spooled")
 	r.emptyAll(ctx, d, result.Nonce, until)
-	if err := r.tell(ctx, result, d); err != nil {
-		return err
+	told := false
+	if turn != nil {
+		next, err = turn(ctx)
+		told = err == nil
+	}
+	if !told {
+		if err := r.tell(ctx, result, d); err != nil {
+			return nil, err
+		}
 	}
 	r.at("told")
-	return d.remove()
+	return next, d.remove()
 }
 
 // goneAfter is the pause between two reports from which on nobody waits for a database that
@@ -48,6 +56,9 @@ func (r *Runner) tell(ctx context.Context, result *store.Result, d *dir) error {
 				r.notef("%d.%d: %v", result.Job, result.Attempt, err)
 			}
 			return nil
+		}
+		if wait == time.Second && d != nil {
+			d.syncResult() //nolint:errcheck // it is as safe as it can be
 		}
 		if wait >= goneAfter && r.gone(d) || !sleep(ctx, wait) {
 			return err

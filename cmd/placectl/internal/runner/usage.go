@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/internal/text"
@@ -14,16 +15,29 @@ import (
 // use is what the attempt has used: what the kernel counts of those whom we have reaped,
 // or of the control group.
 func (a *attendance) use() (u store.ResourceUse) {
-	var r unix.Rusage
-	if a.ours && unix.Getrusage(unix.RUSAGE_CHILDREN, &r) == nil {
-		u.CPUUser = time.Duration(unix.TimevalToNsec(r.Utime))
-		u.CPUSystem = time.Duration(unix.TimevalToNsec(r.Stime))
-		u.MaxRSS = r.Maxrss << 10
+	if a.ours {
+		a.reaped.Lock()
+		u = a.reaped.ResourceUse
+		a.reaped.Unlock()
 		u.MemPeak = a.group.peak()
 	} else {
 		a.group.use(&u)
 	}
 	return u
+}
+
+// used is what processes have used that were reaped.
+type used struct {
+	sync.Mutex
+	store.ResourceUse
+}
+
+func (u *used) add(r *unix.Rusage) {
+	u.Lock()
+	defer u.Unlock()
+	u.CPUUser += time.Duration(unix.TimevalToNsec(r.Utime))
+	u.CPUSystem += time.Duration(unix.TimevalToNsec(r.Stime))
+	u.MaxRSS = max(u.MaxRSS, r.Maxrss<<10)
 }
 
 // memoryTicks ticks when the memory of the attempt is to be looked at.
@@ -54,6 +68,9 @@ func (a *attendance) lookAtMemory() {
 func exceeding(asked, used int64) string {
 	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
+
+// trimAfter spares commands that have ended by then the time that this takes.
+const trimAfter = 200 * time.Millisecond
 
 // trim gives memory back that is not needed while a command runs: there may be a thousand
 // of us.
