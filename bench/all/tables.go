@@ -45,6 +45,8 @@ var tables = []table{
 		args: "", short: "-kept 200 -waiting 20 -runs 1"},
 	{name: "sharing", title: "What it costs that many share", program: "./bench/sharing",
 		args: "", short: "-rounds 1 -waiting 100 -nodes 500"},
+	{name: "tasks", title: "Small tasks beside xargs, parallel and task-spooler", program: "./bench/tasks",
+		args: "", short: "-short"},
 	{name: "sql", title: "Queries beside SQLite", program: "./compare", dir: "bench/oracle",
 		args: "", short: "-nodes 300 -runs 1"},
 }

@@ -15,12 +15,15 @@
 //     the supervisor dies before, the gate reads the end of the pipe, notes that it gives
 //     up, and ends.
 //  5. What came of it is written into the directory, told to the database, and then the
-//     directory is removed.
+//     directory is removed. Telling it can claim another attempt in the same commit (turn.go),
+//     for which steps 1 and 2 were done before: the supervisor goes on with that.
 //
 // So a journal without a pid says that certainly nothing was executed, and one with a pid
 // that perhaps it was: then the attempt is adopted while its process lives, and lost
-// otherwise, but never executed again. Everything is synced before the step that it makes
-// safe. Nothing here is decided by a clock.
+// otherwise, but never executed again. Lines are written before the step that they make safe,
+// and not synced: a process that is killed takes none away. After a loss of power some may be
+// missing, so what was claimed in another boot of the host and has no result is lost. Nothing
+// here is decided by a clock.
 //
 // The package knows a database through an interface (database.go), and starts programs
 // through package launch.

@@ -241,7 +241,7 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 	return f.update(func(s *fakeState) error { return s.report(r) })
 }
 
-// Turn takes any attempt that nobody has claimed for one that a cycle has started.
+// Turn takes any unclaimed attempt for one that a cycle has started.
 func (f *fake) Turn(_ context.Context, r *store.Result, prepare func(Key) (store.Claim, bool)) (o *Order, err error) {
 	err = f.update(func(s *fakeState) error {
 		o = nil

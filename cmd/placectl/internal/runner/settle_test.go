@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -98,11 +100,14 @@ func TestSettle(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		process func(s *site, b *begun) // nil: none is in the journal
+		boot    string                  // in the first line, where that is the last; "" in that of a version that synced
 		result  bool                    // one is spooled
 		outcome store.Outcome           // store.OutcomeNone: nothing is reported
 		then    func(t *testing.T, s *site, d *dir)
 	}{
 		{name: "no pid", outcome: store.OutcomeUnbegun},
+		{name: "no pid, another boot", boot: "before", outcome: store.OutcomeLost},
+		{name: "no pid, another boot, synced", boot: "", outcome: store.OutcomeUnbegun},
 		{name: "gone", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeLost},
 		{name: "reused pid", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Born++ }, outcome: store.OutcomeLost,
 			then: func(t *testing.T, s *site, d *dir) {
@@ -126,6 +131,12 @@ func TestSettle(t *testing.T) {
 				c.process(s, b)
 			}
 			d, n := s.leave(k, b)
+			if strings.HasPrefix(c.name, "no pid, another boot") {
+				line, err := bytejson.Marshal(intent{Nonce: n, Database: s.path(), Boot: c.boot})
+				if err = errors.Join(err, d.write(journalFile, append(line, '\n'), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if c.result {
 				if err := d.spool(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: store.OutcomeExited, Exit: 4}); err != nil {
 					t.Fatal(err)

@@ -58,8 +58,8 @@ func (p *prepared) close(unclaimed bool) error {
 	return errors.Join(err, p.journal.Close())
 }
 
-// turn reports a result and claims the next attempt, nil for none. It fails if nobody knows
-// whether it was reported.
+// turn reports a result and claims the next attempt, nil for none. It fails if it is
+// unknown whether it was reported.
 func (r *Runner) turn(ctx context.Context, s *state, result *store.Result) (*execution, error) {
 	self, err := Self(r.Host)
 	if err != nil {

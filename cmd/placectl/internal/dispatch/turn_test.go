@@ -1,0 +1,327 @@
+package dispatch
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
+)
+
+var queues = flag.Int("queues", 40, "in how many random queues followers are compared with cycles")
+
+// queue is a database whose nodes are this host and another one.
+type queue struct {
+	t    testing.TB
+	path string
+	now  *time.Time
+	db   *store.DB
+	on   *DB
+	last byte // of the nonces
+}
+
+func openQueue(t testing.TB, path string, now *time.Time) *queue {
+	t.Helper()
+	db, err := store.Open(path, &store.Options{Now: func() time.Time { return *now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return &queue{t: t, path: path, now: now, db: db, on: &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Path: path, Host: "here",
+		UID: os.Getuid(), Environ: func() []string { return nil }, Distrusts: func() string { return "" }}}
+}
+
+func newQueue(t testing.TB, cpus int) *queue {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "queue.db")
+	now := time.Unix(1_700_000_000, 0)
+	if err := store.Create(path, &store.Options{Now: func() time.Time { return now }}, nil); err != nil {
+		t.Fatal(err)
+	}
+	q := openQueue(t, path, &now)
+	q.do(func(tx *store.Tx) error {
+		for _, name := range []string{"here", "there"} {
+			node := &index.Node{Name: name}
+			node.Set(index.NCPUs, index.Value{Num: int64(cpus)})
+			if _, err := tx.PutNode(node); err != nil {
+				return err
+			}
+		}
+		return tx.LaunchBy(store.LaunchWork)
+	})
+	return q
+}
+
+func (q *queue) do(fn func(*store.Tx) error) {
+	q.t.Helper()
+	if err := q.db.Update(fn); err != nil {
+		q.t.Fatal(err)
+	}
+}
+
+// copied is a copy of the queue.
+func (q *queue) copied() *queue {
+	q.t.Helper()
+	text, err := os.ReadFile(q.path)
+	if err == nil {
+		err = os.WriteFile(q.path+".copy", text, 0o600)
+	}
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	c := openQueue(q.t, q.path+".copy", q.now)
+	c.last = q.last
+	return c
+}
+
+func (q *queue) submit(s store.Submission) {
+	q.t.Helper()
+	s.Command = []string{"true"}
+	q.do(func(tx *store.Tx) error { _, err := tx.Submit(s); return err })
+}
+
+// claim is the claim of an attempt by a process here.
+func (q *queue) claim(k attempts.Key) (store.Claim, bool) {
+	q.last++
+	return store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: store.Nonce{q.last, 1}, Process: store.Process{Host: "here", Boot: "b", PID: 3}}, true
+}
+
+func (q *queue) cycle() (started []uint64) {
+	q.t.Helper()
+	q.do(func(tx *store.Tx) error {
+		started = nil
+		r, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		if err == nil {
+			for _, j := range r.Started {
+				started = append(started, j.ID)
+			}
+		}
+		return err
+	})
+	return started
+}
+
+// running are the attempts that are claimed, or wait to be.
+func (q *queue) running() (claimed []*store.Attempt, unclaimed []attempts.Key) {
+	q.t.Helper()
+	err := q.db.View(func(tx *store.Tx) error {
+		return tx.EachJob(func(j *store.Job) error {
+			a, err := tx.Attempt(j.ID, 0)
+			switch {
+			case err != nil:
+				return err
+			case a.State == store.AttemptClaimed:
+				claimed = append(claimed, a)
+			default:
+				unclaimed = append(unclaimed, attempts.Key{Job: j.ID, Number: a.Number})
+			}
+			return nil
+		}, store.JobRunning)
+	})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return claimed, unclaimed
+}
+
+func (q *queue) claimAll() {
+	_, unclaimed := q.running()
+	for _, k := range unclaimed {
+		c, _ := q.claim(k)
+		q.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
+	}
+}
+
+func resultOf(a *store.Attempt, exit int) *store.Result {
+	return &store.Result{Job: a.Job, Attempt: a.Number, Nonce: a.Nonce, Outcome: store.OutcomeExited, Exit: exit}
+}
+
+// plan is what has become of each job: nodes, times and states.
+func (q *queue) plan() string {
+	var b strings.Builder
+	err := q.db.View(func(tx *store.Tx) error {
+		return tx.EachJob(func(j *store.Job) error {
+			fmt.Fprintf(&b, "%d %s %d-%d on %v, claimed %v, exit %d\n", j.ID, j.State, j.Start.Unix(), j.End.Unix(), j.AllNodes(), j.Claimed, j.Exit)
+			return nil
+		})
+	})
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	return b.String()
+}
+
+func always(*store.Tx) (bool, error) { return true, nil }
+
+// TestFollows: over random queues, with arrays, limits, classes and reservations, and jobs that
+// come meanwhile, the job that a supervisor goes on with is one that a cycle of its own starts
+// after the report, and all others are where that leaves them. Many more: -queues 20000.
+func TestFollows(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	followed, cycled := 0, 0
+	for range *queues {
+		t.Run("", func(t *testing.T) {
+			f, c := follows(t, r)
+			followed, cycled = followed+f, cycled+c
+		})
+	}
+	if t.Logf("%d followed, of %d ends", followed, cycled); followed == 0 || followed == cycled {
+		t.Error("there was nothing to tell apart")
+	}
+}
+
+func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
+	q := newQueue(t, 1+r.IntN(4))
+	users := []string{"ann", "bob"}
+	q.do(func(tx *store.Tx) error {
+		var failed []error
+		if r.IntN(3) == 0 {
+			failed = append(failed, tx.Limits().Set(store.Limit{Key: "user:*", Measure: "running", Max: int64(1 + r.IntN(3))}))
+		}
+		if r.IntN(4) == 0 {
+			failed = append(failed, tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 2}}}))
+		}
+		if r.IntN(4) == 0 {
+			from := q.now.Add(time.Duration(r.IntN(60)) * time.Minute)
+			_, err := tx.ReserveNodes("r", []uint32{uint32(r.IntN(2))}, from, from.Add(20*time.Minute))
+			failed = append(failed, err)
+		}
+		failed = append(failed, tx.Configure("backfill", []string{"easy", "fcfs", "conservative"}[r.IntN(3)]))
+		return errors.Join(failed...)
+	})
+	for range 2 + r.IntN(4) {
+		q.submit(drawn(r, users))
+	}
+	q.cycle()
+	for range 12 {
+		q.claimAll()
+		claimed, _ := q.running()
+		if len(claimed) == 0 {
+			break
+		}
+		if r.IntN(4) == 0 {
+			q.submit(drawn(r, users))
+		}
+		*q.now = q.now.Add(time.Duration(r.IntN(300)) * time.Second)
+		ended := resultOf(claimed[r.IntN(len(claimed))], r.IntN(2))
+		apart := q.copied()
+		apart.do(func(tx *store.Tx) error { _, err := tx.Report(*ended); return err })
+		started := apart.cycle()
+		var asked []attempts.Key
+		order, err := q.on.Turn(always)(t.Context(), ended, func(k attempts.Key) (store.Claim, bool) {
+			asked = append(asked, k)
+			return q.claim(k)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if order != nil {
+			followed++
+			apart.last = q.last - 1
+			if c, _ := apart.claim(order.Key); len(asked) != 1 || asked[0] != order.Key {
+				t.Fatalf("asked for %v, and got %v", asked, order.Key)
+			} else {
+				apart.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
+			}
+		}
+		if diff := cmp.Diff(apart.plan(), q.plan()); diff != "" {
+			t.Fatalf("a cycle starts %v: - a cycle + a turn\n%s", started, diff)
+		}
+		ends++
+		apart.db.Close()
+	}
+	return followed, ends
+}
+
+// drawn is a random submission.
+func drawn(r *rand.Rand, users []string) store.Submission {
+	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)), Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
+		User: users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
+	if r.IntN(2) == 0 {
+		s.Select, s.Array = "1:ncpus=1", 2+r.IntN(12)
+	}
+	return s
+}
+
+// TestTurn: a turn that cannot make a cycle, or is not to, reports all the same; a report that is
+// late is said to be so, and claims nothing; what it claims is executed here by our user.
+func TestTurn(t *testing.T) {
+	one := store.Submission{Request: placer.Request{Select: "1:ncpus=1:host=here", Walltime: time.Hour}, Array: 3}
+	for _, c := range []struct {
+		name    string
+		before  func(tx *store.Tx) error
+		cycles  func(*store.Tx) (bool, error)
+		refuse  bool // of what the cycle has started nothing can be executed here now
+		late    bool
+		next    bool  // it goes on
+		reports bool  // the end is reported
+		fails   error // with this
+	}{
+		{name: "goes on", next: true, reports: true},
+		{name: "no process runs the queue", cycles: func(*store.Tx) (bool, error) { return false, nil }, reports: true},
+		{name: "health is looked at before", before: func(tx *store.Tx) error { return tx.Configure("health", "/bin/true") }, reports: true},
+		{name: "another process is at it", refuse: true, reports: true},
+		{name: "the cycle fails", cycles: func(*store.Tx) (bool, error) {
+			return false, &store.Conflict{What: "the order", Why: "it cannot be read"}
+		}, fails: attempts.ErrNoTurn},
+		{name: "late", late: true, fails: store.ErrConflict},
+		{name: "on another host", before: func(tx *store.Tx) error { return tx.SetNodeState(0, index.Drained, "") }, reports: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := newQueue(t, 1)
+			q.submit(one)
+			q.cycle()
+			q.claimAll()
+			claimed, _ := q.running()
+			if c.before != nil {
+				q.do(c.before)
+			}
+			ended := resultOf(claimed[0], 0)
+			if c.late {
+				ended.Nonce = store.Nonce{99}
+			}
+			cycles := always
+			if c.cycles != nil {
+				cycles = c.cycles
+			}
+			order, err := q.on.Turn(cycles)(t.Context(), ended, func(k attempts.Key) (store.Claim, bool) {
+				if c.refuse {
+					return store.Claim{}, false
+				}
+				return q.claim(k)
+			})
+			if !errors.Is(err, c.fails) || (order != nil) != c.next {
+				t.Errorf("%+v, %v", order, err)
+			}
+			if c.fails == attempts.ErrNoTurn && errors.Is(err, store.ErrConflict) {
+				t.Error("it passes for an answer to the report:", err)
+			}
+			if c.next && (order.Key != attempts.Key{Job: 2, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
+				t.Errorf("the order is %+v", order)
+			}
+			var state store.JobState
+			if err := q.db.View(func(tx *store.Tx) error {
+				j, err := tx.Job(claimed[0].Job)
+				if err == nil {
+					state = j.State
+				}
+				return err
+			}); err != nil || (state == store.JobFinished) != c.reports {
+				t.Errorf("the job is %s, %v", state, err)
+			}
+		})
+	}
+}
