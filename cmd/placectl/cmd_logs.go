@@ -332,9 +332,9 @@ func (r *runner) serveLog(c *cli.Context) error {
 const lookInterval = 5 * time.Second
 
 // follow shows what is written until the database may say something new of the job.
-func (l *jobLog) follow(seen time.Time) error {
+func (l *jobLog) follow(seen fileStamp) error {
 	until := l.r.env.now().Add(lookInterval)
-	for l.r.fileStamp().Equal(seen) && l.r.env.now().Before(until) {
+	for l.r.fileStamp() == seen && l.r.env.now().Before(until) {
 		if l.from == nil {
 			return l.r.waitForChange(seen, l.r.env.now().Add(pollInterval), time.Time{})
 		}

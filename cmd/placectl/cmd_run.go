@@ -164,7 +164,7 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 		case !job.State.Live():
 			return nil, &store.Conflict{What: "job " + nouns.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
 		}
-		if now := r.fileStamp(); job.State == store.JobReserved && !now.Equal(seen) {
+		if now := r.fileStamp(); job.State == store.JobReserved && now != seen {
 			seen, named = now, job.Start
 		}
 		err = r.waitForChange(seen, deadline, named)
@@ -219,7 +219,7 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 	seen, stopped, began := r.fileStamp(), false, 0
 	command.Ended = func() bool {
 		now := r.fileStamp()
-		if now.Equal(seen) {
+		if now == seen {
 			return false
 		}
 		seen = now

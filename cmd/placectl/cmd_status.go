@@ -80,7 +80,7 @@ type topView struct {
 	*runner
 	daily.Top
 	user string
-	seen time.Time // the stamp of the file when it was read
+	seen fileStamp // the stamp of the file when it was read
 }
 
 func (r *runner) top(c *cli.Context) error {
@@ -175,5 +175,5 @@ func (v *topView) run(in *os.File, delay time.Duration) error {
 // hasChanged reports whether there is something new: somebody has written, or the clock
 // alone has brought it.
 func (v *topView) hasChanged() bool {
-	return v.Trouble != "" || !v.fileStamp().Equal(v.seen) || !v.Live.Due.IsZero() && !v.now().Before(v.Live.Due)
+	return v.Trouble != "" || v.fileStamp() != v.seen || !v.Live.Due.IsZero() && !v.now().Before(v.Live.Due)
 }

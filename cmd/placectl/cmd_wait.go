@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -185,7 +184,7 @@ func earliestOf(err error) time.Time {
 
 // waitForChange sleeps until the file is not as it was seen, the deadline, or
 // the time that was named. It fails when the run is interrupted.
-func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error {
+func (r *runner) waitForChange(seen fileStamp, deadline, named time.Time) error {
 	ticks := time.NewTicker(pollInterval)
 	defer ticks.Stop()
 	var changed <-chan struct{}
@@ -193,7 +192,7 @@ func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error 
 		changed = r.inLogs.Changed()
 	}
 	for {
-		if !r.env.now().Before(deadline) || !named.IsZero() && !r.now().Before(named) || !r.fileStamp().Equal(seen) {
+		if !r.env.now().Before(deadline) || !named.IsZero() && !r.now().Before(named) || r.fileStamp() != seen {
 			return nil
 		}
 		select {
@@ -207,8 +206,8 @@ func (r *runner) waitForChange(seen time.Time, deadline, named time.Time) error 
 
 // waitForFile sleeps until the file is not as it was seen. It fails when the run is
 // interrupted.
-func (r *runner) waitForFile(seen time.Time) error {
-	for r.fileStamp().Equal(seen) {
+func (r *runner) waitForFile(seen fileStamp) error {
+	for r.fileStamp() == seen {
 		if err := r.waitForChange(seen, r.env.now().Add(time.Hour), time.Time{}); err != nil {
 			return err
 		}
@@ -216,16 +215,21 @@ func (r *runner) waitForFile(seen time.Time) error {
 	return r.ctx.Err()
 }
 
-// fileStamp is when the database was last written to. Commands that wait for a change ask
-// for it over and over: then the attendant that they wait for is replaced if it was killed.
-func (r *runner) fileStamp() time.Time {
+// fileStamp tells states of the database apart. The time of the last change of the file would not
+// do: the kernel's clock may stand still between two commits.
+type fileStamp struct {
+	file store.FileState
+	log  int64 // of a database in a log
+}
+
+// fileStamp is the state of the database now, the zero stamp if there is none. Commands that wait
+// for a change ask for it over and over: then the attendant that they wait for is replaced if it
+// was killed.
+func (r *runner) fileStamp() (s fileStamp) {
 	r.leaveAgain()
 	if store.IsLog(r.DB) {
-		return time.Unix(r.logStamp(), 0)
+		return fileStamp{log: r.logStamp()}
 	}
-	info, err := os.Stat(r.DB)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
+	s.file, _ = store.StateOfFile(r.DB) //nolint:errcheck // there is none
+	return s
 }

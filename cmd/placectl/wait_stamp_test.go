@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/placectl/placectl/store"
+)
+
+// TestStampTellsCommitsApart: a command that waits notices a commit even if the time of the file
+// stays as it is: the kernel's clock stands still for milliseconds.
+func TestStampTellsCommitsApart(t *testing.T) {
+	r := &runner{}
+	r.DB = filepath.Join(t.TempDir(), "x.db")
+	none := r.fileStamp()
+	if err := store.Create(r.DB, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(r.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.fileStamp()
+	db, err := store.Open(r.DB, nil)
+	if err == nil {
+		err = db.Update(func(tx *store.Tx) error { return tx.Configure("depth", "3") })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if err := os.Chtimes(r.DB, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	after := r.fileStamp()
+	if none == before || before == after {
+		t.Errorf("none %+v, made %+v, changed %+v", none, before, after)
+	}
+	if again := r.fileStamp(); again != after {
+		t.Errorf("nothing was committed between %+v and %+v", after, again)
+	}
+}
