@@ -27,9 +27,6 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	}
 	site := attempts.Site{Host: host, User: me.Name, Database: r.databasePath(), IdentityOf: r.identityOf}
 	site.Words = func(verb string, args ...string) []string {
-		if verb == attempts.GateVerb {
-			return []string{"placectl", verb}
-		}
 		words := []string{"placectl", verb, "--db", site.Database, "--host", host}
 		if !r.Now.IsZero() {
 			words = append(words, "--now", r.Now.Format(time.RFC3339))

@@ -16,7 +16,7 @@ func TestDescriptors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range [][]string{{"gate"}, {"--db", "ssh://nowhere.invalid" + s.db, "supervise", "--through", "1.1"}} {
+	for _, words := range [][]string{{"--db", "ssh://nowhere.invalid" + s.db, "supervise", "--through", "1.1"}} {
 		cmd := exec.Command(s.program, words...)
 		for range 3 {
 			f, err := os.OpenFile(s.db, os.O_RDWR, 0)

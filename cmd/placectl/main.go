@@ -51,9 +51,6 @@ func main() { runProcess(processEnv()) }
 
 // runProcess is a whole process.
 func runProcess(e env) {
-	if len(e.args) == 1 && e.args[0] == attempts.GateVerb {
-		os.Exit(attempts.Gate())
-	}
 	// The first interrupt asks the verb to stop; the next one has its usual
 	// effect, so that nobody is kept waiting by a verb that does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -115,12 +115,12 @@ func numbers(list []int) string {
 	return strings.Join(words, ",")
 }
 
-// file is the directory of the group.
-func (g *cgroup) file() *os.File {
+// add puts a process into the group.
+func (g *cgroup) add(pid int) error {
 	if g == nil {
 		return nil
 	}
-	return g.dir
+	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
 // all lists the directories of the group and of those that the command has made in it, each

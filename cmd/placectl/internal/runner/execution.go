@@ -2,16 +2,15 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
+
 	"errors"
 	"fmt"
-	"io"
+
 	"os"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -28,9 +27,8 @@ type execution struct {
 
 	until   time.Duration // when those are killed who are left
 	process begun
-	group   *cgroup // nil for none
-	go_     *os.File
-	told    *os.File
+	group   *cgroup      // nil for none
+	held    *launch.Held // the gate
 }
 
 // run executes the command and returns what came of it.
@@ -50,18 +48,17 @@ func (e *execution) run(ctx context.Context) *store.Result {
 	if failed := e.openGate(); failed != nil {
 		return failed
 	}
-	defer e.told.Close()
+	defer e.held.Close()
 	e.at("gate")
 	if err := appendLine(e.journal, &e.process); err != nil {
 		e.abandon()
 		return e.refused(fmt.Errorf("the journal: %w", err), store.BlameNode)
 	}
 	e.at("pid")
-	if _, err := e.go_.Write([]byte{goByte}); err != nil {
+	if err := e.held.Go(); err != nil {
 		e.abandon() // somebody has killed it
 		return e.result(store.OutcomeUnbegun)
 	}
-	e.go_.Close()
 	e.at("go")
 	failed := e.executed()
 	e.at("executed")
@@ -77,7 +74,7 @@ func (e *execution) run(ctx context.Context) *store.Result {
 	return result
 }
 
-// openGate starts the gate and waits until it is ready. It returns a result where it does
+// openGate forks the gate and waits until it is ready. It returns a result where it does
 // not get there: then nothing was executed.
 func (e *execution) openGate() *store.Result {
 	p, err := e.plan()
@@ -87,75 +84,84 @@ func (e *execution) openGate() *store.Result {
 	if e.group, err = e.confine(); err != nil {
 		return e.refused(err, store.BlameNobody) // the setting enforce wants what few hosts have
 	}
-	order, err := pipe()
-	if err != nil {
+	return e.fork(p)
+}
+
+// fork makes the gate.
+func (e *execution) fork(p *plan) *store.Result {
+	o, err := p.opened()
+	var dir *launch.DirError
+	switch {
+	case errors.As(err, &dir):
+		return e.refused(dir.PathError, store.BlameNobody)
+	case errors.Is(err, errHangs):
 		return e.refused(err, store.BlameNode)
+	case err != nil:
+		return e.setUpFailed(err)
 	}
-	told, err := pipe()
-	if err != nil {
-		return e.refused(err, store.BlameNode)
-	}
+	defer o.close()
 	inside, err := e.dir.root.Open(".") // not the lock's: the lock ends with us
 	if err != nil {
 		return e.refused(err, store.BlameNode)
 	}
-	pid, err := launch.Fork(e.Words(GateVerb), os.Environ(), []*os.File{order.r, told.w, inside}, e.group.file())
-	order.r.Close()
-	told.w.Close()
-	inside.Close()
-	e.go_, e.told = order.w, told.r
-	if err != nil {
+	defer inside.Close()
+	spec := &launch.HeldSpec{Words: p.Words, Env: p.Env, Dir: p.Dir, Umask: int(p.Umask), Streams: o.files, Inside: inside, GaveUp: gaveUpFile}
+	if p.Task {
+		spec.TaskPID = "SLURM_TASK_PID"
+	}
+	held, err := launch.Hold(spec)
+	if held == nil {
 		return e.refused(err, store.BlameNode)
 	}
-	s, err := statOf(pid)
-	if err != nil {
+	e.held, e.process.PID = held, held.PID
+	switch {
+	case errors.As(err, &dir):
+		e.abandon()
+		return e.refused(dir.PathError, store.BlameNobody)
+	case errors.Is(err, launch.ErrGone):
+		e.abandon()
+		return e.result(store.OutcomeUnbegun)
+	case err != nil:
+		e.abandon()
 		return e.refused(err, store.BlameNode)
+	}
+	if err := errors.Join(e.group.add(held.PID), p.confine(held.PID)); errors.Is(err, unix.ESRCH) {
+		e.abandon()
+		return e.result(store.OutcomeUnbegun)
+	} else if err != nil {
+		e.abandon()
+		return e.setUpFailed(err)
 	}
 	self, err := Self(e.Host)
+	if err == nil {
+		var s stat
+		s, err = statOf(held.PID)
+		self.PID, self.Born = held.PID, s.born
+	}
 	if err != nil {
+		e.abandon()
 		return e.refused(err, store.BlameNode)
 	}
-	o := e.order
-	e.process.Process = self
-	e.process.PID, e.process.Born = pid, s.born
-	e.process.Signal, e.process.Before, e.process.Grace = o.Payload.Ending.Signal, o.Payload.Ending.Before, o.grace()
-	e.process.First, e.process.Hosts = o.Payload.Ending.First, o.Hosts
-	e.process.share, e.process.Polled = o.share(), o.Enforce == "poll"
+	ending := &e.order.Payload.Ending
+	e.process.Process, e.process.Log, e.process.Hosts = self, o.log, e.order.Hosts
+	e.process.Signal, e.process.Before, e.process.First, e.process.Grace = ending.Signal, ending.Before, ending.First, e.order.grace()
+	e.process.share, e.process.Polled = e.order.share(), e.order.Enforce == "poll"
 	if e.group != nil {
 		e.process.Cgroup = e.group.path
 	}
-	return e.awaitGate(p)
+	return nil
 }
 
-// awaitGate tells the gate what to do, and waits until it has done all but the last step.
-func (e *execution) awaitGate(p *plan) *store.Result {
-	err := bytejson.Write(e.go_, p)
-	var w word
-	if err == nil || errors.Is(err, syscall.EPIPE) {
-		e.told.SetReadDeadline(time.Now().Add(time.Minute)) //nolint:errcheck // it is a pipe
-		err = bytejson.Decode(json.NewDecoder(e.told), &w)
-	}
-	switch {
-	case err == nil && w.Ready:
-		e.process.Log = w.Log
-		return nil
-	case err == nil && w.Stage == stageDir:
-		e.abandon()
-		return e.refused(errors.New(w.Text), store.BlameNobody)
-	case err == nil:
-		e.abandon()
-		return e.gateFailed(w)
-	case errors.Is(err, io.EOF): // somebody has killed it
-		e.abandon()
-		return e.result(store.OutcomeUnbegun)
-	}
-	e.abandon()
-	return e.refused(err, store.BlameNode)
+// setUpFailed is the result of a command for which something could not be set up.
+func (e *execution) setUpFailed(err error) *store.Result {
+	r := e.result(store.OutcomeExited)
+	r.Exit, r.Why = statusGate, err.Error()
+	return r
 }
 
 // abandon ends a gate that is not to execute anything.
 func (e *execution) abandon() {
-	e.go_.Close()
+	e.held.Close()
 	unix.Kill(e.process.PID, unix.SIGKILL) //nolint:errcheck // it may have ended
 	for range 100 {
 		if pid, err := unix.Wait4(e.process.PID, nil, unix.WNOHANG, nil); pid != 0 && !errors.Is(err, unix.EINTR) {
@@ -169,23 +175,14 @@ func (e *execution) abandon() {
 // executed waits until the gate has become the command. It returns a result where it could
 // not.
 func (e *execution) executed() *store.Result {
-	e.told.SetReadDeadline(time.Time{}) //nolint:errcheck // it is a pipe
-	var w word
-	if err := bytejson.Decode(json.NewDecoder(e.told), &w); err != nil {
-		return nil // the end: executing has closed it
+	err := e.held.Became()
+	if err == nil {
+		return nil
 	}
-	return e.gateFailed(w)
-}
-
-// gateFailed is the result of a command that could not be executed.
-func (e *execution) gateFailed(w word) *store.Result {
-	r := e.result(store.OutcomeExited)
-	r.Exit, r.Why = statusGate, w.Text
-	if w.Stage == stageExec {
-		r.Exit, r.Blame = statusNotExecutable, store.BlameJob
-		if w.Errno == int(syscall.ENOENT) || w.Errno == int(syscall.ENOTDIR) {
-			r.Exit = statusNoProgram
-		}
+	r := e.setUpFailed(err)
+	r.Exit, r.Blame = statusNotExecutable, store.BlameJob
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
+		r.Exit = statusNoProgram
 	}
 	return r
 }

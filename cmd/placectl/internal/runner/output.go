@@ -16,13 +16,13 @@ type output struct {
 	Fallback string // the file instead, where that one cannot be written
 }
 
-// redirect makes a file one of our streams. It returns the fallback where it took that.
-func (o *output) redirect(fd int) (instead string, err error) {
-	file, err := openOutput(o.Path, o.Append)
+// open opens the file to write to. It returns the fallback where it took that.
+func (o *output) open() (file int, instead string, err error) {
+	file, err = openOutput(o.Path, o.Append)
 	if err != nil {
 		why := err
 		if file, err = openOutput(o.Fallback, true); err != nil {
-			return "", fmt.Errorf("the output: %w; nor %s: %w", why, o.Fallback, err)
+			return -1, "", fmt.Errorf("the output: %w; nor %s: %w", why, o.Fallback, err)
 		}
 		instead = o.Fallback
 		unix.Write(file, []byte("placectl: "+o.Path+": "+why.Error()+"\n")) //nolint:errcheck // it is said elsewhere, too
@@ -30,8 +30,7 @@ func (o *output) redirect(fd int) (instead string, err error) {
 	if o.Header != "" && sizeOf(file) > 0 {
 		unix.Write(file, []byte(o.Header)) //nolint:errcheck // the command may write all the same
 	}
-	defer unix.Close(file)
-	return instead, unix.Dup2(file, fd)
+	return file, instead, nil
 }
 
 // openOutput opens a file to write to. A symbolic link is not followed: somebody else may
