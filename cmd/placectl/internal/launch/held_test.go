@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -122,6 +123,24 @@ func TestHeldNowhere(t *testing.T) {
 	h.ended(t)
 	if _, err := os.Stat(dir + "/executed"); err == nil {
 		t.Error("it was executed")
+	}
+}
+
+// TestOpenFiles: the limit of open files is that of before the runtime has raised it.
+func TestOpenFiles(t *testing.T) {
+	if want := os.Getenv("HELD_OPEN_FILES"); want != "" {
+		if is, err := OpenFiles(); err != nil || fmt.Sprint(is) != want {
+			t.Errorf("%d, %v, want %s", is, err, want)
+		}
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("/bin/sh", "-c", `ulimit -Sn 77; HELD_OPEN_FILES=77 exec "$0" -test.run TestOpenFiles`, self).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

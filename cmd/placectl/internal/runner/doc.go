@@ -10,8 +10,7 @@
 //  2. It writes a nonce into a journal that nobody has made before. From here on the
 //     directory says that somebody was here: no other supervisor begins.
 //  3. It claims the attempt in the database with the nonce. One claim is accepted.
-//  4. It makes a child, the gate, which does everything up to executing the command and
-//     waits. The child's pid goes into the journal, and then the child gets one byte. When
+//  4. It forks a child, the gate, which waits to become the command (launch.Hold). The child's pid goes into the journal, and then the child gets one byte. When
 //     the supervisor dies before, the gate reads the end of the pipe, notes that it gives
 //     up, and ends.
 //  5. What came of it is written into the directory, told to the database, and then the

@@ -123,7 +123,13 @@ var limitIDs = map[string]int{
 
 // limit sets the limits of the kernel. What this host does not allow is as much as it does.
 func (p *plan) limit(pid int) error {
-	for _, l := range p.Limits {
+	limits := p.Limits
+	if !slices.ContainsFunc(limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
+		if soft, err := launch.OpenFiles(); err == nil {
+			limits = append(slices.Clone(limits), store.ResourceLimit{Name: "nofile", Soft: soft, Hard: store.NoLimit})
+		}
+	}
+	for _, l := range limits {
 		id, ok := limitIDs[l.Name]
 		if !ok {
 			continue

@@ -291,8 +291,7 @@ func (p *Passes) Turn(ctx context.Context) {
 		if !sleep(ctx, time.Until(p.cycled.Add(pauseBehind(p.took)))) {
 			return
 		}
-		p.cycle()
-		stamp = p.Stamp()
+		stamp = p.cycle()
 	}
 	if err := p.Once(ctx); err != nil {
 		p.notef("%v", err)
@@ -311,8 +310,7 @@ func (p *Passes) mayCycle(stamp string) bool {
 	case stamp == p.seen:
 		return false
 	}
-	is, err := p.Startable()
-	return err != nil || is != p.startable
+	return !p.isStartable(p.startable)
 }
 
 // pauseBehind is the pause between a cycle that took so long and the next.
@@ -320,15 +318,27 @@ func pauseBehind(took time.Duration) time.Duration {
 	return min(max(pauseFactor*took, leastPause), mostPause)
 }
 
-// cycle makes a cycle.
-func (p *Passes) cycle() {
-	began := time.Now()
+// cycle makes a cycle. It returns a state of the database that it has seen: that which it has left
+// behind, unless something has come meanwhile that may start.
+func (p *Passes) cycle() (seen string) {
+	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
 	if err != nil {
 		p.notef("%v", err)
 	}
+	p.took = time.Since(began)
+	if seen = p.Stamp(); !p.isStartable(is.Startable) {
+		seen = before
+	}
 	p.startable, p.Due = is.Startable, is.Due
-	p.behind, p.cycled, p.took = p.Stamp(), time.Now(), time.Since(began)
+	p.behind, p.cycled = seen, time.Now()
+	return seen
+}
+
+// isStartable reports whether a cycle would still see what another one has seen.
+func (p *Passes) isStartable(was Startable) bool {
+	is, err := p.Startable()
+	return err == nil && is == was
 }
 
 // dueBy notes that something begins or ends by the clock, which another process may have planned.

@@ -23,6 +23,7 @@ func TestDue(t *testing.T) {
 		}
 		return Cycled{Due: time.Now()}, nil
 	}
+	p.Startable = func() (Startable, error) { return Startable{}, nil }
 	if p.Work(ctx, Wakes{Every: time.Millisecond}); n < 10 { //nolint:errcheck // it ends with the context
 		t.Errorf("%d cycles in 20 s, though something is always due", n)
 	}
@@ -63,6 +64,40 @@ func TestStartable(t *testing.T) {
 		if p.Turn(ctx); made-was > 1 || made > was != c.makes {
 			t.Errorf("%s: %d cycles, want one: %v", c.name, made-was, c.makes)
 		}
+	}
+}
+
+// TestComesDuringCycle: what is submitted between a cycle and the look at the database behind it has a
+// cycle of its own, at once.
+func TestComesDuringCycle(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := runnerIn(s.dir)
+	stamp, made := "a", 0
+	r.Stamp = func() string { return stamp }
+	p := r.NewPasses()
+	var is Startable
+	p.Startable = func() (Startable, error) { return is, nil }
+	p.Cycle = func() (Cycled, error) {
+		saw := is
+		if made++; made == 1 {
+			stamp, is.Commits = "b", 1
+		}
+		return Cycled{Startable: saw}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	changed := make(chan struct{}, 1)
+	changed <- struct{}{}
+	p.Turn(ctx)
+	if !p.Wait(ctx, Wakes{Changed: changed}) {
+		t.Error("it waits")
+	}
+	if p.Turn(ctx); made != 2 {
+		t.Errorf("%d cycles", made)
+	}
+	if p.Turn(ctx); made != 2 {
+		t.Errorf("%d cycles, though nothing has come", made)
 	}
 }
 
