@@ -123,13 +123,12 @@ var limitIDs = map[string]int{
 
 // limit sets the limits of the kernel. What this host does not allow is as much as it does.
 func (p *plan) limit(pid int) error {
-	limits := p.Limits
-	if !slices.ContainsFunc(limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
-		if soft, err := launch.OpenFiles(); err == nil {
-			limits = append(slices.Clone(limits), store.ResourceLimit{Name: "nofile", Soft: soft, Hard: store.NoLimit})
+	if !slices.ContainsFunc(p.Limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
+		if err := lower(pid); err != nil {
+			return err
 		}
 	}
-	for _, l := range limits {
+	for _, l := range p.Limits {
 		id, ok := limitIDs[l.Name]
 		if !ok {
 			continue
@@ -146,6 +145,23 @@ func (p *plan) limit(pid int) error {
 		if err := unix.Prlimit(pid, id, &want, nil); err != nil {
 			return fmt.Errorf("the limit %s of %s: %w", l.Name, strconv.FormatUint(want.Cur, 10), err)
 		}
+	}
+	return nil
+}
+
+// lower gives a process the soft limit of open files that this one was started with.
+func lower(pid int) error {
+	soft, err := launch.OpenFiles()
+	if err != nil {
+		return nil //nolint:nilerr // it has more than others have
+	}
+	var is unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &is); err != nil {
+		return fmt.Errorf("the limit nofile: %w", err)
+	}
+	is.Cur = min(soft, is.Max)
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &is, nil); err != nil {
+		return fmt.Errorf("the limit nofile of %d: %w", soft, err)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,5 +102,25 @@ func TestNoControlGroup(t *testing.T) {
 	k = s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "auto", 1<<30 })
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
 		t.Errorf("%d: %s", r.Outcome, r.Why)
+	}
+}
+
+// TestOpenFiles: a job that says nothing of it has the limit of open files that its supervisor was
+// started with, not the one that the runtime of Go has raised it to.
+func TestOpenFiles(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	k := s.job(`ulimit -Sn >"$LEDGER.limit"`)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("/bin/sh", "-c", `ulimit -Sn 99; exec "$0" supervise "$1"`, self, k.String())
+	c.Env = s.env
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := strings.TrimSpace(s.file("ledger.limit")); got != "99" {
+		t.Errorf("%s open files, want 99: %+v", got, s.attempt(k).Result)
 	}
 }
