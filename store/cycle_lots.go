@@ -15,9 +15,9 @@ import (
 // the cycle starts or plans them.
 
 // inLots reports whether jobs are decided by what their rows have in common alone. They are not
-// where each has an order of its own, or its number lets it in somewhere.
+// where each has an order of its own, or its number lets it in somewhere, or jobs change places.
 func (p *pass) inLots() (bool, error) {
-	if p.spec.singly || p.spec.Backfill == Conservative || p.spec.WidestFirst {
+	if p.spec.singly || p.spec.Backfill == Conservative || p.spec.Backfill == Relaxed || p.spec.WidestFirst {
 		return false, nil
 	}
 	set, err := p.tx.settings()
