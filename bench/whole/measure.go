@@ -52,7 +52,7 @@ func steps() []step {
 			return []string{"when", fmt.Sprintf("%d:ncpus=1", t.size/10+3), "--place", "scatter:excl", "-o", "id"}
 		}},
 		{name: "node show", args: words("node", "show", "node000007")},
-		{name: "job show", args: words("job", "show", "7")},
+		{name: "show", args: words("show", "7")},
 		{name: "bucket list", args: words("bucket", "list")},
 		{name: "node list", args: words("node", "list")},
 		{name: "job list", args: words("job", "list")},

@@ -32,8 +32,6 @@ func jobVerb() *verb {
 					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
 				),
 				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
-			{Name: "show", Usage: "one job", May: store.Anybody, Args: []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}}, Flags: showFlags(), Access: verbs.Reads, Revives: true, InTx: (*runner).jobShow,
-				Example: "placectl job show 12"},
 			jobThrottleVerb(),
 		},
 	}
@@ -46,16 +44,12 @@ func showVerb() *verb {
 		Usage:    "one job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Flags:    showFlags(),
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}},
 		Access:   verbs.Reads,
 		Revives:  true,
 		Example:  "placectl show 12",
 		InTx:     (*runner).jobShow,
 	}
-}
-
-func showFlags() []cli.Flag {
-	return []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}}
 }
 
 // The columns of the jobs table, what programs get of it besides, and what job show has besides.

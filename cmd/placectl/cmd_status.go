@@ -64,13 +64,12 @@ func topVerb() *verb {
 			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "look whether it has changed every `D`"},
-			&cli.BoolFlag{Name: "once", Usage: "show it once, and end"},
 			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},
 		},
 		Access:  verbs.Reads,
 		Revives: true,
 		Alone:   true,
-		Example: "placectl top\nplacectl top -d 10s --user ann\nplacectl top --once",
+		Example: "placectl top\nplacectl top -d 10s --user ann",
 		Run:     (*runner).top,
 	}
 }
@@ -100,7 +99,7 @@ func (r *runner) top(c *cli.Context) error {
 	switch {
 	case !a.table:
 		return v.Live.PrintJobs(r.printer)
-	case c.Bool("once") || !a.terminal || !isFile || !term.IsTerminal(int(in.Fd())):
+	case !a.terminal || !isFile || !term.IsTerminal(int(in.Fd())):
 		return r.answer(append(bytes.Join(v.Lines(a.width, 0), []byte("\n")), '\n'))
 	}
 	return v.run(in, delay)

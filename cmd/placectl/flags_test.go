@@ -342,7 +342,6 @@ submit 1 @/job.sh --grace=5
 submit 1 @/job.sh --mail=end
 submit 1 @/job.sh --mail=end --mail-to=ann@site
 show 7 --env
-job show 7 --env
 submit 1 --after=1
 submit 1 --afterok=1
 submit 1 --afternotok=1
@@ -403,7 +402,6 @@ var shownElsewhere = map[string]string{
 	"whatif --priority":         "whatif.txtar",
 	"report --backfill":         "whatif.txtar",
 	"report --horizon":          "whatif.txtar",
-	"top --once":                "daily.txtar",
 	"top --delay":               "daily.txtar",
 	"history --last":            "daily.txtar",
 	"work --once":               "work.txtar",

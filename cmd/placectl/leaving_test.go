@@ -92,7 +92,6 @@ view set
 const revivingVerbs = `
 explain
 job list
-job show
 logs
 show
 status

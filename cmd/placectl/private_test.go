@@ -70,7 +70,7 @@ func TestPrivate(t *testing.T) {
 	shows(guestUID, "pbs qstat -f 1 5 6", "hush-guest")
 	shows(guestUID, "show 1 --env", "hush-guest")
 	shows(ownerUID, "show 1 --env", "hush-guest")
-	for _, line := range []string{"show 2 --env", "job show 5 --env", "show 6 --env"} {
+	for _, line := range []string{"show 2 --env", "show 5 --env", "show 6 --env"} {
 		if status, said := u.run(guestUID, line); status != 1 || !strings.Contains(said, "not permitted") || strings.Contains(said, "hush") {
 			t.Errorf("%s: status %d: %s", line, status, said)
 		}

@@ -20,7 +20,7 @@ var simulatedVerbs = []string{
 	"pool add", "pool set", "pool set", "pool rm", "pool list", "job throttle", "account set", "account list", "account rm", "priority set", "priority rm", "priority list", "view set", "view list", "view rm",
 	"limit set", "limit set", "limit rm", "limit list", "role add", "role rm", "role list",
 	"node import", "node add", "node set", "node rm", "node list", "node show", "node drain", "node down", "node offline", "node resume", "node resume", "node load", "node split", "node join",
-	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "job show", "history", "status", "top", "report",
+	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
 	"query", "shell", "gantt", "stats", "stats reset", "usage", "metrics", "check", "backup", "dump", "compact",
@@ -184,7 +184,7 @@ var flagValues = map[string][]string{
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"metrics out": {"out.prom"}, "format": {"prometheus", "openmetrics", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
-	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "report add": {"n9 like n1", "x"}, "report drop": {"n1"}, "report limit": {"all running=1"}, "report preempt": {"user:ann over all"}, "report backfill": {"fcfs", "x"}, "report horizon": {"1h", "0"}, "series": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "once": {""}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
+	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "report add": {"n9 like n1", "x"}, "report drop": {"n1"}, "report limit": {"all running=1"}, "report preempt": {"user:ann over all"}, "report backfill": {"fcfs", "x"}, "report horizon": {"1h", "0"}, "series": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
 	"batch show jobs": {""}, "batch create policy": {"cursors", "gaps", "x"}, "node list state": {"free", "partly", "busy", "down", "drained", "x"},
 }
 
@@ -320,7 +320,7 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return needed, behind
 	case "run":
 		return []string{s.pick("select", drawnSelects), "--wait", "0"}, []string{"--", s.pick("program", []string{"true", "false", "/nosuch"})}
-	case "release", "done", "cancel", "hold", "unhold", "requeue", "retry", "show", "job show", "logs":
+	case "release", "done", "cancel", "hold", "unhold", "requeue", "retry", "show", "logs":
 		return []string{s.job()}, nil
 	case "wait":
 		return []string{s.job(), "--timeout", "0"}, nil

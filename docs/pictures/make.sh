@@ -50,7 +50,7 @@ terminal() {
 terminal status.svg 80 placectl status
 terminal jobs.svg 80 placectl job list
 terminal explain.svg 90 placectl explain "$(placectl job list --name wide -o id)"
-terminal top.svg 80 placectl top --once
+terminal top.svg 80 placectl top
 placectl gantt --svg "$here/gantt.svg" --to 2026-11-20T18:00:00Z >/dev/null
 
 placectl report --html report.html

@@ -53,7 +53,7 @@ func (l List[R]) Complete(line []string) (c Completion) {
 	case a.Kind != KindText:
 		c.Kind = a.Kind
 	case len(w.Args) == 0:
-		c.Words = Beginning(begun, append(w.verbNames(), l.alsoBelow(w.Verb())...))
+		c.Words = Beginning(begun, w.verbNames())
 	}
 	return c
 }

@@ -198,17 +198,6 @@ func (l List[R]) listVerbs(v *Verb[R], p *Page, path string) {
 			entry(sub.Name, sub.Usage)
 		}
 	}
-	for _, e := range l {
-		var words []string
-		for _, also := range e.Also {
-			if word, ok := strings.CutPrefix(also, path+" "); ok {
-				words = append(words, word)
-			}
-		}
-		if len(words) > 0 {
-			entry(strings.Join(words, ", "), e.Make().Usage+" (placectl "+e.Name+")")
-		}
-	}
 }
 
 // BriefOf is what a noun that was named without a verb answers: its verbs.

@@ -22,12 +22,6 @@ func (w *walker[R]) word(word string) {
 		}
 		return
 	}
-	if v != nil && len(w.Path) == 1 && len(w.Args) == 0 {
-		if called := w.list.also(v.Name, word); called != nil {
-			w.Path = []*Verb[R]{called}
-			return
-		}
-	}
 	names := w.verbNames()
 	switch {
 	case len(names) == 0 || v != nil && v.Runs():
@@ -38,6 +32,8 @@ func (w *walker[R]) word(word string) {
 		w.fail("unknown verb %s; here that is placectl %s", text.Quoted(word), w.list.unlike(word))
 	case v == nil:
 		w.fail("unknown verb %s%s", text.Quoted(word), index.DidYouMean(word, names))
+	case w.list.find(word) != nil:
+		w.fail("unknown verb %s; that is placectl %s", text.Quoted(w.Verb()+" "+word), word)
 	default:
 		w.fail("unknown verb %s%s; there are %s", text.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
 	}

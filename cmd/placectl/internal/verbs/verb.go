@@ -102,7 +102,6 @@ func KeyFlag() cli.Flag {
 type Entry[R any] struct {
 	Name string // the verb's own
 	Make func() *Verb[R]
-	Also []string // how it may be called, too, as a verb of a noun: reservation rm
 	Day  int      // its place among the verbs of every day, from 1; 0: it is none of them
 	Like string   // what others call it: sbatch qsub; with the verb below it that they mean: squeue=list
 	made *Verb[R] // once a command line has named it
@@ -134,29 +133,6 @@ func (l List[R]) find(name string) *Verb[R] {
 		}
 	}
 	return nil
-}
-
-// also makes the verb that may be called so, too, as a verb of a noun; nil when there is none.
-func (l List[R]) also(noun, word string) *Verb[R] {
-	called := noun + " " + word
-	for i := range l {
-		if slices.Contains(l[i].Also, called) {
-			return l[i].Verb()
-		}
-	}
-	return nil
-}
-
-// alsoBelow are the words by which verbs that stand elsewhere may be called below a noun.
-func (l List[R]) alsoBelow(noun string) (words []string) {
-	for _, e := range l {
-		for _, also := range e.Also {
-			if word, ok := strings.CutPrefix(also, noun+" "); ok {
-				words = append(words, word)
-			}
-		}
-	}
-	return words
 }
 
 // unlike is what the verb is called that others call by a word, "" where nobody knows.
