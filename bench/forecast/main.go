@@ -1,5 +1,5 @@
-// Command forecast measures how well starts are forecast in logs of jobs: those that jobs which
-// have to wait get when they are submitted.
+// Command forecast measures, in logs of jobs, what waits come to under each kind of backfilling,
+// and how well starts are forecast: those that jobs which have to wait get when they are submitted.
 //
 //	go run ./bench/forecast [-every N] [-short] [-only TEXT] [LOG PROCS]
 //
@@ -47,6 +47,9 @@ func main() {
 		}
 		list = []workload{{flag.Arg(0), procs}}
 	}
+	if err := schedules(list, *only, *short); err != nil {
+		fail(err)
+	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "log\tpolicy\tforecasts\talone: late\terr, min\tlikely: covers\terr, min\tsafe: covers\tworst tenth\tsafe wait, h\tby A, h\tms each\t")
 	for _, w := range list {
@@ -74,7 +77,7 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 		return err
 	}
 	if short {
-		log.Jobs, log.Of = log.Jobs[:min(3000, len(log.Jobs))], log.Of[:min(3000, len(log.Of))]
+		shorten(log)
 	}
 	log.Policy, log.Slack, log.Every = p, backfill.DefaultSlack, every
 	if every == 0 {
@@ -87,8 +90,16 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 	}
 	s := forecast.Sum(made)
 	each := time.Since(began).Seconds() * 1000 / float64(max(1, len(made)))
-	fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t\n", strings.SplitN(filepath.Base(w.path), ".", 2)[0], p, s.Forecasts, s.LateAlone, s.ErrorAlone, s.Likely, s.Error, s.Safe, s.Worst, s.SafeWait, s.AskedWait, each)
+	fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t\n", w.name(), p, s.Forecasts, s.LateAlone, s.ErrorAlone, s.Likely, s.Error, s.Safe, s.Worst, s.SafeWait, s.AskedWait, each)
 	return nil
+}
+
+func (w workload) name() string { return strings.SplitN(filepath.Base(w.path), ".", 2)[0] }
+
+// shorten leaves the first 3,000 jobs of a log.
+func shorten(log *forecast.Log) {
+	n := min(3000, len(log.Jobs))
+	log.Jobs, log.Of = log.Jobs[:n], log.Of[:n]
 }
 
 // read reads the log.

@@ -30,8 +30,9 @@ func cycleVerb() *verb {
 		May:      store.Anybody,
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
-			"conservative all are; with fcfs nobody passes one that does not fit. With --launch jobs are executed as by\n" +
-			"`placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
+			"conservative all are; with fcfs nobody passes one that does not fit; with relaxed the first is promised a latest\n" +
+			"start, which is kept, and the shortest of the others go around it (the setting slack). With\n" +
+			"--launch jobs are executed as by `placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
 			"The answer is who is to be launched, and whose command is to be stopped (for other classes, cancelled,\n" +
 			"queued again by hand, or past its walltime where overdue=finish), since the last cycle; each is told once.\n" +
 			"A job that was planned, and of which no cycle told before its end, is queued again.\n\n" +
