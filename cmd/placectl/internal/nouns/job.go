@@ -114,6 +114,8 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
 	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
 	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
+	{Name: "comment", Value: func(j *jobView) any { return output.OrNil(j.Comment) }},
+	{Name: "promised", Value: func(j *jobView) any { return output.OrNil(j.Promised) }},
 	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
 	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
 })
