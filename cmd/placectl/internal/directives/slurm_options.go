@@ -71,6 +71,7 @@ func slurmNoted() []option {
 		{short: 's', long: "oversubscribe", takes: attached, read: noted("nodes are shared unless excl")},
 		{long: "use-min-nodes", takes: never, read: noted(changesNothing)},
 		{long: "propagate", takes: attached, read: noted("the limits of the submitter go along")},
+		{long: "get-user-env", takes: attached, read: noted("the environment of the submitter goes along")},
 		{long: "comment", read: to("comment")},
 		{long: "parsable", takes: never, read: noted("submit -o id writes the number alone")},
 		{short: 'Q', long: "quiet", takes: never, read: noted(changesNothing)},
@@ -106,7 +107,6 @@ func slurmRefused() []option {
 	}
 	const placed = "cpus are asked for as ncpus, whatever core and socket they are of"
 	add("use --export", always, "export-file")
-	add("use --export", attached, "get-user-env")
 	add(perSocketOrGPU, always, "gpus-per-socket", "cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu")
 	add(ownJobOnly, always, "gid", "uid")
 	add(placed, always, "ntasks-per-socket", "B extra-node-info", "sockets-per-node", "cores-per-socket")
