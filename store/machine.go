@@ -113,7 +113,7 @@ func (m machine) do(j *row.Job, s step) error {
 	if err := m.enter(j, was, &s); err != nil {
 		return m.spoil(err)
 	}
-	if err := m.promised(j, from, cmp.Or(s.breaks, s.reason, before)); err != nil {
+	if err := m.promised(j, was, cmp.Or(s.breaks, s.reason, before)); err != nil {
 		return m.spoil(err)
 	}
 	if s.promise != nil {
@@ -124,8 +124,8 @@ func (m machine) do(j *row.Job, s step) error {
 
 // promised tells of a promise that falls, because its job starts later or is planned to. It is
 // kept in mind while the job waits, and goes with what the job was promised it for.
-func (m machine) promised(j *row.Job, from stage, why string) error {
-	to := stages[j.State]
+func (m machine) promised(j *row.Job, was JobState, why string) error {
+	from, to := stages[was], stages[j.State]
 	falls := from != runs && (to == planned || to == runs) && j.Start > j.Promised
 	if j.Promised == 0 || !falls && from != runs && j.State != JobHeld || from == runs && to != waits {
 		return nil
@@ -139,7 +139,7 @@ func (m machine) promised(j *row.Job, from stage, why string) error {
 	if why != "" {
 		reason += "; " + why
 	}
-	return m.happened(row.Event{Job: j.ID, Event: "promise", Old: j.State.String(), New: j.State.String(), Reason: reason})
+	return m.happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason}) // its new state is told of next
 }
 
 // leave ends the attempt of a running job that will not run on, and takes a job off its nodes.
@@ -226,7 +226,7 @@ func (m machine) begin(j *row.Job, was heldStart) error {
 	if err := m.nodeDevices().bind(j, nil); err != nil {
 		return m.spoil(err)
 	}
-	if err := m.promised(j, stages[was.state], cmp.Or(j.Reason, was.reason)); err != nil {
+	if err := m.promised(j, was.state, cmp.Or(j.Reason, was.reason)); err != nil {
 		return m.spoil(err)
 	}
 	return m.spoil(m.putJob(j, was.state))
