@@ -23,8 +23,8 @@ var optionsQsub = sync.OnceValue(func() *optionSet {
 func pbsList() []option {
 	return []option{
 		{short: 'a', read: (*reader).pbsBegin},
-		{short: 'A', read: func(r *reader, v string) error { return r.pbsAccount(&r.pbs.account, &r.pbs.project, v) }},
-		{short: 'P', read: func(r *reader, v string) error { return r.pbsAccount(&r.pbs.project, &r.pbs.account, v) }},
+		{short: 'A', read: (*reader).pbsAccount},
+		{short: 'P', read: (*reader).pbsProject},
 		{short: 'c', read: noteIf("n", "there are no checkpoints", "no checkpoints")},
 		{short: 'C', read: refused("use #PBS")},
 		{short: 'e', read: func(r *reader, v string) error { return r.pbsPath(&r.pbs.err, v, "%j.ER") }},
@@ -111,12 +111,25 @@ func (r *reader) finishPBS() {
 	}
 }
 
-// pbsAccount reads -A and -P, which name the account both. One of them may be given.
-func (r *reader) pbsAccount(this, other *spot, v string) error {
-	if other.given() {
-		return fmt.Errorf("%s in line %d names the account as well: give one of them", other.option, other.at.Line)
+// projectIsAccount is said of -A beside -P: to PBS that is a text for the accountants alone.
+const projectIsAccount = "the account is the project that -P names"
+
+// pbsAccount reads -A, which names the account unless -P does.
+func (r *reader) pbsAccount(v string) error {
+	r.pbs.account = r.here
+	if r.pbs.project.given() {
+		r.note(r.here, projectIsAccount)
+		return nil
 	}
-	*this = r.here
+	return to("account")(r, v)
+}
+
+// pbsProject reads -P.
+func (r *reader) pbsProject(v string) error {
+	r.pbs.project = r.here
+	if r.pbs.account.given() {
+		r.note(r.pbs.account, projectIsAccount)
+	}
 	return to("account")(r, v)
 }
 
