@@ -39,7 +39,7 @@
 // Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
 // [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
 // [Tx.AllSettings], [Tx.Configure]. For those that make cycles: [Tx.Pending], [Tx.Startable],
-// [Tx.NextChange], [Tx.LastCycleTook].
+// [Tx.NextChange], [Tx.LastCycleTook], [Tx.Overdue].
 //
 // What belongs to no node: [Tx.Pools]; who may have how much at once: [Tx.Limits];
 // who pays: [Tx.Accounts]. Queries with names: [Tx.Views].

@@ -56,6 +56,14 @@ func (tx *Tx) LastCycleTook() (time.Duration, error) {
 	return time.Duration(last.Took), nil
 }
 
+// Overdue reports whether a running job is past its end. A cycle in the transaction of a report then
+// need not decide as one of its own does: how long such a job will stay is a guess of each
+// transaction.
+func (tx *Tx) Overdue() (bool, error) {
+	late, err := tx.overdue().jobs()
+	return len(late) > 0, err
+}
+
 // NextChange is when something planned begins or ends next by the clock, the zero time for never.
 func (tx *Tx) NextChange() (next time.Time, err error) {
 	for _, t := range [...]row.Table{row.Changes, row.Releases} {

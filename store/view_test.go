@@ -99,7 +99,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Reserve": writes("new", ask, later), "AddReservation": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later.Add(time.Minute)}),
 		"Unreserve": writes("r1"), "Standing": reads("s0"), "EachStanding": reads(func(*Standing) error { return nil }), "Occurrences": reads("s0"),
 		"Resources": reads(), "AddResource": writes(index.Def{Name: "shape", Type: index.String}), "RemoveResource": writes("lic"),
-		"PlacementSets": reads("", []string{"color"}), "WaitsFor": reads(plan), "Settings": reads(), "Pending": reads(), "Startable": reads(), "NextChange": reads(), "LastCycleTook": reads(), "AllSettings": reads(),
+		"PlacementSets": reads("", []string{"color"}), "WaitsFor": reads(plan), "Settings": reads(), "Pending": reads(), "Startable": reads(), "NextChange": reads(), "LastCycleTook": reads(), "Overdue": reads(), "AllSettings": reads(),
 		"Configure": writes("signature", "ncpus"), "ShareState": reads(), "Shares": reads(), "SetShares": writes(&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 100}}}),
 		"ShareTimer": reads(), "SetShareTimer": writes(fairshare.Timer{Running: true, Since: 5}), "ClassOf": reads("ann"),
 		"Alter": writes(array[0].ID, Alteration{}), "Stats": reads(), "Metrics": reads(), "Writable": reads(), "Now": reads(), "Host": reads("h1"), "EachEvent": reads(uint64(0), func(*Event) (bool, error) { return true, nil }),

@@ -20,11 +20,17 @@ func (d *DB) Turn(cycles func(*store.Tx) (bool, error)) attempts.Turn {
 	return func(_ context.Context, ended *store.Result, prepare func(attempts.Key) (store.Claim, bool)) (order *attempts.Order, err error) {
 		var reported, more error
 		err = d.on(d.Update, func(tx *store.Tx) error {
-			order, more = nil, nil
+			order, reported, more = nil, nil, nil
+			late, err := tx.Overdue() // before the report: what it guessed of that job stays
+			if err != nil {
+				return err
+			}
 			if reported = d.report(tx, ended); reported != nil {
 				return reported
 			}
-			order, more = d.follow(tx, cycles, prepare)
+			if !late {
+				order, more = d.follow(tx, cycles, prepare)
+			}
 			return more
 		})
 		switch {

@@ -162,6 +162,18 @@ func (q *queue) plan() string {
 	return b.String()
 }
 
+// overdue reports whether a job is past its end, so that a turn makes no cycle.
+func (q *queue) overdue() (is bool) {
+	q.t.Helper()
+	if err := q.db.View(func(tx *store.Tx) (err error) {
+		is, err = tx.Overdue()
+		return err
+	}); err != nil {
+		q.t.Fatal(err)
+	}
+	return is
+}
+
 func always(*store.Tx) (bool, error) { return true, nil }
 
 // TestFollows: over random queues, with arrays, limits, classes and reservations, and jobs that
@@ -217,7 +229,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		}
 		*q.now = q.now.Add(time.Duration(r.IntN(300)) * time.Second)
 		ended := resultOf(claimed[r.IntN(len(claimed))], r.IntN(2))
-		apart := q.copied()
+		apart, late := q.copied(), q.overdue()
 		apart.do(func(tx *store.Tx) error { _, err := tx.Report(*ended); return err })
 		started := apart.cycle()
 		var asked []attempts.Key
@@ -236,6 +248,9 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			} else {
 				apart.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
 			}
+		}
+		if order == nil && late {
+			q.cycle()
 		}
 		if diff := cmp.Diff(apart.plan(), q.plan()); diff != "" {
 			t.Fatalf("a cycle starts %v: - a cycle + a turn\n%s", started, diff)
