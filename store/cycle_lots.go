@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/placer/cycle"
@@ -94,6 +95,13 @@ func (p *pass) listLots() error {
 		if err != nil {
 			return err
 		}
+		l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, and its row does not say so yet
+			_, held := p.held[id]
+			if held {
+				p.waiting++
+			}
+			return held
+		})
 		if stays && len(l.alike) > 0 {
 			p.alike[l.ID] = l.alike
 			p.waiting += len(l.alike)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
@@ -17,7 +18,7 @@ import (
 // Take makes it a cycle.Host, as all that follows.
 func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
-	was, then := j.State, j.Start
+	was, then, on := j.State, j.Start, j.AllNodes()
 	breaks := ""
 	if p.delayed[j.ID] {
 		breaks = overdueInWay
@@ -39,6 +40,9 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		}
 		p.waiting--
 		return p.took(j, 1)
+	}
+	if was == JobReserved && then == j.Start && slices.Equal(on, j.AllNodes()) {
+		return nil // it is where it was
 	}
 	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {

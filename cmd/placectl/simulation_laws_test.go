@@ -153,7 +153,7 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 		}
 	}
 	added := len(after.jobs) - len(before.jobs)
-	if added > 0 && !slices.Contains([]string{"place", "submit", "run", "tx"}, c.verb) {
+	if added > 0 && !slices.Contains([]string{"place", "submit", "run", "retry", "tx"}, c.verb) {
 		return fmt.Sprintf("there are %d jobs more", added)
 	}
 	if c.verb == "place" && c.status == exit.OK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {

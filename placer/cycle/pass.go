@@ -117,7 +117,7 @@ func (p *Pass) begin(queue []*Job) {
 // run reports whether a job that may not be passed keeps the rest waiting.
 func (p *Pass) run() (blocked bool, err error) {
 	for i := 0; i < len(p.queue); i++ {
-		j, rest := p.queue[i], p.queue[i+1:]
+		j := p.queue[i]
 		if p.spec.Enough != nil && p.spec.Enough() {
 			p.unreached = p.queue[i:]
 			return false, p.putRestBack(p.unreached)
@@ -131,7 +131,7 @@ func (p *Pass) run() (blocked bool, err error) {
 			continue
 		}
 		before := p.effects()
-		if err := p.clearTheWay(j, rest); err != nil {
+		if err := p.clearTheWay(j, p.queue[i+1:]); err != nil {
 			return false, err
 		}
 		blocked, err := p.consider(j)
@@ -156,7 +156,7 @@ func (p *Pass) run() (blocked bool, err error) {
 			return false, err
 		}
 		if blocked && p.spec.InOrder {
-			return true, p.putRestBack(rest)
+			return true, p.putRestBack(p.queue[i+1:]) // jobs may have come into it
 		}
 		if blocked && p.planned >= p.spec.Depth && !p.reordered {
 			if err := p.reorder(p.queue[i+1:]); err != nil {

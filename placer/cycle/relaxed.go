@@ -2,7 +2,6 @@ package cycle
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/placectl/placectl/placer"
@@ -45,15 +44,29 @@ func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err er
 	switch {
 	case err == nil:
 		delete(p.lifted, j)
+		p.anew = p.rounds < mostRounds && p.leftBefore(j)
 		return false, p.take(j, &a, plan)
 	case !isRefusal(err):
 		return false, err
 	}
-	back, err := p.putBack(j)
-	if err == nil && !back {
-		err = errors.New("the room of a plan that stands is lost")
+	if back, err := p.putBack(j); back || err != nil {
+		return true, err
 	}
-	return true, err
+	return p.consider(j) // a change since has taken its room: it is planned anew
+}
+
+// leftBefore reports whether a job before one is left without a plan. It has had its turn while
+// the plan of that one was in its way, which now starts sooner.
+func (p *Pass) leftBefore(j *Job) bool {
+	for _, o := range p.queue {
+		switch {
+		case o == j:
+			return false
+		case !o.Planned && o.Begin <= p.now && !slices.Contains(p.held, o):
+			return true
+		}
+	}
+	return false
 }
 
 // promise is the plan of a job whose earliest one is later than now: as late as it was promised,
