@@ -359,6 +359,11 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 	var carried *Payload
 	if err == nil && a.Payload != nil {
 		carried, err = ws.payloads().changed(j, next.Select, a.Payload)
+	} else if err == nil && a.Select != nil {
+		var has *Payload
+		if has, err = ws.payloads().of(j); err == nil {
+			err = has.fits(next.Select)
+		}
 	}
 	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
 		err = fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", ErrInvalid, id)

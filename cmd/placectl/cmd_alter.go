@@ -12,10 +12,8 @@ import (
 
 // alterable are the flags of submit that alter takes, as far as they are not those that a
 // running job may have changed, too.
-var alterable = []string{"select", "place", "queue", "class", "account", "policy", "prefer", "access", "reservation",
-	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue",
-	"chdir", "export", "umask", "compat", "out", "err", "out-mode", "mail", "mail-to",
-	"retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace"}
+var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "access", "reservation",
+	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}, request.OfPayload...)
 
 // alterableRunning are those that a running job may have changed.
 var alterableRunning = []string{"name", "walltime", "priority", "comment"}

@@ -16,6 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -310,9 +311,6 @@ func (r *runner) alteration(c *cli.Context, sub *store.Submission, given []verbs
 	}
 	for _, g := range given {
 		switch g.Name() {
-		case "chdir", "export", "umask", "compat", "out", "err", "out-mode", "mail", "mail-to",
-			"retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace":
-			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), r.counts(&p.Ending)) }, r.sign
 		case "name":
 			a.Name = &sub.Name
 		case "comment":
@@ -350,7 +348,10 @@ func (r *runner) alteration(c *cli.Context, sub *store.Submission, given []verbs
 		case "after", "afterok", "afternotok", "afterany":
 			a.After = &sub.After
 		default:
-			return a, fixed(g)
+			if !slices.Contains(request.OfPayload, g.Name()) {
+				return a, fixed(g)
+			}
+			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), r.counts(&p.Ending)) }, r.sign
 		}
 	}
 	return a, nil

@@ -106,8 +106,11 @@ func PayloadFlags() []cli.Flag {
 	}
 }
 
+// OfPayload are those that say what a job carries beside its command. alter has them, too.
+var OfPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
+
 // OnlyWithPayload are those that say nothing of a job that runs nothing.
-var OnlyWithPayload = []string{"each", "chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
+var OnlyWithPayload = append([]string{"each"}, OfPayload...)
 
 // Carried is the flag that says that the surroundings of who submits come from standard input:
 // submit over ssh sends them along.

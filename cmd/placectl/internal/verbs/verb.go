@@ -113,15 +113,6 @@ func (e Entry[R]) Verb() *Verb[R] { return e.Make().made() }
 // List is every verb, in the order in which help shows them.
 type List[R any] []Entry[R]
 
-// Names are their names.
-func (l List[R]) Names() []string {
-	var names []string
-	for _, e := range l {
-		names = append(names, e.Name)
-	}
-	return names
-}
-
 // find makes the verb of that name, nil when there is none.
 func (l List[R]) find(name string) *Verb[R] {
 	for i := range l {
