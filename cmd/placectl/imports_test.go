@@ -141,7 +141,7 @@ const importRules = `
 	cmd/placectl/internal/keyed              < cmd/placectl
 	cmd/placectl/internal/bytejson, cmd/placectl/internal/keyed, cmd/placectl/internal/output, cmd/placectl/internal/payload, store < cmd/placectl/internal/asked
 	cmd/placectl/internal/asked              < cmd/placectl
-	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/lineedit, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner
+	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell
 	index, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < cmd/placectl
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
@@ -169,8 +169,7 @@ const importRules = `
 	locality, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
 	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
 	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
-	cmd/placectl/internal/output             < cmd/placectl/internal/lineedit
-	index, query, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs, cmd/placectl/internal/lineedit < cmd/placectl/internal/sqlshell
+	index, query, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/sqlshell
 	store, internal/text, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
 	internal/text                                  < cmd/placectl/internal/outfile
 	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < cmd/placectl

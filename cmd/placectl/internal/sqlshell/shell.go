@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/lineedit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/query"
 )
@@ -76,7 +75,7 @@ func New(host Host, in io.Reader, s Settings) (*Shell, error) {
 
 // OnTerminal makes one that reads them from a terminal. Its history is kept in a file, ""
 // for none.
-func OnTerminal(host Host, t lineedit.Terminal, s Settings, history string) (*Shell, error) {
+func OnTerminal(host Host, t Terminal, s Settings, history string) (*Shell, error) {
 	shell, err := New(host, nil, s)
 	shell.tty, shell.paged = true, true
 	shell.in = edited(t, shell, history)
@@ -94,7 +93,7 @@ func (s *Shell) Run() (err error) {
 	for {
 		text, err := s.in.Next()
 		switch {
-		case errors.Is(err, lineedit.ErrAborted):
+		case errors.Is(err, errAborted):
 			s.pending.Reset()
 			continue
 		case errors.Is(err, io.EOF):

@@ -1,13 +1,24 @@
 package sqlshell
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"os"
 
 	"golang.org/x/term"
 )
 
-// TTY is a terminal that statements are typed at.
+// A Terminal is where statements are typed.
+type Terminal interface {
+	io.ReadWriter
+	// Size returns its columns and rows, 0 for unknown.
+	Size() (columns, rows int)
+	// Raw has it pass on every key; restore takes that back.
+	Raw() (restore func() error, err error)
+}
+
+// TTY is the Terminal of a file.
 type TTY struct {
 	in *os.File
 	io.Writer
@@ -19,7 +30,7 @@ func NewTTY(in *os.File, out io.Writer) *TTY { return &TTY{in, out} }
 // Read reads keys.
 func (t *TTY) Read(p []byte) (int, error) { return t.in.Read(p) }
 
-// Size is its columns and rows as they are now.
+// Size returns its columns and rows as they are now.
 func (t *TTY) Size() (columns, rows int) {
 	columns, rows, err := term.GetSize(int(t.in.Fd()))
 	if err != nil {
@@ -36,4 +47,20 @@ func (t *TTY) Raw() (restore func() error, err error) {
 		return nil, err
 	}
 	return func() error { return term.Restore(fd, before) }, nil
+}
+
+// errAborted says that a text was given up.
+var errAborted = errors.New("aborted")
+
+// interruptible is a terminal whose Ctrl-C is errAborted. The editor takes it for the end of the
+// input.
+type interruptible struct{ Terminal }
+
+func (t interruptible) Read(p []byte) (int, error) {
+	const interrupt = 3
+	n, err := t.Terminal.Read(p)
+	if i := bytes.IndexByte(p[:n], interrupt); i >= 0 {
+		return i, errAborted
+	}
+	return n, err
 }

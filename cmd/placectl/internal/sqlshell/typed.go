@@ -1,42 +1,177 @@
 package sqlshell
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/lineedit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"golang.org/x/term"
 )
 
-// typed reads texts from a terminal, and puts the history away as it is closed.
+// typed reads texts from a terminal, line by line until they are whole, and saves the history
+// when it is closed.
 type typed struct {
-	*lineedit.Editor
-	history string // its file, "" for none
+	tty      Terminal
+	complete func(text string, pos int) (head string, found []string, tail string)
+	editor   *term.Terminal
+	history  history
+	file     string // of the history, "" for none
+	before   string // the lines of the text before the one that is edited
+	sought   string // what Ctrl-R looks for
+	back     int    // from where in the history on
 }
 
-func edited(t lineedit.Terminal, s *Shell, history string) lines {
-	e := &typed{lineedit.New(t), history}
-	e.Complete, e.Whole = s.complete, whole
-	if f, err := os.Open(history); err == nil {
-		_ = e.History.Load(f) // a history that cannot be read is none
+func edited(t Terminal, s *Shell, file string) lines {
+	e := &typed{tty: t, complete: s.complete, file: file}
+	if f, err := os.Open(file); err == nil {
+		_ = e.history.load(f) // a history that cannot be read is none
 		f.Close()
 	}
 	return e
 }
 
-func (e *typed) Next() (string, error) { return e.Read("placectl> ", "     ...> ") }
+// Next reads a text. It returns errAborted after Ctrl-C, and io.EOF after Ctrl-D.
+func (e *typed) Next() (string, error) {
+	restore, err := e.tty.Raw()
+	if err != nil {
+		return "", err
+	}
+	if e.editor == nil {
+		e.editor = term.NewTerminal(interruptible{e.tty}, "")
+		e.editor.History, e.editor.AutoCompleteCallback = &e.history, e.key
+	}
+	e.editor.SetBracketedPasteMode(true)
+	text, err := e.read()
+	e.editor.SetBracketedPasteMode(false)
+	if err != nil {
+		e.editor = nil // it has the line still
+		_, _ = io.WriteString(e.tty, "\r\n")
+	}
+	return text, errors.Join(err, restore())
+}
+
+func (e *typed) read() (string, error) {
+	e.before = ""
+	for prompt := "placectl> "; ; prompt = "     ...> " {
+		columns, rows := e.size()
+		if err := e.editor.SetSize(columns, rows); err != nil {
+			return "", err
+		}
+		e.editor.SetPrompt(prompt)
+		line, err := e.editor.ReadLine()
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			return "", err
+		}
+		text := e.before + broken(line)
+		if whole(text) {
+			e.history.keep(text)
+			return text, nil
+		}
+		e.before = text + "\n"
+	}
+}
+
+func (e *typed) size() (columns, rows int) {
+	if columns, rows = e.tty.Size(); columns <= 0 {
+		return 80, 24
+	}
+	return columns, rows
+}
+
+// broken puts ends of lines for their marks.
+func broken(line string) string { return strings.ReplaceAll(line, breakMark, "\n") }
+
+// key is called for a key that the editor has no use for, with the line and the cursor.
+func (e *typed) key(line string, pos int, key rune) (string, int, bool) {
+	const tab, search = '\t', 'R' - '@'
+	switch key {
+	case tab:
+		return e.tab(line, pos)
+	case search:
+		return e.search(line)
+	}
+	return "", 0, false
+}
+
+// tab makes the word before the cursor as long as all candidates have it in common, and lists
+// them if it is that long already.
+func (e *typed) tab(line string, pos int) (string, int, bool) {
+	typed := e.before + broken(line[:pos])
+	head, found, _ := e.complete(typed+broken(line[pos:]), len(typed))
+	if len(found) == 0 {
+		return line, pos, true
+	}
+	common := found[0]
+	for _, f := range found[1:] {
+		for !strings.HasPrefix(strings.ToLower(f), strings.ToLower(common)) {
+			common = common[:len(common)-1]
+		}
+	}
+	word := typed[len(head):]
+	if len(common) > len(word) || len(found) == 1 {
+		start := line[:pos-len(word)] + common
+		return start + line[pos:], len(start), true
+	}
+	columns, rows := e.size()
+	_, _ = io.WriteString(e.editor, list(found, columns, rows-2)) // it draws the line below
+	return line, pos, true
+}
+
+// search finds the newest text of the history that has the line in it, and an older one when it
+// is asked again.
+func (e *typed) search(line string) (string, int, bool) {
+	if e.back == 0 || e.back > e.history.Len() || e.history.At(e.back-1) != line {
+		e.sought, e.back = line, 0
+	}
+	for back := e.back; back < e.history.Len(); back++ {
+		if text := e.history.At(back); strings.Contains(strings.ToLower(text), strings.ToLower(e.sought)) {
+			e.back = back + 1
+			return text, len(text), true
+		}
+	}
+	return line, len(line), true
+}
+
+// list puts candidates into columns, and says how many there is no room for.
+func list(found []string, columns, rows int) string {
+	const most = 200
+	wide := 0
+	for _, f := range found {
+		wide = max(wide, output.TextWidth(f)+2)
+	}
+	across := max(columns/wide, 1)
+	shown := min(len(found), most, max(rows, 1)*across)
+	var b strings.Builder
+	for i, f := range found[:shown] {
+		b.WriteString(f)
+		if i%across == across-1 || i == shown-1 {
+			b.WriteString("\n")
+		} else {
+			b.WriteString(strings.Repeat(" ", wide-output.TextWidth(f)))
+		}
+	}
+	if shown < len(found) {
+		fmt.Fprintf(&b, "and %d more\n", len(found)-shown)
+	}
+	return b.String()
+}
 
 // Close writes the history, the new one whole or the old one.
 func (e *typed) Close() error {
-	if e.history == "" || os.MkdirAll(filepath.Dir(e.history), 0o700) != nil {
+	if e.file == "" || os.MkdirAll(filepath.Dir(e.file), 0o700) != nil {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(e.history), ".history-*")
+	f, err := os.CreateTemp(filepath.Dir(e.file), ".history-*")
 	if err != nil {
 		return nil // as no history at all
 	}
 	defer os.Remove(f.Name())
-	if e.History.Save(f) == nil && f.Close() == nil {
-		_ = os.Rename(f.Name(), e.history)
+	if e.history.save(f) == nil && f.Close() == nil {
+		_ = os.Rename(f.Name(), e.file)
 	}
 	return nil
 }

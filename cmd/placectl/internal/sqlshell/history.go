@@ -1,0 +1,69 @@
+package sqlshell
+
+import (
+	"bufio"
+	"io"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+)
+
+const mostKept = 1000 // texts
+
+// breakMark stands for the end of a line where a text of several is edited as one.
+const breakMark = "⏎"
+
+// history is texts that were read, the oldest first. It is the term.History of the editor.
+type history struct{ texts []string }
+
+// Add is called by the editor for each line; keep takes whole texts.
+func (h *history) Add(string) {}
+
+// Len returns the number of texts.
+func (h *history) Len() int { return len(h.texts) }
+
+// At returns a text as a line, the newest for 0.
+func (h *history) At(back int) string {
+	return strings.ReplaceAll(h.texts[len(h.texts)-1-back], "\n", breakMark)
+}
+
+// keep adds a text as it is, unless it is blank or the same as the last.
+func (h *history) keep(text string) {
+	text = strings.TrimRight(text, " \t\n")
+	if strings.TrimSpace(text) == "" || len(h.texts) > 0 && h.texts[len(h.texts)-1] == text {
+		return
+	}
+	h.texts = append(h.texts, text)
+	h.texts = h.texts[max(len(h.texts)-mostKept, 0):]
+}
+
+// load adds the texts of a file: a line each, in quotes as JSON has them. A line that is not
+// in quotes is a text itself.
+func (h *history) load(r io.Reader) error {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<21)
+	for in.Scan() {
+		text := in.Text()
+		if strings.HasPrefix(text, `"`) {
+			var quoted string
+			if bytejson.Unmarshal([]byte(text), &quoted) == nil {
+				text = quoted
+			}
+		}
+		h.keep(text)
+	}
+	return in.Err()
+}
+
+// save writes the texts for load.
+func (h *history) save(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for _, text := range h.texts {
+		line, err := bytejson.Marshal(text)
+		if err != nil {
+			return err
+		}
+		out.Write(append(line, '\n')) //nolint:errcheck // Flush tells
+	}
+	return out.Flush()
+}
