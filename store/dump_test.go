@@ -5,8 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -56,6 +58,46 @@ func TestDump(t *testing.T) {
 	}
 	if list := findings(t, again); len(list) > 0 {
 		t.Errorf("%q", list)
+	}
+}
+
+// TestLoadMoved moves all instants of a dump, and back: the rows are what they were, and sound in
+// between.
+func TestLoadMoved(t *testing.T) {
+	db, clock := lively(t)
+	dump := dumped(t, db)
+	moved := func(dump string, by int64) (*DB, string) {
+		path := filepath.Join(t.TempDir(), "moved.db")
+		clock.t += by
+		opt := &Options{Now: clock.now}
+		if _, err := Load(path, strings.NewReader(dump), &LoadOptions{Options: *opt, Moved: time.Duration(by) * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(path, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db, dumped(t, db)
+	}
+	const by = 86400 + 11
+	then, text := moved(dump, by)
+	if list := findings(t, then); len(list) > 0 {
+		t.Errorf("%q", list)
+	}
+	instants := regexp.MustCompile(`"(?:asOf|submit|start|end|time)":([0-9]+)`)
+	before, after := instants.FindAllStringSubmatch(dump, -1), instants.FindAllStringSubmatch(text, -1)
+	for i := range before {
+		was, _ := strconv.ParseInt(before[i][1], 10, 64)
+		is, _ := strconv.ParseInt(after[i][1], 10, 64)
+		if is-was != by {
+			t.Errorf("%s became %s", before[i][0], after[i][0])
+		}
+	}
+	if len(before) < 20 {
+		t.Errorf("%d instants", len(before))
+	}
+	if _, again := moved(text, -by); again != dump {
+		t.Errorf("(-dumped +moved there and back)\n%s", cmp.Diff(dump, again))
 	}
 }
 

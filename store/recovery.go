@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
@@ -219,6 +220,7 @@ type LoadOptions struct {
 	Options      // how the new database is opened
 	DryRun  bool // everything is done but for the last step
 	Watch   Watch
+	Moved   time.Duration // by how many whole seconds all instants of the dump move
 	// Last is called in the new database before it takes its place, to keep something in
 	// it; nil: nothing. It may be called again, and its error leaves all as it was.
 	Last func(*Tx, Content) error
@@ -247,7 +249,7 @@ func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 		defer os.RemoveAll(dir)
 		path = filepath.Join(dir, "dry-run.db")
 	}
-	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun, Watch: opt.Watch,
+	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun, Watch: opt.Watch, Moved: int64(opt.Moved / time.Second),
 		Wrong: func(line int, why error) error { return &LineError{line, why} },
 		Last: func(tmp string, content file.Content) error {
 			if opt.Last == nil {

@@ -21,12 +21,12 @@ func demoVerb() *verb {
 	return &verb{
 		Name:     "demo",
 		Category: "Store",
-		Usage:    "a real cluster's recorded jobs, replayed into a database to play with",
+		Usage:    "make a database to play with: a real cluster and its recorded jobs",
 		May:      store.Anybody,
-		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs, each submitted as it was asked\n" +
-			"for, started and planned by cycles, and finished when it ended, moved in time so that the last day ends\n" +
-			"now; and what would have come of them with other policies. Works offline and in seconds.\n" +
-			"Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to try on it.",
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as they were scheduled here, moved in\n" +
+			"time so that the last day ends now. A node has failed, and another one has GPUs; these, and a few jobs on them, are not\n" +
+			"in the record. Works offline. Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to\n" +
+			"try on it. placectl simulate replays the whole record under other policies: docs/wagap-2013.md.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
 		},
@@ -43,32 +43,38 @@ func (r *runner) demo(c *cli.Context) error {
 		return err
 	}
 	defer done()
-	data, err := demo.Load(r.now().Unix())
-	if err != nil {
-		return err
-	}
-	if data.From < 0 {
+	if r.now().Unix() < int64(demo.Lasts.Seconds()) {
 		return usagef("--now must leave room for six days since 1970")
 	}
-	var report *demo.Report
-	return r.keyedWork(c, path, func() error {
+	return r.keyedWithin(c, path, func(keep keeper) error {
 		if c.Bool("force") || !named {
-			if err := removeDemo(path, data); err != nil {
+			if err := removeDemo(path); err != nil {
 				return err
 			}
 		}
-		report, err = r.makeDemo(path, data, c.IsSet(verbs.Key))
-		if errors.Is(err, store.ErrExists) {
+		var report *demo.Report
+		answer := func() error { return r.printDemo(report) }
+		opt := &store.LoadOptions{Options: *r.storeOptions(), DryRun: c.Bool(verbs.DryRun)}
+		opt.Last = func(tx *store.Tx, _ store.Content) (err error) {
+			if report, err = demo.Read(tx, path); err != nil || !keep.kept {
+				return err
+			}
+			return keep.answer(tx, answer)
+		}
+		err := demo.Load(path, r.now(), opt)
+		switch {
+		case errors.Is(err, store.ErrExists):
 			return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
+		case err != nil || keep.kept:
+			return err
+		case c.Bool(verbs.DryRun):
+			report.DB = ""
 		}
-		if c.Bool(verbs.DryRun) && err == nil {
-			report.DB, report.Hints = "", []demo.Hint{}
-		}
-		return err
-	}, func() error { return r.printDemo(report) })
+		return keep.answer(nil, answer)
+	})
 }
 
-// printDemo answers with the report. A page is not made of rows: it is recorded in each
+// printDemo answers with the report. A text is not made of rows: it is recorded in each
 // form that may be asked for.
 func (r *runner) printDemo(report *demo.Report) error {
 	for i := range output.FormatNames() {
@@ -76,7 +82,7 @@ func (r *runner) printDemo(report *demo.Report) error {
 		err := r.inForms(func(f output.Format) bool { return f == form }, func() error {
 			o := r.outputOptions()
 			o.Format = form
-			return report.Print(r.stdout, o, r.Quiet, r.audience().blocks)
+			return report.Print(r.stdout, o, r.Quiet)
 		})
 		if err != nil {
 			return err
@@ -85,9 +91,9 @@ func (r *runner) printDemo(report *demo.Report) error {
 	return nil
 }
 
-// demoFile says where the demo's database goes, whether somebody named it so, and
+// demoFile says where the demo's database goes, whether the command line names it, and
 // gives a function to call when all is done. PLACECTL_DB and --db count as everywhere; only what is used
-// without them is another file, so that nobody's placectl.db is in the way.
+// without them is another file, so that your placectl.db is not in the way.
 func (r *runner) demoFile(dry bool) (path string, named bool, done func(), err error) {
 	if dry {
 		dir, err := os.MkdirTemp("", "placectl-")
@@ -106,7 +112,7 @@ func (r *runner) demoFile(dry bool) (path string, named bool, done func(), err e
 
 // removeDemo removes the file of an earlier demo, and none that holds anything
 // else: --force and a forgotten PLACECTL_DB must not cost a cluster.
-func removeDemo(path string, data *demo.Data) error {
+func removeDemo(path string) error {
 	db, err := store.Open(path, nil)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -116,7 +122,7 @@ func removeDemo(path string, data *demo.Data) error {
 	}
 	made := false
 	err = db.View(func(tx *store.Tx) (err error) {
-		made, err = data.Made(tx)
+		made, err = demo.Made(tx)
 		return err
 	})
 	if err != nil {
@@ -126,30 +132,4 @@ func removeDemo(path string, data *demo.Data) error {
 		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
 	}
 	return os.Remove(path)
-}
-
-// makeDemo makes the database, replays into it and, where that is to be shown,
-// replays elsewhere what it is compared with. When it fails there is no half a
-// demo left behind. Whoever uses a key again may ask for any form.
-func (r *runner) makeDemo(path string, data *demo.Data, keyed bool) (report *demo.Report, err error) {
-	jobs := int64(len(data.Jobs))
-	bar := r.progress("replaying six days: jobs", jobs)
-	replay, err := data.Replay(r.ctx, path, r.storeOptions(), "", func(n int) { bar.Add(int64(n)) })
-	bar.Done()
-	if err != nil {
-		return nil, err
-	}
-	if report, err = replay.Report(data, path); err != nil {
-		return nil, errors.Join(err, replay.Discard(path))
-	}
-	if keyed || r.audience().Document || r.Output == output.Line || r.audience().table && !r.Quiet { // not for the figures alone
-		bar = r.progress("comparing policies: jobs", jobs*int64(len(demo.Others)))
-		others, err := data.Compare(r.ctx, func(n int) { bar.Add(int64(n)) })
-		bar.Done()
-		if err != nil {
-			return nil, errors.Join(err, replay.Discard(path))
-		}
-		report.Outcomes = append(report.Outcomes, others...)
-	}
-	return report, replay.DB.Close()
 }

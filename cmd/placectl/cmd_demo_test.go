@@ -24,40 +24,16 @@ func TestDemo(t *testing.T) {
 	if err := json.Unmarshal(c.out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Started < 1100 || doc.Started != doc.Finished+doc.Running || doc.Requests != doc.Started+doc.Waiting {
+	if doc.Finished < 800 || doc.Running < 100 || doc.Failed == 0 || doc.Waited == 0 || doc.Requests != doc.Finished+doc.Failed+doc.Running+doc.Waiting {
 		t.Errorf("the figures do not add up: %+v", doc)
 	}
-	checkPolicies(t, &doc)
 	tryHints(t, path, doc.Next)
 }
 
 // demoDoc is what is read back of the demo's JSON.
 type demoDoc struct {
-	Requests, Started, Finished, Running, Waiting, Waited int
-	Policies                                              []demo.Outcome
-	Next                                                  []demo.Hint
-}
-
-// checkPolicies looks at the comparison: all had the same requests.
-func checkPolicies(t *testing.T, doc *demoDoc) {
-	t.Helper()
-	if len(doc.Policies) != 1+len(demo.Others) {
-		t.Fatalf("%d policies", len(doc.Policies))
-	}
-	names := make(map[string]bool)
-	for _, o := range doc.Policies {
-		names[o.Policy] = true
-		if o.AtOnce+o.Later+o.Waiting != doc.Requests {
-			t.Errorf("%s: %d, %d and %d of %d requests", o.Policy, o.AtOnce, o.Later, o.Waiting, doc.Requests)
-		}
-	}
-	mine := doc.Policies[0]
-	if mine.AtOnce != doc.Started-doc.Waited || mine.Later != doc.Waited {
-		t.Errorf("the first is not the demo's own: %+v", mine)
-	}
-	if len(names) != len(doc.Policies) {
-		t.Errorf("policies compared: %v", names)
-	}
+	Requests, Finished, Failed, Running, Waiting, Waited int
+	Next                                                 []demo.Hint
 }
 
 // tryHints runs what the demo tells people to try, in the order given. The job that is

@@ -120,11 +120,10 @@ const importRules = `
 	index, timeline, placer, store           < cmd/placectl/internal/explain
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < cmd/placectl
-	cmd/placectl/internal/group              < cmd/placectl/internal/launch, cmd/placectl/internal/demo
+	cmd/placectl/internal/group              < cmd/placectl/internal/launch
 	cmd/placectl/internal/demo               < cmd/placectl
-	index, placer, placer/backfill/swf, store < cmd/placectl/internal/demo
-	internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/demo
-	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/demo
+	index, store                             < cmd/placectl/internal/demo
+	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/demo
 	internal/text              < cmd/placectl/internal/launch
 	index, store                             < cmd/placectl/internal/runner
 	internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/runner

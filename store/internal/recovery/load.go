@@ -17,6 +17,7 @@ import (
 type LoadOptions struct {
 	Open   Open
 	Wrong  func(line int, why error) error              // makes an error of what is wrong in a line, from 1
+	Moved  int64                                        // by how many seconds the instants of the dump move
 	DryRun bool                                         // everything is done but for the last step
 	Watch  file.Watch                                   // told of bytes of the dump
 	Last   func(tmp string, content file.Content) error // called with the verified file before it takes its place
@@ -153,6 +154,9 @@ func (l *loader) head(b *file.Bulk) error {
 // put takes a row over.
 func (l *loader) put(b *file.Bulk, line []byte) error {
 	t, key, payload, err := row.ReadDocument(line)
+	if err == nil && l.Moved != 0 {
+		key, payload, err = row.Move(t, key, payload, l.Moved)
+	}
 	if err != nil {
 		return l.wrong(err)
 	}

@@ -200,6 +200,19 @@ func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
 	return nil, nil
 }
 
+// Move moves the instants of a row, by so many seconds.
+func Move(t Table, key, payload []byte, by int64) (movedKey, moved []byte, err error) {
+	if t == NodePasts {
+		at, number := SplitTimeKey(key)
+		key = TimeKey(at+by, number)
+	}
+	moved, err = Rewind(t, key, payload, Rewound{by: by})
+	if moved == nil {
+		moved = payload
+	}
+	return key, moved, err
+}
+
 // Readable verifies that a row can be decoded, as far as this version knows it.
 func Readable(t Table, key, payload []byte) error {
 	k := kindAt(t, key)

@@ -5,6 +5,7 @@ package row
 type Rewound struct {
 	To, Was int64
 	Ended   map[uint64]int64
+	by      int64 // 0, or how far all instants move, whatever they are to the clock
 }
 
 // rewound is a list that runs to put a row's instants back.
@@ -18,6 +19,10 @@ type rewound struct {
 func (r *rewound) at(t int64, is Clock) int64 {
 	before := t
 	switch {
+	case r.Rewound.by != 0:
+		if t != 0 {
+			t += r.Rewound.by
+		}
 	case t == 0 && is != Ends:
 		if is != Shifts {
 			r.by = 0

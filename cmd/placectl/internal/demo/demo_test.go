@@ -2,8 +2,11 @@ package demo
 
 import (
 	"bytes"
-	"context"
+	"compress/gzip"
+	"errors"
+	"flag"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,80 +22,102 @@ import (
 
 const until = 1_800_000_000
 
-// A replay leaves a sound database, in which jobs have waited and wait, and what is
-// told of it is what its rows say.
+var update = flag.Bool("update", false, "make data/demo.jsonl.gz anew")
+
+// TestReplay: a replay of the record leaves a sound database. With -update it becomes the demo.
 func TestReplay(t *testing.T) {
-	data, err := Load(until)
+	if testing.Short() && !*update {
+		t.Skip("-short: the replay takes seconds")
+	}
+	db := read(t, recordedUntil).add().Replay(t, filepath.Join(t.TempDir(), "demo.db"))
+	sound(t, db)
+	if !*update {
+		return
+	}
+	id := identity(t, db)
+	var text, packed bytes.Buffer
+	if _, err := db.Dump(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, err := zip.Write(bytes.Replace(text.Bytes(), []byte(id.ID), []byte(sameID), 1))
+	if err = errors.Join(err, zip.Close()); err == nil {
+		err = os.WriteFile("data/demo.jsonl.gz", packed.Bytes(), 0o644)
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	path, seen := filepath.Join(t.TempDir(), "demo.db"), 0
-	p, err := data.Replay(context.Background(), path, &store.Options{}, "", func(n int) { seen += n })
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := p.Report(data, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := rep.past
-	if len(data.Jobs) != seen || s.running+s.finished != s.AtOnce+s.Later || s.AtOnce+s.Later+s.Waiting != seen || len(s.queue) != s.Waiting || len(s.waits) != s.Later {
-		t.Errorf("the figures do not add up: %+v", s.Outcome)
-	}
-	if s.AtOnce+s.Later < 1100 || s.Later < 10 || s.Waiting < 10 || s.letIn == 0 {
-		t.Errorf("%+v; %d jobs were let into a reservation", s.Outcome, s.letIn)
-	}
-	waiting := 0
-	for _, w := range rep.waiting {
-		waiting += w.jobs
-		if !w.start.IsZero() && w.start.Unix() <= until {
-			t.Errorf("%s waits although it could start at %v", w.request, w.start)
-		}
-	}
-	if waiting != s.Waiting {
-		t.Errorf("%d of %d waiting jobs", waiting, s.Waiting)
-	}
-	if err := p.DB.View(func(tx *store.Tx) error { checkDemo(t, tx, s); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.DB.Check(func(finding string) { t.Error(finding) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Discard(path); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("it is still there")
 	}
 }
 
-// A replay that is stopped leaves nothing.
-func TestReplayStopped(t *testing.T) {
-	data, err := Load(until)
-	if err != nil {
+func identity(t *testing.T, db *store.DB) (id store.Identity) {
+	t.Helper()
+	if err := db.View(func(tx *store.Tx) (err error) { id, err = tx.Identity(); return err }); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	path := filepath.Join(t.TempDir(), "demo.db")
-	if _, err := data.Replay(ctx, path, &store.Options{}, "", func(int) { stop() }); err == nil {
-		t.Error("it went on")
+	return id
+}
+
+// sound checks a database against itself and against the jobs in it.
+func sound(t *testing.T, db *store.DB) {
+	t.Helper()
+	if err := db.View(func(tx *store.Tx) error { checkDemo(t, tx); return nil }); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("it left a file")
+	if err := db.Check(func(finding string) { t.Error(finding) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLoad: the demo ends at the instant for which it is loaded, is sound, and is no other demo.
+func TestLoad(t *testing.T) {
+	ids := make(map[string]bool)
+	for i, now := range []time.Time{time.Unix(until, 0), time.Unix(recordedUntil-86400, 0), time.Unix(until, 0)} {
+		opt := store.Options{Now: func() time.Time { return now }, AnyTime: true}
+		path := filepath.Join(t.TempDir(), "demo.db")
+		if err := Load(path, now, &store.LoadOptions{Options: opt}); err != nil {
+			t.Fatal(err)
+		}
+		db, err := store.Open(path, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		sound(t, db)
+		id := identity(t, db)
+		if !id.AnyTime {
+			t.Error(id)
+		}
+		if ids[id.ID] = true; len(ids) != i+1 {
+			t.Error("two demos are the same database")
+		}
+		err = db.View(func(tx *store.Tx) error {
+			if made, err := Made(tx); !made || err != nil {
+				t.Error(made, err)
+			}
+			first, last := int64(math.MaxInt64), int64(0)
+			err := tx.EachJob(func(j *store.Job) error {
+				first, last = min(first, j.Submit.Unix()), max(last, j.Submit.Unix())
+				return nil
+			})
+			if since := now.Unix() - int64(Lasts.Seconds()); first < since || first > since+86400 || last > now.Unix() || last < now.Unix()-3600 {
+				t.Errorf("jobs were submitted from %d to %d, as of %d", first, last, now.Unix())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // What is replayed is what was asked for: as many processors in all as the record
 // counts, and its memory.
 func TestData(t *testing.T) {
-	data, err := Load(until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, until)
 	if len(data.Nodes) != 68 || data.CPUs() != 20*80+48*12 {
 		t.Errorf("%d nodes, %d cpus", len(data.Nodes), data.CPUs())
 	}
-	log, err := swf.NewReader(bytes.NewReader(trace))
+	log, err := swf.NewReader(bytes.NewReader(record(t, "wagap-2013.swf.gz")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +173,7 @@ func recordedJobs(log *swf.Reader) (jobs []swf.Job, err error) {
 
 // What is done at an instant may be run again before it counts, and comes to the same.
 func TestInstantTwice(t *testing.T) {
-	data, err := Load(until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := read(t, until).add()
 	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }, AnyTime: true}
 	path := filepath.Join(t.TempDir(), "demo.db")
 	if err := store.Create(path, opt, data.setUp); err != nil {
@@ -161,7 +183,7 @@ func TestInstantTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := instant{jobs: data.Jobs[:400]}
+	now := instant{data: data, jobs: data.Jobs[:400]}
 	var first [2][]*store.Job
 	update := func(fn func(*store.Tx) error) error { return db.Update(fn) }
 	for _, run := range []func(func(*store.Tx) error) error{db.DryRun, update} {

@@ -2,26 +2,47 @@ package demo
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
 
-// Report is what came of a replay, and how things stand in its database.
+// Report is how things stand in the demo's database.
 type Report struct {
-	DB       string // "" when it was not kept
-	Outcomes []Outcome
-	Hints    []Hint
-	replay   *Replay
-	past     *past
-	waiting  []waiting
-	reserved []*store.Reservation
+	DB    string // "" if it is not kept
+	until int64
+	nodes int
+	cpus  int64
+	jobs  int
+	in    map[store.JobState]int
+	after int // jobs that have started after a wait
+}
+
+// Read looks at the database of a path.
+func Read(tx *store.Tx, path string) (*Report, error) {
+	rep := &Report{DB: path, until: tx.Now().Unix(), in: make(map[store.JobState]int)}
+	err := tx.EachNode(func(n *index.Node) error {
+		v, _ := n.Get(index.NCPUs)
+		rep.nodes, rep.cpus = rep.nodes+1, rep.cpus+v.Num
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rep, tx.EachJob(func(j *store.Job) error {
+		rep.jobs++
+		rep.in[j.State]++
+		if (j.State == store.JobRunning || j.State == store.JobFinished) && j.Start.After(j.Submit) {
+			rep.after++
+		}
+		return nil
+	})
 }
 
 // Hint is a command to try.
@@ -30,106 +51,40 @@ type Hint struct {
 	Why     string `json:"why"`
 }
 
-// waiting is jobs of the queue that ask for the same.
-type waiting struct {
-	request  string
-	walltime time.Duration
-	jobs     int
-	submit   time.Time // of the first
-	start    time.Time // expected, zero where nobody knows
-	waitsFor store.Wait
-}
+// The jobs of the dump that hints name: the first of the queue waits for the end of the other.
+const (
+	firstWaiting = 1037
+	heldUpBy     = 802
+)
 
-// Report looks at the database that a replay has made at a path.
-func (p *Replay) Report(d *Data, path string) (*Report, error) {
-	past, err := p.past(d)
-	if err != nil {
-		return nil, err
+// hints are commands that work on the database, in this order.
+func (rep *Report) hints() []Hint {
+	if rep.DB == "" {
+		return []Hint{}
 	}
-	rep := &Report{DB: path, Outcomes: []Outcome{past.Outcome}, replay: p, past: past}
-	return rep, p.DB.View(func(tx *store.Tx) error {
-		if err := rep.readQueue(tx); err != nil {
-			return err
-		}
-		if err := rep.findHints(tx); err != nil {
-			return err
-		}
-		return tx.EachReservation(func(v *store.Reservation) error { rep.reserved = append(rep.reserved, v); return nil })
-	})
-}
-
-// readQueue puts together the jobs of the queue that ask for the same.
-func (rep *Report) readQueue(tx *store.Tx) error {
-	outlook, err := tx.Outlook()
-	if err != nil {
-		return err
-	}
-	for _, j := range rep.past.queue {
-		prospect, err := outlook.Prospect(j)
-		if err != nil {
-			return err
-		}
-		w := waiting{rep.past.data.byName[j.Name].Asked, j.Walltime, 0, j.Submit, prospect.Start, prospect.Wait}
-		i := slices.IndexFunc(rep.waiting, func(o waiting) bool {
-			return o.request == w.request && o.walltime == w.walltime && o.waitsFor == w.waitsFor
-		})
-		if i < 0 {
-			i = len(rep.waiting)
-			rep.waiting = append(rep.waiting, w)
-		}
-		rep.waiting[i].jobs++
-	}
-	return nil
-}
-
-// findHints finds commands that work on the database as it now is, in this order.
-func (rep *Report) findHints(tx *store.Tx) error {
-	hints := []Hint{
-		{"node list", "what is on each node, and what it has left"},
-		{"bucket list", "the nodes that are alike, in the order in which a placement tries them"},
-		{"gantt", "who has which node until when, and the holes"},
-		{"job list --state queued", "who waits, why, and when each is expected to start"},
+	list := []Hint{
+		{"status", "the cluster on one screen"},
+		{"node list", "what is on each node, and what it has left; one has failed"},
+		{"report", "how full it was, and how long users waited"},
+		{"gantt", "which jobs have which node until when, and the holes"},
+		{"job list --state queued", "which jobs wait, why, and when each is expected to start"},
 		{"query 'SELECT queue, count(*) jobs, avg(start - submit) wait_s FROM jobs WHERE start > submit GROUP BY queue'", "how long jobs waited that did not start at once, by queue"},
+		{"whatif --compare easy,conservative,relaxed --horizon 1d", "what those who wait would wait under other policies"},
+		{fmt.Sprint("explain ", firstWaiting), "what the first of the queue waits for, and when it will start"},
+		{fmt.Sprint("release ", heldUpBy), "end that job early"},
+		{"cycle", "one pass over the queue: the first starts now"},
+		{"place 2:ncpus=2:mem=4gb --place scatter -t 1h", "run something for an hour on what others leave of two nodes"},
+		{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h", "the same kind of thing from a queue that reservation short lets in"},
+		{"check", "prove that every index and bitmap agrees with what runs"},
 	}
-	job, other, err := rep.heldUp(tx)
-	if err != nil {
-		return err
+	for i, h := range list {
+		list[i].Command = program() + " --db " + text.ShellWord(rep.DB) + " " + h.Command
 	}
-	if job != "" {
-		hints = append(hints,
-			Hint{"explain " + job, "what the first of the queue waits for, and when it will start"},
-			Hint{"release " + other, "end that job early"},
-			Hint{"cycle", "one pass over the queue: the first starts now"})
-	}
-	hints = append(hints,
-		Hint{"place 2:ncpus=2:mem=4gb --place scatter -t 1h", "run something for an hour on what others leave of two nodes"},
-		Hint{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h", "the same kind of thing from a queue that reservation short lets in"},
-		Hint{"check", "prove that every index and bitmap agrees with what runs"})
-	for _, h := range hints {
-		rep.Hints = append(rep.Hints, Hint{program() + " --db " + text.ShellWord(rep.DB) + " " + h.Command, h.Why})
-	}
-	return nil
+	return list
 }
 
-// heldUp finds a job with a plan that waits for the end of a single other job.
-func (rep *Report) heldUp(tx *store.Tx) (job, other string, err error) {
-	for _, j := range rep.past.queue {
-		if j.State != store.JobReserved {
-			continue
-		}
-		ex, err := tx.ExplainJob(j.ID, placer.Explain{})
-		if err != nil {
-			return "", "", err
-		}
-		if len(ex.WaitsFor) == 1 && ex.WaitsFor[0].Job != 0 {
-			return fmt.Sprint(j.ID), fmt.Sprint(ex.WaitsFor[0].Job), nil
-		}
-	}
-	return "", "", nil
-}
-
-// program is how to run placectl again: somebody who tries it with go run has
-// nothing of that name.
+// program is how to run placectl again: with go run there is
+// no program of that name.
 func program() string {
 	self, _ := os.Executable()
 	if strings.Contains(self, "go-build") {
@@ -138,4 +93,48 @@ func program() string {
 		}
 	}
 	return "placectl"
+}
+
+// Print shows the report: as text for people, else as one record. Brief leaves out what to try.
+func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
+	p := &output.Page{Options: o}
+	f := new(output.Record)
+	waiting := rep.in[store.JobQueued] + rep.in[store.JobReserved]
+	if o.Format != output.Table {
+		f.Add("db", output.Text, output.OrNil(rep.DB))
+		f.Add("start", output.Time, rep.until-int64(Lasts.Seconds()))
+		f.Add("end", output.Time, rep.until)
+		f.Add("nodes", output.Integer, rep.nodes)
+		f.Add("ncpus", output.Integer, rep.cpus)
+		f.Add("requests", output.Integer, rep.jobs)
+		f.Add("finished", output.Integer, rep.in[store.JobFinished])
+		f.Add("failed", output.Integer, rep.in[store.JobFailed])
+		f.Add("running", output.Integer, rep.in[store.JobRunning])
+		f.Add("waiting", output.Integer, waiting)
+		f.Add("waited", output.Integer, rep.after)
+		f.Add("next", output.Object, rep.hints())
+	} else {
+		p.Printf("Six days of MetaCentrum's cluster wagap (Brno, February 2013), as placectl scheduled them.\n\n")
+		add := func(name, format string, args ...any) { f.Add(name, output.Text, fmt.Sprintf(format, args...)) }
+		add("cluster", "%d nodes, %s cpus", rep.nodes, text.Comma(rep.cpus))
+		add("time", "moved: it begins %s and ends now", text.AppendLocal(nil, rep.until-int64(Lasts.Seconds()), o.Zone))
+		add("jobs", "%s: %d finished, %d failed, %d run, %d wait", text.Comma(rep.jobs), rep.in[store.JobFinished], rep.in[store.JobFailed], rep.in[store.JobRunning], waiting)
+		add("waited", "%d of those that have started", rep.after)
+		db := rep.DB
+		if db == "" {
+			db = "not kept"
+		}
+		add("database", "%s", db)
+	}
+	if err := p.Record(f); err != nil {
+		return err
+	}
+	if hints := rep.hints(); o.Format == output.Table && !brief && len(hints) > 0 {
+		p.Heading("Try next:", " the database is yours, and in it the time is now")
+		for _, h := range hints {
+			p.Printf("  %s\n      %s\n", h.Command, h.Why)
+		}
+	}
+	_, err := p.WriteTo(w)
+	return err
 }

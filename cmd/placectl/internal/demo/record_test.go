@@ -1,21 +1,16 @@
-// Package demo is what a newcomer runs first: a real cluster and some days of its
-// recorded jobs, replayed into a database by what the product offers everybody (jobs
-// are submitted, cycles start and plan them, and each is finished when it ended), and
-// a page of what came of them. data.go reads what is recorded, replay.go replays it,
-// past.go sums up what the database tells of it afterwards, page.go shows it.
-//
-// All that is peculiar to the recorded cluster is here and in the folder data. The
-// package knows no verb; it makes databases where it is told to.
 package demo
 
 import (
 	"bytes"
-	_ "embed"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -26,23 +21,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// What is recorded; data/README.md says where it comes from.
-var (
-	//go:embed data/wagap-2013.swf.gz
-	trace []byte
-	//go:embed data/wagap-2013.swf.machines
-	machines string
-)
-
-// The stretch of the record that is replayed, in Unix seconds: six days, up to an
-// afternoon in Brno on which nearly everything was taken.
-const (
-	recordedFrom  = 1360332000 // 2013-02-08 15:00
-	recordedUntil = 1360850400 // 2013-02-14 15:00
-)
-
-// Data is the cluster and its jobs, moved so that they end at an instant. Replays only
-// read it, so that several may run side by side.
+// Data is the cluster and its jobs, moved so that they end at an instant.
 type Data struct {
 	From, Until int64 // Unix seconds
 	Nodes       []*index.Node
@@ -56,30 +35,86 @@ type Job struct {
 	Run     int64  // how long it ran, in seconds
 	Asked   string // what it asked for, as -l nodes= takes it
 	Request placer.Request
+	Peak    int64 // bytes of memory that it used, 0 for not counted
+	Exit    int   // its status
 }
 
-// Load reads what is embedded, moved so that it ends at until, in Unix seconds.
-func Load(until int64) (*Data, error) {
+// record is what is recorded; data/README.md says where it comes from.
+func record(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("data", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// read reads the record, moved so that it ends at until, in Unix seconds.
+func read(t *testing.T, until int64) *Data {
+	t.Helper()
 	d := &Data{From: until - (recordedUntil - recordedFrom), Until: until, byName: make(map[string]*Job)}
-	if err := d.readMachines(); err != nil {
-		return nil, err
+	err := d.read(record(t, "wagap-2013.swf.gz"), string(record(t, "wagap-2013.swf.machines")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// add adds what the record has not.
+func (d *Data) add() *Data {
+	d.Jobs = append(d.Jobs, d.others()...)
+	slices.SortStableFunc(d.Jobs, func(a, b *Job) int { return cmp.Compare(a.Submit, b.Submit) })
+	for _, j := range d.Jobs {
+		d.byName[j.Request.Name] = j
+	}
+	return d
+}
+
+// The node that fails, and the one with GPUs.
+const (
+	failing = "zegox48"
+	withGPU = "zewura20"
+)
+
+// others are jobs that the record has not: some of a cluster with GPUs, one of them idle, some
+// on a node that fails, and one that asked for far more memory than it used.
+func (d *Data) others() (list []*Job) {
+	add := func(before, run, walltime time.Duration, name, sel string) *Job {
+		j := &Job{Submit: d.Until - int64(before.Seconds()), Run: int64(run.Seconds()),
+			Request: placer.Request{Select: sel, Walltime: walltime, Queue: "q_2h", Name: name, User: "user7"}}
+		list = append(list, j)
+		return j
+	}
+	for i := range 3 {
+		j := add(time.Duration(8-i)*time.Hour, 40*time.Second, time.Hour, fmt.Sprint("probe-", i+1), "1:ncpus=1:host="+failing)
+		j.Exit = 135
+	}
+	add(30*time.Hour, 5*time.Hour, 6*time.Hour, "train-1", "1:ncpus=2:ngpus=2")
+	add(3*time.Hour, 5*time.Hour, 8*time.Hour, "train-2", "1:ncpus=2:ngpus=3")
+	add(20*time.Hour, 2*time.Hour, 4*time.Hour, "sort", "1:ncpus=1:mem=64gb").Peak = 2 << 30
+	add(26*time.Hour, 90*time.Minute, 4*time.Hour, "merge", "1:ncpus=2:mem=16gb").Peak = 14 << 30
+	return list
+}
+
+// read reads the jobs and the nodes.
+func (d *Data) read(trace []byte, machines string) error {
+	if err := d.readMachines(machines); err != nil {
+		return err
 	}
 	log, err := swf.NewReader(bytes.NewReader(trace))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for {
 		rec, err := log.Next()
 		if err == io.EOF {
-			return d, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if rec.Submit >= recordedFrom && rec.Submit < recordedUntil {
-			j := d.job(rec)
-			d.Jobs = append(d.Jobs, j)
-			d.byName[j.Request.Name] = j
+			d.Jobs = append(d.Jobs, d.job(rec))
 		}
 	}
 }
@@ -114,12 +149,15 @@ const (
 )
 
 // readMachines makes the nodes.
-func (d *Data) readMachines() (err error) {
+func (d *Data) readMachines(machines string) (err error) {
 	f := infile.New("machines of the demo", []byte(machines))
 	d.Nodes, err = nodefile.ParseMachines(&f)
 	for _, n := range d.Nodes {
 		if kindOf(n.Name) == smallKind {
 			n.Priority = smallFirst
+		}
+		if n.Name == withGPU {
+			n.Set(index.NGPUs, index.Value{Num: 4})
 		}
 	}
 	return err
@@ -145,6 +183,9 @@ func (d *Data) setUp(tx *store.Tx) error {
 			return err
 		}
 	}
+	if err := tx.Configure("launch", "work"); err != nil { // or what is executed here could not be claimed
+		return err
+	}
 	for _, v := range d.reservations() {
 		if err := v.make(tx); err != nil {
 			return err
@@ -164,12 +205,4 @@ func (d *Data) CPUs() (sum int64) {
 func cpusOf(n *index.Node) int64 {
 	v, _ := n.Get(index.NCPUs)
 	return v.Num
-}
-
-// Made reports whether a database has the demo's nodes, which means that an earlier
-// demo made it.
-func (d *Data) Made(tx *store.Tx) (bool, error) {
-	var names []string
-	err := tx.EachNode(func(n *index.Node) error { names = append(names, n.Name); return nil })
-	return slices.EqualFunc(d.Nodes, names, func(n *index.Node, name string) bool { return n.Name == name }), err
 }

@@ -2,61 +2,41 @@ package demo
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
+	"testing"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
 
-// Replay is one replay: a database, and what made it.
+// Replay is a replay under way.
 type Replay struct {
-	DB           *store.DB
-	Policy       string // by which nodes are taken, "" for the default
-	Transactions int
-	Took         time.Duration
-	clock        int64 // the instant that it is in the database, in Unix seconds
+	DB    *store.DB
+	clock int64 // the instant that it is in the database, in Unix seconds
 }
 
 // Replay makes a database and lets the recorded time pass in it, instant by instant:
 // at each one jobs that ended are finished, new ones are submitted, and a cycle starts
-// and plans what waits. An instant is a transaction, on disk before the next begins.
-// opt gets the replay's clock; seen is told how many jobs were submitted. When it
-// fails the database is gone again.
-func (d *Data) Replay(ctx context.Context, path string, opt *store.Options, policy string, seen func(jobs int)) (*Replay, error) {
-	p := &Replay{Policy: policy, clock: d.From}
-	opt.Now = func() time.Time { return time.Unix(p.clock, 0) }
-	opt.Private = true // nobody else knows the file yet
-	opt.AnyTime = true // people look at it as of its own time
-	err := store.Create(path, opt, func(tx *store.Tx) error {
-		if policy != "" {
-			if err := tx.Configure("policy", policy); err != nil {
-				return err
-			}
-		}
-		return d.setUp(tx)
-	})
-	if err != nil {
-		return nil, err
+// and plans what waits.
+func (d *Data) Replay(t *testing.T, path string) *store.DB {
+	t.Helper()
+	p := &Replay{clock: d.From}
+	opt := &store.Options{Now: func() time.Time { return time.Unix(p.clock, 0) }, Private: true, AnyTime: true}
+	err := store.Create(path, opt, d.setUp)
+	if err == nil {
+		p.DB, err = store.Open(path, opt)
 	}
-	if p.DB, err = store.Open(path, opt); err == nil {
-		err = p.pass(ctx, d, seen)
+	if err == nil {
+		err = p.pass(d)
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.Discard(path))
+		t.Fatal(err)
 	}
-	return p, nil
-}
-
-// Discard closes the database and removes it.
-func (p *Replay) Discard(path string) (err error) {
-	if p.DB != nil {
-		err = p.DB.Close()
-	}
-	return errors.Join(err, os.Remove(path))
+	t.Cleanup(func() { p.DB.Close() })
+	return p.DB
 }
 
 // due is an instant at which there is something to do.
@@ -79,8 +59,7 @@ func (a *agenda) add(at int64, job uint64) {
 }
 
 // pass goes through all instants at which something happens.
-func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
-	began := time.Now()
+func (p *Replay) pass(d *Data) error {
 	var todo agenda
 	for _, v := range d.reservations() {
 		todo.add(v.start+int64(v.lasts/time.Second), 0)
@@ -97,17 +76,13 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 		if at > d.Until {
 			break
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		p.clock = at
-		now := instant{}
+		now := instant{data: d}
 		now.due = todo[:countWhile(todo, func(e due) bool { return e.at <= at })]
 		now.jobs = jobs[:countWhile(jobs, func(j *Job) bool { return j.Submit <= at })]
 		if err := p.DB.Update(now.update); err != nil {
 			return err
 		}
-		p.Transactions++
 		jobs, todo = jobs[len(now.jobs):], todo[len(now.due):]
 		for _, j := range now.begun {
 			todo.add(j.Start.Unix()+d.byName[j.Name].Run, j.ID)
@@ -115,11 +90,9 @@ func (p *Replay) pass(ctx context.Context, d *Data, seen func(int)) error {
 		for _, j := range now.planned {
 			todo.add(j.Start.Unix(), 0)
 		}
-		seen(len(now.jobs))
 	}
 	p.clock = d.Until
-	p.Took = time.Since(began)
-	return nil
+	return p.DB.Update(d.fail)
 }
 
 func countWhile[T any](list []T, is func(T) bool) int {
@@ -133,6 +106,7 @@ func countWhile[T any](list []T, is func(T) bool) int {
 
 // instant is what is done at one, and what came of it.
 type instant struct {
+	data    *Data
 	due     []due
 	jobs    []*Job // to be submitted
 	begun   []*store.Job
@@ -145,13 +119,17 @@ func (now *instant) update(tx *store.Tx) error {
 		if e.job == 0 {
 			continue
 		}
-		if _, err := tx.Finish(e.job, 0, ""); err != nil {
+		if err := now.end(tx, e.job); err != nil {
 			return err
 		}
 	}
 	for _, j := range now.jobs {
 		q := j.Request
-		if _, err := tx.Submit(store.Submission{Request: q}); err != nil {
+		sub := store.Submission{Request: q}
+		if j.Peak > 0 { // only what is executed here can be counted
+			sub.Command = []string{q.Name}
+		}
+		if _, err := tx.Submit(sub); err != nil {
 			return fmt.Errorf("%s (%s): %w", q.Name, j.Asked, err)
 		}
 	}
@@ -160,5 +138,50 @@ func (now *instant) update(tx *store.Tx) error {
 		return err
 	}
 	now.begun = report.Launch
+	err = tx.EachJob(func(j *store.Job) error {
+		if now.data.byName[j.Name].Peak == 0 || j.Start.Unix() != tx.Now().Unix() {
+			return nil
+		}
+		now.begun = append(now.begun, j)
+		_, err := tx.Claim(claimOf(j))
+		return err
+	}, store.JobRunning)
+	if err != nil {
+		return err
+	}
 	return tx.EachJob(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
+}
+
+// claimOf is the claim of a job whose use of memory is known.
+func claimOf(j *store.Job) store.Claim {
+	c := store.Claim{Job: j.ID, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{byte(j.ID), byte(j.ID >> 8), 1}}
+	c.Host = "zegox1"
+	return c
+}
+
+// end ends a job as it is recorded.
+func (now *instant) end(tx *store.Tx, id uint64) error {
+	j, err := tx.Job(id)
+	if err != nil {
+		return err
+	}
+	is := now.data.byName[j.Name]
+	if is.Peak == 0 {
+		_, err = tx.Finish(id, is.Exit, "")
+		return err
+	}
+	c := claimOf(j)
+	cpu := time.Duration(is.Run) * time.Second
+	_, err = tx.Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeExited, Exit: is.Exit,
+		Use: store.ResourceUse{CPUUser: cpu * 9 / 10, CPUSystem: cpu / 20, MaxRSS: is.Peak, MemPeak: is.Peak}})
+	return err
+}
+
+// fail takes a node out of service.
+func (d *Data) fail(tx *store.Tx) error {
+	n, err := tx.Node(failing)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tx.SetNodeState(n.Number, index.Down, "memory errors"), tx.Configure("launch", ""))
 }

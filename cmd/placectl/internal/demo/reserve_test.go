@@ -15,7 +15,7 @@ type reservation struct {
 	place  string
 	start  int64 // Unix seconds
 	lasts  time.Duration
-	access string // "" for nobody
+	access string // "" for none
 }
 
 // reservations are those of the demo; the record has none. Two keep nodes from everybody. The third keeps half of some nodes for the

@@ -1,0 +1,73 @@
+// Package demo is what a newcomer runs first: a real cluster with six days of its recorded jobs,
+// as placectl scheduled them. It is a dump, moved in time so that the last day ends now.
+// replay_test.go makes the dump anew from the record in the folder data.
+package demo
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+//go:embed data/demo.jsonl.gz
+var dump []byte
+
+// The six days of the record, in Unix seconds, up to an afternoon in Brno on which nearly
+// everything was taken.
+const (
+	recordedFrom  = 1360332000 // 2013-02-08 15:00
+	recordedUntil = 1360850400 // 2013-02-14 15:00
+)
+
+// Lasts is how long before its end the demo begins.
+const Lasts = (recordedUntil - recordedFrom) * time.Second
+
+// sameID is the identity that the dump has: each demo gets its own.
+var sameID = strings.Repeat("0", 32)
+
+// Load makes the database, as of an instant. It fails as store.Load does.
+func Load(path string, now time.Time, opt *store.LoadOptions) error {
+	packed, err := gzip.NewReader(bytes.NewReader(dump))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(packed)
+	if err != nil {
+		return err
+	}
+	var id [16]byte
+	rand.Read(id[:]) //nolint:errcheck // it cannot fail
+	text = bytes.Replace(text, []byte(sameID), []byte(hex.EncodeToString(id[:])), 1)
+	opt.Moved = time.Duration(now.Unix()-recordedUntil) * time.Second
+	_, err = store.Load(path, bytes.NewReader(text), opt)
+	return err
+}
+
+// kinds are how many nodes the cluster has of each name.
+var kinds = []struct {
+	name  string
+	count int
+}{{"zewura", 20}, {"zegox", 48}}
+
+// Made reports whether a database has the demo's nodes, which means that an earlier
+// demo made it.
+func Made(tx *store.Tx) (bool, error) {
+	var want, names []string
+	for _, k := range kinds {
+		for i := range k.count {
+			want = append(want, fmt.Sprint(k.name, i+1))
+		}
+	}
+	err := tx.EachNode(func(n *index.Node) error { names = append(names, n.Name); return nil })
+	return slices.Equal(want, names), err
+}
