@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,4 +184,85 @@ func TestSalvagePages(t *testing.T) {
 	if branches < 3 || leaves < 20 {
 		t.Errorf("%d branches, %d leaves", branches, leaves)
 	}
+}
+
+// TestSalvageMost salvages 200 damaged files of one database, 40 with -short. Each has one to three
+// pages of zeros; or a branch page, which leads to others that are whole; or both meta pages.
+func TestSalvageMost(t *testing.T) {
+	db, clock := lively(t)
+	for range 3 {
+		err := db.Update(func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 800, Hold: true})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := os.ReadFile(db.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := db.Dump(io.Discard, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page, branch = 4096, 1
+	var branches []int
+	for n := 2; n < len(whole)/page; n++ {
+		if b := whole[n*page:]; binary.NativeEndian.Uint64(b) == uint64(n) && binary.NativeEndian.Uint16(b[8:]) == branch {
+			branches = append(branches, n)
+		}
+	}
+	files, dir, draw := 200, t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	if testing.Short() {
+		files = 40
+	}
+	sum := int64(0)
+	for n := range files {
+		damaged, least := slices.Clone(whole), int64(0)
+		zero := func(at int) { clear(damaged[at*page : (at+1)*page]) }
+		switch n % 20 {
+		case 0:
+			least = all.Rows / 3 // the state before the last one may be found
+			zero(0)
+			zero(1)
+		case 1:
+			least = all.Rows * 99 / 100
+			zero(branches[draw.IntN(len(branches))])
+		default:
+			for range 1 + draw.IntN(3) {
+				zero(2 + draw.IntN(len(whole)/page-2))
+			}
+		}
+		path, to := filepath.Join(dir, fmt.Sprintf("%d.db", n)), filepath.Join(dir, fmt.Sprintf("%d.new.db", n))
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := salvagedRows(path, to, clock)
+		if err != nil || got < least {
+			t.Errorf("file %d: %d rows of %d, not at least %d: %v", n, got, all.Rows, least, err)
+		}
+		sum += got
+		os.Remove(path)
+		os.Remove(to)
+	}
+	t.Logf("%d rows of %d in %d files", sum, int64(files)*all.Rows, files)
+	if least := int64(files) * all.Rows * 95 / 100; sum < least {
+		t.Errorf("%d rows, not at least %d", sum, least)
+	}
+}
+
+// salvagedRows is how many rows that are not derived come out of a file.
+func salvagedRows(path, to string, clock *clock) (int64, error) {
+	opt := Options{Now: clock.now}
+	if _, err := Salvage(path, to, &SalvageOptions{Options: opt}); err != nil {
+		return 0, err
+	}
+	db, err := Open(to, &opt)
+	if err != nil {
+		return 0, err
+	}
+	got, err := db.Dump(io.Discard, nil)
+	return got.Rows, errors.Join(err, db.Close())
 }
