@@ -1,7 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
+	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
@@ -11,7 +14,6 @@ import (
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/goroutine"
 	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
@@ -225,13 +227,13 @@ func (tx *Tx) flush() error {
 // and has a Tx to use.
 type running struct {
 	mu sync.Mutex
-	by map[uintptr]bool
+	by map[uint64]bool
 }
 
 // enter notes that the goroutine begins a transaction, and returns what to call at its
 // end. Readers that share the file may be inside each other.
 func (r *running) enter(writes, alone bool) (leave func(), err error) {
-	id := goroutine.ID()
+	id := goroutineID()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	outer, inside := r.by[id]
@@ -241,7 +243,7 @@ func (r *running) enter(writes, alone bool) (leave func(), err error) {
 	case inside:
 		return func() {}, nil
 	case r.by == nil:
-		r.by = make(map[uintptr]bool)
+		r.by = make(map[uint64]bool)
 	}
 	r.by[id] = writes
 	return func() {
@@ -249,6 +251,15 @@ func (r *running) enter(writes, alone bool) (leave func(), err error) {
 		delete(r.by, id)
 		r.mu.Unlock()
 	}, nil
+}
+
+// goroutineID is the number of the goroutine that calls, which begins its stack trace:
+// "goroutine 7 [running]:".
+func goroutineID() uint64 {
+	var buf [40]byte
+	digits, _, _ := bytes.Cut(buf[len("goroutine "):runtime.Stack(buf[:], false)], []byte(" "))
+	id, _ := strconv.ParseUint(string(digits), 10, 64)
+	return id
 }
 
 // index is the node index of the transaction, loaded as it is asked.

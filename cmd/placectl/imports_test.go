@@ -75,7 +75,7 @@ const importRules = `
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < store, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers
-	store/internal/drivers, store/internal/goroutine < store
+	store/internal/drivers < store
 	timeline                                 < placer/backfill
 	query/values                            < query/internal/dates
 	query/fault, query/values                < query/syntax, query/internal/functions, query/internal/exec, query/internal/plan, query
