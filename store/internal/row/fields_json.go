@@ -17,172 +17,108 @@ import (
 // items of lists. Fields whose names begin alike, as use.maxRSS does, are an object together,
 // wherever in the list they stand.
 type saying struct {
+	pieces []*piece // those under way: the row, and what is in it
+	b      []byte   // for one value at a time
+}
+
+// piece is an object, a list, or an item of a list, whose pieces follow.
+type piece struct {
+	name   string
+	keep   bool // of an object: it stays if nothing is in it
+	left   int  // of a list: items that have not ended
 	b      []byte
-	frames []frame
-	groups []group
-	mark   int // where the field of a group begins that is not among its group yet, 0 for none
-	depth  int // and in which frame
+	bare   bool // an item that is a value, and no object
+	groups []*piece
 }
 
-// frame is a list or an object that has begun. The row is the item of a list of one.
-type frame struct {
-	list bool
-	left int  // of a list: items that have not ended
-	open bool // of a list: its item has begun as an object
-	at   int  // of a list: where its item begins; of an object: where that does
-	keep bool // of an object: it stays if nothing is in it
-}
-
-// group is an object whose fields are not beside each other in the list.
-type group struct {
-	name  string
-	depth int
-	b     []byte
-}
-
-// comma parts what follows from what comes before.
-func (s *saying) comma() {
-	if len(s.b) == s.frames[0].at {
-		return
-	}
-	if last := s.b[len(s.b)-1]; last != '{' && last != '[' {
-		s.b = append(s.b, ',')
-	}
-}
-
-// object begins an item of a list as an object, if it has not begun.
-func (s *saying) object() {
-	if x := &s.frames[len(s.frames)-1]; x.list && !x.open {
-		s.comma()
-		s.b, x.open = append(s.b, '{'), true
-	}
-}
-
-// label begins a field; one without a name is an item of a list.
-func (s *saying) label(name string) {
-	s.settle()
-	if name == "" {
-		s.comma()
-		return
-	}
-	s.object()
+func (p *piece) put(name string, value []byte) {
 	if of, rest, grouped := strings.Cut(name, "."); grouped {
-		s.mark, s.depth, name = len(s.b), len(s.frames), rest
-		if i := s.group(of); i < 0 {
-			s.groups = append(s.groups, group{name: of, depth: s.depth})
-		} else { // the one whose turn it is comes last
-			g := s.groups[i]
-			s.groups = append(slices.Delete(s.groups, i, i+1), g)
-		}
-	} else {
-		s.comma()
-	}
-	s.b = append(append(append(s.b, '"'), name...), '"', ':')
-}
-
-func (s *saying) group(name string) int {
-	return slices.IndexFunc(s.groups, func(g group) bool { return g.depth == len(s.frames) && g.name == name })
-}
-
-// settle puts a field of a group among its group, once it has ended.
-func (s *saying) settle() {
-	if s.mark == 0 || len(s.frames) != s.depth {
+		p.group(of).put(rest, value)
 		return
 	}
-	g := &s.groups[len(s.groups)-1]
-	if len(g.b) > 0 {
-		g.b = append(g.b, ',')
+	if len(p.b) > 0 {
+		p.b = append(p.b, ',')
 	}
-	g.b = append(g.b, s.b[s.mark:]...)
-	s.b, s.mark = s.b[:s.mark], 0
+	if p.bare = name == ""; !p.bare {
+		p.b = append(append(append(p.b, '"'), name...), '"', ':')
+	}
+	p.b = append(p.b, value...)
 }
 
-// gather ends the groups of the object at hand.
-func (s *saying) gather() {
-	s.settle()
-	for _, g := range s.groups {
-		if g.depth == len(s.frames) {
-			s.comma()
-			s.b = append(append(append(append(s.b, '"'), g.name...), '"', ':', '{'), g.b...)
-			s.b = append(s.b, '}')
+func (p *piece) group(name string) *piece {
+	for _, g := range p.groups {
+		if g.name == name {
+			return g
 		}
 	}
-	s.groups = slices.DeleteFunc(s.groups, func(g group) bool { return g.depth == len(s.frames) })
+	p.groups = append(p.groups, &piece{name: name})
+	return p.groups[len(p.groups)-1]
 }
 
-func (s *saying) open(name string, keep bool) {
-	s.settle()
-	s.object()
-	at := len(s.b)
-	s.label(name)
-	s.b = append(s.b, '{')
-	s.frames = append(s.frames, frame{at: at, keep: keep})
+// value is an object or an item.
+func (p *piece) value() []byte {
+	for _, g := range p.groups {
+		p.put(g.name, g.value())
+	}
+	if p.bare {
+		return p.b
+	}
+	return append(append([]byte{'{'}, p.b...), '}')
 }
+
+func (s *saying) put(name string, value []byte) { s.pieces[len(s.pieces)-1].put(name, value) }
+
+func (s *saying) begin(p *piece) { s.pieces = append(s.pieces, p) }
+
+func (s *saying) pop() *piece {
+	n := len(s.pieces) - 1
+	p := s.pieces[n]
+	s.pieces = s.pieces[:n]
+	return p
+}
+
+func (s *saying) open(name string, keep bool) { s.begin(&piece{name: name, keep: keep}) }
 
 func (s *saying) end() {
-	s.gather()
-	n := len(s.frames) - 1
-	if x := s.frames[n]; !x.keep && s.b[len(s.b)-1] == '{' {
-		s.b = s.b[:x.at]
-	} else {
-		s.b = append(s.b, '}')
+	p := s.pop()
+	if value := p.value(); p.keep || len(value) > len("{}") {
+		s.put(p.name, value)
 	}
-	s.frames = s.frames[:n]
 }
 
 func (s *saying) list(name string, n int) {
-	if n == 0 && name != "" {
-		return
-	}
-	s.label(name)
-	if s.b = append(s.b, '['); n == 0 {
-		s.b = append(s.b, ']')
-		return
-	}
-	s.frames = append(s.frames, frame{list: true, left: n, at: len(s.b)})
-}
-
-// item ends an item of a list.
-func (s *saying) item() {
-	s.gather()
-	x := &s.frames[len(s.frames)-1]
 	switch {
-	case x.open:
-		s.b = append(s.b, '}')
-	case len(s.b) == x.at:
-		s.comma()
-		s.b = append(s.b, '{', '}')
+	case n > 0:
+		s.begin(&piece{name: name, left: n})
+		s.begin(new(piece))
+	case name == "":
+		s.put("", []byte("[]"))
 	}
-	x.left--
-	x.open = false
 }
 
 func (s *saying) next() {
-	s.item()
-	n := len(s.frames) - 1
-	if s.frames[n].at = len(s.b); s.frames[n].left == 0 {
-		s.b = append(s.b, ']')
-		s.frames = s.frames[:n]
+	item := s.pop().value()
+	list := s.pieces[len(s.pieces)-1]
+	list.put("", item)
+	if list.left--; list.left > 0 {
+		s.begin(new(piece))
+		return
 	}
+	s.pop()
+	s.put(list.name, append(append([]byte{'['}, list.b...), ']'))
 }
 
 // hearing is a JSON object that is being read.
 type hearing struct {
-	fields []said // those of the object at hand
+	fields map[string]any // those of the object at hand that have not been taken; a value that is no object has no name
 	outer  []heard
 	err    error
 }
 
-// said is a field of an object; its value is nil once it has been taken.
-type said struct {
-	name  string
-	value []byte
-}
-
 // heard is an object around the one at hand.
 type heard struct {
-	fields []said
-	parts  [][]byte // of a list: the items to come
+	fields map[string]any
+	parts  []any // of a list: the items to come
 }
 
 func (h *hearing) fail(format string, args ...any) {
@@ -191,62 +127,48 @@ func (h *hearing) fail(format string, args ...any) {
 	}
 }
 
-// take is the value of a field, nil if the object has none.
-func (h *hearing) take(name string) []byte {
-	if of, _, grouped := strings.Cut(name, "."); grouped {
-		h.spread(of)
-	}
-	for i := range h.fields {
-		if x := &h.fields[i]; x.value != nil && x.name == name {
-			value := x.value
-			x.value = nil
-			return value
+// take takes a field, nil if the object has none, or null.
+func (h *hearing) take(name string) any {
+	if of, _, grouped := strings.Cut(name, "."); grouped && h.fields[of] != nil {
+		group, ok := h.fields[of].(map[string]any)
+		if !ok {
+			h.fail("%s is not an object", of)
+		}
+		delete(h.fields, of)
+		for name, value := range group {
+			h.fields[of+"."+name] = value
 		}
 	}
-	return nil
-}
-
-// spread makes the fields of a group those of the object at hand.
-func (h *hearing) spread(of string) {
-	i := slices.IndexFunc(h.fields, func(x said) bool { return x.name == of })
-	if i < 0 || len(h.fields[i].value) == 0 {
-		return
-	}
-	value := h.fields[i].value
-	if h.fields[i].value = nil; value[0] != '{' {
-		h.fail("%s is not an object", of)
-		return
-	}
-	pieces(value, func(name, value []byte) { h.fields = append(h.fields, said{of + "." + unquoted(name), value}) })
+	value := h.fields[name]
+	delete(h.fields, name)
+	return value
 }
 
 // left notes that the object has a field that the list does not know.
 func (h *hearing) left() {
-	for _, x := range h.fields {
-		if x.value != nil {
-			h.fail("unknown field %q", x.name)
-		}
+	for name := range h.fields {
+		h.fail("unknown field %q", name)
 	}
 }
 
-// turn turns to the object of a value.
-func (h *hearing) turn(value []byte) {
-	if len(value) > 0 && value[0] != '{' {
-		h.fields = append(h.fields[:0:0], said{"", value})
-		return
+// turn turns to a value.
+func (h *hearing) turn(value any) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		fields = make(map[string]any)
+		if value != nil {
+			fields[""] = value
+		}
 	}
-	h.fields = h.fields[:0:0]
-	pieces(value, func(name, value []byte) { h.fields = append(h.fields, said{unquoted(name), value}) })
+	h.fields = fields
 }
 
 func (h *hearing) open(name string) bool {
 	value := h.take(name)
 	h.outer = append(h.outer, heard{fields: h.fields})
-	there := len(value) > 0 && value[0] == '{'
+	_, there := value.(map[string]any)
 	if value != nil && !there {
 		h.fail("%s is not an object", name)
-	}
-	if !there {
 		value = nil
 	}
 	h.turn(value)
@@ -261,12 +183,10 @@ func (h *hearing) end() {
 
 func (h *hearing) list(name string) int {
 	value := h.take(name)
-	if len(value) > 0 && value[0] != '[' {
+	parts, ok := value.([]any)
+	if value != nil && !ok {
 		h.fail("%s is not a list", name)
-		return 0
 	}
-	var parts [][]byte
-	pieces(value, func(_, value []byte) { parts = append(parts, value) })
 	if len(parts) > 0 {
 		h.outer = append(h.outer, heard{h.fields, parts[1:]})
 		h.turn(parts[0])
@@ -275,113 +195,38 @@ func (h *hearing) list(name string) int {
 }
 
 func (h *hearing) next() {
-	h.left()
 	x := &h.outer[len(h.outer)-1]
 	if len(x.parts) == 0 {
-		h.fields, h.outer = x.fields, h.outer[:len(h.outer)-1]
+		h.end()
 		return
 	}
+	h.left()
 	h.turn(x.parts[0])
 	x.parts = x.parts[1:]
 }
 
-// pieces goes through the fields of an object, or the items of a list, of JSON that is
-// known to be valid.
-func pieces(b []byte, fn func(name, value []byte)) {
-	if len(b) < 2 {
-		return
+// hearAs is the value of a field, and whether it has one of a type.
+func hearAs[V any](f *Fields, name string) (v V, ok bool) {
+	value := f.heard.take(name)
+	if v, ok = value.(V); !ok && value != nil {
+		f.mistaken(name, value)
 	}
-	object := b[0] == '{'
-	for at := 1; ; at++ {
-		var name []byte
-		if at = blank(b, at); b[at] == '}' || b[at] == ']' {
-			return
-		}
-		if object {
-			end := valueEnd(b, at)
-			name = b[at:end]
-			at = blank(b, blank(b, end)+1) // behind the colon
-		}
-		end := valueEnd(b, at)
-		fn(name, b[at:end])
-		if at = blank(b, end); b[at] != ',' {
-			return
-		}
-	}
+	return v, ok
 }
-
-// blank passes over white space.
-func blank(b []byte, at int) int {
-	for b[at] == ' ' || b[at] == '\n' || b[at] == '\t' || b[at] == '\r' {
-		at++
-	}
-	return at
-}
-
-// valueEnd is where a value ends.
-func valueEnd(b []byte, at int) int {
-	depth := 0
-	for ; at < len(b); at++ {
-		switch b[at] {
-		case '"':
-			for at++; b[at] != '"'; at++ {
-				if b[at] == '\\' {
-					at++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return at
-			}
-		case ',', ':', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return at
-			}
-			continue
-		default:
-			continue
-		}
-		if depth == 0 {
-			return at + 1
-		}
-	}
-	return at
-}
-
-// unquoted is the text of a JSON string.
-func unquoted(b []byte) string {
-	var s string
-	if n := len(b) - 1; n > 0 && b[0] == '"' && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b) {
-		return string(b[1:n])
-	}
-	_ = json.Unmarshal(b, &s) // valid, as all of it
-	return s
-}
-
-// hear is the value of a field, nil where there is none.
-func (f *Fields) hear(name string) []byte { return f.heard.take(name) }
 
 // mistaken notes a value that a field cannot have.
-func (f *Fields) mistaken(name string, value []byte) {
-	if string(value) != "null" {
-		f.heard.fail("%s: not %s", name, value)
-	}
-}
+func (f *Fields) mistaken(name string, value any) { f.heard.fail("%s: not %v", name, value) }
 
 func (f *Fields) textAside(name string, v *string) {
 	switch f.dir {
 	case sayingJSON:
 		if *v != "" || name == "" {
-			f.said.label(name)
-			f.said.b = appendText(f.said.b, *v)
+			f.said.b = appendText(f.said.b[:0], *v)
+			f.said.put(name, f.said.b)
 		}
 	case hearingJSON:
-		if value := f.hear(name); len(value) > 0 && value[0] == '"' {
-			*v = unquoted(value)
-		} else if value != nil {
-			f.mistaken(name, value)
+		if text, ok := hearAs[string](f, name); ok {
+			*v = text
 		}
 	case namingFields:
 		f.named.add(name, "text")
@@ -450,14 +295,15 @@ func numberAside[T number](f *Fields, name string, v *T) {
 		if *v == 0 && name != "" {
 			return
 		}
-		if f.said.label(name); signed {
-			f.said.b = strconv.AppendInt(f.said.b, int64(*v), 10)
+		if signed {
+			f.said.b = strconv.AppendInt(f.said.b[:0], int64(*v), 10)
 		} else {
-			f.said.b = strconv.AppendUint(f.said.b, uint64(*v), 10)
+			f.said.b = strconv.AppendUint(f.said.b[:0], uint64(*v), 10)
 		}
+		f.said.put(name, f.said.b)
 	case hearingJSON:
-		value := f.hear(name)
-		if value == nil {
+		value, ok := hearAs[json.Number](f, name)
+		if !ok {
 			return
 		}
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && (signed || n >= 0) && int64(T(n)) == n {
@@ -476,12 +322,12 @@ func (f *Fields) floatAside(name string, v *float64) {
 	switch f.dir {
 	case sayingJSON:
 		if *v != 0 || math.Signbit(*v) {
-			f.said.label(name)
-			f.said.b = appendOther(f.said.b, *v)
+			f.said.put(name, appendOther(nil, *v))
 		}
 	case hearingJSON:
-		if value := f.hear(name); value != nil {
-			if err := json.Unmarshal(value, v); err != nil {
+		if value, ok := hearAs[json.Number](f, name); ok {
+			n, err := value.Float64()
+			if *v = n; err != nil {
 				f.mistaken(name, value)
 			}
 		}
@@ -495,18 +341,11 @@ func (f *Fields) fact(name string, v *bool) {
 	switch f.dir {
 	case sayingJSON:
 		if *v {
-			f.said.label(name)
-			f.said.b = append(f.said.b, "true"...)
+			f.said.put(name, []byte("true"))
 		}
 	case hearingJSON:
-		switch value := string(f.hear(name)); value {
-		case "true":
-			*v = true
-		case "false":
-			*v = false
-		case "":
-		default:
-			f.mistaken(name, []byte(value))
+		if is, ok := hearAs[bool](f, name); ok {
+			*v = is
 		}
 	case namingFields:
 		f.named.add(name, "boolean")
@@ -517,11 +356,10 @@ func (f *Fields) uidAside(name string, v **uint32) {
 	switch f.dir {
 	case sayingJSON:
 		if *v != nil {
-			f.said.label(name)
-			f.said.b = strconv.AppendUint(f.said.b, uint64(**v), 10)
+			f.said.put(name, strconv.AppendUint(nil, uint64(**v), 10))
 		}
 	case hearingJSON:
-		if value := f.hear(name); value != nil {
+		if value, ok := hearAs[json.Number](f, name); ok {
 			n, err := strconv.ParseUint(string(value), 10, 32)
 			if err != nil {
 				f.mistaken(name, value)
@@ -593,16 +431,21 @@ func appendOther(b []byte, v any) []byte {
 
 // say is a row as JSON: an object, unless its only field has no name.
 func say[T any](b []byte, list func(*Fields, *T), v *T) []byte {
-	f := Fields{dir: sayingJSON, aside: &aside{said: saying{b: b, frames: []frame{{list: true, left: 1, at: len(b)}}}}}
+	f := Fields{dir: sayingJSON, aside: &aside{said: saying{pieces: []*piece{{}}}}}
 	list(&f, v)
-	f.said.item()
-	return f.said.b
+	return append(b, f.said.pop().value()...)
 }
 
 // hear is the row of JSON that is known to be valid.
 func hear[T any](list func(*Fields, *T), text []byte) (*T, error) {
 	f, v := Fields{dir: hearingJSON, aside: new(aside)}, new(T)
-	f.heard.turn(bytes.TrimSpace(text))
+	var value any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	f.heard.turn(value)
 	list(&f, v)
 	f.heard.left()
 	return v, f.heard.err
