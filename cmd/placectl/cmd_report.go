@@ -31,21 +31,19 @@ func reportVerb() *verb {
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first submission)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
-		}, trendFlags(), supposeFlags("what if")),
-		Exclusive: []string{"html svg series"},
+			&cli.StringFlag{Name: "csv", Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
+			byFlag(),
+		}, supposeFlags("what if")),
+		Exclusive: []string{"html csv"},
 		Access:    verbs.Reads,
-		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --svg use.svg\nplacectl report --series use.csv",
+		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --csv use.csv",
 		Run:       (*runner).makeReport,
 	}
 }
 
-// trendFlags say what is to be made of what jobs did over time.
-func trendFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class, queue or size"},
-		&cli.StringFlag{Name: "svg", Usage: "draw utilisation, queue length and waits over time into `FILE` as SVG, - for standard output"},
-		&cli.StringFlag{Name: "series", Usage: "write them into `FILE` as CSV, - for standard output"},
-	}
+// byFlag says whose waits are told.
+func byFlag() cli.Flag {
+	return &cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class, queue or size"}
 }
 
 func (r *runner) makeReport(c *cli.Context) error {
@@ -76,18 +74,17 @@ func (r *runner) makeReport(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	title := "placectl " + filepath.Base(r.DB)
-	if c.IsSet("html") {
-		made := h.Page(title)
+	switch {
+	case c.IsSet("html"):
+		made := h.Page("placectl " + filepath.Base(r.DB))
 		made.Supposed = otherwise
 		page, err := made.HTML()
 		if err != nil {
 			return err
 		}
-		return r.pictureFile(c, "html", page)
-	}
-	if done, err := r.writeTrends(c, h.Series(), title); done || err != nil {
-		return err
+		return r.pageFile(c, "html", page)
+	case c.IsSet("csv"):
+		return r.pageFile(c, "csv", h.Series().AppendCSV(nil))
 	}
 	return r.printTrends(h.Series(), what, trends.Waits(h.Jobs, of))
 }
@@ -136,23 +133,12 @@ func (r *runner) printTrends(s *trends.Series, what string, groups []trends.Grou
 	return r.printWaits(what, groups)
 }
 
-// pictureFile writes what a flag asks for into the file that it names.
-func (r *runner) pictureFile(c *cli.Context, flag string, content []byte) error {
+// pageFile writes what a flag asks for into the file that it names.
+func (r *runner) pageFile(c *cli.Context, flag string, content []byte) error {
 	if c.String(flag) == "" {
 		return usagef("--%s is empty; name a file, or - for standard output", flag)
 	}
 	return r.writeFile(flag, c.String(flag), content)
-}
-
-// writeTrends writes a series where --svg or --series asks for it, and reports whether one did.
-func (r *runner) writeTrends(c *cli.Context, s *trends.Series, title string) (bool, error) {
-	switch {
-	case c.IsSet("svg"):
-		return true, r.pictureFile(c, "svg", s.SVG(title, r.loc))
-	case c.IsSet("series"):
-		return true, r.pictureFile(c, "series", s.AppendCSV(nil))
-	}
-	return false, nil
 }
 
 // trendsBy is what --by tells jobs apart by: users, unless it says otherwise.

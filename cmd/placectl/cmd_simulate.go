@@ -47,7 +47,7 @@ func simulateVerb() *verb {
 			"start where the likely wait is short, middling and long.\n" +
 			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
 			"they ran.",
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (those the trace names)"},
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY`: fcfs, easy, conservative or relaxed"},
 			&cli.StringFlag{Name: "slack", Usage: "with --policy relaxed: the first job is promised a start `X` times its requested time after its earliest (1)"},
@@ -60,15 +60,15 @@ func simulateVerb() *verb {
 			&cli.StringSliceFlag{Category: "class shares", Name: "class", Usage: "with --shares: a class, `NAME=LOAD`; without any, those of the database"},
 			&cli.StringSliceFlag{Category: "class shares", Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
 			&cli.StringSliceFlag{Category: "its nodes", Name: "preempt", Usage: "with --nodes: jobs make way by `RULE`, as placectl preempt set has it; users, groups and queues are what the log calls them"},
-			&cli.StringFlag{Category: "files", Name: "gantt", Usage: "draw what ran on which node into `FILE` as SVG"},
 			&cli.BoolFlag{Category: "its nodes", Name: "requested", Usage: "jobs take the processors they asked for, not those they were given"},
-			&cli.StringFlag{Category: "files", Name: "out", Usage: "write when each job starts into `FILE` as CSV, - for standard output and nothing else"},
-			&cli.StringFlag{Category: "files", Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes who had which node when, too"},
-		}, trendFlags()...),
-		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --out jobs.csv\n" +
+			&cli.StringFlag{Name: "csv", Usage: "write when each job starts into `FILE`, with --nodes where, - for standard output and nothing else"},
+			&cli.StringFlag{Name: "html", Usage: "make a page of it, as placectl report does, `FILE`; with --nodes the jobs of each node over time, too"},
+			byFlag(),
+		},
+		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --csv jobs.csv\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare easy,conservative,relaxed\n" +
 			"placectl simulate KTH-SP2.swf.gz --compare easy,relaxed:0.5 --by size\n" +
-			"placectl simulate KTH-SP2.swf.gz --by user --svg trace.svg --series trace.csv\n" +
+			"placectl simulate KTH-SP2.swf.gz --by user --html trace.html\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
 			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
 		Exclusive: []string{"policy compare", "procs nodes"},
@@ -102,13 +102,8 @@ func (r *runner) simulate(c *cli.Context) error {
 		flag, path string
 		content    func() []byte
 	}{
-		{"out", o.Out, func() []byte { return t.AppendStarts(nil, runs[0]) }},
-		{"gantt", o.Gantt, func() []byte { return t.SVG(runs[0], r.loc) }},
-		{"svg", c.String("svg"), func() []byte {
-			return t.Series(runs[0]).SVG(shownFile(o.Trace)+" under "+runs[0].Rule.String(), r.loc)
-		}},
-		{"series", c.String("series"), func() []byte { return t.Series(runs[0]).AppendCSV(nil) }},
-		{"html", c.String("html"), func() []byte { page, _ := t.Page(runs[0]).HTML(); return page }},
+		{"csv", o.CSV, func() []byte { return t.AppendStarts(nil, runs[0]) }},
+		{"html", o.HTML, func() []byte { page, _ := t.Page(runs[0]).HTML(); return page }},
 	} {
 		if f.path == "" {
 			continue

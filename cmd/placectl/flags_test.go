@@ -191,8 +191,7 @@ report --from=now-10m
 report --to=now-1h
 report --html=@/r.html
 report --by=queue
-report --svg=@/r.svg
-report --series=@/r.csv
+report --csv=@/r.csv
 history --state=failed
 history --user=eva
 history --queue=q
@@ -291,8 +290,6 @@ usage --to=now-1h
 simulate @/trace.swf --procs=4
 simulate @/trace.swf --procs=4 --policy=fcfs
 simulate @/trace.swf --procs=4 --by=user
-simulate @/trace.swf --procs=4 --svg=@/x.svg
-simulate @/trace.swf --procs=4 --series=@/x.csv
 simulate @/trace.swf --procs=4 --html=@/x.html
 simulate @/trace.swf --procs=4 --compare=fcfs,easy
 :: simulate @/trace.swf --procs=4 --slack=2
@@ -300,12 +297,11 @@ simulate @/trace.swf --procs=4 --forecast
 simulate @/trace.swf --nodes=@/simple.csv
 simulate @/trace.swf --nodes=@/sizes.csv --unit=gb
 :: simulate @/trace.swf --unit=gb
-simulate @/trace.swf --nodes=@/simple.csv --gantt=@/out.svg --node-policy=lastavailable
+simulate @/trace.swf --nodes=@/simple.csv --output=json --node-policy=lastavailable
 simulate @/trace.swf --procs=4 --class=a=1 --class-map=a=. --shares=user
 simulate @/trace.swf --procs=4 --shares=user --class-map=a=. --class=a=1
-simulate @/trace.swf --nodes=@/simple.csv --gantt=@/out.svg
 simulate @/trace.swf --requested
-simulate @/trace.swf --procs=4 --out=@/out.csv
+simulate @/trace.swf --procs=4 --csv=@/out.csv
 check --in-process --repair
 compact --dry-run
 archive --before=now --to=@/old.jsonl --dry-run

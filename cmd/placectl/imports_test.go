@@ -153,7 +153,7 @@ const importRules = `
 	cmd/placectl/internal/verbs              < cmd/placectl
 	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare, placer/preempt < cmd/placectl/internal/simulate
 	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
-	cmd/placectl/internal/nodefile, cmd/placectl/internal/chart < cmd/placectl/internal/simulate
+	cmd/placectl/internal/nodefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < cmd/placectl
 	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner

@@ -184,7 +184,7 @@ var flagValues = map[string][]string{
 	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"metrics out": {"out.prom"}, "format": {"prometheus", "openmetrics", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
-	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "report add": {"n9 like n1", "x"}, "report drop": {"n1"}, "report limit": {"all running=1"}, "report preempt": {"user:ann over all"}, "report backfill": {"fcfs", "x"}, "report horizon": {"1h", "0"}, "series": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
+	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "report add": {"n9 like n1", "x"}, "report drop": {"n1"}, "report limit": {"all running=1"}, "report preempt": {"user:ann over all"}, "report backfill": {"fcfs", "x"}, "report horizon": {"1h", "0"}, "csv": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
 	"batch show jobs": {""}, "batch create policy": {"cursors", "gaps", "x"}, "node list state": {"free", "partly", "busy", "down", "drained", "x"},
 }
 

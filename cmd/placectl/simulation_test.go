@@ -269,7 +269,7 @@ func (s *simulation) answered(c command) {
 	}
 }
 
-func isPicture(arg string) bool { return arg == "--svg" || arg == "--html" || arg == "--gantt" }
+func isPicture(arg string) bool { return arg == "--svg" || arg == "--html" }
 
 func outputForm(args []string) string {
 	for i, a := range args {

@@ -32,12 +32,11 @@ type Asked struct {
 	Compare   bool // the policies are rows of one answer
 	Requested bool
 	Forecast  bool   // the answer is how well starts are forecast
-	Out       string // the file of starts, "" for none
+	CSV, HTML string // the files of starts and of the page, "" for none
 
 	Nodes      string          // the file, "" to count processors
 	Units      *nodefile.Units // of the file
 	NodePolicy placer.Policy
-	Gantt      string // the file of the drawing, "" for none
 
 	Shares *Shares // nil for none
 	Ranks  *preempt.Ranks
@@ -46,7 +45,7 @@ type Asked struct {
 // ReadFlags reads the flags of a simulation of a trace. known are the class shares of the
 // database, which count where the command line names no classes.
 func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error)) (*Asked, error) {
-	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), Out: c.String("out"), Compare: c.IsSet("compare"), Nodes: c.String("nodes"), Gantt: c.String("gantt")}
+	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), CSV: c.String("csv"), HTML: c.String("html"), Compare: c.IsSet("compare"), Nodes: c.String("nodes")}
 	words := []string{c.String("policy")}
 	flag := "policy"
 	if o.Compare {
@@ -69,18 +68,15 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 		}
 		o.Policies[0].Slack = slack
 	}
-	switch {
-	case o.Compare && c.IsSet("out"):
-		return nil, usage.Errorf("--out is of one policy; name it with --policy instead of --compare")
-	case o.Compare && c.IsSet("gantt"):
-		return nil, usage.Errorf("--gantt is of one policy; name it with --policy instead of --compare")
-	case o.Compare && (c.IsSet("svg") || c.IsSet("series") || c.IsSet("html")):
-		return nil, usage.Errorf("--svg, --series and --html are of one policy; name it with --policy instead of --compare")
-	case c.IsSet("svg") && c.String("svg") == "" || c.IsSet("series") && c.String("series") == "" || c.IsSet("html") && c.String("html") == "":
-		return nil, usage.Errorf("--svg, --series or --html is empty; name a file, or - for standard output")
-	case c.IsSet("out") && o.Out == "":
-		return nil, usage.Errorf("--out is empty; name a file, or - for standard output")
-	case c.IsSet("procs") && (o.Procs < 1 || o.Procs > backfill.MaxProcs):
+	for _, flag := range []string{"csv", "html"} {
+		switch {
+		case o.Compare && c.IsSet(flag):
+			return nil, usage.Errorf("--%s is of one policy; name it with --policy instead of --compare", flag)
+		case c.IsSet(flag) && c.String(flag) == "":
+			return nil, usage.Errorf("--%s is empty; name a file, or - for standard output", flag)
+		}
+	}
+	if c.IsSet("procs") && (o.Procs < 1 || o.Procs > backfill.MaxProcs) {
 		return nil, usage.Errorf("--procs %d: it must be from 1 to %d", o.Procs, int64(backfill.MaxProcs))
 	}
 	if err := o.readForecast(c); err != nil {
@@ -100,7 +96,7 @@ func (o *Asked) readForecast(c Flags) error {
 	if o.Forecast = c.Bool("forecast"); !o.Forecast {
 		return nil
 	}
-	for _, flag := range []string{"shares", "preempt", "out", "gantt", "by", "svg", "series", "html"} {
+	for _, flag := range []string{"shares", "preempt", "by", "csv", "html"} {
 		if c.IsSet(flag) {
 			return usage.Errorf("--forecast is an answer of its own, and goes without --%s", flag)
 		}
@@ -143,10 +139,6 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 		return usage.Errorf("--node-policy is for jobs that are placed on nodes; name those with --nodes")
 	case o.Nodes == "" && c.IsSet("unit"):
 		return usage.Errorf("--unit is about the sizes of nodes; name those with --nodes")
-	case c.IsSet("gantt") && o.Gantt == "":
-		return usage.Errorf("--gantt is empty; name a file, or - for standard output")
-	case o.Nodes == "" && c.IsSet("gantt"):
-		return usage.Errorf("--gantt draws nodes; name those with --nodes")
 	case o.Nodes == "-" && o.Trace == "-":
 		return usage.Errorf("the trace and --nodes cannot both come from standard input")
 	}

@@ -1,17 +1,12 @@
 package simulate
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
-	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 )
 
@@ -139,49 +134,4 @@ func (t *Trace) AppendStarts(b []byte, run *Run) []byte {
 		b = append(b, '\n')
 	}
 	return b
-}
-
-// SVG draws what ran where, with the pictures of placectl gantt: all of it ran, from the
-// first submission to the last end. Zone is that of its axis.
-func (t *Trace) SVG(run *Run, zone *time.Location) []byte {
-	s := backfill.Summarise(t.procs, t.jobs, run.starts)
-	first := t.first()
-	g := t.gantt(run)
-	g.Title = fmt.Sprintf("%s under %s: %s, %.1f %% of the cpus used", t.name, run.Rule, text.Plural(s.Jobs, "job"), 100*s.Utilisation)
-	w := g.Window(time.Unix(first, 0), time.Unix(max(first+s.Makespan, first+1), 0))
-	return g.SVG(w, &chart.Options{Width: svgWidth, Zone: zone})
-}
-
-// svgWidth is pixels.
-const svgWidth = 1600
-
-// gantt is the simulation as a drawing has it. Its now lies before all: nothing is
-// over.
-func (t *Trace) gantt(run *Run) *chart.Gantt {
-	g := &chart.Gantt{Now: t.first() - 1, Nodes: make([]chart.Node, len(t.cluster.nodes))}
-	for i, n := range t.cluster.nodes {
-		g.Nodes[i].Name = n.Name
-	}
-	for i, p := range run.placed {
-		g.Owners = append(g.Owners, chart.Owner{Job: uint64(t.numbers[i]), User: t.asks[i].User})
-		end := run.starts[i] + t.jobs[i].Run
-		if end == run.starts[i] {
-			continue // it ran for no time that could be seen
-		}
-		for _, take := range p.Takings {
-			n := &g.Nodes[take.Node]
-			n.Bars = append(n.Bars, chart.Bar{Owner: int32(i), Kind: chart.Running, Start: run.starts[i], End: end, Due: end})
-		}
-	}
-	for _, c := range run.cut {
-		for _, take := range c.Takings {
-			if n := &g.Nodes[take.Node]; c.at > c.Start {
-				n.Bars = append(n.Bars, chart.Bar{Owner: int32(c.Owner), Kind: chart.Running, Start: c.Start, End: c.at, Due: c.at})
-			}
-		}
-	}
-	for i := range g.Nodes {
-		slices.SortStableFunc(g.Nodes[i].Bars, func(a, b chart.Bar) int { return cmp.Compare(a.Start, b.Start) })
-	}
-	return g
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 )
@@ -67,14 +68,21 @@ func (t *Trace) Page(run *Run) *report.Page {
 	for _, n := range t.cluster.nodes {
 		p.Nodes = append(p.Nodes, report.Node{Name: n.Name, Up: true})
 	}
-	for i, placed := range run.placed {
+	move := jobs[0].Submit - t.jobs[0].Submit
+	add := func(i int, state string, start, end int64, takings []placer.Taking) {
 		var on []uint32
-		for _, take := range placed.Takings {
-			on = append(on, uint32(take.Node))
+		for _, take := range takings {
+			on = append(on, take.Node)
 		}
 		slices.Sort(on)
-		p.Jobs = append(p.Jobs, report.Job{ID: uint64(t.numbers[i]), User: jobs[i].User, Queue: jobs[i].Queue, State: "finished",
-			Submit: jobs[i].Submit, Start: jobs[i].Start, End: jobs[i].End, CPUs: jobs[i].CPUs, Nodes: slices.Compact(on)})
+		p.Jobs = append(p.Jobs, report.Job{ID: uint64(t.numbers[i]), User: jobs[i].User, Queue: jobs[i].Queue, State: state,
+			Submit: jobs[i].Submit, Start: start, End: end, CPUs: jobs[i].CPUs, Nodes: slices.Compact(on)})
+	}
+	for i, placed := range run.placed {
+		add(i, "finished", jobs[i].Start, jobs[i].End, placed.Takings)
+	}
+	for _, c := range run.cut {
+		add(int(c.Owner), "preempted", c.Start+move, c.at+move, c.Takings)
 	}
 	return p
 }
