@@ -3,8 +3,6 @@ package backfill
 import (
 	"errors"
 	"fmt"
-
-	"github.com/placectl/placectl/timeline"
 )
 
 // An Observer is told of what happens in a replay, once the policy has decided.
@@ -17,61 +15,35 @@ type Observer interface {
 // RunObserved is Run, or RunRelaxed, for FCFS, EASY and Relaxed, with an observer, which observe
 // makes of a view of the machine.
 func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(*View) Observer, progress func(started int) error) ([]int64, error) {
-	first, end, err := check(procs, jobs)
+	s, err := newSimulation(procs, jobs, p, slack)
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, err
 	}
-	v := &View{procs: procs, jobs: jobs, policy: p, slack: slack, end: end, place: make([]int32, len(jobs))}
-	v.replay = newReplay(jobs)
-	if v.sched, v.queue, err = v.scheduler(v.replay, jobs, first); err != nil {
-		return nil, err
+	if s.queue == nil {
+		return nil, fmt.Errorf("there is no play under %s", p)
 	}
+	v := &View{sim: s, procs: procs, policy: p, slack: slack, place: make([]int32, len(jobs))}
 	v.observer = observe(v)
-	v.replay.OnStart(v.observer.Started)
-	return v.replay.Run(v, progress)
+	s.OnStart(v.observer.Started)
+	return s.Replay.Run(v, progress)
 }
 
 // A View is what an observer may know of the machine: who waits and runs, and by when what runs
 // ends at the latest. It is no good for what is still to come.
 type View struct {
+	sim      *simulation
 	procs    int64
-	jobs     []Job
 	policy   Policy
 	slack    float64
-	end      int64 // when all is over at the latest
-	replay   *Replay
-	sched    Scheduler
-	queue    *queue
 	observer Observer
 	live     []int32 // submitted and not ended
 	place    []int32 // in a play, by job
 }
 
-// scheduler is a policy on an empty machine.
-func (v *View) scheduler(r *Replay, jobs []Job, first int64) (Scheduler, *queue, error) {
-	end := v.end
-	for _, j := range jobs {
-		end += int64(v.slack * float64(j.Request))
-	}
-	m, err := newProcessors(jobs, v.procs, first, end)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch v.policy {
-	case FCFS, EASY:
-		q := &queue{sim: r, machine: m, easy: v.policy == EASY}
-		return q, q, nil
-	case Relaxed:
-		q := &relaxed{queue: queue{sim: r, machine: m}, slack: v.slack, promised: make(map[int32]Promise)}
-		return q, &q.queue, nil
-	}
-	return nil, nil, fmt.Errorf("there is no play under %s", v.policy)
-}
-
 // Submitted makes it a Scheduler, as Ended does.
 func (v *View) Submitted(job int32, now int64) error {
 	v.live = append(v.live, job)
-	if err := v.sched.Submitted(job, now); err != nil {
+	if err := v.sim.scheduler.Submitted(job, now); err != nil {
 		return err
 	}
 	return v.observer.Submitted(job, now)
@@ -85,18 +57,18 @@ func (v *View) Ended(job int32, now int64) error {
 		}
 	}
 	v.observer.Ended(job, now)
-	return v.sched.Ended(job, now)
+	return v.sim.scheduler.Ended(job, now)
 }
 
 // Waiting are the jobs that wait, in order of submission. It is for reading only.
-func (v *View) Waiting() []int32 { return v.queue.waiting }
+func (v *View) Waiting() []int32 { return v.sim.queue.waiting }
 
 // Alone is when a waiting job could start, as if those before it but the first were not there.
 func (v *View) Alone(job int32, now int64) (int64, error) {
-	if v.queue.planned && v.queue.waiting[0] == job {
-		return v.queue.headAt, nil
+	if v.sim.queue.head == job {
+		return v.sim.queue.headAt, nil
 	}
-	return v.queue.machine.plan.EarliestStart(now, v.jobs[job].Request, v.jobs[job].Procs)
+	return v.sim.queue.machine.plan.EarliestStart(now, v.sim.jobs[job].Request, v.sim.jobs[job].Procs)
 }
 
 // errStarted ends a play.
@@ -126,65 +98,61 @@ func (s *Replay) StartOf(job int32, by Scheduler) (int64, error) {
 // starts, and says when. run is how long each job runs: of those that run already in all, and
 // no longer than they asked for.
 func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) (int64, error) {
-	waits := make(map[int32]bool, len(v.queue.waiting))
-	for _, w := range v.queue.waiting {
+	waits := make(map[int32]bool, len(v.sim.queue.waiting))
+	for _, w := range v.sim.queue.waiting {
 		waits[w] = true
 	}
 	var jobs []Job
 	running := 0
 	for _, j := range v.live {
-		x := v.jobs[j]
-		waits, ran := waits[j], now-v.replay.start[j]
+		x := v.sim.jobs[j]
+		waits, ran := waits[j], now-v.sim.start[j]
 		if waits || ran >= x.Request {
 			continue
 		}
 		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request - ran, Run: min(max(run(j, ran)-ran, 1), x.Request-ran)})
 		running++
 	}
-	for _, w := range v.queue.waiting {
-		x := v.jobs[w]
+	for _, w := range v.sim.queue.waiting {
+		x := v.sim.jobs[w]
 		v.place[w] = int32(len(jobs))
 		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request, Run: min(max(run(w, 0), 1), x.Request)})
 	}
-	r := Resume(jobs, running, now)
-	sched, q, err := v.scheduler(r, jobs, now)
-	if err != nil {
+	s := &simulation{Replay: Resume(jobs, running, now), end: v.sim.end}
+	if err := s.schedule(v.procs, v.policy, v.slack, now); err != nil {
 		return 0, err
 	}
 	for i := range int32(len(jobs)) {
 		if int(i) >= running {
-			q.waiting = append(q.waiting, i)
+			s.queue.waiting = append(s.queue.waiting, i)
 			continue
 		}
-		if err := q.machine.add(i, now); err != nil {
+		if err := s.queue.machine.add(i, now); err != nil {
 			return 0, err
 		}
 	}
-	if _, err := q.machine.Pass(now); err != nil {
+	if _, err := s.queue.machine.Pass(now); err != nil {
 		return 0, err
 	}
-	if err := v.resume(sched, q, now); err != nil {
+	if err := v.resume(s, now); err != nil {
 		return 0, err
 	}
-	return r.StartOf(v.place[job], sched)
+	return s.StartOf(v.place[job], s.scheduler)
 }
 
-// resume has a queue go on as it is in the view.
-func (v *View) resume(sched Scheduler, q *queue, now int64) error {
-	rel, ok := sched.(*relaxed)
-	if !ok {
-		return q.pass(now)
+// resume has a simulation go on as it is in the view.
+func (v *View) resume(s *simulation, now int64) error {
+	q := s.relaxed
+	if q == nil {
+		return s.queue.pass(now)
 	}
 	for _, job := range q.waiting {
-		rel.insert(job)
+		q.insert(job)
 	}
-	if v.queue.planned {
-		q.planned, q.headAt = true, v.queue.headAt
-		span, err := q.machine.plan.Add(timeline.Span{Start: q.headAt, Duration: q.machine.jobs[q.waiting[0]].Request, Amount: q.machine.jobs[q.waiting[0]].Procs})
-		if err != nil {
+	if v.sim.queue.head >= 0 {
+		if err := q.stand(v.place[v.sim.queue.head], v.sim.queue.headAt); err != nil {
 			return err
 		}
-		q.machine.span[q.waiting[0]] = span
 	}
-	return rel.pass(now)
+	return q.pass(now)
 }

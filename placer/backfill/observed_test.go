@@ -23,7 +23,7 @@ func (p *player) Submitted(job int32, now int64) error {
 		return nil
 	}
 	for _, w := range p.view.Waiting() {
-		at, err := p.view.Play(w, now, func(job int32, _ int64) int64 { return p.view.jobs[job].Request })
+		at, err := p.view.Play(w, now, func(job int32, _ int64) int64 { return p.view.sim.jobs[job].Request })
 		if err != nil {
 			return err
 		}

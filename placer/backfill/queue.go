@@ -1,16 +1,47 @@
 package backfill
 
-import "slices"
+import "fmt"
 
-// A queue is FCFS and EASY. The plan of EASY's head stands until something comes
-// free: until then nothing could be decided otherwise than in the pass before, so
-// that of a submission only the new job need be tried.
+// A Gate caps what starts in one pass over the queue: class shares do. Jobs are named
+// by their places in the log.
+type Gate interface {
+	// Count notes that a job waits or runs, or no longer does: 1, 0 or -1 of each.
+	Count(job int32, waiting, running int)
+	// Pass begins a pass over the queue.
+	Pass() error
+	// Open reports whether a job may start in this pass, if it fits.
+	Open(job int32) bool
+}
+
+// RunShared is Run with a gate. It has no conservative backfilling: there every job is
+// promised a start when it is submitted, and a gate takes promises back.
+func RunShared(procs int64, g Gate, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
+	if p != FCFS && p != EASY {
+		return nil, fmt.Errorf("there is no %s with shares", p)
+	}
+	s, err := newSimulation(procs, jobs, p, 0)
+	if err != nil || len(jobs) == 0 {
+		return []int64{}, err
+	}
+	s.queue.gate = g
+	starts, err := s.Replay.Run(s.scheduler, progress)
+	if n := len(s.queue.waiting); n > 0 && err == nil {
+		return nil, fmt.Errorf("%d jobs wait for good: the gate lets none of them start", n)
+	}
+	return starts, err
+}
+
+// A queue is FCFS and EASY among the jobs that a gate lets through. A job that may not
+// start in a pass keeps nobody else from it: the first that may and does not fit is the head,
+// which others must not delay. Its plan stands until something comes free: without a gate nothing
+// could be decided otherwise until then, so that of a submission only the new job need be tried.
 type queue struct {
 	sim     *Replay
 	machine *processors
 	waiting []int32
 	easy    bool
-	planned bool  // the head is
+	gate    Gate  // nil for none
+	head    int32 // the job that is planned, -1 for none
 	headAt  int64 // for when
 }
 
@@ -20,82 +51,99 @@ func (q *queue) Submitted(job int32, now int64) error {
 		return err
 	}
 	q.waiting = append(q.waiting, job)
-	switch {
-	case freed || len(q.waiting) == 1 || q.planned && q.headAt <= now:
+	if q.gate != nil {
+		q.gate.Count(job, 1, 0)
+	}
+	last := len(q.waiting) - 1
+	if q.gate != nil || freed || last == 0 || q.head >= 0 && q.headAt <= now {
 		return q.pass(now)
-	case !q.easy:
+	}
+	if !q.easy {
 		return nil
 	}
-	if err := q.planHead(); err != nil {
-		return err
+	started, err := q.try(job, now)
+	if started {
+		q.waiting = q.waiting[:last]
 	}
-	return q.backfill(len(q.waiting)-1, now)
+	return err
 }
 
 func (q *queue) Ended(job int32, now int64) error {
-	if _, err := q.machine.Pass(now); err != nil {
-		return err
-	}
-	if err := q.machine.Leave(job); err != nil {
+	if err := q.left(job, now); err != nil {
 		return err
 	}
 	return q.pass(now)
 }
 
-// pass starts what may start now.
-func (q *queue) pass(now int64) error {
-	if q.planned {
-		if err := q.machine.Leave(q.waiting[0]); err != nil {
-			return err
-		}
-		q.planned = false
-	}
-	heads := 0
-	for _, job := range q.waiting {
-		started, err := q.machine.Start(job)
-		if err != nil {
-			return err
-		}
-		if !started {
-			break
-		}
-		q.sim.Decide(job, now)
-		heads++
-	}
-	q.waiting = q.waiting[heads:]
-	if !q.easy || len(q.waiting) < 2 {
-		return nil
-	}
-	if err := q.planHead(); err != nil {
+// left notes that a job has ended.
+func (q *queue) left(job int32, now int64) error {
+	if _, err := q.machine.Pass(now); err != nil {
 		return err
 	}
-	return q.backfill(1, now)
-}
-
-// planHead plans the head for its earliest time, if it is not.
-func (q *queue) planHead() (err error) {
-	if !q.planned {
-		q.headAt, err = q.machine.Plan(q.waiting[0])
-		q.planned = err == nil
+	if q.gate != nil {
+		q.gate.Count(job, 0, -1)
 	}
-	return err
+	return q.machine.Leave(job)
 }
 
-// backfill starts, of the queue from a place on, what fits beside the head's plan.
-func (q *queue) backfill(from int, now int64) error {
-	kept := from
-	for _, job := range q.waiting[from:] {
-		started, err := q.machine.Start(job)
-		if err != nil {
+// pass starts what may start now.
+func (q *queue) pass(now int64) error {
+	if q.head >= 0 {
+		if err := q.machine.Leave(q.head); err != nil {
 			return err
 		}
-		if started {
-			q.sim.Decide(job, now)
-			continue
-		}
-		q.waiting[kept] = job
-		kept++
+		q.head = -1
 	}
-	q.waiting = slices.Delete(q.waiting, kept, len(q.waiting))
+	if q.gate != nil {
+		if err := q.gate.Pass(); err != nil {
+			return err
+		}
+	}
+	kept, blocked := 0, false
+	for i, job := range q.waiting {
+		if blocked && !q.easy {
+			kept += copy(q.waiting[kept:], q.waiting[i:])
+			break
+		}
+		started := false
+		if q.gate == nil || q.gate.Open(job) {
+			var err error
+			if started, err = q.try(job, now); err != nil {
+				return err
+			}
+			if !started && !blocked {
+				if blocked, err = true, q.planHead(job); err != nil {
+					return err
+				}
+			}
+		}
+		if !started {
+			q.waiting[kept] = job
+			kept++
+		}
+	}
+	q.waiting = q.waiting[:kept]
 	return nil
+}
+
+// try starts a job if it fits.
+func (q *queue) try(job int32, now int64) (bool, error) {
+	started, err := q.machine.Start(job)
+	if started {
+		q.sim.Decide(job, now)
+		if q.gate != nil {
+			q.gate.Count(job, -1, 1)
+		}
+	}
+	return started, err
+}
+
+// planHead plans the first job that does not fit, so that nobody delays it.
+func (q *queue) planHead(job int32) (err error) {
+	if !q.easy {
+		return nil
+	}
+	q.head = job
+	q.headAt, err = q.machine.Plan(job)
+	return err
 }

@@ -2,8 +2,6 @@ package backfill
 
 import (
 	"slices"
-
-	"github.com/placectl/placectl/timeline"
 )
 
 // DefaultSlack is how much later than its earliest start a relaxed head may be promised, in
@@ -22,25 +20,19 @@ type Promises struct {
 // the head is tried again in every pass, and the others start beside its plan, the shortest
 // request first.
 func RunRelaxed(procs int64, jobs []Job, slack float64, progress func(started int) error) ([]int64, Promises, error) {
-	first, end, err := check(procs, jobs)
+	s, err := newSimulation(procs, jobs, Relaxed, slack)
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, Promises{}, err
 	}
-	for _, j := range jobs {
-		end += int64(slack * float64(j.Request))
-	}
-	m, err := newProcessors(jobs, procs, first, end)
+	starts, err := s.Replay.Run(s.scheduler, progress)
 	if err != nil {
 		return nil, Promises{}, err
 	}
-	r := newReplay(jobs)
-	q := &relaxed{queue: queue{sim: r, machine: m}, slack: slack, promised: make(map[int32]Promise)}
-	starts, err := r.Run(q, progress)
-	if err != nil {
-		return nil, Promises{}, err
-	}
-	return starts, CountPromises(q.promised, starts), nil
+	return starts, CountPromises(s.relaxed.promised, starts), nil
 }
+
+// slackOf is how much later than its earliest start a job is promised one.
+func slackOf(slack float64, request int64) int64 { return int64(slack * float64(request)) }
 
 // A Promise is the earliest start that a head had, and the latest that it was promised.
 type Promise struct{ Earliest, Latest int64 }
@@ -61,7 +53,7 @@ func (q *relaxed) Submitted(job int32, now int64) error {
 	}
 	q.waiting = append(q.waiting, job)
 	at := q.insert(job)
-	if freed || !q.planned || q.headAt <= now {
+	if freed || q.head < 0 || q.headAt <= now {
 		return q.pass(now)
 	}
 	return q.fill(at, at+1, now)
@@ -75,10 +67,7 @@ func (q *relaxed) insert(job int32) (at int) {
 }
 
 func (q *relaxed) Ended(job int32, now int64) error {
-	if _, err := q.machine.Pass(now); err != nil {
-		return err
-	}
-	if err := q.machine.Leave(job); err != nil {
+	if err := q.left(job, now); err != nil {
 		return err
 	}
 	return q.pass(now)
@@ -99,10 +88,8 @@ func (q *relaxed) shorter(a, b int32) int {
 func (q *relaxed) pass(now int64) error {
 	for len(q.waiting) > 0 {
 		head := q.waiting[0]
-		if q.planned {
-			if err := q.machine.Leave(head); err != nil {
-				return err
-			}
+		if err := q.machine.Leave(head); err != nil {
+			return err
 		}
 		started, err := q.machine.Start(head)
 		if err != nil {
@@ -114,7 +101,7 @@ func (q *relaxed) pass(now int64) error {
 			}
 			return q.fill(0, len(q.byRequest), now)
 		}
-		q.planned = false
+		q.head = -1
 		q.waiting = q.waiting[1:]
 		at, _ := slices.BinarySearchFunc(q.byRequest, head, q.shorter)
 		q.byRequest = slices.Delete(q.byRequest, at, at+1)
@@ -126,17 +113,21 @@ func (q *relaxed) pass(now int64) error {
 // promise plans the head: at the start that it was promised, or for the first time.
 func (q *relaxed) promise(head int32, now int64) error {
 	j := &q.sim.jobs[head]
-	if !q.planned {
+	if q.head != head {
 		earliest, err := q.machine.plan.EarliestStart(now, j.Request, j.Procs)
 		if err != nil {
 			return err
 		}
-		q.headAt, q.planned = earliest+int64(q.slack*float64(j.Request)), true
+		q.headAt = earliest + slackOf(q.slack, j.Request)
 		q.promised[head] = Promise{earliest, q.headAt}
 	}
-	var err error
-	q.machine.span[head], err = q.machine.plan.Add(timeline.Span{Start: q.headAt, Duration: j.Request, Amount: j.Procs})
-	return err
+	return q.stand(head, q.headAt)
+}
+
+// stand plans the head for a time.
+func (q *relaxed) stand(head int32, at int64) error {
+	q.head, q.headAt = head, at
+	return q.machine.add(head, at)
 }
 
 // fill starts, of the jobs by their requests, those from one place to another that fit beside

@@ -53,29 +53,59 @@ func newReplay(jobs []Job) *Replay {
 // with ErrJob. progress, when it is not nil, is told after every start how many
 // there were, and ends the run with its error.
 func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
-	first, end, err := check(procs, jobs)
+	s, err := newSimulation(procs, jobs, p, DefaultSlack)
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, err
 	}
-	r := newReplay(jobs)
-	var s Scheduler
-	switch p {
-	case FCFS, EASY:
-		var m *processors
-		m, err = newProcessors(jobs, procs, first, end)
-		s = &queue{sim: r, machine: m, easy: p == EASY}
-	case Conservative:
-		s = newPlan(r, procs)
-	case Relaxed:
-		starts, _, err := RunRelaxed(procs, jobs, DefaultSlack, progress)
-		return starts, err
-	default:
-		err = fmt.Errorf("there is no %s", p)
-	}
-	if err != nil {
+	return s.Replay.Run(s.scheduler, progress)
+}
+
+// simulation is a replay by a policy of this package.
+type simulation struct {
+	*Replay
+	end       int64 // when all is over at the latest
+	scheduler Scheduler
+	queue     *queue   // nil for conservative backfilling
+	relaxed   *relaxed // nil for others
+}
+
+func newSimulation(procs int64, jobs []Job, p Policy, slack float64) (*simulation, error) {
+	first, end, err := check(procs, jobs)
+	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	return r.Run(s, progress)
+	s := &simulation{Replay: newReplay(jobs), end: end}
+	return s, s.schedule(procs, p, slack, first)
+}
+
+// schedule makes the scheduler of a policy on an empty machine.
+func (s *simulation) schedule(procs int64, p Policy, slack float64, first int64) error {
+	if p == Conservative {
+		s.scheduler = newPlan(s.Replay, procs)
+		return nil
+	}
+	end := s.end
+	if p == Relaxed {
+		for i := range s.jobs {
+			end += slackOf(slack, s.jobs[i].Request)
+		}
+	}
+	m, err := newProcessors(s.jobs, procs, first, end)
+	if err != nil {
+		return err
+	}
+	q := queue{sim: s.Replay, machine: m, easy: p == EASY, head: -1}
+	switch p {
+	case FCFS, EASY:
+		s.queue = &q
+		s.scheduler = s.queue
+	case Relaxed:
+		s.relaxed = &relaxed{queue: q, slack: slack, promised: make(map[int32]Promise)}
+		s.queue, s.scheduler = &s.relaxed.queue, s.relaxed
+	default:
+		return fmt.Errorf("there is no %s", p)
+	}
+	return nil
 }
 
 // Resume makes a replay of jobs that are all there already at an instant, which is their Submit:
