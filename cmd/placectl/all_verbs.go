@@ -58,7 +58,6 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "gantt", Make: ganttVerb},
 		{Name: "status", Make: statusVerb, Day: 4, Like: "info overview state"},
 		{Name: "top", Make: topVerb, Day: 5},
-		{Name: "stats", Make: statsVerb},
 		{Name: "metrics", Make: metricsVerb},
 		{Name: "report", Make: reportVerb, Day: 18},
 		{Name: "usage", Make: usageVerb},

@@ -112,3 +112,22 @@ func (r *runner) logTrim(*cli.Context) error {
 	p.Row(r.DB, before.Prefix, after.Prefix)
 	return p.Close()
 }
+
+// logSize is how much the log of the database holds. It warns where the log will take no
+// more before long.
+func (r *runner) logSize() (store.LogSize, error) {
+	log, err := r.openLog()
+	if err != nil || r.Stale < 0 {
+		return store.LogSize{}, err
+	}
+	size, err := log.Size()
+	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise --quota-backend-bytes"
+	switch {
+	case err != nil:
+	case size.Full:
+		r.notef("etcd is full, and takes nothing more (NOSPACE): %s; then etcdctl alarm disarm", what)
+	case size.Quota > 0 && size.Stored > size.Quota/2:
+		r.notef("etcd has %s, more than half of the %s that it may have: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
+	}
+	return size, err
+}

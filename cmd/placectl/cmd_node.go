@@ -27,6 +27,7 @@ func nodeVerb() *verb {
 			nodeStateVerb("offline", index.Offline, "take nodes out by hand"),
 			nodeStateVerb("resume", index.Up, "let nodes take jobs again"),
 			nodeLoadVerb(),
+			nodeResetUsageVerb(),
 		},
 	}
 }

@@ -129,3 +129,22 @@ func (s *loadSetter) twice(name string, first, second nodefile.Load) error {
 	}
 	return s.lines.Errorf(second.At, "the load of %s is given already, at line %d", name, s.lines.At(first.At).Line)
 }
+
+func nodeResetUsageVerb() *verb {
+	return &verb{
+		Name:        "reset-usage",
+		Usage:       "count the usage of all nodes anew, from now on",
+		May:         store.Operators,
+		Description: "USAGE in a PRIORITYF is the part of a node's cpu time that jobs have had since then.",
+		Access:      verbs.Writes,
+		Example:     "placectl node reset-usage",
+		InTx: func(r *runner, tx *store.Tx, _ *cli.Context) error {
+			if err := tx.Usage().Reset(); err != nil {
+				return err
+			}
+			p := r.printer(output.Result{Record: true, Columns: []output.Column{{Name: "usage_since", Kind: output.Time}}})
+			p.Row(tx.Usage().Since())
+			return p.Close()
+		},
+	}
+}

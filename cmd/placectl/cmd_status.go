@@ -27,7 +27,9 @@ func statusVerb() *verb {
 		May:      store.Anybody,
 		Description: "What is to be looked at: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
 			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +
-			"the command that does something about it. top is the same, live; stats has more numbers.",
+			"the command that does something about it. top is the same, live. -o json has more\n" +
+			"numbers: the size of the file, and of the log that it is kept in, buckets, reservations, and since when the\n" +
+			"usage of nodes is counted (placectl node reset-usage).",
 		Access:  verbs.Reads,
 		Revives: true,
 		Example: "placectl status\nplacectl status -o json",
@@ -42,6 +44,13 @@ func (r *runner) status(tx *store.Tx, _ *cli.Context) error {
 	}
 	if s.Attended, err = r.attended(tx); err != nil {
 		return err
+	}
+	if store.IsLog(r.DB) && r.tx == nil {
+		size, err := r.logSize()
+		if err != nil {
+			return err
+		}
+		s.Log = size.Prefix
 	}
 	if a := r.audience(); a.table {
 		return r.answer(s.Text(a.width, r.loc, a.blocks))

@@ -337,7 +337,7 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"view set v SELECT(1)", "view rm v",
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
 		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 20 --minimum 1m",
-		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "stats reset"}
+		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "node reset-usage"}
 }
 
 // TestKillLinesAreAll: no verb that writes is left out but for those that take several

@@ -281,7 +281,7 @@ gantt --svg=@/out.svg
 gantt --html=@/out.html
 metrics --format=openmetrics
 metrics --out=@/out.prom
-stats reset --dry-run
+node reset-usage --dry-run
 usage --by=class
 priority set user:ann=5 --dry-run
 priority rm user:eva --dry-run

@@ -78,7 +78,7 @@ salvage
 retry
 signal
 slurm
-stats reset
+node reset-usage
 submit
 supervise
 tx

@@ -23,7 +23,7 @@ var simulatedVerbs = []string{
 	"bucket list", "set list", "when", "explain", "show", "reservation list", "reservation show", "job list", "job list", "show", "history", "status", "top", "report",
 	"run", "wait", "logs", "events", "class show", "class set", "class map", "class default", "class rebalance", "class rm", "class plan",
 	"batch create", "batch list", "batch show", "batch next", "batch next", "batch done", "batch fail", "batch expire", "batch recompute", "batch cursors", "batch rm",
-	"query", "shell", "gantt", "stats", "stats reset", "usage", "metrics", "check", "backup", "dump", "compact",
+	"query", "shell", "gantt", "node reset-usage", "usage", "metrics", "check", "backup", "dump", "compact",
 }
 
 // leftOut are the verbs that are not drawn, and why.

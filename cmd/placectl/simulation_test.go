@@ -299,7 +299,7 @@ func (s *simulation) readable(t *rapid.T) {
 	s.t, s.draw = t, t
 	sum := s.sum()
 	for _, line := range []string{"config list", "resource list", "queue list", "pool list", "node list", "bucket list", "set list", "reservation list --all",
-		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "stats", "metrics",
+		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "status", "metrics",
 		"when 1:ncpus=1", "explain 1:ncpus=1"} {
 		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
 		c.verb, _, _ = strings.Cut(line, " -")
@@ -428,7 +428,7 @@ func TestSimulationNotices(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.broken(command{verb: "stats"}, before, s.snapshot()) == "" {
+			if s.broken(command{verb: "status"}, before, s.snapshot()) == "" {
 				t.Error("nothing was noticed")
 			}
 		})

@@ -24,6 +24,7 @@ type Status struct {
 	Head     *Moment // of the jobs that wait the first to start, as far as anybody knows
 	Recent   []*Happening
 	Warnings []Warning
+	Log      int64     // bytes that the log of the database has, 0 where it has none
 	Attended *Attended // by whom the queue is run on this host; nil where start is manual
 	waiting  []*store.Job
 	told     map[string]int // warnings, by kind
@@ -323,6 +324,14 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	add("recent", output.Object, slices.Clone(s.Recent))
 	add("warnings", output.Object, slices.Clone(s.Warnings))
 	add("attended", output.Object, s.Attended)
+	add("format", output.Integer, s.Stats.Format)
+	add("file", output.Size, s.Stats.Bytes)
+	add("log", output.Size, output.OrNil(s.Log))
+	add("buckets", output.Integer, s.Stats.Buckets)
+	add("reservations", output.Integer, s.Stats.Reserved)
+	add("usage_since", output.Time, output.OrNil(s.Stats.UsageSince))
+	by := s.Stats.ByState
+	add("nodes_not_up", output.Integer, by[store.NodeDown]+by[store.NodeOffline]+by[store.NodeDrained])
 	return columns, row
 }
 

@@ -13,7 +13,7 @@ const version = "slurm 22.05.8"
 
 func system() *fronts.System {
 	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
-		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top", "sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl stats, placectl status",
+		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top", "sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl status",
 			"sprio": "placectl priority, placectl explain JOB", "scrontab": "cron, with placectl submit in it"}}
 }
 
