@@ -11,8 +11,6 @@ type group struct {
 	nodes []Node
 	cells []cell // of the first of them
 	loose bool   // they look the same, but different jobs may have them
-	lane  []int  // of a picture: in which lane the first node's stretches are,
-	lanes int    // and how many there are
 }
 
 // folded is the rows of a drawing.

@@ -5,9 +5,8 @@
 // which flags of placectl gantt one sees what they count.
 //
 // A Gantt is drawn in steps, each in files of its own. A window of time is chosen
-// (window.go) and gets an axis (ticks.go). Nodes become rows: of cells on a terminal
-// (paint.go, fold.go), of exact stretches in SVG (svg_rows.go); rows that look the same
-// become one row. Buckets become curves (count.go). Then the rows are drawn, as text
+// (window.go) and gets an axis (ticks.go). Nodes become rows of cells, which are columns of a
+// terminal or pixels of SVG (paint.go, fold.go); rows that look the same become one row. Buckets become curves (count.go). Then the rows are drawn, as text
 // (text.go and those beside it) or as SVG (svg.go and those beside it). The primitives of
 // SVG that all pictures share are in canvas.go.
 package chart
@@ -37,7 +36,8 @@ type Node struct {
 	Partly bool  // in use now, and jobs could have some of it
 	Aside  bool  // it is none, and not counted: what others are to have stands in its row
 	Bars   []Bar // by start
-	lane   int   // which of its rows this is: lanes.go
+	lane   int   // which of its rows this is, and all that is on it: lanes.go
+	whole  []Bar
 }
 
 // Bar is a stretch of time in which somebody has a node.

@@ -196,10 +196,8 @@ func TestGanttFold(t *testing.T) {
 	}
 	w := Window{From: 0, To: 100, Now: 10, cells: 20}
 	for _, c := range []struct{ limit, rows, left int }{{0, 7, 0}, {7, 7, 0}, {6, 3, 0}, {2, 2, 1}, {1, 1, 6}} {
-		for _, f := range []folded{w.fold(nodes, c.limit), w.foldBars(nodes, c.limit, 500)} {
-			if len(f.groups) != c.rows || f.left != c.left {
-				t.Errorf("limit %d: %d rows and %d nodes left out, want %d and %d", c.limit, len(f.groups), f.left, c.rows, c.left)
-			}
+		if f := w.fold(nodes, c.limit); len(f.groups) != c.rows || f.left != c.left {
+			t.Errorf("limit %d: %d rows and %d nodes left out, want %d and %d", c.limit, len(f.groups), f.left, c.rows, c.left)
 		}
 	}
 }

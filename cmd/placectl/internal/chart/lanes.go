@@ -48,7 +48,7 @@ func (n *Node) lanes() []Node {
 	out := make([]Node, lanes)
 	for at := range out {
 		out[at] = *n
-		out[at].Bars, out[at].lane = nil, at
+		out[at].Bars, out[at].lane, out[at].whole = nil, at, n.Bars
 	}
 	for i, at := range lane {
 		out[at].Bars = append(out[at].Bars, n.Bars[i])

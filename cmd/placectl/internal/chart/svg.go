@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -51,15 +52,31 @@ func (g *Gantt) SVG(w Window, o *Options) []byte {
 }
 
 func (d *svgDrawing) byNode(o *Options) {
-	folded := d.w.foldBars(d.data.Nodes, o.Rows, o.Width)
+	// As on a terminal, the first folding is for the names alone.
+	d.w.cells = o.Width
+	d.setLabel(o.Width, widestGroup(d.fold(o.Rows).groups))
+	folded := d.fold(o.Rows)
+	d.hidden = folded.hidden + folded.beside
 	height := 0
 	for i := range folded.groups {
-		height += folded.groups[i].height()
+		if height += svgRow; folded.groups[i].nodes[0].lane > 0 {
+			height -= svgRow - svgLane
+		}
 	}
-	d.begin(o.Width, d.widestGroup(folded.groups), height, folded.left, "node")
+	d.begin(height, folded.left, "node")
 	for i := range folded.groups {
 		d.groupRow(&folded.groups[i])
 	}
+}
+
+// fold makes rows of the nodes. Very many rows share outlines, whoever has them.
+func (d *svgDrawing) fold(limit int) folded {
+	f := d.w.fold(d.data.Nodes, cmp.Or(limit, manySVGRows))
+	if f.left > 0 {
+		f = d.w.foldBy(d.data.Nodes, limit, true)
+		f.beside = d.w.countBeside(d.data.Nodes)
+	}
+	return f
 }
 
 func (d *svgDrawing) byBucket(o *Options) {
@@ -69,7 +86,8 @@ func (d *svgDrawing) byBucket(o *Options) {
 	if len(d.data.Buckets) > 1 {
 		rows++
 	}
-	d.begin(o.Width, widestBucket(buckets), rows*svgCurve, left, "bucket")
+	d.setLabel(o.Width, widestBucket(buckets))
+	d.begin(rows*svgCurve, left, "bucket")
 	for i := range buckets {
 		d.curveRow(buckets[i].label(), buckets[i].Nodes)
 	}
@@ -78,11 +96,15 @@ func (d *svgDrawing) byBucket(o *Options) {
 	}
 }
 
-// begin draws what is around the rows: so high are they, and so many of what is drawn
-// are left out.
-func (d *svgDrawing) begin(width, widest, height, left int, what string) {
+// setLabel gives labels of so many characters their room, within reason, and the cells the rest.
+func (d *svgDrawing) setLabel(width, widest int) {
 	d.left = svgMargin + min(widest*svgChar, width/3) + 10
 	d.w.cells = width - svgMargin - d.left
+}
+
+// begin draws what is around the rows: so high are they, and so many of what is drawn
+// are left out.
+func (d *svgDrawing) begin(height, left int, what string) {
 	d.axis = d.w.axis(d.w.cells/svgChar, d.zone)
 	d.bottom = svgHead + height
 	d.buf.Grow(8192 + 32*height) // about what it takes

@@ -2,108 +2,150 @@ package chart
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 )
 
-// foldBars makes the nodes into rows of a picture width pixels wide: those with
-// the same stretches share one. Where there are very many lines, or more than
-// limit, so do those whose stretches differ by less than can be seen, whoever
-// has them. A row of nodes that are shared has a line for each of its lanes.
-func (w *Window) foldBars(nodes []Node, limit, width int) folded {
-	same := func(a, b Bar) bool { return a == b }
-	f := foldNodes(nodes, false, same)
-	if lines := w.giveLanes(f.groups); lines > manySVGRows || limit > 0 && lines > limit {
-		px := *w
-		px.cells = width
-		f = foldNodes(nodes, true, func(a, b Bar) bool {
-			return a.Kind == b.Kind && px.edge(a.Start) == px.edge(b.Start) && px.edge(a.End) == px.edge(b.End)
-		})
-		w.giveLanes(f.groups)
+// groupRow draws the nodes of a row as its cells are painted, a cell being a pixel. The lanes of
+// a node share its label.
+func (d *svgDrawing) groupRow(g *group) {
+	names := text.Printable(index.FoldNodeList(g.names()))
+	if g.nodes[0].lane == 0 {
+		count := blockLook.countText(len(g.nodes))
+		room := (d.left - 10 - svgMargin) / svgChar
+		d.nameTitle(names)
+		d.text("name", svgMargin, d.top+14, "start", blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
+		d.buf.WriteString("</g>\n")
+		if count != "" {
+			d.text("count", float64(d.left-8), d.top+14, "end", count)
+		}
 	}
-	if limit > 0 {
-		f.cutLines(limit)
+	if g.nodes[0].lane > 0 {
+		d.top -= svgRow - svgLane
 	}
-	return f
+	for _, run := range d.w.runs(g, d.data.Owners) {
+		if g.cells[run.lo].owner >= 0 {
+			d.bar(g, run, names)
+		} else {
+			d.holes(g, run, names)
+		}
+	}
+	d.top += svgRow
 }
 
-// giveLanes finds the lanes of the rows, as far as the window shows what is in them,
-// and counts them.
-func (w *Window) giveLanes(groups []group) (lines int) {
-	for i := range groups {
-		g := &groups[i]
-		var shown []Bar
-		for k := range g.nodes[0].Bars {
-			if b := &g.nodes[0].Bars[k]; w.Shows(b) {
-				shown = append(shown, *b)
-			}
-		}
-		var lane []int
-		lane, g.lanes = laneOf(shown)
-		g.lane = make([]int, len(g.nodes[0].Bars))
-		for k := range g.nodes[0].Bars {
-			if w.Shows(&g.nodes[0].Bars[k]) {
-				g.lane[k], lane = lane[0], lane[1:]
-			}
-		}
-		lines += g.lanes
-	}
-	return lines
-}
-
-// cutLines leaves out the rows that have no room in so many lines. Of the first row
-// as many lanes stay as there is room for.
-func (f *folded) cutLines(limit int) {
-	for i := range f.groups {
-		g := &f.groups[i]
-		if limit -= g.lanes; limit >= 0 {
-			continue
-		}
-		if i == 0 {
-			g.lanes += limit
-			i++
-		}
-		for _, g := range f.groups[i:] {
-			f.left += len(g.nodes)
-		}
-		f.groups = f.groups[:i]
+// holes draws the time from now on in which nothing is on the nodes, in no lane.
+func (d *svgDrawing) holes(g *group, run run, names string) {
+	n, kind := &g.nodes[0], g.cells[run.lo].kind
+	if kind == Past {
 		return
 	}
-}
-
-func foldNodes(nodes []Node, loose bool, same func(a, b Bar) bool) (f folded) {
-	for i := range nodes {
-		n := len(f.groups)
-		if n > 0 {
-			g := &f.groups[n-1]
-			if g.nodes[0].State == nodes[i].State && slices.EqualFunc(g.nodes[0].Bars, nodes[i].Bars, same) {
-				g.nodes = g.nodes[:len(g.nodes)+1]
-				continue
-			}
+	class, word, bars := "free", "free", n.Bars
+	if kind == NotUp {
+		class, word = "notup", n.State.String()
+	}
+	if n.whole != nil {
+		bars = n.whole
+	}
+	at := max(d.w.Now, d.w.From)
+	hole := func(until int64) {
+		lo, hi := max(run.lo, d.w.edge(at)), min(run.hi, d.w.edge(until))
+		if lo < hi {
+			d.used[kind] = true
+			d.box(class, d.pixels(lo, hi), d.top+2, svgLane, word+"\n"+names+"\n"+d.between(at, until))
 		}
-		f.groups = append(f.groups, group{nodes: nodes[i : i+1], loose: loose})
 	}
-	return f
+	for i := range bars {
+		if bars[i].Start > at {
+			hole(min(bars[i].Start, d.w.To))
+		}
+		at = max(at, bars[i].End)
+	}
+	if at < d.w.To {
+		hole(d.w.To)
+	}
 }
 
-// groupRow draws the nodes of a row.
-func (d *svgDrawing) groupRow(g *group) {
-	names, count := text.Printable(index.FoldNodeList(g.names())), blockLook.countText(len(g.nodes))
-	room := (d.left - 10 - svgMargin) / svgChar
-	d.nameTitle(names)
-	d.text("name", svgMargin, d.top+14, "start", blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
-	d.buf.WriteString("</g>\n")
-	if count != "" {
-		d.text("count", float64(d.left-8), d.top+14, "end", count)
+// barOf is the stretch of a run: of its owner's the one that begins nearest.
+func (d *svgDrawing) barOf(g *group, run run) *Bar {
+	var best *Bar
+	far := func(b *Bar) int { return max(d.w.edge(b.Start)-run.lo, run.lo-d.w.edge(b.Start)) }
+	for i := range g.nodes[0].Bars {
+		b := &g.nodes[0].Bars[i]
+		if b.Owner == g.cells[run.lo].owner && d.w.Shows(b) && (best == nil || far(b) < far(best)) {
+			best = b
+		}
 	}
-	d.holes(g, d.bars(g, names), names)
-	d.top += g.height()
+	return best
 }
 
-// height is how many pixels a row takes.
-func (g *group) height() int { return svgRow + (g.lanes-1)*svgLane }
+// pixels is where some cells lie.
+func (d *svgDrawing) pixels(lo, hi int) svgSpan {
+	return svgSpan{float64(d.left + lo), float64(d.left + hi)}
+}
+
+// bar draws a stretch, an overdue one in two parts, and writes what it is into it where that fits.
+func (d *svgDrawing) bar(g *group, run run, names string) {
+	b, owner := d.barOf(g, run), &d.data.Owners[g.cells[run.lo].owner]
+	d.used[b.Kind] = true
+	class := "reserved"
+	if b.Kind != Reserved {
+		class = kindWords[min(b.Kind, Running)] + " c" + strconv.FormatUint(owner.Job%svgColors, 10)
+	}
+	title, late := d.barTitle(g, run, b, names), slices.IndexFunc(g.cells[run.lo:run.hi], func(c cell) bool { return c.kind == Overdue })
+	if late < 0 {
+		late = run.hi - run.lo
+	}
+	d.box(class, d.pixels(run.lo, run.lo+late), d.top+2, svgBar, title)
+	d.box("overdue", d.pixels(run.lo+late, run.hi), d.top+2, svgBar, title)
+	s, label := d.pixels(run.lo, run.hi), run.label
+	room := int(s.width()-6) / svgChar
+	if after := d.x(d.w.Now); s.from < after && int(s.to-after-6)/svgChar >= output.TextWidth(label) {
+		s.from = after // the line of now does not cross the label
+	}
+	if b.Kind == Reserved && room >= 4 {
+		label = blockLook.cutText(label, room)
+	}
+	if output.TextWidth(label) <= room {
+		d.text("in", s.from+4, d.top+14, "start", label)
+	}
+}
+
+// barTitle is what the mouse shows of a stretch.
+func (d *svgDrawing) barTitle(g *group, run run, b *Bar, names string) string {
+	owner := &d.data.Owners[b.Owner]
+	words := owner.String()
+	if run.label != owner.label() {
+		words = run.label + ", first " + words
+	} else {
+		words += join(" (", owner.Name, ")") + join(" of ", owner.User, "")
+	}
+	words += "\n" + kindWords[b.Kind]
+	if b.Kind == Reserved {
+		words = strings.TrimSuffix(words, "\nreserved") + "\n" + b.StateAt(d.w.Now)
+	}
+	words += "\n" + names + "\n"
+	if b.Kind == Overdue {
+		return words + d.between(b.Start, b.Due) + ", and goes on"
+	}
+	return words + d.between(b.Start, b.End)
+}
+
+// join is a word between two others, nothing for no word.
+func join(before, word, after string) string {
+	if word == "" {
+		return ""
+	}
+	return before + word + after
+}
+
+// box draws a box that is so many pixels high.
+func (d *svgDrawing) box(class string, x svgSpan, y, height int, title string) {
+	d.rect(class, "", x, svgSpan{float64(y), float64(y + height)}, title)
+}
 
 // nameTitle begins a group whose title is the whole of a label that may be cut.
 func (d *svgDrawing) nameTitle(text string) {
@@ -113,7 +155,7 @@ func (d *svgDrawing) nameTitle(text string) {
 }
 
 // widestGroup is how many characters the longest label has.
-func (d *svgDrawing) widestGroup(groups []group) int {
+func widestGroup(groups []group) int {
 	widest := 0
 	for i := range groups {
 		widest = max(widest, output.TextWidth(text.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(blockLook.countText(len(groups[i].nodes)))+1)

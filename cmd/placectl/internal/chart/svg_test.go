@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -87,40 +88,23 @@ func TestGanttBoxesBeside(t *testing.T) {
 				}
 			}
 		}
-		if !o.ByBucket {
-			everyStretch(t, picture, boxes, w.foldBars(g.Nodes, o.Rows, o.Width), &w)
-		}
 	})
 }
 
-func everyStretch(t *rapid.T, picture []byte, boxes []box, f folded, w *Window) {
-	stretches, overdue, drawn, hidden := 0, 0, 0, 0
-	for i := range f.groups {
-		for k := range f.groups[i].nodes[0].Bars {
-			if b := &f.groups[i].nodes[0].Bars[k]; w.Shows(b) {
-				stretches++
-				if b.Kind == Overdue {
-					overdue++
-				}
-			}
+// TestGanttTitles: what the mouse shows says exact times, whatever a pixel is.
+func TestGanttTitles(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, zone).Unix()
+	g := &Gantt{Now: at, Owners: []Owner{{Job: 7, Name: "a", User: "ann"}, {Reservation: "r"}, {Job: 8}},
+		Nodes: []Node{{Name: "n1", Bars: []Bar{{Owner: 0, Kind: Overdue, Start: at - 601, End: at + 61, Due: at - 1}, {Owner: 1, Kind: Reserved, Start: at + 3601, End: at + 7201, Due: at + 7201}}},
+			{Name: "n2", Bars: []Bar{{Owner: 0, Kind: Running, Start: at - 10, End: at + 4000, Due: at + 4000}, {Owner: 2, Kind: Running, Start: at - 5, End: at + 5000, Due: at + 5000}}}}}
+	picture := string(g.SVG(Window{From: at - 3600, To: at + 36000, Now: at}, &Options{Width: 800, Zone: zone}))
+	for _, want := range []string{"job 7 (a) of ann\noverdue\nn1\n2026-11-20 09:49:59 to 09:59:59 (10m), and goes on", "free\nn1\n2026-11-20 10:01:01 to 11:00:01 (59m)",
+		"reservation r\nplanned\nn1\n2026-11-20 11:00:01 to 12:00:01 (1h)", "free\nn1\n2026-11-20 12:00:01 to 20:00:00", "job 8\nrunning\nn2\n"} {
+		if !strings.Contains(picture, "<title>"+want) {
+			t.Errorf("nothing says %q in\n%s", want, picture)
 		}
 	}
-	for _, b := range boxes {
-		switch word, _, _ := strings.Cut(b.class, " "); word {
-		case "reserved", "planned", "running", "overdue":
-			drawn++
-		}
+	if n := strings.Count(picture, ">n2</text>"); n != 1 {
+		t.Errorf("%d labels of a node with two lanes", n)
 	}
-	drawn -= len(legendKinds(picture))
-	if m := regexp.MustCompile(`>([0-9,]+) stretch(es have| has) no room here`).FindSubmatch(picture); m != nil {
-		hidden, _ = strconv.Atoi(strings.ReplaceAll(string(m[1]), ",", ""))
-	}
-	if drawn+hidden < stretches || drawn+hidden > stretches+overdue {
-		t.Fatalf("%d stretches, %d of them overdue: %d are drawn, %d counted in\n%s", stretches, overdue, drawn, hidden, picture)
-	}
-}
-
-// legendKinds are the legend's words for stretches.
-func legendKinds(picture []byte) [][]byte {
-	return regexp.MustCompile(`>(overdue|running|planned|reserved)</text>`).FindAll(picture, -1)
 }
