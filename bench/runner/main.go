@@ -39,7 +39,7 @@ type figure struct {
 }
 
 // counts are how much of each is measured.
-type counts struct{ starts, jobs, sleepers, passes, waiting, quiet int }
+type counts struct{ starts, jobs, sleepers, passes, waiting, quiet, pairs int }
 
 func run(dir string, short, check bool) error {
 	s, err := newSite(dir)
@@ -47,9 +47,9 @@ func run(dir string, short, check bool) error {
 		return err
 	}
 	defer os.RemoveAll(s.dir)
-	n := counts{50, 1000, 100, 50, 10000, 60}
+	n := counts{50, 1000, 100, 50, 10000, 60, 200}
 	if short {
-		n = counts{3, 20, 5, 3, 10, 2}
+		n = counts{3, 20, 5, 3, 10, 2, 3}
 	}
 	var figures []figure
 	for _, measure := range []func(*site, counts) ([]figure, error){begin, many, sleep, idle} {
@@ -64,7 +64,7 @@ func run(dir string, short, check bool) error {
 		return err
 	}
 	defer os.RemoveAll(itself.dir)
-	for _, measure := range []func(*site, counts) ([]figure, error){output, gaps, quiet} {
+	for _, measure := range []func(*site, counts) ([]figure, error){output, caller, gaps, quiet} {
 		some, err := measure(itself, n)
 		if err != nil {
 			return err

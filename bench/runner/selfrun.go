@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,9 +84,9 @@ func output(s *site, n counts) (figures []figure, err error) {
 			}
 			took = append(took, float64(began-at.UnixNano())/1e6)
 		}
-		f := figure{"submit to first output, with an attendant, median", median(took), 60, "ms"}
+		f := figure{"submit to first output, with an attendant, median", median(took), 40, "ms"}
 		if !warm {
-			f.name, f.most = "submit to first output, without one, median", 100
+			f.name, f.most = "submit to first output, without one, median", 60
 		}
 		figures = append(figures, f)
 	}
@@ -133,6 +134,51 @@ func gaps(s *site, n counts) (figures []figure, err error) {
 	return figures, nil
 }
 
+// caller measures how much longer a submission takes that finds an attendant, or leaves one, than
+// one that does neither. The two of a pair run in random order, with time for the attendant to
+// settle before each.
+func caller(s *site, n counts) (figures []figure, err error) {
+	blocker, err := s.do("submit", "1:ncpus=1", "-t", "1h", "-o", "id", "--out", "/dev/null", "--", "sleep", "3600")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.do("wait", blocker, "--for", "started"); err != nil {
+		return nil, err
+	}
+	submit := func(start string) (float64, error) {
+		time.Sleep(60 * time.Millisecond)
+		c := s.command("submit", "1:ncpus=1", "-t", "1m", "-q", "--", "true")
+		c.Env = append(c.Env, "PLACECTL_START="+start)
+		at := time.Now()
+		err := c.Run()
+		return float64(time.Since(at)) / 1e6, err
+	}
+	for _, warm := range []bool{true, false} {
+		var dearer []float64
+		for range n.pairs {
+			var took [2]float64 // with start auto, and manual
+			first := rand.N(2)
+			for _, i := range []int{first, 1 - first} {
+				if !warm {
+					s.leave()
+				}
+				if took[i], err = submit([]string{"auto", "manual"}[i]); err != nil {
+					return nil, err
+				}
+			}
+			dearer = append(dearer, took[0]-took[1])
+		}
+		f := figure{"submit, dearer for finding an attendant, median of pairs", median(dearer), 0.05, "ms"}
+		if !warm {
+			f.name, f.most = "submit, dearer for leaving one, median of pairs", 0.4
+		}
+		figures = append(figures, f)
+	}
+	_, err = s.do("cancel", "--all")
+	s.command("wait", blocker).Run() //nolint:errcheck // it was cancelled
+	return figures, err
+}
+
 // quiet measures an attendant that has nothing to do, and how soon after the last end it has left.
 func quiet(s *site, n counts) ([]figure, error) {
 	job, err := s.do("submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
@@ -161,6 +207,6 @@ func quiet(s *site, n counts) ([]figure, error) {
 	for s.attendant() != 0 && time.Since(at) < time.Minute {
 		time.Sleep(50 * time.Millisecond)
 	}
-	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {"its private memory, behind that queue", memory, 65536, "kB"},
+	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {"its private memory, behind that queue", memory, 16384, "kB"},
 		{"from the last end until no process is left", time.Since(at).Seconds(), 15, "s"}}, nil
 }

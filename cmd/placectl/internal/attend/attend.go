@@ -17,10 +17,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -82,13 +83,22 @@ func (p Place) prepare() error {
 // open leaves out what os.OpenFile does so that others can wait for a file: each command
 // that changes something comes by here.
 func (p Place) open(suffix string, flags int) (*os.File, error) {
+	fd, err := p.descriptor(suffix, flags)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), p.name(suffix)), nil
+}
+
+// descriptor is an open file that must be closed.
+func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 	for {
-		switch fd, err := unix.Open(p.name(suffix), flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err {
+		switch fd, err = unix.Open(p.name(suffix), flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err {
 		case nil:
-			return os.NewFile(uintptr(fd), p.name(suffix)), nil
+			return fd, nil
 		case unix.EINTR:
 		default:
-			return nil, &os.PathError{Op: "open", Path: p.name(suffix), Err: err}
+			return -1, &os.PathError{Op: "open", Path: p.name(suffix), Err: err}
 		}
 	}
 }
@@ -144,10 +154,16 @@ func (p Place) Inherited(fd int) *Lock {
 	return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}
 }
 
+// Holder is the process that has a lock. It stands in the first line of the lock file, as two
+// numbers: each command that changes something reads it, and few read the JSON of the second.
+type Holder struct {
+	PID  int    `json:"-"`
+	Born uint64 `json:"-"` // start of the process, in clock ticks since the host's
+}
+
 // Record is what the lock file says of its holder, or of one that has failed.
 type Record struct {
-	PID   int       `json:"pid"`
-	Born  uint64    `json:"born"` // start of the process, in clock ticks since the host's
+	Holder
 	Since time.Time `json:"since"`
 
 	Failed time.Time     `json:"failed,omitzero"` // it ended with an error, soon after it began
@@ -167,24 +183,42 @@ func (l *Lock) write(r *Record) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.WriteAt(append(text, '\n'), 0); err != nil {
+	text = fmt.Appendf(nil, "%d %d\n%s\n", r.PID, r.Born, text)
+	if _, err := l.WriteAt(text, 0); err != nil {
 		return err
 	}
-	return l.Truncate(int64(len(text) + 1))
+	return l.Truncate(int64(len(text)))
 }
 
 // Read is what the lock file says; the zero Record if it says nothing.
 func (p Place) Read() (r Record) {
-	f, err := p.open("", os.O_RDONLY)
-	if err != nil {
+	text, err := os.ReadFile(p.name(""))
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	if err != nil || bytejson.Unmarshal(bytes.TrimSpace(rest), &r) != nil {
 		return Record{}
 	}
-	defer f.Close()
-	text, err := io.ReadAll(f)
-	if err != nil || bytejson.Unmarshal(bytes.TrimSpace(text), &r) != nil {
-		return Record{}
-	}
+	r.Holder = holderOf(string(first))
 	return r
+}
+
+// holder is the first line of the lock file alone.
+func (p Place) holder() Holder {
+	fd, err := p.descriptor("", os.O_RDONLY)
+	if err != nil {
+		return Holder{}
+	}
+	defer unix.Close(fd)
+	var text [64]byte
+	n, _ := unix.Read(fd, text[:]) //nolint:errcheck // nothing was read then
+	first, _, _ := strings.Cut(string(text[:max(n, 0)]), "\n")
+	return holderOf(first)
+}
+
+func holderOf(line string) (h Holder) {
+	pid, born, _ := strings.Cut(line, " ")
+	h.PID, _ = strconv.Atoi(pid)
+	h.Born, _ = strconv.ParseUint(born, 10, 64)
+	return h
 }
 
 // Pauses between attendants that fail at once.
@@ -228,7 +262,7 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 			return err
 		}
 		unheard := p.ring(ring)
-		is := p.Read()
+		is := p.holder()
 		lives, stopped := look(is.PID, is.Born)
 		switch {
 		case is.PID == 0 || tries == dyingTries:
@@ -264,17 +298,17 @@ const hearWithin = time.Second
 // not heard that. One that does not yet listen has yet to look at the database for the first
 // time. A bell that still rings is heard after this change, too.
 func (p Place) ring(does bool) (unheard bool) {
-	f, err := p.open(".bell", os.O_WRONLY|unix.O_NONBLOCK)
+	fd, err := p.descriptor(".bell", os.O_WRONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	if n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCINQ); err == nil && n > 0 {
-		info, err := f.Stat()
-		return err == nil && time.Since(info.ModTime()) > hearWithin
+	defer unix.Close(fd)
+	if n, err := unix.IoctlGetInt(fd, unix.TIOCINQ); err == nil && n > 0 {
+		var bell unix.Stat_t
+		return unix.Fstat(fd, &bell) == nil && time.Since(time.Unix(bell.Mtim.Unix())) > hearWithin
 	}
 	if does {
-		f.Write([]byte{1}) //nolint:errcheck // the attendant has ended
+		unix.Write(fd, []byte{1}) //nolint:errcheck // the attendant has ended
 	}
 	return false
 }

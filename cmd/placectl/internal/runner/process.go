@@ -43,7 +43,7 @@ type stat struct {
 
 // statOf reads a process. It fails with fs.ErrNotExist or ESRCH when there is none.
 func statOf(pid int) (s stat, err error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return s, err
 	}
@@ -59,6 +59,22 @@ func statOf(pid int) (s stat, err error) {
 	exit, _ := strconv.ParseUint(string(fields[49]), 10, 32)
 	s.exit = syscall.WaitStatus(exit)
 	return s, nil
+}
+
+// readProc reads a file of /proc that fits into a page, without what os.ReadFile does for files that
+// can be waited for: each command that changes something looks at a process.
+func readProc(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	text := make([]byte, 4096)
+	n, err := unix.Read(fd, text)
+	if err != nil {
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return text[:n], nil
 }
 
 // life is what can be said of a process.
