@@ -110,7 +110,7 @@ func (u ResourceUse) row() row.ResourceUse {
 func attemptOf(a *row.Attempt) *Attempt {
 	return &Attempt{Job: a.Job, Number: a.Number, State: a.State, By: a.By, Nonce: a.Nonce, Process: a.Process,
 		Began: instant(a.Began), Claimed: instant(a.Claimed), Ended: instant(a.Ended),
-		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why,
+		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why.String(),
 		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
 		Log: a.Log, Becomes: a.Becomes, Chunks: converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices,
 		Signals: converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}

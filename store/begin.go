@@ -31,10 +31,10 @@ func (p *passage) job(c change) error {
 		return err
 	}
 	if waitsFor != "" || err != nil { // what it depends on was queued again, say
-		return tx.machine().do(j, step{to: JobQueued, reason: "was to start at " + stamp(j.Start) + "; it waits for another job again"})
+		return tx.machine().do(j, step{to: JobQueued, reason: wasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
 	}
 	if absent, err := tx.waiting().unattended(j); absent != "" || err != nil {
-		return errors.Join(err, tx.machine().do(j, step{to: JobQueued, reason: "was to start at " + stamp(j.Start) + "; " + absent}))
+		return errors.Join(err, tx.machine().do(j, step{to: JobQueued, reason: wasToStart(j, row.Because(row.CauseUnattended, absent))}))
 	}
 	spans, err := tx.allocations().spans(j)
 	if err != nil {
@@ -49,17 +49,17 @@ func (p *passage) job(c change) error {
 			return err
 		}
 		if why != "" {
-			return p.putOff(j, why)
+			return p.putOff(j, row.Because(row.CauseRoom, why))
 		}
 	}
 	if why, err := tx.counters().Exceeds(j, c.at, c.at+1, false); err != nil {
 		return err
 	} else if why != "" {
-		return p.putOff(j, why)
+		return p.putOff(j, row.Because(row.CauseLimit, why))
 	}
 	var short *Conflict
 	if err := tx.nodeDevices().bind(j, nil); errors.As(err, &short) {
-		return p.putOff(j, short.Why)
+		return p.putOff(j, row.Because(row.CauseRoom, short.Why))
 	} else if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (p *passage) job(c change) error {
 }
 
 // putOff takes a planned job that cannot begin off its nodes.
-func (p *passage) putOff(j *row.Job, why string) error {
+func (p *passage) putOff(j *row.Job, why row.Reason) error {
 	p.late = append(p.late, j)
-	return p.tx.putOff(j, fmt.Sprintf("was to start at %s; %s", stamp(j.Start), why))
+	return p.tx.putOff(j, wasToStart(j, why))
 }
 
 // clearBefore takes jobs that are past their end off the nodes on which something is to

@@ -80,10 +80,10 @@ func (tx *Tx) Claim(c Claim) (*Granted, error) {
 func (as attempts) claimed(j *row.Job, a *row.Attempt, c Claim) error {
 	a.Claimed, j.Claimed, j.Attempt = as.now, true, c.Attempt
 	if a.State == row.AttemptStarted {
-		j.Reason = "" // why it could not be started sooner
+		j.Reason = row.Reason{} // why it could not be started sooner
 	}
 	if err := as.happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
-		Reason: fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host)}); err != nil {
+		Reason: row.Because(row.CauseNone, fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host))}); err != nil {
 		return err
 	}
 	if err := as.putJob(j, j.State); err != nil {

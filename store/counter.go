@@ -224,9 +224,9 @@ func (cs counters) fit(c *limits.Counter) error {
 			list = append(list, j)
 		}
 	}
-	why := "there is less of " + c.Name + " now"
+	why := row.Because(row.CauseRoom, "there is less of "+c.Name+" now")
 	if c.Rule {
-		why = "it would go beyond the limit " + c.Name
+		why = row.Because(row.CauseLimit, "it would go beyond the limit "+c.Name)
 	}
 	return cs.tx.displace(list, why)
 }

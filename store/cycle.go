@@ -174,7 +174,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 
 // newPass is a cycle that has done nothing yet.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]string), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
+	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]row.Reason), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
 }
 
 // report is what callers get to know.
@@ -193,7 +193,7 @@ type pass struct {
 	spec      CycleSpec
 	queue     []*row.Job            // in order, those that may have their nodes
 	placed    []placedJob           // that come before them
-	late      map[uint64]string     // jobs whose plans cannot be kept, and why
+	late      map[uint64]row.Reason // jobs whose plans cannot be kept, and why
 	absent    map[uint64]bool       // jobs that no process would start
 	aside     []*row.Job            // those that wait for something else
 	jobs      map[uint64]*row.Job   // of both, by number, as far as decided already
@@ -207,7 +207,7 @@ type pass struct {
 	turn      map[uint64]int        // where jobs of the queue stand, if that is not by their priorities
 	claims    map[uint64]*row.Claim // as they were before
 	madeWay   map[uint64][]MadeWay  // who did in this cycle, by for whom; 0: for the share of a class
-	why       map[uint64]string     // who was stopped in this cycle and queued again, and why
+	why       map[uint64]row.Reason // who was stopped in this cycle and queued again, and why
 	held      map[uint64]heldStart  // jobs that have the room of a start which is not carried out yet
 	allotted  *shares.Allotment     // nil in a store without classes
 	letting   *letting              // nil until it is looked up
@@ -321,7 +321,7 @@ func (p *pass) soonest() error {
 func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
 	planned := j.State == JobReserved
-	late := planned && p.late[j.ID] != ""
+	late := planned && p.late[j.ID] != (row.Reason{})
 	priority := j.Priority
 	if p.turn != nil {
 		priority = -2 * int64(p.turn[j.ID])

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/postponed"
@@ -88,7 +87,7 @@ func (os overdue) lasts(owner uint64) (int64, error) {
 		return derived.Grace, nil
 	}
 	j, err := os.job(owner >> 1)
-	if err != nil || !isExecuted(j) || strings.HasPrefix(j.Reason, unreachable) {
+	if err != nil || !isExecuted(j) || j.Reason.Cause == row.CauseUnreachable {
 		return derived.Grace, err
 	}
 	a, err := os.attempts().of(j, j.CurrentAttempt())
@@ -104,7 +103,7 @@ func (os overdue) lasts(owner uint64) (int64, error) {
 // told by the next cycle. When none has come in all its time nothing of it has run: so
 // it has not finished, and waits again.
 func (os overdue) missed(j *row.Job) error {
-	return os.machine().do(j, step{to: JobQueued, reason: "nobody was told of its start at " + stamp(j.Start) + " before its end", leaving: neverTold})
+	return os.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseUntold, "nobody was told of its start at "+stamp(j.Start)+" before its end"), leaving: neverTold})
 }
 
 // unready queues those jobs again that nobody was told to launch yet, and that depend
@@ -134,7 +133,7 @@ func (p *pass) unready() error {
 			waitsFor, err = err.Error(), nil
 		}
 		if waitsFor != "" {
-			err = p.tx.machine().do(j, step{to: JobQueued, reason: "nobody was told of its start at " + stamp(j.Start) + "; " + waitsFor, leaving: neverTold})
+			err = p.tx.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseDependency, "nobody was told of its start at "+stamp(j.Start)+"; "+waitsFor), leaving: neverTold})
 		}
 		if err != nil {
 			return err
@@ -158,7 +157,7 @@ func (os overdue) jobs() (late []*row.Job, err error) {
 }
 
 // walltimeOver says of a job that it was ended at its walltime.
-const walltimeOver = "it ran to the end of its walltime"
+var walltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its walltime")
 
 // finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
 // tried again. A launcher is told to stop it, as its nodes are others' now. A job that was
@@ -170,7 +169,7 @@ func (os overdue) finish(j *row.Job) error {
 		s.to = JobFinished
 		return os.machine().do(j, s)
 	}
-	r := Result{Outcome: OutcomeWalltime, Why: walltimeOver}
+	r := Result{Outcome: OutcomeWalltime, Why: walltimeOver.Text}
 	s.how = r.note
 	return os.attempts().executed(j, r, s)
 }

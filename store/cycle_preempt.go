@@ -368,7 +368,7 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	m.awaited[other.ID] = c.Grace > 0 || m.awaited[other.ID]
 	m.urgent = nil
 	id := strconv.FormatUint(other.ID, 10)
-	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: fmt.Sprintf("made way for job %s (%s)", id, c.Rule)})
+	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: row.Because(row.CausePreempted, fmt.Sprintf("made way for job %s (%s)", id, c.Rule))})
 }
 
 // stopping is how a job is stopped for others.
@@ -377,7 +377,7 @@ type stopping struct {
 	how    preempt.How
 	grace  int64 // seconds that it keeps its nodes for, where somebody may be executing it
 	rule   string
-	reason string
+	reason row.Reason
 }
 
 // makesWay takes a running job off its nodes and queues it again, or cancels it: at once

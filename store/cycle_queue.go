@@ -19,7 +19,7 @@ import (
 func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
 	was, then, on := j.State, j.Start, j.AllNodes()
-	breaks := ""
+	var breaks row.Reason
 	if p.delayed[j.ID] {
 		breaks = overdueInWay
 	}
@@ -46,13 +46,13 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	}
 	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {
-		return p.tx.happened(replanned(j, cmp.Or(j.Reason, "was to start at "+stamp(then))))
+		return p.tx.happened(replanned(j, cmp.Or(j.Reason, row.Because(row.CauseDisplaced, "was to start at "+stamp(then)))))
 	}
 	return nil
 }
 
 // overdueInWay is why a plan cannot be kept.
-const overdueInWay = "an overdue job is on its nodes"
+var overdueInWay = row.Because(row.CauseOverdue, "an overdue job is on its nodes")
 
 // promiseOf is what a job that a pass has decided is promised.
 func promiseOf(c *cycle.Job) *startPromise {
@@ -126,14 +126,14 @@ func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
 
 func (p *pass) Withdraw(c *cycle.Job) error {
 	delete(p.lifted, c.ID)
-	j, why := p.jobs[c.ID], "jobs before it took its place"
+	j, why := p.jobs[c.ID], outrun
 	switch {
-	case p.late[c.ID] != "":
+	case p.late[c.ID] != (row.Reason{}):
 		why = p.late[c.ID]
 	case c.Delayed:
 		why = overdueInWay
 	case c.Beyond:
-		why = "it would go beyond a soft limit"
+		why = row.Because(row.CauseLimit, "it would go beyond a soft limit")
 	}
 	if !j.Queued && j.Start > p.tx.now { // its nodes may be up again by then
 		if kept, err := p.keepsPlan(c, j); kept || err != nil {
@@ -281,15 +281,15 @@ func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
 // cancelled.
 func (p *pass) stays(j *row.Job) (bool, error) {
 	if j.Deadline != 0 && p.tx.now+j.Walltime > j.Deadline {
-		return false, p.cancel(j, "it cannot end by its deadline, "+stamp(j.Deadline))
+		return false, p.cancel(j, row.Because(row.CauseDeadline, "it cannot end by its deadline, "+stamp(j.Deadline)))
 	}
 	waitsFor, err := p.tx.waiting().ready(j)
 	if errors.Is(err, errUnmet) {
-		return false, p.cancel(j, err.Error())
+		return false, p.cancel(j, row.Because(row.CauseDependency, err.Error()))
 	}
 	p.waiting++
 	if waitsFor != "" && j.State == JobReserved {
-		err = p.tx.machine().do(j, step{to: JobQueued, reason: waitsFor + " again"})
+		err = p.tx.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseDependency, waitsFor+" again")})
 	}
 	if err != nil || waitsFor != "" {
 		return false, err
@@ -311,7 +311,7 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	return j.Begin <= p.tx.now || j.State == JobReserved || p.spec.Backfill == Conservative, nil
 }
 
-func (p *pass) cancel(j *row.Job, reason string) error {
+func (p *pass) cancel(j *row.Job, reason row.Reason) error {
 	p.cancelled = append(p.cancelled, j)
 	return p.tx.machine().do(j, step{to: JobCancelled, reason: reason})
 }
@@ -349,7 +349,7 @@ func (p *pass) allot(anew bool) error {
 	for _, c := range plan.Classes {
 		for _, t := range c.StopTasks {
 			stops++
-			if err := p.givesBack(t.ID, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct)); err != nil {
+			if err := p.givesBack(t.ID, row.Because(row.CauseClass, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct))); err != nil {
 				return err
 			}
 		}
@@ -361,7 +361,7 @@ func (p *pass) allot(anew bool) error {
 }
 
 // givesBack stops a running job for the sake of other classes.
-func (p *pass) givesBack(id uint64, reason string) error {
+func (p *pass) givesBack(id uint64, reason row.Reason) error {
 	j, err := p.tx.job(id)
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ type neverRuns struct {
 // neverRuns marks a job as one that can never run.
 func (ws waiting) neverRuns(j *row.Job, why string) error {
 	j.Never = true
-	return ws.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: why})
+	return ws.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNever, why)})
 }
 
 // Never makes it a cycle.Host: it tells of a job that can never run, and marks one that
@@ -155,7 +155,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		return nil
 	}
 	if !j.Queued { // it has failed
-		j.Reason += "; " + why.Error()
+		j.Reason = j.Reason.And(why.Error())
 		return p.tx.putJob(j, j.State)
 	}
 	p.never = append(p.never, neverRuns{j, why.Error()})
@@ -165,8 +165,8 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if err := p.tx.waiting().neverRuns(j, why.Error()); err != nil {
 		return err
 	}
-	if markedOf(j.Reason) {
-		j.Reason = ""
+	if j.Reason.Cause == row.CauseNone { // old rows have the mark as their reason
+		j.Reason = row.Reason{}
 	}
 	return p.tx.putJob(j, j.State)
 }
@@ -207,9 +207,6 @@ func (p *pass) lookAgain(j *row.Job) error {
 	j.Never = false
 	return p.tx.putJob(j, j.State)
 }
-
-// markedOf reports whether a reason is the mark that cycles once left there.
-func markedOf(reason string) bool { return strings.HasPrefix(reason, placer.ErrNever.Error()+": ") }
 
 // whyNever says why a submitted job can never run, "" when it can. It fails where such jobs
 // are not to be submitted.

@@ -128,7 +128,7 @@ func (s *story) nights(want string) {
 		}
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {
 			if ev.New == "missed" {
-				at, _, _ := strings.Cut(strings.TrimPrefix(ev.Reason, "night: the occurrence at "), " ")
+				at, _, _ := strings.Cut(strings.TrimPrefix(ev.Reason.String(), "night: the occurrence at "), " ")
 				missed = append(missed, strings.TrimSuffix(at, ","))
 			}
 			return true, nil
@@ -455,7 +455,7 @@ func TestPlacedKeepsItsReason(t *testing.T) {
 	s.at(10).node("n2", index.Down)
 	reason := func() (why string) {
 		s.cycle()
-		s.do(func(tx *Tx) error { j, err := tx.Job(s.ids["X"]); why = j.Reason; return err })
+		s.do(func(tx *Tx) error { j, err := tx.Job(s.ids["X"]); why = j.Reason.String(); return err })
 		return why
 	}
 	s.at(100)

@@ -137,7 +137,7 @@ func (ds nodeDevices) lacks(node uint32, l Lack, host string, drain bool) error 
 		_, err := ds.DrainDevices(node, l.Resource, l.IDs, why)
 		return err
 	}
-	return ds.happened(row.Event{Node: l.Node, Event: "device", Reason: l.Resource + "=" + devices.FormatIDs(l.IDs) + " " + why})
+	return ds.happened(row.Event{Node: l.Node, Event: "device", Reason: row.Because(row.CauseNone, l.Resource+"="+devices.FormatIDs(l.IDs)+" "+why)})
 }
 
 // change changes some devices of a node and puts it back.
@@ -210,7 +210,7 @@ func (tx *Tx) SplitNode(number uint32) (parts []*index.Node, err error) {
 			return nil, err
 		}
 	}
-	return parts, tx.happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: "into " + namesOf(parts)})
+	return parts, tx.happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: row.Because(row.CauseRequest, "into "+namesOf(parts))})
 }
 
 // JoinNode undoes SplitNode: it makes one node of all that are called as its parts and have
@@ -253,7 +253,7 @@ func (tx *Tx) JoinNode(name string) (whole *index.Node, parts []*index.Node, err
 	if err := tx.nodeDevices().putNew(whole); err != nil {
 		return nil, nil, err
 	}
-	return whole, parts, tx.happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(), Reason: "of " + namesOf(parts)})
+	return whole, parts, tx.happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(), Reason: row.Because(row.CauseRequest, "of "+namesOf(parts))})
 }
 
 // putNew adds a node whose name is to be free.

@@ -55,10 +55,8 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	reason := "its nodes were given back before its processes had ended"
-	if a.Why != "" {
-		reason = a.Why + "; " + reason
-	}
+	const early = "its nodes were given back before its processes had ended"
+	reason := a.Why.And(early)
 	return jobResult(j, tx.machine().do(j, step{to: a.Becomes, reason: reason, leaving: exited}))
 }
 

@@ -22,7 +22,7 @@ type Event struct {
 	Event  string // what happened, in a word
 	Old    string // the states before and after
 	New    string
-	Reason string
+	Reason Reason
 
 	Attempt int // which of the job's attempts it is about, 0 for none
 
@@ -41,7 +41,7 @@ func (ev *Event) EndsAttempt() bool {
 func eventOf(ev *row.Event) *Event {
 	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
 	if out.Event == reservationEvents {
-		out.Node, out.Reservation = "", cmp.Or(ev.Node, ev.Reason) // older events have the name as their reason
+		out.Node, out.Reservation = "", cmp.Or(ev.Node, ev.Reason.Text) // older events have the name as their reason
 	}
 	running := JobRunning.String()
 	if out.Attempt == 0 && out.Job != 0 && (out.Old == running || out.New == running) {
@@ -115,9 +115,9 @@ func (tx *Tx) happened(ev row.Event) error {
 }
 
 // replanned is that a planned job has another start than before.
-func replanned(j *row.Job, before string) row.Event {
+func replanned(j *row.Job, before row.Reason) row.Event {
 	return row.Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
-		Reason: "to start at " + stamp(j.Start) + "; " + before}
+		Reason: before.Behind("to start at " + stamp(j.Start) + "; ")}
 }
 
 // instant is when what is being done happens: while time passes that is the
@@ -157,5 +157,5 @@ func jobEvent(j *row.Job, was JobState) row.Event {
 
 // reservationEvent is that a reservation has come from one state, "" for none, to another.
 func reservationEvent(r *row.Reservation, was, is string) row.Event {
-	return row.Event{Event: reservationEvents, Node: r.Name, Old: was, New: is, Reason: r.Name}
+	return row.Event{Event: reservationEvents, Node: r.Name, Old: was, New: is, Reason: row.Because(row.CauseNone, r.Name)}
 }

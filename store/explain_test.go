@@ -121,7 +121,7 @@ func TestExplainJob(t *testing.T) {
 	if err := db.Update(func(*Tx) error { return nil }); err != nil { // it plans the job anew
 		t.Fatal(err)
 	}
-	if ex = explained(planned.ID); unix(ex.Job.Start) <= c.t || ex.Job.Reason == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
+	if ex = explained(planned.ID); unix(ex.Job.Start) <= c.t || ex.Job.Reason.String() == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
 		t.Errorf("the job planned anew: %+v, %+v", ex, ex.Job)
 	}
 	waiting := uint64(77)

@@ -42,7 +42,7 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", ErrInvalid, walltime, maxWalltime)
 	}
 	if j.Ending {
-		return nil, row.Clash(what, "it is "+why(j.Ending, j.Reason))
+		return nil, row.Clash(what, "it is "+why(j.Ending, j.Reason.String()))
 	}
 	if j.State == JobRunning && j.Start+walltime <= al.now {
 		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead", stamp(j.Start+walltime)))

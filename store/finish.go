@@ -77,9 +77,9 @@ func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.machine().endsAs(j, JobCancelled, reason))
+		return jobResult(j, tx.machine().endsAs(j, JobCancelled, row.Because(row.CauseRequest, reason)))
 	}
-	return jobResult(j, tx.machine().do(j, step{to: JobCancelled, reason: reason}))
+	return jobResult(j, tx.machine().do(j, step{to: JobCancelled, reason: row.Because(row.CauseRequest, reason)}))
 }
 
 // Hold keeps a waiting job from starting until Unhold. What was planned for it is
@@ -92,7 +92,7 @@ func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 	if !j.Queued {
 		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
 	}
-	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: reason}))
+	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: tx.wish(reason)}))
 }
 
 // Unhold lets a held job wait for its turn.
@@ -109,15 +109,15 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 // Requeue takes a running job that was submitted off its nodes and puts it back
 // into the queue. One whose command is executed is ending first, as in Cancel.
 func (tx *Tx) Requeue(id uint64, reason string) (*Job, error) {
-	return tx.requeue(id, reason, JobQueued)
+	return tx.requeue(id, row.Because(row.CauseRequest, reason), JobQueued)
 }
 
 // RequeueHeld does the same, and the job is held then: it waits for Unhold.
 func (tx *Tx) RequeueHeld(id uint64, reason string) (*Job, error) {
-	return tx.requeue(id, reason, JobHeld)
+	return tx.requeue(id, tx.wish(reason), JobHeld)
 }
 
-func (tx *Tx) requeue(id uint64, reason string, to JobState) (*Job, error) {
+func (tx *Tx) requeue(id uint64, reason Reason, to JobState) (*Job, error) {
 	j, err := tx.forChange(id, "queued again", JobRunning)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (tx *Tx) Release(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if isExecuted(j) {
-		return jobResult(j, tx.machine().endsAs(j, JobFinished, "released"))
+		return jobResult(j, tx.machine().endsAs(j, JobFinished, row.Because(row.CauseRequest, "released")))
 	}
 	becomes := JobFinished
 	if j.State == JobReserved {

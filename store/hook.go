@@ -110,7 +110,7 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 			return hs.put(h)
 		}
 		state := map[bool]string{false: "working", true: "failing"}
-		return errors.Join(hs.put(h), tx.happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: strings.Join(run.Program, " ")}))
+		return errors.Join(hs.put(h), tx.happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, strings.Join(run.Program, " "))}))
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/hosts"
@@ -22,9 +21,6 @@ type Hosts struct{ tx *Tx }
 
 // Hosts are the hosts that execute attempts.
 func (tx *Tx) Hosts() Hosts { return Hosts{tx} }
-
-// unreachable begins the reasons of jobs and nodes of a host that is not heard of.
-const unreachable = "unreachable: "
 
 // Beat says that somebody who executes a user's attempts on a host is there; boot is which
 // start of the host it is. What was unreachable is not any more.
@@ -70,29 +66,28 @@ func (hs Hosts) Beat(host, user, boot string) error {
 		}
 	}
 	return hs.tx.spoil(hs.eachAttempt(mine, func(j *row.Job, _ *row.Attempt) error {
-		if !strings.HasPrefix(j.Reason, unreachable) {
+		if j.Reason.Cause != row.CauseUnreachable {
 			return nil
 		}
-		return hs.say(j, "reachable", "")
+		return hs.say(j, "reachable", row.Reason{})
 	}))
 }
 
-// up takes the nodes back into use that were down because nobody was heard of; not those
-// that somebody has had his hands on since.
+// up takes the nodes back into use that are down because nobody was heard of.
 func (hs Hosts) up(b *row.Beat) error {
 	for _, number := range b.Down {
 		n, err := hs.tx.NodeByNumber(number)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
-		if err == nil && n.State == index.Down && strings.HasPrefix(n.Reason, unreachable) {
-			err = hs.tx.setNodeState(number, index.Up, "")
+		if err == nil && n.State == index.Down && !slices.Contains(b.Touched, number) {
+			err = hs.tx.setNodeState(number, index.Up, row.Reason{})
 		}
 		if err != nil {
 			return err
 		}
 	}
-	b.Down = nil
+	b.Down, b.Touched = nil, nil
 	return hosts.Keep(hs.tx.file, b)
 }
 
@@ -128,7 +123,7 @@ func (hs Hosts) user(j *row.Job) (string, error) {
 }
 
 // say notes of a job whether it can be reached.
-func (hs Hosts) say(j *row.Job, event, reason string) error {
+func (hs Hosts) say(j *row.Job, event string, reason row.Reason) error {
 	j.Reason = reason
 	delete(hs.tx.loaded.overruns, row.JobOwner(j.ID))
 	err := hs.tx.happened(row.Event{Job: j.ID, Event: event, Old: j.State.String(), New: j.State.String(), Reason: reason, Attempt: j.Attempt})
@@ -181,14 +176,15 @@ func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 	if err != nil {
 		return err
 	}
-	why := unreachable + fmt.Sprintf("nobody was heard of on %s (for %s) since %s", b.Host, b.User, stamp(b.Seen))
+	silence := fmt.Sprintf("nobody was heard of on %s (for %s) since %s", b.Host, b.User, stamp(b.Seen))
+	why := row.Because(row.CauseUnreachable, "unreachable: "+silence)
 	before := len(b.Down)
 	for _, c := range list {
 		node := firstNode(c.job)
 		switch {
 		case c.attempt.By == row.ByRun && c.job.End <= hs.tx.now:
-			_, err = hs.tx.attempts().report(c.job, Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: OutcomeLost, Why: strings.TrimPrefix(why, unreachable)})
-		case !c.job.Ending && !strings.HasPrefix(c.job.Reason, unreachable):
+			_, err = hs.tx.attempts().report(c.job, Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: OutcomeLost, Why: silence})
+		case !c.job.Ending && c.job.Reason.Cause != row.CauseUnreachable:
 			err = hs.say(c.job, "unreachable", why)
 		}
 		if err == nil && whole && !slices.Contains(b.Down, node) {
@@ -204,8 +200,21 @@ func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 	return hosts.Keep(hs.tx.file, b)
 }
 
+// touched notes that a person has said how a node is: it does not come back by itself then.
+func (hs Hosts) touched(number uint32) error {
+	beats, err := hosts.Beats(hs.tx.file)
+	for i := range beats {
+		b := &beats[i]
+		if err == nil && slices.Contains(b.Down, number) && !slices.Contains(b.Touched, number) {
+			b.Touched = append(b.Touched, number)
+			err = hosts.Keep(hs.tx.file, b)
+		}
+	}
+	return err
+}
+
 // down keeps others off a node.
-func (hs Hosts) down(b *row.Beat, number uint32, why string) error {
+func (hs Hosts) down(b *row.Beat, number uint32, why row.Reason) error {
 	n, err := hs.tx.NodeByNumber(number)
 	if err != nil || n.State != index.Up {
 		return err
@@ -226,7 +235,7 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 		return err
 	}
 	if r.Blame == BlameHealth {
-		return hs.tx.setNodeState(number, index.Drained, r.Why)
+		return hs.tx.setNodeState(number, index.Drained, row.Because(row.CauseHealth, r.Why))
 	}
 	set, err := hs.tx.settings()
 	if err != nil || set.SuspectAfter == 0 {
@@ -236,7 +245,7 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	if err != nil || !suspect {
 		return err
 	}
-	return hs.tx.setNodeState(number, index.Drained, "suspect: "+r.Why)
+	return hs.tx.setNodeState(number, index.Drained, row.Because(row.CauseSuspect, "suspect: "+r.Why))
 }
 
 // blame is whose fault it is that nobody has claimed an attempt on a host. Where attempts

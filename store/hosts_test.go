@@ -66,7 +66,7 @@ func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 		if err != nil {
 			return err
 		}
-		if said := strings.HasPrefix(j.Reason, "unreachable: nobody was heard of on n0 (for "); j.State != state || said != job {
+		if said := strings.HasPrefix(j.Reason.String(), "unreachable: nobody was heard of on n0 (for "); j.State != state || said != job {
 			l.t.Errorf("%s: the job is %s: %q", when, j.State, j.Reason)
 		}
 		if said := strings.HasPrefix(n.Reason, "unreachable: "); said != node || (n.State == index.Down) != node {

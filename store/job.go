@@ -83,7 +83,7 @@ type Job struct {
 	Path     placer.Path
 	Policy   string // its own or, once it has nodes, the one that it was placed by
 	Set      string // placement set, as key=value
-	Reason   string
+	Reason   Reason
 	Walltime time.Duration
 	Submit   time.Time
 	Start    time.Time // zero before it has one, as End
@@ -190,7 +190,7 @@ func (j *Job) Request() placer.Request {
 }
 
 // Why is why the job is where it is: its Reason, and that it is ending where it is.
-func (j *Job) Why() string { return why(j.Ending, j.Reason) }
+func (j *Job) Why() string { return why(j.Ending, j.Reason.String()) }
 
 // Shown is the state of a job as people read it: that of one that was sent STOP is paused.
 func (j *Job) Shown() string {

@@ -37,7 +37,7 @@ func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	if j.Failures++; j.Failures >= most {
 		state, reason = JobHeld, fmt.Sprintf("launch failed %d times, the last time: %v", j.Failures, failed)
 	}
-	return tx.machine().do(j, step{to: state, reason: reason, leaving: neverTold})
+	return tx.machine().do(j, step{to: state, reason: row.Because(row.CauseLaunch, reason), leaving: neverTold})
 }
 
 // SetCommand notes which command runs for a job that was placed.
@@ -127,7 +127,7 @@ func (as attempts) leftToLaunch() error {
 		case err != nil || a.State != row.AttemptStarted:
 			return err
 		case as.now >= a.Began+claimWithin:
-			return as.again(j, "nobody launched it before jobs were launched here")
+			return as.again(j, row.Because(row.CauseUntold, "nobody launched it before jobs were launched here"))
 		}
 		j.Launched = false
 		return as.putJob(j, j.State)

@@ -55,14 +55,14 @@ const (
 // step is what becomes of a job. Of plan, keeps and begins at most one is set: how it enters.
 type step struct {
 	to      JobState
-	reason  string
+	reason  row.Reason
 	leaving leaving
 	end     int64              // when it ended, where that is not now
 	how     func(*row.Attempt) // how its attempt has ended; nil if its row says so already
 	lifted  bool               // it is off its nodes already, for a plan to be made anew
 	change  func()             // changes what it asks for, or until when, while it is off its nodes
 
-	breaks  string        // why a promise falls that it had, where that is not the reason
+	breaks  row.Reason        // why a promise falls that it had, where that is not the reason
 	promise *startPromise // the start that it is promised from now on; nil for none but the one that it has
 
 	plan   *plannedFor // nodes that were found for it
@@ -124,7 +124,7 @@ func (m machine) do(j *row.Job, s step) error {
 
 // promised tells of a promise that falls, because its job starts later or is planned to. It is
 // kept in mind while the job waits, and goes with what the job was promised it for.
-func (m machine) promised(j *row.Job, was JobState, why string) error {
+func (m machine) promised(j *row.Job, was JobState, why row.Reason) error {
 	from, to := stages[was], stages[j.State]
 	falls := from != runs && (to == planned || to == runs) && j.Start > j.Promised
 	if j.Promised == 0 || !falls && from != runs && j.State != JobHeld || from == runs && to != waits {
@@ -135,9 +135,9 @@ func (m machine) promised(j *row.Job, was JobState, why string) error {
 	if !falls {
 		return nil
 	}
-	reason := "promised by " + stamp(promised) + ", and starts at " + stamp(j.Start)
-	if why != "" {
-		reason += "; " + why
+	reason := row.Because(why.Cause, "promised by "+stamp(promised)+", and starts at "+stamp(j.Start))
+	if words := why.String(); words != "" {
+		reason = reason.And(words)
 	}
 	return m.happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason}) // its new state is told of next
 }
@@ -207,12 +207,12 @@ func (m machine) enter(j *row.Job, was JobState, s *step) error {
 // heldStart is what a job is in the file while it has the room of a start that is not certain yet.
 type heldStart struct {
 	state  JobState
-	reason string
+	reason row.Reason
 }
 
 // hold gives a job the room of a plan that starts now. Its row stays as it is until begin starts it,
 // or drop takes that back.
-func (m machine) hold(j *row.Job, p *plannedFor, reason string) (heldStart, error) {
+func (m machine) hold(j *row.Job, p *plannedFor, reason row.Reason) (heldStart, error) {
 	was := heldStart{j.State, j.Reason}
 	if j.State == JobReserved { // and lifted
 		m.loaded.freed.On(j.AllNodes())
@@ -240,7 +240,7 @@ func (m machine) drop(j *row.Job, was heldStart) error {
 	if j.State, j.Reason = JobQueued, was.reason; was.state == JobQueued {
 		return nil
 	}
-	j.Reason = "jobs before it took its place"
+	j.Reason = outrun
 	return m.spoil(m.putJob(j, was.state))
 }
 
@@ -262,7 +262,7 @@ func severity(becomes JobState) int {
 
 // endsAs has whoever executes a job stop it, within the job's own grace: it keeps its nodes
 // until nothing of it is executed any more, and becomes then what is said here.
-func (m machine) endsAs(j *row.Job, becomes JobState, reason string) error {
+func (m machine) endsAs(j *row.Job, becomes JobState, reason row.Reason) error {
 	grace, err := m.attempts().grace(j)
 	if err != nil {
 		return err
@@ -273,18 +273,18 @@ func (m machine) endsAs(j *row.Job, becomes JobState, reason string) error {
 // endsWithin is endsAs with so many seconds between being told to terminate and being
 // killed. A launcher is told to stop its job, which ends by the clock then. It fails with a
 // Conflict, before anything has changed, if the job is ending with a stricter fate.
-func (m machine) endsWithin(j *row.Job, becomes JobState, reason string, grace int64) error {
+func (m machine) endsWithin(j *row.Job, becomes JobState, reason row.Reason, grace int64) error {
 	as := m.attempts()
 	a, err := as.of(j, j.CurrentAttempt())
 	if err != nil {
 		return err
 	}
 	if a.State == row.AttemptEnding && severity(becomes) < severity(a.Becomes) {
-		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it is %s, and will be %s", why(true, j.Reason), a.Becomes))
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it is %s, and will be %s", why(true, j.Reason.String()), a.Becomes))
 	}
 	a.State, a.Becomes, a.Why, a.Chunks, a.Along = row.AttemptEnding, becomes, reason, nil, nil
-	if reason == "" {
-		reason = becomes.String()
+	if reason.String() == "" {
+		reason.Text = becomes.String()
 	}
 	s := step{to: j.State, reason: reason, change: func() { j.Ending = true }}
 	err = as.put(a)

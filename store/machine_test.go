@@ -481,7 +481,7 @@ func (s *machineStory) is(id uint64, state JobState, reason string) *Job {
 	if err := s.db.View(func(tx *Tx) (err error) { j, err = tx.Job(id); return err }); err != nil {
 		s.Fatal(err)
 	}
-	if j.State != state || reason != "" && j.Reason != reason {
+	if j.State != state || reason != "" && j.Reason.String() != reason {
 		s.Errorf("job %d is %s (%s), and should be %s (%s)", id, j.State, j.Reason, state, reason)
 	}
 	return j
@@ -578,7 +578,7 @@ func TestOverdueFails(t *testing.T) {
 	})
 	s.clock.t += 3601
 	s.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
-	s.is(id, JobFailed, walltimeOver)
+	s.is(id, JobFailed, walltimeOver.Text)
 	s.is(ok, JobCancelled, "")
 	s.is(notOK, JobRunning, "")
 }

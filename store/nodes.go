@@ -165,6 +165,11 @@ func (tx *Tx) putNode(n *index.Node) (added bool, err error) {
 		if holders, err = (renaming{tx, old, n}).holders(); err != nil {
 			return false, err
 		}
+		if old.State != n.State || old.Reason != n.Reason {
+			if err := tx.Hosts().touched(number); err != nil {
+				return false, err
+			}
+		}
 		tx.loaded.past.Changes(old)
 		class = tx.nodeIndex().classOf(number)
 		ix.Remove(old, class)
@@ -236,10 +241,13 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err := tx.operates("nodes"); err != nil {
 		return err
 	}
-	return tx.setNodeState(number, state, reason)
+	if err := tx.Hosts().touched(number); err != nil {
+		return tx.spoil(err)
+	}
+	return tx.setNodeState(number, state, row.Because(row.CauseRequest, reason))
 }
 
-func (tx *Tx) setNodeState(number uint32, state index.State, reason string) error {
+func (tx *Tx) setNodeState(number uint32, state index.State, reason row.Reason) error {
 	n, err := tx.NodeByNumber(number)
 	if err != nil {
 		return err
@@ -261,7 +269,7 @@ func (tx *Tx) setNodeState(number uint32, state index.State, reason string) erro
 	}
 	tx.loaded.past.Changes(n)
 	was := n.State
-	n.State, n.Reason = state, reason
+	n.State, n.Reason = state, reason.Text
 	if state == index.Up {
 		n.Reason = ""
 	}
@@ -286,7 +294,7 @@ func (tx *Tx) setNodeState(number uint32, state index.State, reason string) erro
 	if state != index.Up && was == index.Up {
 		list, err := tx.plannedOn(number)
 		if err == nil {
-			err = tx.offNode(list, "node "+n.Name+" is "+state.String())
+			err = tx.offNode(list, row.Because(row.CauseNode, "node "+n.Name+" is "+state.String()))
 		}
 		if err != nil {
 			return tx.spoil(err)

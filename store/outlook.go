@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -58,10 +59,14 @@ const (
 
 // Prospect is how a job stands.
 type Prospect struct {
-	Wait    Wait
+	Wait    Wait   // "" for one that neither waits nor has a plan
+	Cause   Cause  // of what has become of such a one
 	Reason  string // why it is where it is, in words; "" where there is nothing to say
 	Opening        // the expected one, zero where nobody knows; without Plan for a job that has its nodes planned already
 }
+
+// Code is the word for programs: what the job waits for, or the cause of what has become of it.
+func (p Prospect) Code() string { return cmp.Or(string(p.Wait), p.Cause.String()) }
 
 // Outlook begins an outlook.
 func (tx *Tx) Outlook() (*Outlook, error) {
@@ -81,7 +86,7 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 // Prospect says how a job stands, and when it is expected to start.
 func (o *Outlook) Prospect(j *Job) (Prospect, error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Why(), Opening{Start: j.Start, End: j.End}), nil
+		return decided(j.State, j.Ending, j.Reason, Opening{Start: j.Start, End: j.End}), nil
 	}
 	o.asked = j.row()
 	return o.look(&o.asked)
@@ -91,26 +96,27 @@ func (o *Outlook) Prospect(j *Job) (Prospect, error) {
 // than Prospect.
 func (o *Outlook) Keeps(j *Job) (Prospect, error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Why(), Opening{Start: j.Start, End: j.End}), nil
+		return decided(j.State, j.Ending, j.Reason, Opening{Start: j.Start, End: j.End}), nil
 	}
 	o.asked = j.row()
 	return o.kept(&o.asked)
 }
 
 // decided is the prospect of a job that is neither held nor queued.
-func decided(state JobState, reason string, runs Opening) Prospect {
+func decided(state JobState, ending bool, because Reason, runs Opening) Prospect {
+	reason := why(ending, because.String())
 	switch state {
 	case JobReserved:
 		return Prospect{Wait: WaitsPlan, Reason: reason, Opening: runs}
 	case JobLate:
 		return Prospect{Wait: WaitsLate, Reason: reason}
 	}
-	return Prospect{Reason: reason}
+	return Prospect{Cause: because.Cause, Reason: reason}
 }
 
 func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, why(j.Ending, j.Reason), Opening{Start: instant(j.Start), End: instant(j.End)}), nil
+		return decided(j.State, j.Ending, j.Reason, Opening{Start: instant(j.Start), End: instant(j.End)}), nil
 	}
 	for _, asked := range o.jobs {
 		if p, known := asked[j.ID]; known {
@@ -157,12 +163,12 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	}
 	held := j.State == JobHeld
 	switch {
-	case w.Never != nil && held && j.Reason != "" && !markedOf(j.Reason):
-		return Prospect{Wait: WaitsNever, Reason: w.Never.Error() + "; held: " + j.Reason}, nil
+	case w.Never != nil && held && j.Reason != (row.Reason{}):
+		return Prospect{Wait: WaitsNever, Reason: w.Never.Error() + "; held: " + j.Reason.String()}, nil
 	case w.Never != nil:
 		return Prospect{Wait: WaitsNever, Reason: w.Never.Error()}, nil
 	case held:
-		return Prospect{Wait: WaitsHeld, Reason: j.Reason}, nil
+		return Prospect{Wait: WaitsHeld, Reason: j.Reason.String()}, nil
 	}
 	waitsFor, err := o.tx.waiting().ready(j)
 	switch {
@@ -193,8 +199,8 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 		}
 		return Prospect{Wait: WaitsLimit, Reason: limit}, nil
 	}
-	if j.Reason != "" { // stopped for another class, say
-		return Prospect{Wait: WaitsClass, Reason: j.Reason}, nil
+	if j.Reason != (row.Reason{}) { // stopped for another class, say
+		return Prospect{Wait: WaitsClass, Reason: j.Reason.String()}, nil
 	}
 	return Prospect{Wait: WaitsClass, Reason: "class " + class + " may start nothing more now"}, nil
 }
@@ -224,7 +230,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if p.Wait = WaitsRoom; p.Plan != nil && p.Plan.Start == o.tx.now {
 		p.Wait = WaitsTurn
 	}
-	if p.Reason = j.Reason; p.Reason != "" && !markedOf(p.Reason) {
+	if p.Reason = j.Reason.String(); p.Reason != "" {
 		return nil
 	}
 	if p.Plan != nil && p.Wait == WaitsRoom {

@@ -61,7 +61,7 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 		}
 	}
 	for _, ev := range s.events {
-		if ev.Job != 0 && !owners[row.JobOwner(ev.Job)] || ev.Job == 0 && !(ev.Event == "reservation" && gone[ev.Reason]) {
+		if ev.Job != 0 && !owners[row.JobOwner(ev.Job)] || ev.Job == 0 && !(ev.Event == "reservation" && gone[ev.Reason.String()]) {
 			out.events = append(out.events, ev)
 		}
 	}
@@ -101,7 +101,7 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		if j.State != JobLate {
 			continue
 		}
-		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 || j.Reason == "" {
+		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 || j.Reason.String() == "" {
 			t.Fatalf("job %d is late: %+v", id, j)
 		}
 		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && unix(is.Start) <= q.clock.t {

@@ -136,7 +136,7 @@ func TestRoomOfTheStopped(t *testing.T) {
 		s.is(low, JobReserved, 1)
 		if err := s.db.View(func(tx *Tx) error {
 			j, err := tx.Job(low)
-			if want := "made way for job 3 (user:ann over user:bob)"; err == nil && j.Reason != want {
+			if want := "made way for job 3 (user:ann over user:bob)"; err == nil && j.Reason.String() != want {
 				t.Errorf("%q, want %q", j.Reason, want)
 			}
 			return err

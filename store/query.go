@@ -145,7 +145,7 @@ func (tx *Tx) tables() *tables.Source {
 				}
 			}
 			p, err := ahead.look(j)
-			return tables.Prospect{Code: string(p.Wait), Reason: p.Reason, Start: unix(p.Start)}, err
+			return tables.Prospect{Code: p.Code(), Reason: p.Reason, Start: unix(p.Start)}, err
 		},
 		Starts:   func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
 		HalfLife: func() (int64, error) { d, err := tx.Usage().decay(); return d.HalfLife, err },

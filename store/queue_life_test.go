@@ -188,7 +188,7 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 			again := now[d.Job].Start != before[d.Job].Start // the cycle has queued that job again, and perhaps started it
 			return !was || !is || again
 		})
-		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason != "" || j.Never || j.Deadline != 0 {
+		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason.String() != "" || j.Never || j.Deadline != 0 {
 			continue
 		}
 		if spec.Backfill == Conservative {
@@ -298,7 +298,7 @@ func (q *queueLife) holds(t *rapid.T) {
 		if states[id] != j.State.String() {
 			q.t.Fatalf("job %d is %s, its events say %q", id, j.State, states[id])
 		}
-		if j.Queued && j.State == JobFinished && j.Reason == "it ran to the end of its walltime" && !q.told[id] && !q.over[id] {
+		if j.Queued && j.State == JobFinished && j.Reason.String() == "it ran to the end of its walltime" && !q.told[id] && !q.over[id] {
 			q.t.Fatalf("job %d has finished, and nobody was told to launch it: %+v", id, j)
 		}
 		if j.State != JobRunning {

@@ -72,7 +72,7 @@ func (m *queueModel) promisesHold(cause string) {
 			if ev.Event != "promise" {
 				return true, nil
 			}
-			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil || !strings.Contains(ev.Reason, "; ") {
+			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil || !strings.Contains(ev.Reason.String(), "; ") {
 				return false, fmt.Errorf("a promise of job %d falls (%s), for no cause", ev.Job, ev.Reason)
 			}
 			return true, nil

@@ -161,7 +161,7 @@ func holdUncertain(tx *Tx) (held []uint64, err error) {
 			return nil
 		}
 		held = append(held, j.ID)
-		return tx.machine().do(j, step{to: JobHeld, reason: ReasonRestored, leaving: neverTold})
+		return tx.machine().do(j, step{to: JobHeld, reason: row.Because(row.CauseRestored, ReasonRestored), leaving: neverTold})
 	}, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, fmt.Errorf("holding what may have run since: %w", err)

@@ -20,7 +20,7 @@ import (
 
 // displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
 // next cycle to plan; jobs placed at an instant get another start at once.
-func (tx *Tx) displace(list []*row.Job, why string) error {
+func (tx *Tx) displace(list []*row.Job, why row.Reason) error {
 	for _, j := range list {
 		if err := tx.takeOff(j, why); err != nil {
 			return err
@@ -31,12 +31,17 @@ func (tx *Tx) displace(list []*row.Job, why string) error {
 
 // takeOff takes a plan away. As a pass moves other plans, too, those of placed jobs are made
 // anew once all are taken away: placedAnew.
-func (tx *Tx) takeOff(j *row.Job, why string) error {
-	reason := "was to start at " + stamp(j.Start) + "; " + why
+func (tx *Tx) takeOff(j *row.Job, why row.Reason) error {
+	reason := wasToStart(j, why)
 	if j.Queued {
 		return tx.machine().do(j, step{to: JobQueued, reason: reason})
 	}
 	return tx.putOff(j, reason)
+}
+
+// wasToStart is the reason of a job whose plan cannot be kept.
+func wasToStart(j *row.Job, why row.Reason) row.Reason {
+	return why.Behind("was to start at " + stamp(j.Start) + "; ")
 }
 
 // placedAnew plans the placed ones of some jobs whose plans were taken away.
@@ -51,7 +56,7 @@ func (tx *Tx) placedAnew(list []*row.Job) error {
 
 // offNode takes plans off a node that cannot serve them. Jobs of the queue have their turn
 // before the commit.
-func (tx *Tx) offNode(list []*row.Job, why string) error {
+func (tx *Tx) offNode(list []*row.Job, why row.Reason) error {
 	tx.turnBeforeCommit(list)
 	return tx.displace(list, why)
 }
@@ -65,7 +70,7 @@ func (tx *Tx) turnBeforeCommit(list []*row.Job) {
 }
 
 // putOff takes a job with a plan off its nodes, to be planned anew.
-func (tx *Tx) putOff(j *row.Job, why string) error {
+func (tx *Tx) putOff(j *row.Job, why row.Reason) error {
 	j.Reason = why
 	return errors.Join(postponed.Add(tx.file, j), tx.allocations().vacate(j))
 }
@@ -83,7 +88,7 @@ func (tx *Tx) replan(late []*row.Job) error {
 		return err
 	}
 	p := newPass(tx, CycleSpec{Backfill: Conservative, Silent: true, stands: set.Backfill == Relaxed, slack: set.Slack})
-	p.late = make(map[uint64]string)
+	p.late = make(map[uint64]row.Reason)
 	known := make(map[uint64]*row.Job)
 	for _, j := range late {
 		known[j.ID], p.late[j.ID] = j, j.Reason
@@ -214,7 +219,7 @@ func (tx *Tx) outgrown(n *index.Node) error {
 		serves, err := tx.serves(n, j)
 		if err == nil && !serves {
 			off = append(off, j)
-			err = tx.takeOff(j, "node "+n.Name+" has less than it had")
+			err = tx.takeOff(j, row.Because(row.CauseNode, "node "+n.Name+" has less than it had"))
 		}
 		if err != nil {
 			return err

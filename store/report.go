@@ -150,7 +150,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 		a.State = row.AttemptClaimed
 	}
 	j.Claimed = true
-	own := r.Outcome <= OutcomeOOM
+	own, because := r.Outcome <= OutcomeOOM, r.reason()
 	if own {
 		j.Unbegun, j.Lost, j.Exit = 0, 0, r.Exit
 		if err := hosts.Executed(as.file, firstNode(j)); err != nil {
@@ -159,7 +159,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	}
 	becomes, why := a.Becomes, a.Why
 	if !marked || own {
-		a.Why = r.Why
+		a.Why = because
 	}
 	if err := as.put(a); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	case OutcomeUnbegun:
 		j.Lost = 0
 		if j.Unbegun++; j.Unbegun < maxUnbegun {
-			return as.again(j, r.Why)
+			return as.again(j, because)
 		}
 		return as.refused(j, r)
 	case OutcomeRefused:
@@ -179,7 +179,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	case OutcomeLost:
 		return as.lost(j, r)
 	case OutcomeStopped: // by nobody who has said so here
-		return as.machine().do(j, step{to: JobCancelled, reason: r.Why, leaving: exited})
+		return as.machine().do(j, step{to: JobCancelled, reason: because, leaving: exited})
 	}
 	return as.executed(j, r, step{leaving: exited})
 }
@@ -187,12 +187,12 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 // executed is what becomes of a job whose command has ended, whoever says so. Of the step is
 // said how it leaves its nodes.
 func (as attempts) executed(j *row.Job, r Result, s step) error {
-	if s.reason = r.Why; r.Outcome == OutcomeExited && r.Exit == 0 {
+	if s.reason = r.reason(); r.Outcome == OutcomeExited && r.Exit == 0 {
 		s.to = JobFinished
 		return as.machine().do(j, s)
 	}
-	if s.reason == "" {
-		s.reason = failure(r)
+	if s.reason.Text == "" {
+		s.reason.Text = failure(r)
 	}
 	s.to = JobFailed
 	grows := false
@@ -210,7 +210,7 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 			j.Retried++
 			j.Begin = as.now + seconds(wait)
 			grows = p.Ending.growsFor(r.Outcome)
-			s.to, s.reason = JobQueued, fmt.Sprintf("%s; retry %d of %d from %s on", s.reason, j.Retried, p.Ending.Retries, stamp(j.Begin))
+			s.to, s.reason = JobQueued, s.reason.And(fmt.Sprintf("retry %d of %d from %s on", j.Retried, p.Ending.Retries, stamp(j.Begin)))
 		}
 	}
 	if err := as.machine().do(j, s); err != nil || !grows || j.State != JobQueued {
@@ -219,11 +219,19 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 	return as.grow(j, &p.Ending)
 }
 
+// reason is what there is to be said of a result; nothing of a command that has succeeded.
+func (r Result) reason() Reason {
+	if r.Outcome == OutcomeExited && r.Exit == 0 && r.Why == "" {
+		return Reason{}
+	}
+	return row.Because(row.CauseOf(r.Outcome), r.Why)
+}
+
 // note writes a result into the row of its attempt.
 func (r Result) note(a *row.Attempt) {
-	a.Outcome, a.Exit, a.Why = r.Outcome, r.Exit, r.Why
-	if a.Why == "" && !(r.Outcome == OutcomeExited && r.Exit == 0) {
-		a.Why = failure(r)
+	a.Outcome, a.Exit, a.Why = r.Outcome, r.Exit, r.reason()
+	if a.Why.Text == "" && !(r.Outcome == OutcomeExited && r.Exit == 0) {
+		a.Why.Text = failure(r)
 	}
 }
 
@@ -241,7 +249,7 @@ func failure(r Result) string {
 }
 
 // again begins another attempt on the same nodes, to the same end.
-func (as attempts) again(j *row.Job, why string) error {
+func (as attempts) again(j *row.Job, why row.Reason) error {
 	if err := as.end(j, true, nil); err != nil {
 		return err
 	}
@@ -278,7 +286,7 @@ func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, why, row.AttemptClaimed, true
+	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, row.Because(row.CauseUntold, why), row.AttemptClaimed, true
 	if err := as.put(a); err != nil {
 		return false, err
 	}
@@ -294,9 +302,9 @@ func (as attempts) refused(j *row.Job, r Result) error {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {
-		return as.machine().do(j, step{to: JobFailed, reason: r.Why, leaving: exited})
+		return as.machine().do(j, step{to: JobFailed, reason: row.Because(row.CauseRefused, r.Why), leaving: exited})
 	}
-	again := step{to: JobQueued, reason: "refused: " + r.Why, leaving: exited}
+	again := step{to: JobQueued, reason: row.Because(row.CauseRefused, "refused: "+r.Why), leaving: exited}
 	if r.Blame == BlameHealth { // it takes no jobs until it was looked after
 		return as.machine().do(j, again)
 	}
@@ -342,19 +350,19 @@ func (as attempts) heldFor(j *row.Job, why string) error {
 	if err != nil {
 		return err
 	}
-	return as.machine().do(j, step{to: JobHeld, reason: fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why), leaving: exited})
+	return as.machine().do(j, step{to: JobHeld, reason: row.Because(row.CauseRefused, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why)), leaving: exited})
 }
 
 // lost is what becomes of a job of which nobody knows how its attempt has ended.
 func (as attempts) lost(j *row.Job, r Result) error {
-	s := step{to: JobQueued, reason: "lost: " + r.Why, leaving: exited}
+	s := step{to: JobQueued, reason: row.Because(row.CauseLost, "lost: "+r.Why), leaving: exited}
 	j.Unbegun = 0
 	j.Lost++
 	switch {
 	case j.NoRequeue || j.Attended:
 		s.to = JobFailed
 	case j.Lost >= maxLost && j.Queued:
-		s.to, s.reason = JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why)
+		s.to, s.reason.Text = JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why)
 	}
 	return as.machine().do(j, s)
 }

@@ -85,7 +85,7 @@ func TestRestoreHolds(t *testing.T) {
 	states := make(map[string]string)
 	if err := db.View(func(tx *Tx) error {
 		return tx.EachJob(func(j *Job) error {
-			states[names[j.ID-1]] = j.State.String() + " " + j.Reason
+			states[names[j.ID-1]] = j.State.String() + " " + j.Reason.String()
 			return nil
 		})
 	}); err != nil {

@@ -41,7 +41,7 @@ func (tx *Tx) Signal(id uint64, sig int) (a *Attempt, number int, err error) {
 		return nil, 0, row.Clash(what, fmt.Sprintf("%d signals wait to be delivered already", maxSignals))
 	}
 	is.Signals, is.Chunks, is.Along = append(is.Signals, uint8(sig)), nil, nil
-	err = errors.Join(as.put(is), tx.happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: SignalName(sig)}))
+	err = errors.Join(as.put(is), tx.happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))}))
 	return attemptOf(is), is.Sent + len(is.Signals), tx.spoil(err)
 }
 

@@ -139,7 +139,7 @@ func (tx *Tx) HoldUnsigned(id uint64, number int) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: why, leaving: exited}))
+	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: row.Because(row.CauseUnsigned, why), leaving: exited}))
 }
 
 // forExecution finds a job that the actor's processes execute.

@@ -357,7 +357,7 @@ func (s series) missed(first, last int64, why string) error {
 	if last > first {
 		what += ", and any since,"
 	}
-	return s.tx.happened(row.Event{Event: reservationEvents, Node: s.Name, New: "missed", Reason: what + " could not be made: " + why})
+	return s.tx.happened(row.Event{Event: reservationEvents, Node: s.Name, New: "missed", Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
 }
 
 // retryStandings tries windows again that standing reservations could not have, with over

@@ -102,7 +102,7 @@ func TestUnreachedUntilClaimed(t *testing.T) {
 		}
 		err := db.View(func(tx *Tx) error {
 			j, err := tx.Job(1)
-			if err == nil && j.Reason != want {
+			if err == nil && j.Reason.String() != want {
 				t.Errorf("the reason is %q, want %q", j.Reason, want)
 			}
 			return err

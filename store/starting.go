@@ -21,12 +21,12 @@ func (tx *Tx) Unreached(id uint64, attempt int, why string) error {
 	if err := RolesOf(tx).executes(j); err != nil {
 		return err
 	}
-	if !jobOf(j).Starting() || j.CurrentAttempt() != attempt || j.Reason == why {
+	if !jobOf(j).Starting() || j.CurrentAttempt() != attempt || j.Reason.Text == why {
 		return nil
 	}
 	return tx.spoil(tx.startsNone(func() error {
-		j.Reason = why
-		if err := tx.happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+		j.Reason = row.Because(row.CauseUnreached, why)
+		if err := tx.happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: j.Reason}); err != nil {
 			return err
 		}
 		return tx.putJob(j, j.State)

@@ -76,7 +76,7 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 	}
 	begins := step{to: JobQueued}
 	if s.Hold {
-		begins = step{to: JobHeld, reason: s.Reason}
+		begins = step{to: JobHeld, reason: ws.wish(s.Reason)}
 	}
 	list := make([]*row.Job, s.count())
 	if j.Payload, err = ws.payloads().carry(s.Payload, len(list)); err != nil {
@@ -133,7 +133,7 @@ func (ws waiting) mayRank(priority int64) error {
 // noted writes down what somebody is to know of a job.
 func (ws waiting) noted(j *row.Job, notes []string) error {
 	for _, note := range notes {
-		if err := ws.happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: note}); err != nil {
+		if err := ws.happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNone, note)}); err != nil {
 			return err
 		}
 	}
@@ -372,7 +372,7 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 		return nil, err
 	}
 	if j.State == JobReserved {
-		if err := ws.machine().do(j, step{to: JobQueued, reason: "it was altered"}); err != nil {
+		if err := ws.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseAltered, "it was altered")}); err != nil {
 			return nil, err
 		}
 	}

@@ -107,7 +107,7 @@ func requeueVerb() *verb {
 		Run: func(r *runner, c *cli.Context) error {
 			return r.changeJobs(c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
 				if c.Bool("hold") {
-					return tx.RequeueHeld(id, r.heldBy(c.String("reason")))
+					return tx.RequeueHeld(id, c.String("reason"))
 				}
 				return tx.Requeue(id, c.String("reason"))
 			}))

@@ -231,13 +231,13 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 			_, err = ch.Tx.GiveBack(job)
 		}
 	case fronts.Hold:
-		_, err = ch.Tx.Hold(job, "by "+ch.Host.User)
+		_, err = ch.Tx.Hold(job, "")
 	case fronts.Unhold:
 		_, err = ch.r.unhold(ch.Tx, job)
 	case fronts.Requeue:
 		_, err = ch.Tx.Requeue(job, "")
 	case fronts.RequeueHeld:
-		_, err = ch.Tx.RequeueHeld(job, "by "+ch.Host.User)
+		_, err = ch.Tx.RequeueHeld(job, "")
 	}
 	return err
 }

@@ -23,21 +23,9 @@ func holdVerb() *verb {
 		Brief:       true,
 		Example:     "placectl hold 12 '13[]'",
 		Run: func(r *runner, c *cli.Context) error {
-			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, r.heldBy(c.String("reason"))) })
+			return r.changeJobs(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, c.String("reason")) })
 		},
 	}
-}
-
-// heldBy is the reason of a hold: why, if that was said, and by whom.
-func (r *runner) heldBy(why string) string {
-	who := r.self()
-	switch {
-	case who == "":
-		return why
-	case why == "":
-		return "by " + who
-	}
-	return why + " (" + who + ")"
 }
 
 func unholdVerb() *verb {

@@ -162,7 +162,7 @@ func (r *runner) awaitTurn(c *cli.Context, job *store.Job, patience time.Duratio
 		case job.State == store.JobRunning:
 			return job, nil
 		case !job.State.Live():
-			return nil, &store.Conflict{What: "job " + nouns.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason}
+			return nil, &store.Conflict{What: "job " + nouns.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason.String()}
 		}
 		if now := r.fileStamp(); job.State == store.JobReserved && now != seen {
 			seen, named = now, job.Start

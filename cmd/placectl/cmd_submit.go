@@ -122,7 +122,9 @@ func (r *runner) printSubmitted(tx *store.Tx, jobs []*store.Job) error {
 	}
 	for i, j := range jobs {
 		shown := *j
-		shown.Reason = reason
+		if shown.Reason = (store.Reason{Text: reason}); reason != "" {
+			shown.Reason.Cause = store.CauseNever
+		}
 		jobs[i] = &shown
 	}
 	return r.either(isTable, func() error {
@@ -183,9 +185,7 @@ func (r *runner) submission(c *cli.Context, selects []string, sc *script) (s sto
 	if err != nil {
 		return s, err
 	}
-	if s.Hold = c.Bool("hold"); s.Hold {
-		s.Reason = r.heldBy("")
-	}
+	s.Hold = c.Bool("hold")
 	if err := r.each(c, &s); err != nil {
 		return s, err
 	}

@@ -102,9 +102,6 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *scri
 		sub.Name = s.Name
 	}
 	sub.User, sub.Command = ch.Host.User, s.Args
-	if sub.Hold {
-		sub.Reason = "by " + ch.Host.User
-	}
 	if s.Attended { // it runs where it was typed, with what there is there
 		sub.Attended, sub.Payload = true, nil
 		return nil

@@ -56,7 +56,7 @@ var Job = []Attribute{
 	{"nodes", Nodes, true, "folded"},
 	{"reservation", Text, false, "the one it insists on"},
 	{"reason", Prose, false, "why it is where it is, or still waits"},
-	{"reason_code", Text, false, "what it waits for, as a word: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools), turn"},
+	{"reason_code", Text, false, "what it waits for, as a word: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools), turn; of one that waits no more the cause, as in events"},
 	{"expected", Time, false, "of what waits: its planned start, or the earliest as things stand"},
 	{"wait", Duration, false, "from submit to start, or to now where it waits still"},
 	{"run", Duration, false, "from start to end, or to now while it runs"},
@@ -136,7 +136,7 @@ var Event = []Attribute{
 	{"attempt", Integer, false, "which of the job's starts it is about"},
 	{"exit", Integer, false, "the exit status of that start, if it has ended"},
 	{"reason", Prose, false, "why"},
-	{"reason_code", Text, false, "why, as a word"},
+	{"reason_code", Text, false, "why, as a word: the causes of docs/json.md"},
 	{"uid", Integer, false, "the uid of who did it; NULL: time did, or it is not known"},
 }
 

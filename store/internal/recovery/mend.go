@@ -260,7 +260,7 @@ func (s *salvage) unplaced(j *row.Job, why string) mended {
 	was := j.State
 	j.Unplace()
 	j.Claimed, j.Ending = false, false
-	if j.State, j.Reason = row.JobHeld, "salvaged: "+why; !j.Queued {
+	if j.State, j.Reason = row.JobHeld, row.Because(row.CauseSalvaged, "salvaged: "+why); !j.Queued {
 		j.State = row.JobFailed
 	}
 	s.note(row.Jobs, "job %d, which was %s, is %s: %s", j.ID, was, j.State, why)

@@ -128,7 +128,7 @@ type Attempt struct {
 	Outcome Outcome
 	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
 	Signal  int
-	Why     string
+	Why     Reason
 	Use     ResourceUse
 	Log     string // where its output lies, if not where the job wanted it
 
@@ -176,7 +176,7 @@ func attemptFields(f *Fields, a *Attempt) {
 	f.Digits("nonce", a.Nonce[:])
 	f.Text("host", &a.Host)
 	f.Text("boot", &a.Boot)
-	f.Text("why", &a.Why)
+	f.Text("why", &a.Why.Text)
 	f.Text("log", &a.Log)
 	Uint(f, "pidns", &a.PIDNS)
 	Uint(f, "pid", &a.PID)
@@ -197,12 +197,16 @@ func attemptFields(f *Fields, a *Attempt) {
 	}
 	Uints(f, "along", &a.Along)
 	signalled := len(a.Signals) > 0 || a.Sent != 0
-	if f.More(a.Devices != "" || signalled) {
+	told := a.Why.told()
+	if f.More(a.Devices != "" || signalled || told) {
 		f.Text("devices", &a.Devices)
 	}
-	if f.More(signalled) {
+	if f.More(signalled || told) {
 		Uint(f, "sent", &a.Sent)
 		Uints(f, "signals", &a.Signals)
+	}
+	if f.More(told) {
+		reasonFields(f, &a.Why)
 	}
 }
 

@@ -10,6 +10,7 @@ type Beat struct {
 	Boot       string // which start of the host it is
 	Seen       int64
 	Down       []uint32 // the nodes that were taken to be down because nobody was heard of
+	Touched    []uint32 // those of them whose state a person has set since: they do not come back by themselves
 }
 
 const (
@@ -32,6 +33,9 @@ func beatFields(f *Fields, b *Beat) {
 	f.Text("boot", &b.Boot)
 	f.At("seen", &b.Seen, Past)
 	Uints(f, "down", &b.Down)
+	if f.More(len(b.Touched) > 0) {
+		Uints(f, "touched", &b.Touched)
+	}
 	f.Must(string(b.Key()) == string(f.key))
 }
 

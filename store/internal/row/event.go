@@ -9,7 +9,7 @@ type Event struct {
 	Event  string
 	Old    string
 	New    string
-	Reason string
+	Reason Reason
 
 	// Attempt is which of the job's attempts it is about. The first one is not written
 	// down: 0 stands for it where the job ran before or after, else for none.
@@ -29,12 +29,16 @@ func eventFields(f *Fields, ev *Event) {
 	f.Text("event", &ev.Event)
 	f.Text("old", &ev.Old)
 	f.Text("new", &ev.New)
-	f.Text("reason", &ev.Reason)
-	if f.More(ev.By != nil || ev.Attempt > 1) { // most are about a job's first attempt
+	f.Text("reason", &ev.Reason.Text)
+	told := ev.Reason.told()
+	if f.More(told || ev.By != nil || ev.Attempt > 1) { // most are about a job's first attempt
 		Uint(f, "attempt", &ev.Attempt)
 	}
-	if f.More(ev.By != nil) {
+	if f.More(told || ev.By != nil) {
 		f.UID("by", &ev.By)
+	}
+	if f.More(told) {
+		reasonFields(f, &ev.Reason)
 	}
 }
 

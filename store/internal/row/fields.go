@@ -414,14 +414,21 @@ func (f *Fields) fixedBytes(v []byte) {
 	copy(v, f.take(len(v)))
 }
 
-// UID is a number that may be unknown. The caller knows whether the row has it.
+// noUID stands for none in a row where something else follows.
+const noUID = 1 << 32
+
+// UID is a number that may be unknown. The caller knows whether the row has a place for it.
 func (f *Fields) UID(name string, v **uint32) {
 	switch {
 	case f.dir == reading && f.borrow: // no index looks at it
 		f.uvar(0)
 	case f.dir == reading:
-		*v = new(uint32)
-		**v = uint32(f.uvar(0))
+		if uid := f.uvar(0); uid < noUID {
+			*v = new(uint32)
+			**v = uint32(uid)
+		}
+	case f.dir == writing && *v == nil:
+		f.uvar(noUID)
 	case f.dir == writing:
 		f.uvar(uint64(**v))
 	default:

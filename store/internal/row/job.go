@@ -58,7 +58,7 @@ type Job struct {
 	Path     placer.Path
 	Policy   string // its own or, once it has nodes, the one that it was placed by
 	Set      string // placement set, as key=value
-	Reason   string
+	Reason   Reason
 	Walltime int64 // seconds
 	Submit   int64 // Unix seconds, as Start and End
 	Start    int64

@@ -59,7 +59,7 @@ func jobHead(f *Fields, j *Job) (version byte) {
 	f.Text("path", (*string)(&j.Path))
 	f.Text("policy", &j.Policy)
 	f.Text("set", &j.Set)
-	f.Text("reason", &j.Reason)
+	f.Text("reason", &j.Reason.Text)
 	chunkFields(f, &j.Chunks)
 	if version < 2 {
 		return version
@@ -116,7 +116,7 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised
+		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised|moreReason
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
 	}
@@ -162,6 +162,9 @@ func restFields(f *Fields, j *Job) {
 	if further&morePromised != 0 {
 		f.At("promised", &j.Promised, Wish)
 		f.At("earliest", &j.Earliest, Wish)
+	}
+	if further&moreReason != 0 {
+		reasonFields(f, &j.Reason)
 	}
 	if further&moreSignature != 0 {
 		f.Blob("signature", &j.Signature)
@@ -300,6 +303,7 @@ const (
 	morePaused // nothing follows
 	moreComment
 	morePromised
+	moreReason
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -327,6 +331,7 @@ func (j *Job) tail() (parts byte, further uint64) {
 	more(moreLine, j.Line != "")
 	more(morePaused, j.Paused)
 	more(moreComment, j.Comment != "")
+	more(moreReason, j.Reason.told())
 	more(morePromised, j.Promised != 0 || j.Earliest != 0)
 	is(tailMore, further != 0)
 	return parts, further

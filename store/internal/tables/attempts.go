@@ -55,7 +55,7 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 		wordColumn("outcome", "how: exited, signal, walltime, oom, unbegun, refused, lost or stopped", words(row.OutcomeExited, row.OutcomeStopped), func(a *row.Attempt) string { return a.Outcome.String() }),
 		valueColumn("exit", "exit status, where its command has one; 128 and the signal where one ended it", query.IntegerAffinity, query.NoUnit, exitValue),
 		numberColumn("signal", "the one that ended it", func(a *row.Attempt) int64 { return int64(a.Signal) }),
-		textColumn("why", "what there is to be said of its end", func(a *row.Attempt) string { return a.Why }),
+		textColumn("why", "what there is to be said of its end", func(a *row.Attempt) string { return a.Why.String() }),
 		secondsColumn("cpu_user", "cpu time of its processes, in seconds", func(a *row.Attempt) int64 { return a.Use.CPUUser }),
 		secondsColumn("cpu_sys", "cpu time of the kernel for them", func(a *row.Attempt) int64 { return a.Use.CPUSystem }),
 		sizeColumn("max_rss", "memory of its largest process", func(a *row.Attempt) int64 { return a.Use.MaxRSS }),

@@ -39,7 +39,7 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 		wordColumn("event", "", EventWords, func(e *row.Event) string { return e.Event }),
 		textColumn("old", "", func(e *row.Event) string { return e.Old }),
 		textColumn("new", "", func(e *row.Event) string { return e.New }),
-		textColumn("reason", "", func(e *row.Event) string { return e.Reason }),
+		textColumn("reason", "", func(e *row.Event) string { return e.Reason.String() }),
 		valueColumn("uid", "", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
 			if e.By == nil {
 				return query.Value{}
@@ -52,11 +52,11 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 			return ifInt(j.Array != 0, j.Index)
 		}),
 		textColumn("reservation", "", func(e *row.Event) string {
-			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason)) // older events have the name as their reason
+			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason.Text)) // older events have the name as their reason
 		}),
 		numberColumn("attempt", "", func(e *row.Event) int64 { return int64(attemptOf(e)) }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, jobs.exit),
-		textColumn("reason_code", "", func(*row.Event) string { return "" }),
+		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseRoom), func(e *row.Event) string { return e.Reason.Cause.String() }),
 	}
 	for i := range columns {
 		columns[i].Doc = attribute.Of(attribute.Event, columns[i].Name).Doc

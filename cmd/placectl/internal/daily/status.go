@@ -147,7 +147,7 @@ func (s *Status) countOthers() {
 func (s *Status) readRunning(tx *store.Tx) error {
 	return tx.EachJob(func(j *store.Job) error {
 		switch {
-		case j.Starting() && j.Reason != "":
+		case j.Starting() && j.Reason.Cause == store.CauseUnreached:
 			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j), j.Reason)
 		case !j.End.After(s.Now):
 			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID), "job %s has been overdue since %s", jobInWords(j), stamp(j.End))
@@ -179,7 +179,7 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s", jobInWords(j), p.Reason)
 		case p.Wait == store.WaitsUser:
 			unattended[j.User]++
-		case p.Wait == store.WaitsHeld && j.Reason != "" && !strings.HasPrefix(j.Reason, "by "):
+		case p.Wait == store.WaitsHeld && j.Reason.Text != "":
 			s.warn("held", id, "placectl unhold "+id, "job %s is held: %s", jobInWords(j), j.Reason)
 		}
 		if j.State != store.JobHeld && p.Wait != store.WaitsNever {
@@ -270,8 +270,8 @@ func EventInWords(ev *store.Event) string {
 	default:
 		text = strings.TrimSpace(ev.Event + " " + ev.New)
 	}
-	if ev.Reason != "" {
-		text += ": " + never(ev.Reason)
+	if words := ev.Reason.String(); words != "" {
+		text += ": " + never(words)
 	}
 	return text
 }

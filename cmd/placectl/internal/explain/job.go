@@ -184,7 +184,7 @@ func (p *page) jobObject() any {
 	if p.ex.Job == nil {
 		return nil
 	}
-	reason := p.ex.Job.Reason
+	reason := p.ex.Job.Reason.String()
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Reason
 	}

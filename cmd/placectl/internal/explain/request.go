@@ -94,7 +94,7 @@ func (p *page) verdictFields(f *output.Record) error {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
 	if j := p.ex.Job; j != nil {
-		verdict, why, start, end = jobVerdict(&p.ex), output.OrNil(j.Reason), output.OrNil(j.Start), output.OrNil(j.End)
+		verdict, why, start, end = jobVerdict(&p.ex), output.OrNil(j.Reason.String()), output.OrNil(j.Start), output.OrNil(j.End)
 		path, pathWhy, policy, set = string(j.Path), output.OrNil(p.ex.Why), output.OrNil(j.Policy), output.OrNil(j.Set)
 		numbers = j.NodeNumbers()
 	}

@@ -47,6 +47,7 @@ type Line struct {
 	Node    string    `json:"node,omitempty"`
 	Mail    *Mail     `json:"mail,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
+	Code    string    `json:"reason_code,omitempty"`
 }
 
 // Mail is whom an event is mailed to, where the job wants that.
@@ -57,7 +58,7 @@ type Mail struct {
 
 func line(ev *store.HookEvent) Line {
 	l := Line{ID: ev.ID, Event: ev.Event.Event, Time: ev.Time.UTC(), Job: ev.Job, Attempt: ev.Attempt, User: ev.User,
-		Old: ev.Old, New: ev.New, Outcome: ev.Outcome.String(), Node: ev.Node, Reason: ev.Reason}
+		Old: ev.Old, New: ev.New, Outcome: ev.Outcome.String(), Node: ev.Node, Reason: ev.Reason.String(), Code: ev.Reason.Cause.String()}
 	if ev.Mail != "" {
 		l.Mail = &Mail{ev.Mail, ev.MailTo}
 	}

@@ -63,13 +63,13 @@ var eventFields = func() output.Fields[*eventView] {
 		{Name: "event", Value: func(e *eventView) any { return e.Event.Event }},
 		{Name: "old", Value: func(e *eventView) any { return output.OrNil(e.Old) }},
 		{Name: "new", Value: func(e *eventView) any { return output.OrNil(e.New) }},
-		{Name: "reason", Value: func(e *eventView) any { return output.OrNil(e.Reason) }},
+		{Name: "reason", Value: func(e *eventView) any { return output.OrNil(e.Reason.String()) }},
 		{Name: "array", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.jobs.of(e.Job).Array) }},
 		{Name: "index", Detail: true, Value: func(e *eventView) any { return arrayIndex(e.jobs.of(e.Job)) }},
 		{Name: "reservation", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Reservation) }},
 		{Name: "attempt", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Attempt) }},
 		{Name: "exit", Detail: true, Value: (*eventView).exit},
-		{Name: "reason_code", Detail: true, Value: func(e *eventView) any { return nil }},
+		{Name: "reason_code", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Reason.Cause.String()) }},
 	}
 	for i := range fields {
 		f := &fields[i]

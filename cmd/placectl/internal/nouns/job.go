@@ -164,7 +164,7 @@ func (j *jobView) notes() []string {
 	if err == nil {
 		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
 			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array && j.Array != 0) {
-				out = append(out, e.Reason)
+				out = append(out, e.Reason.String())
 			}
 			return !e.Time.After(j.Submit), nil
 		})

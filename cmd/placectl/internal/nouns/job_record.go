@@ -102,13 +102,14 @@ func (j *jobView) slowdown() any {
 	return max(j.End.Sub(submit), time.Second).Seconds() / max(j.End.Sub(j.Start), time.Second).Seconds()
 }
 
-// reasonCode is the word beside the reason: what a job waits for before all else.
+// reasonCode is the word beside the reason: what a job waits for before all else, or the cause
+// of what has become of it.
 func (j *jobView) reasonCode() string {
 	switch {
 	case j.look != nil:
-		return string(j.outlook().Wait)
-	case !j.State.Live():
-		return ""
+		return j.outlook().Code()
+	case j.State == store.JobRunning || !j.State.Live():
+		return j.Reason.Cause.String()
 	case j.Never:
 		return string(store.WaitsNever)
 	case j.State == store.JobHeld:
