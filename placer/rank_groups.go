@@ -25,8 +25,8 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 		if groups, known := s.speeds(); known {
 			return s.bySpeed(cands, groups)
 		}
-	case s.policy == Local:
-		return s.byList(cands)
+	case s.policy == Local: // its program reads all candidates: that takes longer than scoring them
+		return nil
 	case s.policy == LastAvailable:
 		return s.byNextStart(cands)
 	case s.policy == Priority:
@@ -138,28 +138,6 @@ func (s *seeker) bySpeed(cands [][]index.Candidate, groups []speedGroup) ordered
 					return
 				}
 			}
-		}
-	}
-}
-
-// byList is the site's own order: the nodes that it names one by one, then the others.
-func (s *seeker) byList(cands [][]index.Candidate) ordered {
-	return func(kind int) iter.Seq[*spot] {
-		return func(yield func(*spot) bool) {
-			named, sets := roaring.New(), s.nodeSets(kind, cands[kind])
-			for _, node := range s.Ranking {
-				if !named.CheckedAdd(node) {
-					continue
-				}
-				i := slices.IndexFunc(sets, func(c nodeSet) bool { return c.nodes.Contains(node) })
-				if i < 0 {
-					continue
-				}
-				if sp := s.spotAt(node, sets[i].bucket, sets[i].class); sp != nil && !yield(sp) {
-					return
-				}
-			}
-			s.spotsAmong(kind, cands[kind], roaring.Flip(named, 0, uint64(s.Index.Limits().Nodes)), yield)
 		}
 	}
 }
