@@ -24,7 +24,7 @@ func shellVerb() *verb {
 		Usage:    "ask in SQL, one question after the other",
 		May:      store.Anybody,
 		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
-			"arrows bring back what was asked before, with ⏎ for its ends of lines, and Ctrl-R finds one with the words of the\n" +
+			"arrows bring back what was asked before, with a mark at its ends of lines, and Ctrl-R finds one with the words of the\n" +
 			"line. Ctrl-C ends a statement that takes too long. Commands begin with a point: .help lists them. Answers that\n" +
 			"are higher than the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: each\n" +
 			"sees the database as it is then.\n" +

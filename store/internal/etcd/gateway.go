@@ -113,7 +113,7 @@ var errCopies = errors.New("a copy may be under way")
 // something was. An error that is errCopies, too, comes with an answer: of one of several
 // copies, the others of which may be carried out yet.
 func (g *gateway) call(ctx context.Context, path string, in, out any) error {
-	body, err := encode(in)
+	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ const anyMember = -1
 // readFrom carries out a transaction that reads at one member, and nowhere else. There
 // is no answer where it fails.
 func (g *gateway) readFrom(ctx context.Context, member int, t transaction, out *transactionAnswer) error {
-	body, err := encode(t)
+	body, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}

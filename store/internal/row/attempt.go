@@ -232,12 +232,8 @@ func splitAttemptKey(key []byte) (job uint64, number int, ok bool) {
 	return binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:])), true
 }
 
-// ClaimedKey is the key in the table Claimed of an attempt that is executed on a host, or
-// with 0 of a job whose start somebody waits for there.
-func ClaimedKey(host string, job uint64, number int) []byte {
-	return appendClaimed(nil, host, job, number)
-}
-
+// appendClaimed appends the key in the table Claimed of an attempt that is executed on a host, or
+// with 0 of a job whose start is waited for there.
 func appendClaimed(b []byte, host string, job uint64, number int) []byte {
 	return binary.BigEndian.AppendUint32(append64(append(append(b, host...), 0), job), uint32(number))
 }

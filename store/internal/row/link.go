@@ -32,10 +32,7 @@ func DecodeNumber32(t Table, key, payload []byte) (uint32, error) {
 	return binary.BigEndian.Uint32(payload[1:]), nil
 }
 
-// EncodeNumber64 is the row of an idempotency key, which leads to a job.
-func EncodeNumber64(n uint64) []byte { return append([]byte{linkVersion}, Key64(n)...) }
-
-// DecodeNumber64 reads it; ok is false where it leads nowhere.
+// DecodeNumber64 reads the row of an idempotency key, which leads to a job; ok is false where it leads nowhere.
 func DecodeNumber64(payload []byte) (n uint64, ok bool) {
 	if len(payload) != 9 {
 		return 0, false

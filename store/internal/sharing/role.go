@@ -43,12 +43,6 @@ func RemoveRole(rows *file.Recorder, user string) error {
 	return rows.Remove(row.Roles, []byte(user))
 }
 
-// IsOperator reports whether a user has the role of operators.
-func IsOperator(rows *file.Recorder, user string) (bool, error) {
-	payload, err := rows.Get(row.Roles, []byte(user))
-	return payload != nil && row.DecodeText(payload) == Operator, err
-}
-
 // Allowed says what of a request's queue, class or account is not for its user, "" where all
 // of it is. queue is who may ask for the queue, where anybody may not. What an account says
 // holds for those below it that say nothing.
