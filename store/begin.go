@@ -66,7 +66,11 @@ func (p *passage) job(c change) error {
 	if err := p.beginOn(j.AllNodes()); err != nil {
 		return err
 	}
-	return tx.machine().do(j, step{to: JobRunning, reason: j.Reason, begins: true})
+	around, err := tx.waiting().passesOther(j)
+	if err != nil {
+		return err
+	}
+	return tx.machine().do(j, step{to: JobRunning, reason: j.Reason, begins: true, around: around})
 }
 
 // putOff takes a planned job that cannot begin off its nodes.

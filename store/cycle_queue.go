@@ -29,7 +29,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	if plan.Start > p.tx.now {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
-	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}, promise: promiseOf(c), breaks: breaks}
+	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}, promise: promiseOf(c), breaks: breaks, around: c.Around}
 	if err := p.tx.machine().do(j, s); err != nil {
 		return err
 	}
@@ -69,6 +69,7 @@ func (p *pass) Hold(c *cycle.Job, a *placer.Ask, plan *placer.Plan) (err error) 
 	if p.held[j.ID], err = p.tx.machine().hold(j, &plannedFor{*a, plan}, p.late[j.ID]); err != nil {
 		return err
 	}
+	j.Backfilled = c.Around
 	return p.took(j, 1)
 }
 

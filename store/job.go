@@ -149,6 +149,8 @@ type Job struct {
 	Comment string // a word of its user
 	Paused  bool   // its processes have been sent STOP and not CONT since
 
+	Backfilled bool // it started before a job that stood higher and waited
+
 	Promised time.Time // the latest start that relaxed backfilling has promised it, zero for none
 	Earliest time.Time // the earliest start that it had then, by walltimes asked for
 }
@@ -228,7 +230,7 @@ func jobOf(j *row.Job) *Job {
 		Devices:   converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: lasting(j.Idle), IdleSince: instant(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
 		Promised: instant(j.Promised), Earliest: instant(j.Earliest),
 	}
 }
@@ -249,7 +251,7 @@ func (j *Job) row() row.Job {
 		Devices:   converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: seconds(j.Idle), IdleSince: unix(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Comment: j.Comment,
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
 		Promised: unix(j.Promised), Earliest: unix(j.Earliest),
 	}
 }

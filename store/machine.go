@@ -62,12 +62,13 @@ type step struct {
 	lifted  bool               // it is off its nodes already, for a plan to be made anew
 	change  func()             // changes what it asks for, or until when, while it is off its nodes
 
-	breaks  row.Reason        // why a promise falls that it had, where that is not the reason
+	breaks  row.Reason    // why a promise falls that it had, where that is not the reason
 	promise *startPromise // the start that it is promised from now on; nil for none but the one that it has
 
 	plan   *plannedFor // nodes that were found for it
 	keeps  []span      // the nodes that it has, for other instants
 	begins bool        // its time has come on the nodes that it has
+	around bool        // it starts before a job that stands higher and waits
 }
 
 // startPromise is the latest start that relaxed backfilling has promised a job, and the earliest that
@@ -105,6 +106,9 @@ func (m machine) do(j *row.Job, s step) error {
 	}
 	before := j.Reason
 	j.State, j.Reason = s.to, s.reason
+	if from != runs || to != runs && to != over {
+		j.Backfilled = s.around && to == runs
+	}
 	if to == over {
 		if j.End = s.end; j.End == 0 {
 			j.End = m.Tx.instant()
@@ -237,6 +241,7 @@ func (m machine) drop(j *row.Job, was heldStart) error {
 	m.loaded.freed.On(j.AllNodes())
 	j.Unplace()
 	j.Attempt--
+	j.Backfilled = false
 	if j.State, j.Reason = JobQueued, was.reason; was.state == JobQueued {
 		return nil
 	}

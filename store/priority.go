@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -76,6 +77,49 @@ func (ws waiting) kept() (line []*row.Job, err error) {
 		return true, err
 	})
 	return line, err
+}
+
+// passesOther reports whether a planned job that begins now leaves one waiting that stands higher
+// in the order of job_priority, and might start as far as the job itself is concerned.
+func (ws waiting) passesOther(j *row.Job) (passes bool, err error) {
+	if !j.Queued {
+		return false, nil
+	}
+	look := func(o *row.Job) (more bool, err error) {
+		if o.ID == j.ID {
+			return false, nil
+		}
+		if o.State != JobQueued && o.State != JobReserved || o.Never || o.Begin > ws.now {
+			return true, nil
+		}
+		waitsFor, err := ws.ready(o)
+		if errors.Is(err, errUnmet) {
+			return true, nil
+		}
+		passes = waitsFor == "" && err == nil
+		return !passes, err
+	}
+	set, err := ws.settings()
+	if err != nil {
+		return false, err
+	}
+	if set.JobPriority == "" {
+		err = ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+			o, err := ws.byKey(key)
+			if err != nil {
+				return false, err
+			}
+			return look(o)
+		})
+		return passes, err
+	}
+	line, err := ws.line()
+	for i := 0; i < len(line) && err == nil; i++ {
+		if more, failed := look(line[i]); !more || failed != nil {
+			return passes, failed
+		}
+	}
+	return passes, err
 }
 
 // line are the jobs that wait, in the order of job_priority.

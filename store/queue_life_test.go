@@ -175,6 +175,15 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 		if was.State == JobQueued && (last == nil || precedes(last, j)) {
 			last = j
 		}
+		higher := func(o *row.Job) bool { return o.Queued && precedes(o, j) && o.Begin <= q.clock.t }
+		passes, passesPlan := false, false
+		for _, o := range now {
+			passes = passes || higher(o) && (o.State == JobQueued || o.State == JobReserved)
+			passesPlan = passesPlan || higher(o) && o.State == JobReserved
+		}
+		if j.Backfilled && !passes || !j.Backfilled && passesPlan && was.State == JobQueued && spec.Backfill == EASY {
+			q.t.Fatalf("job %d has started before one that stands higher and waits: %v, it says %v", id, passes, j.Backfilled)
+		}
 		for _, d := range j.After {
 			if met, err := met(d, now[d.Job]); !met || err != nil {
 				q.t.Fatalf("job %d has started before %s was met", id, d)

@@ -87,6 +87,7 @@ var Job = []Attribute{
 	{"cpu_time", Duration, false, "cpu time of all its starts together, in seconds"},
 	{"max_rss", Size, false, "memory of the largest of them"},
 	{"mem_peak", Size, false, "memory of all of them together, where somebody counted"},
+	{"backfilled", Truth, true, "it started before a job that stood higher and waited"},
 	{"paused", Truth, true, "its processes were sent STOP, and not CONT since"},
 	{"retry_of", Number, false, "the job that it does once more"},
 	{"line", Text, false, "the line of submit --each that it is for"},

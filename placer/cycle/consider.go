@@ -26,6 +26,9 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	}
 	early := j.Begin > p.now
 	mayStart := !early && allowed
+	if mayStart && !j.Placed {
+		p.turn = j
+	}
 	if j.Planned && !early && !j.Placed && p.spec.Preempter != nil && !p.served[j.ID] {
 		if done, blocked, err := p.makeWay(j, k); done || err != nil {
 			return blocked, err
@@ -116,6 +119,7 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 // take carries a plan out.
 func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 	p.taken++
+	j.Around = plan.Start == p.now && !j.Placed && p.waits != nil && p.waits.place().before(j.place())
 	take := p.host.Take
 	if plan.Start == p.now && p.spec.Preempter != nil && !p.served[j.ID] && p.rounds <= mostRounds {
 		if yields, err := p.spec.Preempter.Yields(j); err != nil {
@@ -216,6 +220,7 @@ func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 // never tells of a job that can never run. One that has a plan keeps it where it can be put
 // back.
 func (p *Pass) never(j *Job, why error) error {
+	p.turn = nil
 	if j.Planned {
 		if err := p.giveUp(j); err != nil || j.Planned {
 			return err

@@ -26,6 +26,7 @@ type Job struct {
 	Lifts    []bool // of each other class, whether its plans are lifted for this job; nil: those of all are
 	kind     *kind  // as pass has found it
 	pass     *Pass
+	Around   bool // it starts before a job that stands higher and waits
 	Beyond   bool // it would go beyond a soft limit: it has its turn after all others
 
 	// Alike is how many jobs are directly behind it in the queue, not listed, that this pass would

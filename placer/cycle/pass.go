@@ -25,6 +25,8 @@ type Pass struct {
 	clearing  []*Job                   // jobs whose plans were lifted for it
 	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
+	turn      *Job                     // the one whose turn it is, where it may start now
+	waits     *Job                     // of those that might have started now, and did not, the highest
 	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
 	held      []*Job                   // jobs that start, unless one that they make way for wants their nodes
 	rounds    int                      // how often the queue was gone through
@@ -93,7 +95,7 @@ const mostRounds = 1000
 func (p *Pass) begin(queue []*Job) {
 	p.rounds++
 	p.queue, p.planned, p.last, p.unreached, p.reordered, p.anew = queue, 0, nil, nil, false, false
-	p.bounds = nil
+	p.bounds, p.waits = nil, nil
 	clear(p.keeps)
 	clear(p.claimed)
 	clear(p.standing)
@@ -139,6 +141,7 @@ func (p *Pass) run() (blocked bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("job %d: %w", j.ID, err)
 		}
+		p.left()
 		if len(p.clearing) > 0 && p.inVain(j) {
 			if err := p.uncleared(); err != nil {
 				return false, err
@@ -165,6 +168,18 @@ func (p *Pass) run() (blocked bool, err error) {
 		}
 	}
 	return false, p.considerLast()
+}
+
+// left notes that the job whose turn it was is left waiting, unless it has started.
+func (p *Pass) left() {
+	j := p.turn
+	p.turn = nil
+	if j == nil || j.Start == p.now && !j.Planned {
+		return
+	}
+	if p.waits == nil || j.place().before(p.waits.place()) {
+		p.waits = j
+	}
 }
 
 // reorder puts the jobs behind the last that is planned in the order in which they have their

@@ -121,6 +121,8 @@ type Job struct {
 	Comment string // a word of its user, "" for none
 	Paused  bool   // its processes have been sent STOP and not CONT since
 
+	Backfilled bool // it started before a job that stood higher and waited
+
 	Promised int64 // the latest start that relaxed backfilling has promised it, 0 for none
 	Earliest int64 // the earliest start that it had then, by walltimes asked for
 }

@@ -119,6 +119,7 @@ func restFields(f *Fields, j *Job) {
 		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised|moreReason
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
+		f.fact("backfilled", &j.Backfilled)
 	}
 	if parts&tailFailures != 0 {
 		Uint(f, "retried", &j.Retried)
@@ -151,7 +152,7 @@ func restFields(f *Fields, j *Job) {
 		further = f.uvar(further)
 	}
 	if f.dir == reading {
-		j.Paused = further&morePaused != 0
+		j.Paused, j.Backfilled = further&morePaused != 0, further&moreBackfilled != 0
 	}
 	if further&moreUID != 0 {
 		f.UID("uid", &j.UID)
@@ -304,6 +305,7 @@ const (
 	moreComment
 	morePromised
 	moreReason
+	moreBackfilled // nothing follows
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -330,6 +332,7 @@ func (j *Job) tail() (parts byte, further uint64) {
 	more(moreRetryOf, j.RetryOf != 0)
 	more(moreLine, j.Line != "")
 	more(morePaused, j.Paused)
+	more(moreBackfilled, j.Backfilled)
 	more(moreComment, j.Comment != "")
 	more(moreReason, j.Reason.told())
 	more(morePromised, j.Promised != 0 || j.Earliest != 0)

@@ -82,6 +82,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		secondsColumn("cpu_time", "", func(r *jobCursor) int64 { return r.took().cpu }),
 		sizeColumn("max_rss", "", func(r *jobCursor) int64 { return r.took().last.MaxRSS }),
 		sizeColumn("mem_peak", "", func(r *jobCursor) int64 { return r.took().mem }),
+		boolColumn("backfilled", "", func(r *jobCursor) bool { return r.job().Backfilled }),
 		boolColumn("paused", "", func(r *jobCursor) bool { return r.job().Paused }),
 		numberColumn("retry_of", "", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
 		text("line", func(j *row.Job) string { return j.Line }),

@@ -114,7 +114,7 @@ func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 }
 
 // pastRecord has the attributes that programs get of jobs that have ended.
-const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak exit attempt nodes reason reason_code array index"
+const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak exit attempt nodes reason reason_code array index backfilled"
 
 // PrintHistory prints the jobs that ended last: a line each for people, else records of jobs.
 func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int, brief bool) error {

@@ -111,6 +111,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "grace", Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
 	{Name: "mail", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Mail) }},
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
+	{Name: "backfilled", Flag: true, Value: func(j *jobView) any { return j.Backfilled }},
 	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
 	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
 	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
