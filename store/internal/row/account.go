@@ -36,7 +36,5 @@ func EncodeAccount(a *Account) []byte { return encode(accountFields, a) }
 
 // DecodeAccount reads it.
 func DecodeAccount(key, payload []byte) (*Account, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Account)
-	accountFields(&f, v)
-	return v, f.done(Accounts)
+	return decode(Accounts, accountFields, key, payload)
 }

@@ -69,16 +69,12 @@ func EncodeAnswer(a *Answer) []byte { return encode(answerFields, a) }
 
 // DecodeAnswer reads it, but for the text.
 func DecodeAnswer(key, payload []byte) (*Answer, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Answer)
-	answerHead(&f, v)
-	return v, f.done(Answers)
+	return decode(Answers, answerHead, key, payload)
 }
 
 // DecodeAnswerText reads all of it.
 func DecodeAnswerText(key, payload []byte) (*Answer, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Answer)
-	answerFields(&f, v)
-	return v, f.done(Answers)
+	return decode(Answers, answerFields, key, payload)
 }
 
 // maxAnswer bounds what a row that says something else may take of memory.

@@ -72,9 +72,7 @@ func EncodeBatch(b *Batch) []byte { return encode(batchFields, b) }
 
 // DecodeBatch reads it.
 func DecodeBatch(key, payload []byte) (*Batch, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Batch)
-	batchFields(&f, v)
-	return v, f.done(Batches)
+	return decode(Batches, batchFields, key, payload)
 }
 
 func batchFilesFields(f *Fields, files *[]BatchFile) {

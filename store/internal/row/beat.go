@@ -44,9 +44,7 @@ func EncodeBeat(b *Beat) []byte { return encode(beatFields, b) }
 
 // DecodeBeat reads it.
 func DecodeBeat(key, payload []byte) (*Beat, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Beat)
-	beatFields(&f, v)
-	return v, f.done(Meta)
+	return decode(Meta, beatFields, key, payload)
 }
 
 // Beats adds what a row of the table Meta says, if it is a beat.

@@ -145,9 +145,7 @@ func EncodePayload(p *Payload) []byte { return encode(payloadFields, p) }
 
 // DecodePayload reads it.
 func DecodePayload(key, payload []byte) (*Payload, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Payload)
-	payloadFields(&f, v)
-	return v, f.done(Payloads)
+	return decode(Payloads, payloadFields, key, payload)
 }
 
 // HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a

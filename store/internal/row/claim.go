@@ -46,7 +46,5 @@ func EncodeClaim(c *Claim) []byte { return encode(claimFields, c) }
 
 // DecodeClaim reads it.
 func DecodeClaim(key, payload []byte) (*Claim, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Claim)
-	claimFields(&f, v)
-	return v, f.done(Claims)
+	return decode(Claims, claimFields, key, payload)
 }

@@ -66,9 +66,7 @@ func EncodeCounter(c *Counter) []byte { return encode(counterFields, c) }
 
 // DecodeCounter reads it.
 func DecodeCounter(key, payload []byte) (*Counter, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Counter)
-	counterFields(&f, v)
-	return v, f.done(Counters)
+	return decode(Counters, counterFields, key, payload)
 }
 
 // HoldingKey is the key of what an owner holds of a counter.

@@ -116,7 +116,5 @@ func EncodeDecayed(x *Decayed) []byte { return encode(decayedFields, x) }
 
 // DecodeDecayed reads it.
 func DecodeDecayed(key, payload []byte) (*Decayed, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Decayed)
-	decayedFields(&f, v)
-	return v, f.done(Decays)
+	return decode(Decays, decayedFields, key, payload)
 }

@@ -53,7 +53,5 @@ func EncodeFreed(x *Freed) []byte { return encode(freedFields, x) }
 
 // DecodeFreed reads it.
 func DecodeFreed(payload []byte) (*Freed, error) {
-	f, v := Fields{dir: reading, b: payload, key: KeyFreed}, new(Freed)
-	freedFields(&f, v)
-	return v, f.done(Invalidations)
+	return decode(Invalidations, freedFields, KeyFreed, payload)
 }

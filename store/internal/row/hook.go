@@ -24,7 +24,5 @@ func EncodeHook(h *Hook) []byte { return encode(hookFields, h) }
 
 // DecodeHook reads it.
 func DecodeHook(payload []byte) (*Hook, error) {
-	f, v := Fields{dir: reading, b: payload, key: KeyHook}, new(Hook)
-	hookFields(&f, v)
-	return v, f.done(Meta)
+	return decode(Meta, hookFields, KeyHook, payload)
 }

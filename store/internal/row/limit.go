@@ -60,9 +60,7 @@ func EncodeLimit(r *limits.Rule) []byte { return encode(limitFields, r) }
 
 // DecodeLimit reads it.
 func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(limits.Rule)
-	limitFields(&f, v)
-	return v, f.done(Limits)
+	return decode(Limits, limitFields, key, payload)
 }
 
 // EncodeLimitSum is the row of how much a rule counts for somebody.

@@ -86,9 +86,7 @@ func EncodeNodePast(p *NodePast) []byte { return encode(nodePastFields, p) }
 
 // DecodeNodePast reads it.
 func DecodeNodePast(key, payload []byte) (*NodePast, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(NodePast)
-	nodePastFields(&f, v)
-	return v, f.done(NodePasts)
+	return decode(NodePasts, nodePastFields, key, payload)
 }
 
 func writeRuns(f *Fields, list []uint32) {

@@ -15,9 +15,7 @@ func EncodeNumber(n int64) []byte { return encode(numberFields, &n) }
 
 // DecodeNumber reads it.
 func DecodeNumber(key, payload []byte) (*int64, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(int64)
-	numberFields(&f, v)
-	return v, f.done(Numbers)
+	return decode(Numbers, numberFields, key, payload)
 }
 
 // Stamp is how messages write an instant, in Unix seconds.

@@ -31,7 +31,5 @@ func EncodePostponed(p *Postponed) []byte { return encode(postponedFields, p) }
 
 // DecodePostponed reads it.
 func DecodePostponed(payload []byte) (*Postponed, error) {
-	f, v := Fields{dir: reading, b: payload, key: KeyPostponed}, new(Postponed)
-	postponedFields(&f, v)
-	return v, f.done(Meta)
+	return decode(Meta, postponedFields, KeyPostponed, payload)
 }

@@ -44,7 +44,5 @@ func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
 
 // DecodePreempt reads it.
 func DecodePreempt(key, payload []byte) (*preempt.Rule, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(preempt.Rule)
-	preemptFields(&f, v)
-	return v, f.done(Preempts)
+	return decode(Preempts, preemptFields, key, payload)
 }

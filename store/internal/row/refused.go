@@ -40,7 +40,5 @@ func EncodeRefused(r *Refused) []byte { return encode(refusedFields, r) }
 
 // DecodeRefused reads it.
 func DecodeRefused(key, payload []byte) (*Refused, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Refused)
-	refusedFields(&f, v)
-	return v, f.done(Meta)
+	return decode(Meta, refusedFields, key, payload)
 }

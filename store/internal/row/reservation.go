@@ -105,7 +105,5 @@ func EncodeReservation(r *Reservation) []byte { return encode(reservationFields,
 
 // DecodeReservation reads it.
 func DecodeReservation(key, payload []byte) (*Reservation, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Reservation)
-	reservationFields(&f, v)
-	return v, f.done(Reservations)
+	return decode(Reservations, reservationFields, key, payload)
 }

@@ -47,9 +47,7 @@ func EncodeShareSettings(s *fairshare.Settings) []byte { return encode(shareSett
 
 // DecodeShareSettings reads it.
 func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
-	f, v := Fields{dir: reading, b: payload, key: KeyShareSettings}, new(fairshare.Settings)
-	shareSettingsFields(&f, v)
-	return v, f.done(Shares)
+	return decode(Shares, shareSettingsFields, KeyShareSettings, payload)
 }
 
 func shareTimerFields(f *Fields, t *fairshare.Timer) {

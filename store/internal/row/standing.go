@@ -73,7 +73,5 @@ func EncodeStanding(s *Standing) []byte { return encode(standingFields, s) }
 
 // DecodeStanding reads it.
 func DecodeStanding(key, payload []byte) (*Standing, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Standing)
-	standingFields(&f, v)
-	return v, f.done(Standings)
+	return decode(Standings, standingFields, key, payload)
 }

@@ -77,9 +77,7 @@ func EncodeTally(t *Tally) []byte { return encode(tallyFields, t) }
 
 // DecodeTally reads it.
 func DecodeTally(key, payload []byte) (*Tally, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Tally)
-	tallyFields(&f, v)
-	return v, f.done(Tallies)
+	return decode(Tallies, tallyFields, key, payload)
 }
 
 func lastCycleFields(f *Fields, c *LastCycle) {
@@ -93,9 +91,7 @@ func EncodeLastCycle(c *LastCycle) []byte { return encode(lastCycleFields, c) }
 
 // DecodeLastCycle reads it.
 func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(LastCycle)
-	lastCycleFields(&f, v)
-	return v, f.done(Tallies)
+	return decode(Tallies, lastCycleFields, key, payload)
 }
 
 // JobCountKey is the key under which the jobs of a queue that are in a state are counted.

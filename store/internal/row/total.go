@@ -145,7 +145,5 @@ func EncodeTotal(t *Total) []byte { return encode(totalFields, t) }
 
 // DecodeTotal reads it.
 func DecodeTotal(key, payload []byte) (*Total, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(Total)
-	totalFields(&f, v)
-	return v, f.done(Totals)
+	return decode(Totals, totalFields, key, payload)
 }

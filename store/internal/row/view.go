@@ -19,7 +19,5 @@ func EncodeView(v *View) []byte { return encode(viewFields, v) }
 
 // DecodeView reads it.
 func DecodeView(key, payload []byte) (*View, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(View)
-	viewFields(&f, v)
-	return v, f.done(Views)
+	return decode(Views, viewFields, key, payload)
 }
