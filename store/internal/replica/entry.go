@@ -144,7 +144,7 @@ func DecodeHead(b []byte) (*Head, error) {
 	return h, err
 }
 
-func decodeHead(b []byte) (*Head, *reader, error) {
+func decodeHead(b []byte) (*Head, *row.Reader, error) {
 	if len(b) < 5 {
 		return nil, nil, errEntry
 	}
@@ -152,18 +152,18 @@ func decodeHead(b []byte) (*Head, *reader, error) {
 	if row.Checksum(body) != sum {
 		return nil, nil, errEntry
 	}
-	r := &reader{b: body}
-	if v := r.byte(); v != entryVersion {
+	r := &row.Reader{B: body}
+	if v := r.Byte(); v != entryVersion {
 		return nil, nil, fmt.Errorf("%w: an entry of the log has version %d", file.ErrNewer, v)
 	}
-	h := &Head{Position: r.uint()}
-	copy(h.Log[:], r.take(len(h.Log)))
-	copy(h.Before[:], r.take(len(h.Before)))
-	copy(h.ID[:], r.take(len(h.ID)))
-	h.Format = uint32(r.uint())
-	h.Version, h.Host, h.User, h.Verb = string(r.bytes()), string(r.bytes()), string(r.bytes()), string(r.bytes())
-	h.Now = r.int()
-	if r.bad {
+	h := &Head{Position: r.Uint()}
+	copy(h.Log[:], r.Take(len(h.Log)))
+	copy(h.Before[:], r.Take(len(h.Before)))
+	copy(h.ID[:], r.Take(len(h.ID)))
+	h.Format = uint32(r.Uint())
+	h.Version, h.Host, h.User, h.Verb = string(r.Bytes()), string(r.Bytes()), string(r.Bytes()), string(r.Bytes())
+	h.Now = r.Int()
+	if r.Bad {
 		return nil, nil, errEntry
 	}
 	if h.Format > row.Format {
@@ -184,94 +184,39 @@ func decodeEntry(b []byte) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch r.byte() {
+	switch r.Byte() {
 	case packedNot:
 	case packedDeflate:
-		size := r.uint()
-		if r.bad || size > entryMost {
+		size := r.Uint()
+		if r.Bad || size > entryMost {
 			return nil, errEntry
 		}
-		changes, err := inflate(r.b, nil, int(size))
+		changes, err := inflate(r.B, nil, int(size))
 		if err != nil || uint64(len(changes)) != size {
 			return nil, errEntry
 		}
-		r = &reader{b: changes}
+		r = &row.Reader{B: changes}
 	default:
 		return nil, errEntry
 	}
 	e := &Entry{Head: *h}
-	for n := r.count(); n > 0 && !r.bad; n-- {
-		t := tableChange{name: string(r.bytes()), cleared: r.byte() == 1}
-		for n := r.count(); n > 0 && !r.bad; n-- {
-			o := op{kind: r.byte(), key: r.bytes()}
+	for n := r.Count(); n > 0 && !r.Bad; n-- {
+		t := tableChange{name: string(r.Bytes()), cleared: r.Byte() == 1}
+		for n := r.Count(); n > 0 && !r.Bad; n-- {
+			o := op{kind: r.Byte(), key: r.Bytes()}
 			if o.kind != opDelete {
-				o.value = r.bytes()
+				o.value = r.Bytes()
 			}
-			r.bad = r.bad || o.kind > opChange
+			r.Bad = r.Bad || o.kind > opChange
 			t.ops = append(t.ops, o)
 		}
 		e.tables = append(e.tables, t)
 	}
-	if r.bad || len(r.b) > 0 {
+	if r.Bad || len(r.B) > 0 {
 		return nil, errEntry
 	}
 	return e, nil
 }
-
-// reader takes fields off bytes. What is not there makes it bad.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) take(n int) []byte {
-	if n < 0 || n > len(r.b) {
-		r.b, r.bad = nil, true
-		return nil
-	}
-	b := r.b[:n:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) byte() byte {
-	if b := r.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (r *reader) uint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.b, r.bad = nil, true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-func (r *reader) int() int64 {
-	v, n := binary.Varint(r.b)
-	if n <= 0 {
-		r.b, r.bad = nil, true
-		return 0
-	}
-	r.b = r.b[n:]
-	return v
-}
-
-// count is how many things follow, each of a byte at least.
-func (r *reader) count() int {
-	n := r.uint()
-	if n > uint64(len(r.b)) {
-		r.b, r.bad = nil, true
-		return 0
-	}
-	return int(n)
-}
-
-func (r *reader) bytes() []byte { return r.take(r.count()) }
 
 // Making what packs and unpacks costs far more than its use on a row: it is kept for the next.
 var (

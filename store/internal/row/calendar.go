@@ -86,13 +86,13 @@ type arena struct {
 func (a *arena) list(n int) []timeline.Busy { return cut(&a.stretches, n, 64) }
 
 // use reads what a stretch takes.
-func (a *arena) use(d *decoder) *timeline.Use {
+func (a *arena) use(d *Reader) *timeline.Use {
 	u := &cut(&a.uses, 1, 32)[0]
-	within := d.uint()
+	within := d.Uint()
 	u.Within, u.Alone = within>>1, within&1 == 1
-	u.Amounts = cut(&a.amounts, d.count(), 64)
+	u.Amounts = cut(&a.amounts, d.Count(), 64)
 	for i := range u.Amounts {
-		u.Amounts[i] = timeline.Amount{Quantity: uint16(d.uint()), N: d.int()}
+		u.Amounts[i] = timeline.Amount{Quantity: uint16(d.Uint()), N: d.Int()}
 	}
 	return u
 }
@@ -110,16 +110,16 @@ func cut[T any](left *[]T, n, piece int) []T {
 // DecodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
 // reservation was a claim.
 func DecodeBlock(key, payload []byte) (*timeline.Block, error) {
-	d := decoder{b: payload}
-	version := d.byte()
+	d := Reader{B: payload}
+	version := d.Byte()
 	block, room := new(timeline.Block), new(arena)
-	for len(d.b) > 0 {
-		at := int(d.byte()) % timeline.BlockNodes
-		list := room.list(d.count())
+	for len(d.B) > 0 {
+		at := int(d.Byte()) % timeline.BlockNodes
+		list := room.list(d.Count())
 		last := int64(0)
 		for i := range list {
 			b := &list[i]
-			head := d.uint()
+			head := d.Uint()
 			shared := false
 			if version < 2 {
 				b.Owner, b.Held = head>>1, head&1 == 1
@@ -127,8 +127,8 @@ func DecodeBlock(key, payload []byte) (*timeline.Block, error) {
 			} else {
 				b.Owner, b.Held, b.Claim, shared = head>>3, head&1 != 0, head&2 != 0, head&4 != 0
 			}
-			b.Start = last + d.int()
-			b.End = b.Start + int64(d.uint())
+			b.Start = last + d.Int()
+			b.End = b.Start + int64(d.Uint())
 			last = b.Start
 			if shared {
 				b.Use = room.use(&d)

@@ -184,10 +184,10 @@ func RecountPayload(payload []byte, jobs uint64) ([]byte, error) {
 
 // splitPayload parts the number of jobs, behind the version, from the rest.
 func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
-	d := decoder{b: payload}
-	d.byte()
-	jobs = d.uint()
-	return jobs, d.b, d.done(Payloads, nil)
+	d := Reader{B: payload}
+	d.Byte()
+	jobs = d.Uint()
+	return jobs, d.B, d.done(Payloads, nil)
 }
 
 // EachPayload goes through the jobs of each payload by key, those that carry nothing left out.

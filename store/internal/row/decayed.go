@@ -87,9 +87,9 @@ func DecayedKey(s Sharer) []byte {
 
 // SplitDecayedKey takes such a key apart.
 func SplitDecayedKey(key []byte) (Sharer, error) {
-	d := decoder{b: key}
-	s := Sharer{d.payers(), d.string()}
-	d.bad = d.bad || len(d.b) > 0
+	d := Reader{B: key}
+	s := Sharer{d.payers(), string(d.Bytes())}
+	d.Bad = d.Bad || len(d.B) > 0
 	return s, d.done(Decays, key)
 }
 

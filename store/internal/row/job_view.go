@@ -95,11 +95,11 @@ func (v *JobView) find() {
 		return
 	}
 	v.timed = true
-	d := decoder{b: v.payload[2:]}
+	d := Reader{B: v.payload[2:]}
 	for i := range v.times {
-		v.times[i] = d.int()
+		v.times[i] = d.Int()
 	}
-	v.texts.open(v.payload, len(v.payload)-len(d.b))
+	v.texts.open(v.payload, len(v.payload)-len(d.B))
 }
 
 // Job reads the whole of the job, once. With an error it is as far as it could be read.
@@ -120,9 +120,9 @@ type JobNodes struct {
 	Chunks int // how many there are
 
 	id    uint64
-	d     decoder // behind the node at hand
-	left  int     // nodes of the chunk to come
-	along int     // nodes taken along to come; or
+	d     Reader // behind the node at hand
+	left  int    // nodes of the chunk to come
+	along int    // nodes taken along to come; or
 }
 
 const (
@@ -134,8 +134,8 @@ const (
 func (v *JobView) Nodes() JobNodes {
 	v.find()
 	v.texts.find(jobTexts - 1)
-	r := JobNodes{Chunk: -1, id: v.id, d: decoder{b: v.payload[v.texts.at:], bad: v.texts.bad}, along: inChunks}
-	r.Chunks = r.d.count()
+	r := JobNodes{Chunk: -1, id: v.id, d: Reader{B: v.payload[v.texts.at:], Bad: v.texts.bad}, along: inChunks}
+	r.Chunks = r.d.Count()
 	if v.payload[0] < 2 {
 		r.along = noAlong
 	}
@@ -147,8 +147,8 @@ func (v *JobView) Nodes() JobNodes {
 func (r *JobNodes) Next(only int64) bool {
 	for r.left == 0 && r.Chunk+1 < r.Chunks {
 		r.Chunk++
-		r.d.uint()
-		r.left, r.Node = r.d.count(), 0
+		r.d.Uint()
+		r.left, r.Node = r.d.Count(), 0
 	}
 	switch {
 	case r.left > 0:
@@ -156,13 +156,13 @@ func (r *JobNodes) Next(only int64) bool {
 			r.pass(only)
 		}
 		r.left--
-		if b := r.d.b; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
+		if b := r.d.B; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
 			r.Node += shortDelta(b[0])
-			r.Count, r.d.b = int64(b[1]), b[2:]
+			r.Count, r.d.B = int64(b[1]), b[2:]
 			return true
 		}
-		r.Node = uint32(int64(r.Node) + r.d.int())
-		r.Count = int64(r.d.uint())
+		r.Node = uint32(int64(r.Node) + r.d.Int())
+		r.Count = int64(r.d.Uint())
 	case r.along == noAlong:
 		return false
 	default:
@@ -173,9 +173,9 @@ func (r *JobNodes) Next(only int64) bool {
 			return false
 		}
 		r.along--
-		r.Node, r.Count, r.Chunk = uint32(r.d.uint()), 0, r.Chunks
+		r.Node, r.Count, r.Chunk = uint32(r.d.Uint()), 0, r.Chunks
 	}
-	return !r.d.bad
+	return !r.d.Bad
 }
 
 // AllNodes lists the nodes of the job, each once, as Job.AllNodes does.
@@ -193,18 +193,18 @@ func (v *JobView) AllNodes() ([]uint32, error) {
 
 // findAlong passes over what comes between the chunks and the nodes taken along.
 func (r *JobNodes) findAlong() {
-	r.d.skip() // its group
-	r.d.byte() // access
-	r.d.skip() // reservation
-	for range r.d.count() {
-		r.d.skip() // preferred
+	r.d.Bytes() // its group
+	r.d.Byte()  // access
+	r.d.Bytes() // reservation
+	for range r.d.Count() {
+		r.d.Bytes() // preferred
 	}
-	r.along = r.d.count()
+	r.along = r.d.Count()
 }
 
 // Err is ErrDamaged when the row was not what it should be.
 func (r *JobNodes) Err() error {
-	if r.d.bad {
+	if r.d.Bad {
 		return fmt.Errorf("%w: the row of job %d cannot be decoded", ErrDamaged, r.id)
 	}
 	return nil
@@ -213,7 +213,7 @@ func (r *JobNodes) Err() error {
 // pass steps over nodes of the chunk that are not the one that is wanted, but for the
 // last.
 func (r *JobNodes) pass(only int64) {
-	b, node, left := r.d.b, r.Node, r.left
+	b, node, left := r.d.B, r.Node, r.left
 	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
 		next := node + shortDelta(b[0])
 		if int64(next) == only {
@@ -221,7 +221,7 @@ func (r *JobNodes) pass(only int64) {
 		}
 		node, b, left = next, b[2:], left-1
 	}
-	r.d.b, r.Node, r.left = b, node, left
+	r.d.B, r.Node, r.left = b, node, left
 }
 
 // shortDelta is the distance to the next node, where one byte holds it.

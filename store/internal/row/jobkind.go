@@ -33,10 +33,10 @@ func UserPrefix(user string) []byte {
 
 // DecodeJobKind reads such a key.
 func DecodeJobKind(key []byte) (k JobKind, id uint64, err error) {
-	d := decoder{b: key}
-	k = JobKind{d.string(), d.string(), d.string(), d.string()}
-	if d.bad || len(d.b) != 8 {
+	d := Reader{B: key}
+	k = JobKind{string(d.Bytes()), string(d.Bytes()), string(d.Bytes()), string(d.Bytes())}
+	if d.Bad || len(d.B) != 8 {
 		return k, 0, fmt.Errorf("%w: table %s has %x", ErrDamaged, JobKinds, key)
 	}
-	return k, binary.BigEndian.Uint64(d.b), nil
+	return k, binary.BigEndian.Uint64(d.B), nil
 }

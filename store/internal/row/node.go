@@ -286,13 +286,13 @@ func (v *NodeView) tail() {
 // Features are the node's features, joined by commas.
 func (v *NodeView) Features() []byte {
 	v.tail()
-	d := decoder{b: v.texts.payload[v.features.from:v.features.to]}
+	d := Reader{B: v.texts.payload[v.features.from:v.features.to]}
 	var out []byte
-	for i := range d.count() {
+	for i := range d.Count() {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, d.take(d.count())...)
+		out = append(out, d.Take(d.Count())...)
 	}
 	return out
 }
@@ -322,9 +322,9 @@ func (v *NodeView) measure(i int) float64 {
 // Resource finds the node's value of a resource: a text or a number.
 func (v *NodeView) Resource(id index.ResID) (text []byte, num int64, ok bool) {
 	v.tail()
-	d := decoder{b: v.texts.payload[v.res:]}
-	for range d.count() {
-		is, text, num := index.ResID(d.uint()), d.take(d.count()), d.int()
+	d := Reader{B: v.texts.payload[v.res:]}
+	for range d.Count() {
+		is, text, num := index.ResID(d.Uint()), d.Take(d.Count()), d.Int()
 		if is >= id { // they come by number
 			return text, num, is == id
 		}

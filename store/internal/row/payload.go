@@ -51,69 +51,10 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// decoder reads fields back. After a short or odd field it reads zeros; done
-// tells.
-type decoder struct {
-	b   []byte
-	bad bool
-}
-
-func (d *decoder) take(n int) []byte {
-	if n < 0 || n > len(d.b) {
-		d.bad, d.b = true, nil
-		return nil
-	}
-	out := d.b[:n]
-	d.b = d.b[n:]
-	return out
-}
-
-// skip passes over a string.
-func (d *decoder) skip() { d.take(d.count()) }
-
-func (d *decoder) byte() byte {
-	if b := d.take(1); b != nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (d *decoder) uint() uint64 {
-	if len(d.b) > 0 && d.b[0] < 0x80 { // most are that short
-		v := uint64(d.b[0])
-		d.b = d.b[1:]
-		return v
-	}
-	v, n := binary.Uvarint(d.b)
-	if n <= 0 {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
-func (d *decoder) int() int64 {
-	v := d.uint()
-	return int64(v>>1) ^ -int64(v&1)
-}
-
-// count reads a length that cannot exceed what is left.
-func (d *decoder) count() int {
-	n := d.uint()
-	if n > uint64(len(d.b)) {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) string() string { return string(d.take(d.count())) }
-
 // done is the error of a payload that was not what it should be. Bytes left
 // over are no error: a newer version of the row may append fields.
-func (d *decoder) done(t Table, key []byte) error {
-	if d.bad {
+func (r *Reader) done(t Table, key []byte) error {
+	if r.Bad {
 		return fmt.Errorf("%w: the row %s of table %s cannot be decoded", ErrDamaged, Shown(key), t)
 	}
 	return nil

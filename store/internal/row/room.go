@@ -46,13 +46,13 @@ func EachRoom(key, payload []byte, scratch []index.Amount, fn func(at int, room 
 	if scratch == nil {
 		scratch = make([]index.Amount, 0, 8) // a room with nothing in it is not none
 	}
-	d := decoder{b: payload}
-	d.byte()
-	for len(d.b) > 0 {
-		at := int(d.byte()) % timeline.BlockNodes
+	d := Reader{B: payload}
+	d.Byte()
+	for len(d.B) > 0 {
+		at := int(d.Byte()) % timeline.BlockNodes
 		scratch = scratch[:0]
-		for range d.count() {
-			scratch = append(scratch, index.Amount{Res: index.ResID(d.uint()), Value: index.Value{Num: d.int()}})
+		for range d.Count() {
+			scratch = append(scratch, index.Amount{Res: index.ResID(d.Uint()), Value: index.Value{Num: d.Int()}})
 		}
 		fn(at, scratch)
 	}

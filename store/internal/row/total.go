@@ -108,17 +108,17 @@ func (p Payers) append(b []byte) []byte {
 
 // SplitTotalKey takes such a key apart.
 func SplitTotalKey(key []byte) (m Month, p Payers, err error) {
-	d := decoder{b: key}
-	if b := d.take(4); b != nil {
+	d := Reader{B: key}
+	if b := d.Take(4); b != nil {
 		m = Month(binary.BigEndian.Uint32(b))
 	}
 	p = d.payers()
-	d.bad = d.bad || len(d.b) > 0
+	d.Bad = d.Bad || len(d.B) > 0
 	return m, p, d.done(Totals, key)
 }
 
-func (d *decoder) payers() Payers {
-	return Payers{d.string(), d.string(), d.string(), d.string()}
+func (d *Reader) payers() Payers {
+	return Payers{string(d.Bytes()), string(d.Bytes()), string(d.Bytes()), string(d.Bytes())}
 }
 
 const totalVersion = 1
