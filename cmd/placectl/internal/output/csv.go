@@ -25,34 +25,38 @@ func commands(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\n\r", c) })
 }
 
-// csvLayout writes RFC 4180, with line feeds.
-type csvLayout struct{ cell []byte }
+// atOnce is a layout that keeps no rows back, and ends with the last.
+type atOnce struct{}
 
-func (l *csvLayout) begin(p *Printer) {
+func (atOnce) flush(*Printer) {}
+func (atOnce) end(*Printer)   {}
+
+// separated writes a line of fields, each with what parts it from the one before, for a row.
+type separated struct {
+	atOnce
+	cell  []byte
+	field func(l *separated, p *Printer, i int, v any, k Kind)
+}
+
+func (l *separated) begin(p *Printer) {
 	if p.o.NoHeader {
 		return
 	}
 	for i, c := range p.cols {
-		l.field(p, i, c.Name, Text)
+		l.field(l, p, i, c.Name, Text)
 	}
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *csvLayout) row(p *Printer, values []any) {
+func (l *separated) row(p *Printer, values []any) {
 	for i, v := range values {
-		l.field(p, i, v, p.cols[i].Kind)
-	}
-	// A line with one empty field would be an empty line, which readers skip.
-	if len(values) == 1 && len(l.cell) == 0 {
-		p.buf = append(p.buf, `""`...)
+		l.field(l, p, i, v, p.cols[i].Kind)
 	}
 	p.buf = append(p.buf, '\n')
 }
 
-func (l *csvLayout) flush(*Printer) {}
-func (l *csvLayout) end(*Printer)   {}
-
-func (l *csvLayout) field(p *Printer, i int, v any, k Kind) {
+// csvField is as RFC 4180 has it; lines end in line feeds.
+func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, ',')
 	}
@@ -63,7 +67,8 @@ func (l *csvLayout) field(p *Printer, i int, v any, k Kind) {
 	if !p.o.Raw && isFormula(v, l.cell) {
 		l.cell = append([]byte{'\''}, l.cell...)
 	}
-	if !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
+	alone := len(p.cols) == 1 && len(l.cell) == 0 // it would be an empty line, which readers skip
+	if !alone && !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
 		p.buf = append(p.buf, l.cell...)
 		return
 	}
@@ -93,31 +98,9 @@ func isFormula(v any, cell []byte) bool {
 	return true
 }
 
-// tsvLayout writes tabs between fields; tab, line feed, carriage return and
-// backslash are escaped, so that a row is a line whatever it holds.
-type tsvLayout struct{ cell []byte }
-
-func (l *tsvLayout) begin(p *Printer) {
-	if p.o.NoHeader {
-		return
-	}
-	for i, c := range p.cols {
-		l.field(p, i, c.Name, Text)
-	}
-	p.buf = append(p.buf, '\n')
-}
-
-func (l *tsvLayout) row(p *Printer, values []any) {
-	for i, v := range values {
-		l.field(p, i, v, p.cols[i].Kind)
-	}
-	p.buf = append(p.buf, '\n')
-}
-
-func (l *tsvLayout) flush(*Printer) {}
-func (l *tsvLayout) end(*Printer)   {}
-
-func (l *tsvLayout) field(p *Printer, i int, v any, k Kind) {
+// tsvField is behind a tab; tab, line feed, carriage return and backslash are escaped, so that a
+// row is a line whatever it holds.
+func tsvField(l *separated, p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, '\t')
 	}
@@ -138,7 +121,10 @@ func (l *tsvLayout) field(p *Printer, i int, v any, k Kind) {
 }
 
 // mdLayout writes a table of Markdown, with the values that people read.
-type mdLayout struct{ cell []byte }
+type mdLayout struct {
+	atOnce
+	cell []byte
+}
 
 func (l *mdLayout) begin(p *Printer) {
 	for _, c := range p.cols {
@@ -164,9 +150,6 @@ func (l *mdLayout) row(p *Printer, values []any) {
 	p.buf = append(p.buf, "|\n"...)
 }
 
-func (l *mdLayout) flush(*Printer) {}
-func (l *mdLayout) end(*Printer)   {}
-
 func (l *mdLayout) field(p *Printer) {
 	p.buf = append(p.buf, "| "...)
 	for _, c := range l.cell {
@@ -180,7 +163,10 @@ func (l *mdLayout) field(p *Printer) {
 
 // idLayout writes one column, one value a line. A value that would break the
 // line is quoted even in a pipe.
-type idLayout struct{ cell []byte }
+type idLayout struct {
+	atOnce
+	cell []byte
+}
 
 func (l *idLayout) begin(*Printer) {}
 
@@ -191,6 +177,3 @@ func (l *idLayout) row(p *Printer, values []any) {
 	}
 	p.buf = append(append(p.buf, l.cell...), '\n')
 }
-
-func (l *idLayout) flush(*Printer) {}
-func (l *idLayout) end(*Printer)   {}

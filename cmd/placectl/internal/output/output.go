@@ -56,8 +56,8 @@ var forms = [...]struct {
 	Line:  {"line", Traits{People: true, Details: true}, func(Result) layout { return &lineLayout{} }},
 	JSON:  {"json", Traits{Document: true, Details: true}, func(res Result) layout { return &jsonLayout{array: !res.Record || res.Many} }},
 	JSONL: {"jsonl", Traits{Document: true, Details: true}, func(Result) layout { return &jsonLayout{lines: true} }},
-	CSV:   {"csv", Traits{}, func(Result) layout { return &csvLayout{} }},
-	TSV:   {"tsv", Traits{}, func(Result) layout { return &tsvLayout{} }},
+	CSV:   {"csv", Traits{}, func(Result) layout { return &separated{field: csvField} }},
+	TSV:   {"tsv", Traits{}, func(Result) layout { return &separated{field: tsvField} }},
 	MD:    {"md", Traits{People: true, Brief: true}, func(Result) layout { return &mdLayout{} }},
 	ID:    {"id", Traits{}, func(Result) layout { return &idLayout{} }},
 	Box: {"box", Traits{People: true, Brief: true}, func(res Result) layout {
