@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,8 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	zip, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	_, err := zip.Write(bytes.Replace(text.Bytes(), []byte(id.ID), []byte(sameID), 1))
+	told := regexp.MustCompile(`"reason":"to start at 2013-[^"]*",`) // words do not move in time
+	_, err := zip.Write(bytes.Replace(told.ReplaceAll(text.Bytes(), nil), []byte(id.ID), []byte(sameID), 1))
 	if err = errors.Join(err, zip.Close()); err == nil {
 		err = os.WriteFile("data/demo.jsonl.gz", packed.Bytes(), 0o644)
 	}
@@ -106,6 +108,10 @@ func TestLoad(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if _, err := db.Dump(&text, nil); err != nil || bytes.Contains(text.Bytes(), []byte("2013-")) {
+			t.Errorf("%v; words name times that have not moved", err)
 		}
 	}
 }
