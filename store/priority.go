@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/priority"
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/ledger"
@@ -264,8 +265,8 @@ func (o *order) use(line []*row.Job) error {
 
 // who is whom a job is of. Its class is the one that it counts in: as for class shares, where
 // there are some.
-func (o *order) who(j *row.Job) priority.Who {
-	w := priority.Who{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
+func (o *order) who(j *row.Job) preempt.Subject {
+	w := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
 	if !o.classed {
 		return w
 	}
@@ -286,7 +287,7 @@ func (o *order) who(j *row.Job) priority.Who {
 
 // of is the value of a job.
 func (o *order) of(j *row.Job) (float64, error) {
-	is := priority.Job{ID: j.ID, Who: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
+	is := priority.Job{ID: j.ID, Subject: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
 		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
 	if j.Deadline != 0 {
 		is.Deadline = max(1, j.Deadline-o.at)

@@ -70,8 +70,8 @@ var Kinds = []string{"user", "group", "account", "class", "queue"}
 // Subject is what a job is.
 type Subject struct{ User, Group, Account, Class, Queue string }
 
-// of is what the subject is, of a kind.
-func (s *Subject) of(kind string) string {
+// Of returns the user, group, account, class or queue of the subject.
+func (s *Subject) Of(kind string) string {
 	switch kind {
 	case "user":
 		return s.User
@@ -87,7 +87,7 @@ func (s *Subject) of(kind string) string {
 
 // fits reports whether a subject is all that a key names.
 func (k Key) fits(s *Subject) bool {
-	return !slices.ContainsFunc(k, func(t Term) bool { return s.of(t.Kind) != t.Name })
+	return !slices.ContainsFunc(k, func(t Term) bool { return s.Of(t.Kind) != t.Name })
 }
 
 // meets reports whether a job could be what both keys name.

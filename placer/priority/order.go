@@ -8,29 +8,9 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/priorityf"
 )
-
-// Who is whom a job is of. Its kinds are user, group, account, class and queue.
-type Who struct{ User, Group, Account, Class, Queue string }
-
-// Name is what a job has of a kind.
-func (w *Who) Name(kind string) string {
-	switch kind {
-	case "user":
-		return w.User
-	case "group":
-		return w.Group
-	case "account":
-		return w.Account
-	case "class":
-		return w.Class
-	}
-	return w.Queue
-}
-
-// Kinds are what numbers are set on, and what use is told apart by.
-var Kinds = []string{"user", "group", "account", "class", "queue"}
 
 // Numbers are what somebody has set on users, groups, accounts, classes and queues.
 type Numbers map[string]float64
@@ -45,7 +25,7 @@ func (n Numbers) Set(kind, name string, number int64) {
 type Job struct {
 	priorityf.JobFacts
 	ID uint64 // the first submitted has the lowest
-	Who
+	preempt.Subject
 	Asks func(name string) int64 // of a consumable or a pool, in its own unit
 }
 
@@ -91,13 +71,13 @@ func (o *Order) Value(j *Job) float64 {
 		case priorityf.JobTermAsk:
 			o.values[i] = float64(j.Asks(t.Of)) / t.One
 		case priorityf.JobTermNumber:
-			o.values[i] = o.Numbers[t.Of+":"+j.Name(t.Of)]
+			o.values[i] = o.Numbers[t.Of+":"+j.Of(t.Of)]
 		case priorityf.JobTermFairshare:
 			o.values[i] = o.Use.ranks[[2]string{j.Account, j.User}]
 		case priorityf.JobTermUsage:
-			o.values[i] = o.Use.parts[t.Of+":"+j.Name(t.Of)]
+			o.values[i] = o.Use.parts[t.Of+":"+j.Of(t.Of)]
 		case priorityf.JobTermTarget:
-			whose := t.Of + ":" + j.Name(t.Of)
+			whose := t.Of + ":" + j.Of(t.Of)
 			o.values[i] = 100 * (o.Use.shares[whose] - o.Use.parts[whose])
 		case priorityf.JobTermBypass:
 			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool { return o.Begun[k] > j.ID }))

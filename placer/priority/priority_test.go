@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/priorityf"
 	"pgregory.net/rapid"
 )
@@ -16,7 +17,7 @@ import (
 // world is what an order was told, kept plainly.
 type world struct {
 	numbers map[[2]string]int64 // by kind and name
-	had     map[Who]float64
+	had     map[preempt.Subject]float64
 	targets map[string]float64 // of classes
 	begun   []uint64
 	jobs    []*Job
@@ -24,12 +25,12 @@ type world struct {
 
 func drawWorld(t *rapid.T) *world {
 	name := rapid.SampledFrom([]string{"", "a", "b", "c"})
-	who := rapid.Custom(func(t *rapid.T) Who {
-		return Who{name.Draw(t, "user"), name.Draw(t, "group"), name.Draw(t, "account"), name.Draw(t, "class"), name.Draw(t, "queue")}
+	who := rapid.Custom(func(t *rapid.T) preempt.Subject {
+		return preempt.Subject{name.Draw(t, "user"), name.Draw(t, "group"), name.Draw(t, "account"), name.Draw(t, "class"), name.Draw(t, "queue")}
 	})
-	w := &world{numbers: make(map[[2]string]int64), had: make(map[Who]float64), targets: make(map[string]float64)}
+	w := &world{numbers: make(map[[2]string]int64), had: make(map[preempt.Subject]float64), targets: make(map[string]float64)}
 	for range rapid.IntRange(0, 8).Draw(t, "numbers") {
-		w.numbers[[2]string{rapid.SampledFrom(Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(0, 9).Draw(t, "number")
+		w.numbers[[2]string{rapid.SampledFrom(preempt.Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(0, 9).Draw(t, "number")
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "uses") {
 		w.had[who.Draw(t, "who")] += rapid.Float64Range(0, 100).Draw(t, "use")
@@ -40,7 +41,7 @@ func drawWorld(t *rapid.T) *world {
 	w.begun = rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 6, rapid.ID).Draw(t, "begun")
 	slices.Sort(w.begun)
 	for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
-		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Who: who.Draw(t, "who"), Asks: func(string) int64 { return int64(i) },
+		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Subject: who.Draw(t, "who"), Asks: func(string) int64 { return int64(i) },
 			JobFacts: priorityf.JobFacts{Priority: rapid.Int64Range(-5, 5).Draw(t, "priority"), Nodes: int64(i)}})
 	}
 	return w
@@ -71,11 +72,11 @@ func (w *world) order(t *rapid.T, text string) *Order {
 }
 
 // users are those who have had something, in an order of their own.
-func (w *world) users() (list []Who) {
+func (w *world) users() (list []preempt.Subject) {
 	for who := range w.had {
 		list = append(list, who)
 	}
-	slices.SortFunc(list, func(a, b Who) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(list, func(a, b preempt.Subject) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	return list
 }
 
@@ -91,11 +92,13 @@ var terms = map[string]func(w *world, j *Job) float64{
 	"MAXQUEUE":   func(w *world, _ *Job) float64 { return w.most("queue") },
 	"MAXCLASS":   func(w *world, _ *Job) float64 { return w.most("class") },
 	"USAGE.account": func(w *world, j *Job) float64 {
-		return w.part(func(who Who) bool { return who.Account == j.Account })
+		return w.part(func(who preempt.Subject) bool { return who.Account == j.Account })
 	},
-	"USAGE.class": func(w *world, j *Job) float64 { return w.part(func(who Who) bool { return who.Class == j.Class }) },
+	"USAGE.class": func(w *world, j *Job) float64 {
+		return w.part(func(who preempt.Subject) bool { return who.Class == j.Class })
+	},
 	"TARGET.class": func(w *world, j *Job) float64 {
-		return 100 * (w.targets[j.Class] - w.part(func(who Who) bool { return who.Class == j.Class }))
+		return 100 * (w.targets[j.Class] - w.part(func(who preempt.Subject) bool { return who.Class == j.Class }))
 	},
 	"BYPASS": func(w *world, j *Job) (n float64) {
 		for _, id := range w.begun {
@@ -116,7 +119,7 @@ func (w *world) most(kind string) (n float64) {
 	return n
 }
 
-func (w *world) part(of func(Who) bool) float64 {
+func (w *world) part(of func(preempt.Subject) bool) float64 {
 	var some, all float64
 	for who, use := range w.had {
 		all += use
@@ -139,7 +142,7 @@ func TestOrder(t *testing.T) {
 			o := w.order(t, text)
 			for _, j := range w.jobs {
 				if got, want := o.Value(j), of(w, j); math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
-					t.Fatalf("%s of %+v is %v, want %v", text, j.Who, got, want)
+					t.Fatalf("%s of %+v is %v, want %v", text, j.Subject, got, want)
 				}
 			}
 		}
@@ -149,7 +152,7 @@ func TestOrder(t *testing.T) {
 			again := w.order(t, shared)
 			for _, j := range w.jobs {
 				if a, b := first.Value(j), again.Value(j); a != b {
-					t.Fatalf("%s of %+v is %v, and then %v", shared, j.Who, a, b)
+					t.Fatalf("%s of %+v is %v, and then %v", shared, j.Subject, a, b)
 				}
 			}
 		}

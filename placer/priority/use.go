@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/preempt"
 )
 
 // Use is who has had which part of all use, and who has which share: by Fair Tree, of the
@@ -45,11 +46,11 @@ func (t *Use) Member(account, user string, shares int64) {
 }
 
 // Had adds what somebody has had, in whatever unit.
-func (t *Use) Had(w Who, use float64) {
+func (t *Use) Had(w preempt.Subject, use float64) {
 	t.all += use
 	t.user(w.Account, w.User).Usage += use
-	for _, kind := range Kinds {
-		t.parts[kind+":"+w.Name(kind)] += use
+	for _, kind := range preempt.Kinds {
+		t.parts[kind+":"+w.Of(kind)] += use
 	}
 }
 
