@@ -26,7 +26,7 @@ type world struct {
 func drawWorld(t *rapid.T) *world {
 	name := rapid.SampledFrom([]string{"", "a", "b", "c"})
 	who := rapid.Custom(func(t *rapid.T) preempt.Subject {
-		return preempt.Subject{name.Draw(t, "user"), name.Draw(t, "group"), name.Draw(t, "account"), name.Draw(t, "class"), name.Draw(t, "queue")}
+		return preempt.Subject{User: name.Draw(t, "user"), Group: name.Draw(t, "group"), Account: name.Draw(t, "account"), Class: name.Draw(t, "class"), Queue: name.Draw(t, "queue")}
 	})
 	w := &world{numbers: make(map[[2]string]int64), had: make(map[preempt.Subject]float64), targets: make(map[string]float64)}
 	for range rapid.IntRange(0, 8).Draw(t, "numbers") {
