@@ -74,43 +74,28 @@ func (s *scope) logic(x *syntax.Binary) exec.Code {
 	c := exec.Over(a, b)
 	l, r := a.Condition(), b.Condition()
 	lp, rp := a.Passing(), b.Passing()
-	if x.Op == "AND" {
-		c.Pass = func(e *exec.Env) values.Truth {
-			if lp(e) != values.Yes {
-				return values.No
-			}
-			return rp(e)
-		}
-		c.Test = func(e *exec.Env) values.Truth {
-			v := l(e)
-			if v == values.No {
-				return values.No
-			}
-			switch w := r(e); {
-			case w == values.No:
-				return values.No
-			case v == values.Yes:
-				return w
-			}
-			return values.Unknown
-		}
-		return c.FromTest()
-	}
+	decides, other := values.Yes, values.No // OR
 	c.Pass = func(e *exec.Env) values.Truth {
 		if lp(e) == values.Yes {
 			return values.Yes
 		}
 		return rp(e)
 	}
+	if x.Op == "AND" {
+		decides, other = other, decides
+		c.Pass = func(e *exec.Env) values.Truth {
+			if lp(e) != values.Yes {
+				return values.No
+			}
+			return rp(e)
+		}
+	}
 	c.Test = func(e *exec.Env) values.Truth {
 		v := l(e)
-		if v == values.Yes {
-			return values.Yes
+		if v == decides {
+			return v
 		}
-		switch w := r(e); {
-		case w == values.Yes:
-			return values.Yes
-		case v == values.No:
+		if w := r(e); w == decides || v == other {
 			return w
 		}
 		return values.Unknown
