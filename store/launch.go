@@ -91,7 +91,7 @@ func (p *pass) stops() error {
 // The ways in which a database's jobs are launched: the values of the setting launch.
 const (
 	LaunchExec = "exec" // cycles tell the site's launcher
-	LaunchWork = "work" // passes start a supervisor for each
+	LaunchWork = "work" // passes have a keeper execute them
 )
 
 // LaunchBy says how the jobs of this database are launched. The first who says so decides;

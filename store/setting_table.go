@@ -102,7 +102,7 @@ var settingDefs = []settingDef{
 			return nil
 		}},
 	{"job_priority", "", "what jobs that wait are put in order by, an expression as " + priorityf.DefaultJob + " + AGE/3600, or fifo, slurm or maui: placectl help priority; empty: " + priorityf.DefaultJob, readJobPriority},
-	{"launch", "", "how jobs are launched: exec (cycle --exec tells the site's launcher) or work (passes start a supervisor for each); the first of them decides",
+	{"launch", "", "how jobs are launched: exec (cycle --exec tells the site's launcher) or work (passes have a keeper execute them); the first of them decides",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
 				return fmt.Errorf("%q is neither exec nor work", v)

@@ -1,5 +1,5 @@
 // Runner measures what executing jobs costs: from the commit that starts a job to its
-// command, a thousand short jobs, supervisors that sleep, a pass that has nothing to do; and a
+// command, a thousand short jobs, jobs that sleep, a pass that has nothing to do; and a
 // queue that runs by itself.
 //
 //	go run ./bench/runner                      # files in a temporary folder
@@ -176,7 +176,7 @@ func many(s *site, n counts) ([]figure, error) {
 	return []figure{{fmt.Sprintf("%d jobs of a second", n.jobs), took.Seconds(), 60 * float64(n.jobs) / 1000, "s"}}, err
 }
 
-// sleep measures what supervisors of jobs cost that do nothing.
+// sleep measures what jobs cost that do nothing.
 func sleep(s *site, n counts) ([]figure, error) {
 	first, err := s.do("submit", "1:ncpus=0", "-t", "10m", "--array", strconv.Itoa(n.sleepers), "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
 	if err != nil {
@@ -188,11 +188,12 @@ func sleep(s *site, n counts) ([]figure, error) {
 		return nil, err
 	}
 	var pids []string
-	for end := time.Now().Add(time.Minute); len(pids) != n.sleepers && time.Now().Before(end); time.Sleep(time.Second) {
-		pids = s.supervisors()
+	processes := n.sleepers + 2 // a warden for each, the keeper, and its gate
+	for end := time.Now().Add(time.Minute); len(pids) != processes && time.Now().Before(end); time.Sleep(time.Second) {
+		pids = s.keepers()
 	}
-	if len(pids) != n.sleepers {
-		return nil, fmt.Errorf("%d supervisors, and %d jobs", len(pids), n.sleepers)
+	if len(pids) != processes {
+		return nil, fmt.Errorf("%d processes of ours, and %d jobs", len(pids), n.sleepers)
 	}
 	time.Sleep(3 * time.Second)
 	var memory float64
@@ -207,8 +208,8 @@ func sleep(s *site, n counts) ([]figure, error) {
 		return nil, err
 	}
 	s.command("wait", array).Run() //nolint:errcheck // they were cancelled
-	return []figure{{"private memory of a running job", memory / float64(n.sleepers), 3072, "kB"},
-		{"of a core for 1,000 sleeping supervisors", cpu * 100, 1, "%"}}, nil
+	return []figure{{"private memory of a running job", memory / float64(n.sleepers), 20, "kB"},
+		{"of a core for 1,000 sleeping jobs", cpu * 100, 1, "%"}}, nil
 }
 
 // idle measures a pass that finds nothing to do, less what a process of ours takes that
@@ -234,12 +235,12 @@ func idle(s *site, n counts) ([]figure, error) {
 	return []figure{{fmt.Sprintf("an idle pass, as a process (%.2f ms one that does nothing)", floor), pass, 5, "ms"}}, err
 }
 
-// supervisors are the processes of ours that supervise.
-func (s *site) supervisors() (pids []string) {
+// keepers are the processes of ours that look after jobs.
+func (s *site) keepers() (pids []string) {
 	list, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range list {
 		text, err := os.ReadFile(proc + "/cmdline")
-		if words := strings.Split(string(text), "\x00"); err == nil && len(words) > 3 && words[1] == "supervise" && words[3] == s.dir+"/placectl.db" {
+		if words := strings.Split(string(text), "\x00"); err == nil && len(words) > 3 && words[1] == "keep" && words[3] == s.dir+"/placectl.db" {
 			pids = append(pids, filepath.Base(proc))
 		}
 	}

@@ -40,7 +40,7 @@ func allVerbs() verbs.List[*runner] {
 		{Name: "history", Make: historyVerb, Day: 14, Like: "sacct finished"},
 		{Name: "cycle", Make: cycleVerb, Like: "schedule sched slurmctld"},
 		{Name: "work", Make: workVerb, Like: "start daemon slurmd"},
-		{Name: "supervise", Make: superviseVerb},
+		{Name: "keep", Make: keepVerb},
 		{Name: "attend", Make: attendVerb},
 		{Name: "attempts", Make: attemptsVerb},
 		{Name: "run", Make: runVerb, Day: 3, Like: "srun qrun exec salloc"},

@@ -36,17 +36,11 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 	var db attempts.Database
 	var is *remote.Answer
 	var beat func(context.Context) error
-	var turn attempts.Turn
 	stamp := r.attemptsStamp
 	if r.overSSH() {
 		lies, err := r.remoteDatabase(host)
 		if err != nil {
 			return nil, "", err
-		}
-		if r.inv.Has(remote.ThroughFlag) {
-			if lies.Through, err = remote.NewThrough(); err != nil {
-				return nil, "", err
-			}
 		}
 		db, stamp = lies, sshStamp
 		beat = func(ctx context.Context) error {
@@ -74,13 +68,13 @@ func (r *runner) attemptsRunner(host string) (runner *attempts.Runner, launch st
 		if is, err = r.site(); err != nil {
 			return nil, "", err
 		}
-		file.ID = is.ID
+		file.ID, file.Epoch = is.ID, is.Epoch
 		if !store.IsLog(r.DB) && r.Now.IsZero() {
-			turn = file.Turn(r.queueIsRun)
+			file.Cycles = r.queueIsRun
 		}
 	}
 	is.KeptAt(&site)
-	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Turn: turn, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
+	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.notef, Trust: r.getenv("PLACECTL_TRUST") == "1"}
 	if is.LostAfter > 0 {
 		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
 	}
@@ -132,11 +126,21 @@ const beatsWithin = 6
 
 // dispatched is the database as those ask it who execute attempts of a user on a host.
 func (r *runner) dispatched(host string, uid int) *dispatch.DB {
-	d := &dispatch.DB{View: r.view, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ, Distrusts: r.distrustsOpened}
+	d := &dispatch.DB{View: r.viewOnce, Update: r.updateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.environ, Distrusts: r.distrustsOpened}
 	if store.Others(r.DB) != "" {
 		d.Verify = r.verify
 	}
 	return d
+}
+
+// viewOnce reads the database without an answer: several may at once.
+func (r *runner) viewOnce(fn func(*store.Tx) error) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer r.done(db)
+	return db.View(fn)
 }
 
 // updateOnce changes the database without an answer.

@@ -16,7 +16,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 )
 
 // watchFlag has on be the one that runs the command, on the other host.
@@ -69,12 +68,6 @@ func (r *runner) on(c *cli.Context) error {
 		return err
 	}
 	if c.IsSet(signalFlag) {
-		if hosts := c.Args().Slice(); len(hosts) > 0 {
-			if err := launch.Inherited(unix.S_IFIFO); err != nil {
-				return err
-			}
-			return attempts.SignalHosts(r.ctx, c.String(signalFlag), hosts, r.getenv, os.NewFile(3, "done"))
-		}
 		return attempts.SignalHere(c.String(signalFlag))
 	}
 	args := c.Args().Slice()

@@ -6,12 +6,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
-	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -23,9 +20,9 @@ func workVerb() *verb {
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host, each attempt once",
 		May:      store.Anybody,
-		Description: "A pass starts a supervisor for each attempt whose first node is this host and that nobody executes, settles\n" +
-			"what supervisors have left behind that were killed, delivers what could not be reported, and stops what was\n" +
-			"cancelled. Without --once passes are made whenever the database has changed, until it is interrupted; what is\n" +
+		Description: "A pass has a keeper, one process for all jobs of its user and database here, execute each attempt whose first\n" +
+			"node is this host, stop what was cancelled, settle what keepers have left behind that were killed, and deliver\n" +
+			"what could not be reported. It starts one if there is none. Without --once passes are made whenever the database has changed, until it is interrupted; what is\n" +
 			"executed goes on then. No process has to stay up: passes can come from cron, and any number\n" +
 			"may be made at once. A pass executes the jobs of its own user. With the first one the setting launch is work.",
 		Flags: []cli.Flag{
@@ -158,81 +155,4 @@ func (r *runner) workCycle(c *cli.Context, check func(*store.Tx) error) (cycled 
 		return err
 	})
 	return cycled, err
-}
-
-func superviseVerb() *verb {
-	return &verb{
-		Name:     "supervise",
-		Category: "Queue",
-		Hidden:   true,
-		Usage:    "execute an attempt of a job here, and report how it ended",
-		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "JOB.ATTEMPT", Kind: verbs.KindCommand}},
-		Description: "work and cycle --launch start it, one detached process for each attempt: it claims the attempt, executes the\n" +
-			"command with what the job carries, ends it at its walltime or when somebody wants it to stop, and reports.\n" +
-			"Any number may be started: one of them executes. Where another one is at it or was, nothing is done.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
-			&cli.StringFlag{Name: "adopt", Usage: "go on with a command whose supervisor was killed, and that was begun under the `EPOCH` of the database"},
-			&cli.BoolFlag{Name: remote.ThroughFlag, Hidden: true},
-		},
-		Access:   verbs.Writes,
-		Unkeyed:  true,
-		Alone:    true,
-		Statuses: []int{exit.Conflict},
-		Example:  "placectl supervise 12.1",
-		Run:      (*runner).supervise,
-	}
-}
-
-func (r *runner) supervise(c *cli.Context) error {
-	k, err := attempts.ParseKey(c.Args().First())
-	if err != nil {
-		return usage.Errorf("%w", err)
-	}
-	if c.Bool(verbs.DryRun) {
-		return r.view(func(tx *store.Tx) error { return claimable(tx, k) })
-	}
-	runner, _, err := r.attemptsRunner(c.String("host"))
-	if err != nil {
-		return err
-	}
-	if r.overSSH() && !c.Bool(remote.ThroughFlag) {
-		args := []string{k.String()}
-		if c.IsSet("adopt") {
-			args = append(args, "--adopt", c.String("adopt"))
-		}
-		return runner.DB.(*remote.Database).Lend(r.ctx, runner.Words("supervise", append([]string{"--" + remote.ThroughFlag}, args...)...), r.environ())
-	}
-	runner.Summon = func() error { return r.summon(launch.ForkBeside) }
-	if c.IsSet("adopt") {
-		err = runner.Adopt(r.ctx, c.String("adopt"), k)
-	} else {
-		err = runner.Supervise(r.ctx, k)
-	}
-	if left := r.summon(launch.Fork); left != nil {
-		r.debugf("the queue is not looked after: %v", left)
-	}
-	return err
-}
-
-// summon has an attendant started if there is something to do, and rings for the one that is
-// there.
-func (r *runner) summon(fork launch.Forks) error {
-	err := r.view(func(tx *store.Tx) error { return r.noteLeaving(tx, true) })
-	l := r.leaving
-	r.leaving = nil
-	if err != nil || l == nil {
-		return err
-	}
-	return l.Leave(true, r.env.now(), attempts.Look, func(lock *attend.Lock) error { return r.startAttendant(l, lock, fork) })
-}
-
-// claimable fails where an attempt is not one that waits for somebody to execute it.
-func claimable(tx *store.Tx, k attempts.Key) error {
-	a, err := tx.Attempt(k.Job, k.Number)
-	if err == nil && a.State != store.AttemptStarted {
-		err = &store.Conflict{What: "attempt " + k.String(), Why: "it is " + a.State.String()}
-	}
-	return err
 }

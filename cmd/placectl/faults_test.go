@@ -169,7 +169,7 @@ type faultCall struct {
 // severalCommits are words of calls that commit more than once: passes, and what --launch
 // and --exec do behind the cycle's commit, may fail when the first one is on disk. What is
 // lost then the next pass finds: package runner's tests fail each of its steps.
-var severalCommits = []string{"work", "attend", "supervise", "--launch", "--exec"}
+var severalCommits = []string{"work", "attend", "keep", "--launch", "--exec"}
 
 // otherStatuses are the verbs whose statuses are those of PBS and Slurm. What they do to a
 // database is what submit, cancel and the others do, which are tried by themselves.

@@ -56,7 +56,7 @@ func watchAnswers(e *env, dir string) {
 	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.args, func(a string) bool { return a == "--follow" || a == "-f" && e.args[0] != "tx" }) {
 		return
 	}
-	for _, verb := range []string{"run", "on", "work", "logs", "shell", "top", "attend", "supervise", "mcp"} {
+	for _, verb := range []string{"run", "on", "work", "logs", "shell", "top", "attend", "keep", "mcp"} {
 		if slices.Contains(e.args, verb) {
 			return
 		}

@@ -36,6 +36,7 @@ demo
 done
 extend
 hold
+keep
 init
 job throttle
 limit rm
@@ -80,7 +81,6 @@ signal
 slurm
 node reset-usage
 submit
-supervise
 tx
 unhold
 unreserve

@@ -102,7 +102,7 @@ func (s *selfrun) processes() (list []ours) {
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		p := ours{pid, ""}
 		for _, word := range strings.Split(string(text), "\x00") {
-			if slices.Contains([]string{"attend", "supervise", "submit", "status"}, word) {
+			if slices.Contains([]string{"attend", "keep", "submit", "status"}, word) {
 				p.verb = word
 				break
 			}
@@ -223,12 +223,12 @@ func TestSelfrunStorm(t *testing.T) {
 			}
 		}
 	}
-	if rng.IntN(2) == 0 { // a supervisor lives
+	if rng.IntN(2) == 0 { // a keeper lives
 		anchor := s.do("submit", "-t", "1m", "--priority", "100", "-o", "id", "--out", "/dev/null", "--", "sleep", "2")
 		s.looks("wait", anchor, "--for", "started", "--timeout", "60s")
 		attendants()
 	} else { // none does, once the jobs that run have ended
-		for s.live("supervise", "attend") > 0 {
+		for s.live("keep", "attend") > 0 {
 			for _, p := range s.processes() {
 				if p.verb != "" {
 					syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // it may have ended

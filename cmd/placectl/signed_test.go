@@ -106,8 +106,8 @@ func TestSigned(t *testing.T) {
 			t.Errorf("job %s is %s", job, why)
 		}
 	}
-	if status, said := u.run(0, "supervise 7.1"); status == 0 {
-		t.Errorf("supervise executes what is not signed: %s", said)
+	if status, said := u.run(0, "attempts claim"); status == 0 {
+		t.Errorf("what is not signed can be claimed: %s", said)
 	}
 	must(0, "unhold 4 5")
 	done("altered", "array", "own", "replayed")

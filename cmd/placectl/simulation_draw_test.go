@@ -42,7 +42,7 @@ var leftOut = map[string]string{
 	"version":           "it uses no database",
 	"clock reset":       "it is for a clock that was wrong, and has laws of its own",
 	"work":              "what it starts lives by the machine's clock; its tests are those of internal/runner and attempts_test.go",
-	"supervise":         "as work",
+	"keep":              "as work",
 	"attend":            "as work",
 	"signal":            "as work: nothing executes what the others start",
 	"on":                "it is for the command of a job, which has a process of its own: on.txtar",

@@ -17,6 +17,8 @@ type DB struct {
 	// to set anew each time that it runs.
 	View, Update func(func(*store.Tx) error) error
 	ID           string                            // of the database that is meant, "" for whichever is there
+	Epoch        string                            // in which attempts are claimed, "" for any
+	Cycles       func(*store.Tx) (bool, error)     // whether turns make cycles; nil: they do not
 	Path         string                            // of the file: its owner is that of jobs without one
 	Host         string                            // which executes
 	UID          int                               // whose attempts
@@ -57,23 +59,6 @@ func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error 
 
 // EpochOf is an epoch as directories are called after it.
 func EpochOf(is store.Identity) string { return fmt.Sprintf("%08x", is.Epoch) }
-
-// Claim claims an attempt, and says what is to be executed.
-func (d *DB) Claim(_ context.Context, c store.Claim) (order *attempts.Order, err error) {
-	err = d.on(d.Update, func(tx *store.Tx) error {
-		was, _ := tx.Attempt(c.Job, c.Attempt) // the claim says what is wrong with it
-		granted, err := tx.Claim(c)
-		if err == nil && was.Nonce != c.Nonce { // else it executes already
-			err = d.verified(tx, c)
-		}
-		if err != nil {
-			return err
-		}
-		order, err = d.order(tx, granted)
-		return err
-	})
-	return order, err
-}
 
 // Report says how an attempt has ended.
 func (d *DB) Report(_ context.Context, r *store.Result) error {

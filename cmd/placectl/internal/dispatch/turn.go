@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,76 +10,151 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// turnWithin bounds the cycles that are made in the commit of a report, by the last one: slower
+// turnWithin bounds the cycles that are made in the commit of reports, by the last one: slower
 // ones are made by the process that runs the queue, with pauses between them.
 const turnWithin = 10 * time.Millisecond
 
-// Turn makes turns: a report, a cycle, and the claim of an attempt that this cycle has started
-// here for our user. So whoever follows is whom a cycle starts. Where cycles is false it only
-// reports: no process makes cycles here, or not now.
-func (d *DB) Turn(cycles func(*store.Tx) (bool, error)) attempts.Turn {
-	return func(_ context.Context, ended *store.Result, prepare func(attempts.Key) (store.Claim, bool)) (order *attempts.Order, err error) {
-		var reported, more error
-		err = d.on(d.Update, func(tx *store.Tx) error {
-			order, reported, more = nil, nil, nil
-			late, err := tx.Overdue() // before the report: what it guessed of that job stays
-			if err != nil {
+// Turn makes a turn: it reports how attempts have ended, makes a cycle behind that, and claims the
+// attempts of our user that wait for this host, those among them that this cycle has started. So
+// whoever follows is whom a cycle starts.
+func (d *DB) Turn(_ context.Context, q *attempts.Request) (a *attempts.Answer, err error) {
+	var more error
+	err = d.on(d.Update, func(tx *store.Tx) error {
+		a, more = &attempts.Answer{Reported: make([]error, len(q.Ended))}, nil
+		late := false
+		if len(q.Ended) > 0 { // before the reports: what the database guessed of those jobs stays
+			var err error
+			if late, err = tx.Overdue(); err != nil {
 				return err
 			}
-			if reported = d.report(tx, ended); reported != nil {
-				return reported
-			}
-			if !late {
-				order, more = d.follow(tx, cycles, prepare)
-			}
-			return more
-		})
-		switch {
-		case reported != nil:
-			return nil, reported
-		case more != nil: // nothing was committed, and the report is not to blame
-			return nil, fmt.Errorf("%w: %v", attempts.ErrNoTurn, more) //nolint:errorlint // it must not pass for an answer to the report
 		}
-		return order, err
+		for i, r := range q.Ended {
+			a.Reported[i] = d.report(tx, r)
+		}
+		more = d.claims(tx, q, a, !late)
+		return more
+	})
+	if more != nil { // nothing was committed, and the reports are not to blame
+		return nil, fmt.Errorf("%w: %v", attempts.ErrNoTurn, more) //nolint:errorlint // it must not pass for an answer
 	}
+	return a, err
 }
 
-// follow makes a cycle and claims an attempt that it has started.
-func (d *DB) follow(tx *store.Tx, cycles func(*store.Tx) (bool, error), prepare func(attempts.Key) (store.Claim, bool)) (*attempts.Order, error) {
-	settings, err := tx.Settings()
-	if err != nil || settings.Launch != store.LaunchWork || len(settings.Health) > 0 {
-		return nil, err
+// Claim claims one attempt, for a process on another host, and says what it has to execute.
+func (d *DB) Claim(_ context.Context, c store.Claim) (*attempts.Order, error) {
+	var a *attempts.Answer
+	err := d.on(d.Update, func(tx *store.Tx) error {
+		a = new(attempts.Answer)
+		goesOn := isUnder(tx, c)
+		if err := d.claim(tx, c, a); err != nil || goesOn { // who may claim is said first
+			return err
+		}
+		return d.verified(tx, c)
+	})
+	if err == nil && len(a.Orders) == 0 {
+		err = &store.Conflict{What: fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt), Why: "it was refused"}
 	}
-	if took, err := tx.LastCycleTook(); err != nil || took > turnWithin {
-		return nil, err
-	}
-	if may, err := cycles(tx); !may || err != nil {
-		return nil, err
-	}
-	report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range report.Started {
-		ours, err := d.executes(tx, j)
-		if ours && err == nil {
-			ours, err = d.signed(tx, j.ID)
+	return a.Orders[0], nil
+}
+
+// claims makes a cycle, if it may, and claims.
+func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle bool) error {
+	for i := range q.Again {
+		c := &q.Again[i]
+		var err error
+		if !isUnder(tx, c.Claim) {
+			err = d.verified(tx, c.Claim)
+		}
+		if err == nil {
+			err = d.claim(tx, c.Claim, a)
+		}
+		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+			err = d.earlier(tx, c.Job, c.Attempt, c.Epoch)
+		}
+		if errors.Is(err, store.ErrNotPermitted) { // that is not its last word
+			a.Doubtful, a.Failed, err = append(a.Doubtful, c.Nonce), err, nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if !ours {
-			continue
-		}
-		claim, ok := prepare(attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
-		if !ok {
-			continue
-		}
-		granted, err := tx.Claim(claim)
-		if err != nil {
-			return nil, err
-		}
-		return d.order(tx, granted)
 	}
-	return nil, nil
+	is, err := tx.Identity()
+	if err != nil || q.Claim == nil || d.Epoch != "" && EpochOf(is) != d.Epoch {
+		return err
+	}
+	settings, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	if cycle && len(q.Ended) > 0 && settings.Launch == store.LaunchWork {
+		if a.Cycled, err = d.cycle(tx); err != nil {
+			return err
+		}
+	}
+	if len(settings.Health) > 0 && !q.Healthy {
+		return nil // a pass asks first
+	}
+	var ours []attempts.Key
+	err = tx.Unclaimed(func(j *store.Job) error {
+		is, err := d.executes(tx, j)
+		if is && err == nil {
+			is, err = d.signed(tx, j.ID)
+		}
+		if is && err == nil {
+			ours = append(ours, attempts.Key{Job: j.ID, Number: max(j.Attempt, 1)})
+		}
+		return err
+	})
+	for _, k := range ours {
+		if err != nil {
+			return err
+		}
+		if c, ok := q.Claim(k); ok {
+			if err = d.claim(tx, c, a); errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotPermitted) {
+				err = nil // its time is over, for one
+			}
+		}
+	}
+	return err
+}
+
+// cycle makes a cycle, if a process of this user makes cycles here.
+func (d *DB) cycle(tx *store.Tx) (made bool, err error) {
+	if d.Cycles == nil {
+		return false, nil
+	}
+	if took, err := tx.LastCycleTook(); err != nil || took > turnWithin {
+		return false, err
+	}
+	if may, err := d.Cycles(tx); !may || err != nil {
+		return false, err
+	}
+	_, err = tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+	return true, err
+}
+
+// isUnder reports whether an attempt is claimed under the nonce of a claim: then it executes already.
+func isUnder(tx *store.Tx, c store.Claim) bool {
+	was, err := tx.Attempt(c.Job, c.Attempt)
+	return err == nil && was.Nonce == c.Nonce
+}
+
+// claim claims an attempt, and adds what has to be executed. An attempt of which that cannot be said
+// is refused.
+func (d *DB) claim(tx *store.Tx, c store.Claim, a *attempts.Answer) error {
+	granted, err := tx.Claim(c)
+	if err != nil {
+		return err
+	}
+	order, err := d.order(tx, granted)
+	if err != nil {
+		_, err = tx.Report(store.Result{Job: c.Job, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeRefused, Why: err.Error()})
+		return err
+	}
+	order.Nonce = c.Nonce
+	a.Orders = append(a.Orders, order)
+	return nil
 }

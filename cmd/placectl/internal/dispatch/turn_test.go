@@ -232,24 +232,33 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		apart, late := q.copied(), q.overdue()
 		apart.do(func(tx *store.Tx) error { _, err := tx.Report(*ended); return err })
 		started := apart.cycle()
-		var asked []attempts.Key
-		order, err := q.on.Turn(always)(t.Context(), ended, func(k attempts.Key) (store.Claim, bool) {
-			asked = append(asked, k)
-			return q.claim(k)
-		})
-		if err != nil {
-			t.Fatal(err)
+		var asked []store.Claim
+		q.on.Cycles = always
+		answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended}, Claim: func(k attempts.Key) (store.Claim, bool) {
+			c, ok := q.claim(k)
+			asked = append(asked, c)
+			return c, ok
+		}})
+		if err != nil || answer.Reported[0] != nil {
+			t.Fatal(err, answer)
 		}
-		if order != nil {
+		if len(asked) != len(answer.Orders) {
+			t.Fatalf("asked for %v, and got %v", asked, answer.Orders)
+		}
+		if len(asked) > 0 {
 			followed++
-			apart.last = q.last - 1
-			if c, _ := apart.claim(order.Key); len(asked) != 1 || asked[0] != order.Key {
-				t.Fatalf("asked for %v, and got %v", asked, order.Key)
-			} else {
-				apart.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
-			}
 		}
-		if order == nil && late {
+		for i, c := range asked {
+			if answer.Orders[i].Key != (attempts.Key{Job: c.Job, Number: c.Attempt}) {
+				t.Fatalf("asked for %v, and got %v", c, answer.Orders[i].Key)
+			}
+			apart.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
+		}
+		apart.last = q.last
+		if answer.Cycled == late {
+			t.Fatalf("a cycle was made: %v, though a job is past its end: %v", answer.Cycled, late)
+		}
+		if late {
 			q.cycle()
 		}
 		if diff := cmp.Diff(apart.plan(), q.plan()); diff != "" {
@@ -292,7 +301,7 @@ func TestTurn(t *testing.T) {
 		{name: "the cycle fails", cycles: func(*store.Tx) (bool, error) {
 			return false, &store.Conflict{What: "the order", Why: "it cannot be read"}
 		}, fails: attempts.ErrNoTurn},
-		{name: "late", late: true, fails: store.ErrConflict},
+		{name: "late", late: true},
 		{name: "on another host", before: func(tx *store.Tx) error { return tx.SetNodeState(0, index.Drained, "") }, reports: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -308,18 +317,24 @@ func TestTurn(t *testing.T) {
 			if c.late {
 				ended.Nonce = store.Nonce{99}
 			}
-			cycles := always
-			if c.cycles != nil {
-				cycles = c.cycles
+			if q.on.Cycles = always; c.cycles != nil {
+				q.on.Cycles = c.cycles
 			}
-			order, err := q.on.Turn(cycles)(t.Context(), ended, func(k attempts.Key) (store.Claim, bool) {
+			answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended}, Claim: func(k attempts.Key) (store.Claim, bool) {
 				if c.refuse {
 					return store.Claim{}, false
 				}
 				return q.claim(k)
-			})
+			}})
+			var order *attempts.Order
+			if answer != nil && len(answer.Orders) > 0 {
+				order = answer.Orders[0]
+			}
 			if !errors.Is(err, c.fails) || (order != nil) != c.next {
 				t.Errorf("%+v, %v", order, err)
+			}
+			if err == nil && errors.Is(answer.Reported[0], store.ErrConflict) != c.late {
+				t.Errorf("late %v: %v", c.late, answer.Reported[0])
 			}
 			if c.fails == attempts.ErrNoTurn && errors.Is(err, store.ErrConflict) {
 				t.Error("it passes for an answer to the report:", err)

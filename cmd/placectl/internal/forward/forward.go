@@ -11,7 +11,7 @@ import (
 )
 
 // here are the verbs that are executed here wherever the database lies.
-var here = []string{"work", "supervise", "on", "doctor", "mcp"}
+var here = []string{"work", "keep", "on", "doctor", "mcp"}
 
 // never are the verbs that need the file itself, or a terminal, and why.
 var never = map[string]string{

@@ -14,11 +14,12 @@ import (
 // end, and has nothing of ours open.
 type Detached struct{ process *os.Process }
 
-// Detach starts this program once more with other arguments, detached. The words are its
-// name, as lists of processes show it, and its arguments.
-func Detach(words, env []string) (*Detached, error) {
+// Detach starts this program once more with other arguments, detached, with files as its
+// descriptors from 3 on. The words are its name, as lists of processes show it, and its arguments.
+func Detach(words, env []string, files ...*os.File) (*Detached, error) {
 	keepOpen()
 	cmd := again(words, env)
+	cmd.ExtraFiles = files
 	cmd.Dir = "/"
 	if err := cmd.Start(); err != nil {
 		return nil, err

@@ -75,16 +75,43 @@ type Database struct {
 	ID         string    // of the one that is meant, "" while that is not known
 	Us         string    // this host's name
 	Now        time.Time // the time that is told it, zero for the clock's
-	Through    *Through  // whom to ask in place of ssh, nil for nobody
 }
 
-// Claim claims an attempt.
-func (d *Database) Claim(ctx context.Context, c store.Claim) (*attempts.Order, error) {
-	a, err := d.Ask(ctx, AskClaim, Question{Claim: &c})
-	if err != nil {
-		return nil, err
+// Turn reports, and then claims: each is a question of its own here.
+func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Answer, error) {
+	a := new(attempts.Answer)
+	for _, r := range q.Ended {
+		a.Reported = append(a.Reported, d.Report(ctx, r))
 	}
-	return a.Order, nil
+	claims := make([]store.Claim, 0, len(q.Again))
+	for _, c := range q.Again {
+		claims = append(claims, c.Claim)
+	}
+	if q.Claim != nil {
+		view, err := d.Look(ctx)
+		switch {
+		case err == nil && (len(view.Health) == 0 || q.Healthy):
+			for _, k := range view.Unclaimed {
+				if c, ok := q.Claim(k); ok {
+					claims = append(claims, c)
+				}
+			}
+		case err != nil && len(q.Ended)+len(q.Again) == 0:
+			return nil, err
+		}
+	}
+	for i := range claims {
+		answer, err := d.Ask(ctx, AskClaim, Question{Claim: &claims[i]})
+		switch {
+		case err == nil:
+			answer.Order.Nonce = claims[i].Nonce
+			a.Orders = append(a.Orders, answer.Order)
+		case !attempts.Settled(err) && !errors.Is(err, store.ErrNotPermitted):
+			a.Doubtful = append(a.Doubtful, claims[i].Nonce)
+			a.Failed = err
+		}
+	}
+	return a, nil
 }
 
 // Report says how an attempt has ended.
@@ -127,12 +154,7 @@ func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 // Ask asks, and reads the answer.
 func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer, err error) {
 	q.Host, q.UID, q.ID = d.Us, os.Getuid(), d.ID
-	if d.Through != nil {
-		a, err = d.Through.ask(ctx, what, q)
-	} else {
-		a, err = d.asked(ctx, what, q)
-	}
-	return a, err
+	return d.asked(ctx, what, q)
 }
 
 // asked asks over ssh. Conflicts, and what is not there, come out as they would of the

@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"time"
 
-	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
-// beatFile is locked by the one process of a host, user and database that looks at the
-// database for all supervisors.
+// beatFile is locked by the one process of a host, user and database that tells the database that
+// this host is there.
 const beatFile = "beat"
 
-// keepBeat waits until nobody else looks at the database, and then does it for all: it
-// tells the supervisors of attempts that are to stop, and the database that this host is
-// there. It returns with the context, or with the process.
+// keepBeat waits until no other process tells the database that this host is there, and then does
+// it. It returns with the context, or with the process.
 func (r *Runner) keepBeat(ctx context.Context, s *state) {
 	f, err := s.epoch.OpenFile(beatFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -35,27 +32,17 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 			return
 		}
 	}
-	every := time.Second
-	if strings.HasPrefix(r.Database, store.URLScheme) {
-		every = 10 * time.Second
-	}
-	var seen string
-	told := lastBeat(f)
-	for ok := true; ok; ok = sleep(ctx, every) {
-		if stamp := r.Stamp(); stamp != seen {
-			if r.tellStops(ctx, s) == nil {
-				seen = stamp
-			}
+	for wait, told := time.Duration(0), lastBeat(f); r.Beat != nil && sleep(ctx, wait); {
+		if wait = time.Until(told.Add(r.BeatEvery)); wait > 0 && wait <= r.BeatEvery {
+			continue
 		}
-		if since := time.Since(told); r.Beat != nil && (since >= r.BeatEvery || since < 0) {
-			told = time.Now()
-			if err := r.Beat(ctx); err != nil {
-				r.notef("%v", err)
-				told = told.Add(min(beatAgain, r.BeatEvery) - r.BeatEvery)
-				continue
-			}
-			f.WriteAt([]byte(told.UTC().Format(beatTime)), 0) //nolint:errcheck // who comes next tells it once more
+		if err := r.Beat(ctx); err != nil {
+			r.notef("%v", err)
+			wait = min(beatAgain, r.BeatEvery)
+			continue
 		}
+		told, wait = time.Now(), r.BeatEvery
+		f.WriteAt([]byte(told.UTC().Format(beatTime)), 0) //nolint:errcheck // who comes next tells it once more
 	}
 }
 
@@ -90,28 +77,4 @@ func (r *Runner) KeepBeat(ctx context.Context) {
 	}
 	defer s.close()
 	r.keepBeat(ctx, s)
-}
-
-// tellStops tells the supervisors of attempts that are to stop.
-func (r *Runner) tellStops(ctx context.Context, s *state) error {
-	view, err := r.DB.Look(ctx)
-	if err != nil {
-		r.notef("%v", err)
-		return err
-	}
-	return r.tellHeld(view, s)
-}
-
-// tellHeld tells the supervisors of attempts that are to stop, or to send signals.
-func (r *Runner) tellHeld(view *View, s *state) error {
-	var failed []error
-	for _, h := range view.Held {
-		if h.Ending {
-			failed = append(failed, s.stopAttempt(h.Key))
-		}
-		if len(h.Signals) > 0 {
-			failed = append(failed, s.signalAttempt(h.Key))
-		}
-	}
-	return errors.Join(failed...)
 }

@@ -31,8 +31,7 @@ var errNoGroup = errors.New("enforce=cgroup, and no control group with memory is
 const gateMemory = 64 << 20
 
 // confine makes the control group that the settings ask for, and that can be had.
-func (e *execution) confine() (*cgroup, error) {
-	o := e.order
+func (a *attendance) confine(o *Order) (*cgroup, error) {
 	if o.Enforce == "none" || o.Enforce == "poll" {
 		return nil, nil
 	}
@@ -40,7 +39,7 @@ func (e *execution) confine() (*cgroup, error) {
 	if s.Memory > 0 {
 		s.Memory = max(s.Memory, gateMemory)
 	}
-	g, err := makeGroup("placectl-" + e.ID + "-" + e.dir.String())
+	g, err := makeGroup("placectl-" + a.ID + "-" + a.slot.Key.String())
 	if err == nil {
 		if err = g.limit(&s); err != nil {
 			g.remove()
@@ -113,14 +112,6 @@ func numbers(list []int) string {
 		words[i] = strconv.Itoa(n)
 	}
 	return strings.Join(words, ",")
-}
-
-// add puts a process into the group.
-func (g *cgroup) add(pid int) error {
-	if g == nil {
-		return nil
-	}
-	return os.WriteFile(filepath.Join(g.path, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0)
 }
 
 // all lists the directories of the group and of those that the command has made in it, each

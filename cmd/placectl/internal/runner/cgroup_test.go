@@ -148,7 +148,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, parent := groups(t)
 			k := s.job(c.line, confined(200<<20))
-			p := s.start(nil, "supervise", k.String())
+			p := s.start(nil, "keep")
 			s.until("begun", func() bool { return len(escaped(t)) == 1 })
 			time.Sleep(200 * time.Millisecond)
 			p.Kill()

@@ -37,10 +37,9 @@ func ParseKey(s string) (Key, error) {
 // Database is what a runner asks of a database. An error that is a store.ErrConflict or a
 // store.ErrNotFound is an answer; after any other nobody knows whether it was done.
 type Database interface {
-	// Claim claims an attempt for the process that it names, and says what to execute.
-	// With the nonce that has claimed it the answer is the same again, and the process
-	// takes the place of the one before.
-	Claim(context.Context, store.Claim) (*Order, error)
+	// Turn reports and claims in one commit. Errors are as above; after ErrNoTurn certainly nothing
+	// was done.
+	Turn(context.Context, *Request) (*Answer, error)
 	// Report says how an attempt has ended. Again it changes nothing.
 	Report(context.Context, *store.Result) error
 	// Held is an attempt that was claimed on this host under a nonce, in an epoch of the
@@ -51,6 +50,35 @@ type Database interface {
 	// Signalled says that the first so many signals of an attempt were sent.
 	Signalled(ctx context.Context, k Key, n store.Nonce, sent int) error
 }
+
+// Request is what a process that executes attempts has the database do in a turn.
+type Request struct {
+	Ended []*store.Result // how attempts have ended
+	Again []Again         // claims that may have been made before, or by a process that is gone
+	// Claim is asked with which claim this process takes an attempt that nobody has claimed, and is
+	// false if it does not want it. It may be asked more than once. Nil: it wants none.
+	Claim   func(Key) (store.Claim, bool)
+	Healthy bool // the program that says whether this host is healthy has been asked
+}
+
+// Again is a claim that may have been made in an epoch of the database.
+type Again struct {
+	store.Claim
+	Epoch string
+}
+
+// Answer is what came of it.
+type Answer struct {
+	Reported []error       // for each of Ended, as of Database.Report
+	Orders   []*Order      // of the attempts that are claimed by now, those of Again before the others
+	Cycled   bool          // a cycle was made behind the reports
+	Doubtful []store.Nonce // of claims that nobody knows of whether they were made
+	Failed   error         // why, nil if there are none
+}
+
+// ErrNoTurn says that certainly nothing was reported or claimed, and that the reports are not to
+// blame.
+var ErrNoTurn = errors.New("the turn was not made")
 
 // View is what there is to be done on a host.
 type View struct {
@@ -81,6 +109,9 @@ func (k Key) result(n store.Nonce, o store.Outcome) *store.Result {
 
 // settled reports whether a database has said its last word, rather than that it could not
 // be asked. One that is not there may come back: it was moved, or its file system is away.
-func settled(err error) bool {
+func settled(err error) bool { return Settled(err) }
+
+// Settled is settled, for databases.
+func Settled(err error) bool {
 	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)
 }

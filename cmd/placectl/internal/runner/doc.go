@@ -1,28 +1,30 @@
 // Package runner executes the commands of jobs, each attempt of a job at most once,
-// whoever dies at whatever moment.
+// whatever dies at whatever moment.
 //
-// An attempt is executed by a supervisor, a process of its own (supervise.go). Passes
-// (pass.go) start supervisors, and settle what supervisors left behind that were killed
-// (settle.go). All of them meet in the attempt's directory, STATE/ID.EPOCH/JOB.ATTEMPT,
-// and in the database, in this order:
+// One process of a host, user and database executes them all, the keeper (keeper.go). Passes
+// (pass.go) start it if there is something to do, and ring its bell. It is killed without a loss: the
+// next one takes over what it finds (settle.go). An attempt has a slot, a directory below
+// STATE/ID.EPOCH that is used again, and these steps are made in this order:
 //
-//  1. The supervisor locks the directory. Two of them exclude each other by that alone.
-//  2. It writes a nonce into a journal that nobody has made before. From here on the
-//     directory says that somebody was here: no other supervisor begins.
-//  3. It claims the attempt in the database with the nonce. One claim is accepted.
-//  4. It forks a child, the gate, which waits to become the command (launch.Hold). The child's pid goes into the journal, and then the child gets one byte. When
-//     the supervisor dies before, the gate reads the end of the pipe, notes that it gives
-//     up, and ends.
-//  5. What came of it is written into the directory, told to the database, and then the
-//     directory is removed. Telling it can claim another attempt in the same commit (turn.go),
-//     for which steps 1 and 2 were done before: the supervisor goes on with that.
+//  1. The keeper holds a lock. Two of them exclude each other by that alone.
+//  2. It writes the attempt and a nonce into the journal of a free slot.
+//  3. It claims the attempt in the database with the nonce, in a turn (turn.go). One claim is
+//     accepted. The same commit reports what has ended since the last turn, and makes a cycle.
+//  4. It writes down that the gate is about to be told, and tells it (launch.Gate). The gate forks a
+//     warden, and the warden the process that becomes the command. That writes its number into the
+//     journal, and then executes. The warden has the journal locked while it lives. It is the reaper
+//     of all that the command starts, and writes down how the command ended and when nothing of it is
+//     left.
+//  5. The keeper writes down what came of the attempt, and reports it in a turn. Then the slot is
+//     free.
 //
-// So a journal without a pid says that certainly nothing was executed, and one with a pid
-// that perhaps it was: then the attempt is adopted while its process lives, and lost
-// otherwise, but never executed again. Lines are written before the step that they make safe,
-// and not synced: a process that is killed takes none away. After a loss of power some may be
-// missing, so what was claimed in another boot of the host and has no result is lost. Nothing
-// here is decided by a clock.
+// So a journal without the number of the command, whose lock is free, says that certainly nothing was
+// executed. One with it says that it was: then the attempt is taken over while its warden or its
+// command lives. How it ended the warden has written down. If it was killed, too, the kernel may
+// know; else the attempt is lost, but never executed again. Lines are written before the step that
+// they make safe, and not synced: a process that is killed takes none away. After a loss of power
+// some may be missing, so what was claimed in another boot of the host and has no end is lost.
+// Nothing here is decided by a clock.
 //
 // The package knows a database through an interface (database.go), and starts programs
 // through package launch.

@@ -13,14 +13,13 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // An attempt has ended when none of its processes is left on any of its nodes. A placectl on
 // that starts a command on another node leaves a file in a directory of the attempt first, and
 // removes it when the other side has said that nothing is left there. Where files are left as
-// the attempt ends here, its supervisor, or a pass, asks all its other hosts to end what they
+// the attempt ends here, its keeper asks all its other hosts to end what they
 // have of it, until a round has found nothing on any of them.
 
 // ElsewhereName is the variable that names that directory.
@@ -57,14 +56,14 @@ func NoteSent(getenv func(string) string) (back func(), err error) {
 }
 
 // elsewhere is what was noted of an attempt: nil for nothing.
-func (d *dir) elsewhere() (*sent, error) {
-	list, err := fs.ReadDir(d.root.FS(), elsewhereDir)
+func (sl *slot) elsewhere() (*sent, error) {
+	list, err := fs.ReadDir(sl.root.FS(), elsewhereDir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
 		return nil, nil
 	}
 	s := new(sent)
 	for _, e := range list {
-		if text, failed := d.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && bytejson.Unmarshal(text, s) == nil {
+		if text, failed := sl.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && bytejson.Unmarshal(text, s) == nil {
 			break
 		}
 	}
@@ -76,13 +75,9 @@ func (d *dir) elsewhere() (*sent, error) {
 const sweepTime = 30 * time.Second
 
 // emptied ends what an attempt has on other hosts. Until then it may use its time there.
-func (r *Runner) emptied(ctx context.Context, d *dir, until time.Duration) error {
-	s, err := d.elsewhere()
-	if s == nil || err != nil {
-		return err
-	}
-	j, err := d.journal()
-	if err != nil || j == nil || j.process == nil {
+func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
+	s, err := a.slot.elsewhere()
+	if s == nil || err != nil || a.begun == nil {
 		return err
 	}
 	ssh, err := launch.FindSSHIn(s.Env)
@@ -92,9 +87,9 @@ func (r *Runner) emptied(ctx context.Context, d *dir, until time.Duration) error
 	for found := true; found; {
 		found = false
 		within := max(until-bootClock(), 0)
-		words := []string{"placectl", "on", "--sweep", tagOf(j.Nonce.String()) + "," + within.Round(time.Millisecond).String()}
+		words := []string{"placectl", "on", "--sweep", tagOf(a.slot.nonce.String()) + "," + within.Round(time.Millisecond).String()}
 		var failed []error
-		for _, err := range ssh.Each(ctx, j.process.Hosts, within+sweepTime, func(string) []string { return words }) {
+		for _, err := range ssh.Each(ctx, a.begun.Hosts, within+sweepTime, func(string) []string { return words }) {
 			var status *launch.Refused
 			if errors.As(err, &status) && status.Status == SweepFound {
 				found = true
@@ -106,18 +101,19 @@ func (r *Runner) emptied(ctx context.Context, d *dir, until time.Duration) error
 			return fmt.Errorf("whether processes are left elsewhere is not known: %w", err)
 		}
 	}
-	return d.root.RemoveAll(elsewhereDir)
+	return emptyDir(a.slot.root, a.slot.path, elsewhereDir)
 }
 
 // emptyAll does so until it is done, or the job has gone on without the attempt.
-func (r *Runner) emptyAll(ctx context.Context, d *dir, n store.Nonce, until time.Duration) {
+func (a *attendance) emptyAll(until time.Duration) {
+	ctx := context.Background()
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		err := r.emptied(ctx, d, until)
+		err := a.emptied(ctx, until)
 		if err == nil {
 			return
 		}
-		r.notef("%s: %v", d.Key, err)
-		if _, gone := r.DB.Held(ctx, d.Key, n, d.epoch()); gone != nil && settled(gone) || d.removed() || !sleep(ctx, wait) {
+		a.notef("%s: %v", a.slot.Key, err)
+		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && settled(gone) || a.slot.isRemoved() || !sleep(ctx, wait) {
 			return
 		}
 	}

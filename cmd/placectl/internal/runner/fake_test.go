@@ -16,11 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
-// The test binary is also what runners start: a supervisor, a pass. Where the
+// The test binary is also what runners start: a keeper, a pass. Where the
 // environment names a step, the process kills itself there, but only the first that comes
 // so far.
 func TestMain(m *testing.M) {
@@ -35,14 +36,15 @@ func child(dir, verb string, args []string) int {
 	ctx := context.Background()
 	var err error
 	switch verb {
-	case "supervise":
-		var k Key
-		if args[0] == "--adopt" {
-			if k, err = ParseKey(args[2]); err == nil {
-				err = r.Adopt(ctx, args[1], k)
+	case "keep":
+		var gate *launch.Gate
+		if gate, err = launch.NewGate(); err == nil {
+			var lock *os.File
+			if launch.Inherited(unix.S_IFREG) == nil {
+				unix.CloseOnExec(3)
+				lock = os.NewFile(3, "lock")
 			}
-		} else if k, err = ParseKey(args[0]); err == nil {
-			err = r.Supervise(ctx, k)
+			err = r.Keep(ctx, gate, lock)
 		}
 	case "watch":
 		status, err := Watch(os.Stdin)
@@ -92,25 +94,34 @@ func runnerIn(dir string) *Runner {
 				f.Close()
 			}
 		}}
-	if os.Getenv("RUNNER_TURNS") != "" {
-		r.Turn = db.Turn
+	r.Idle = 50 * time.Millisecond
+	if dir := os.Getenv("RUNNER_STATE"); dir != "" {
+		r.StateDir = dir
 	}
 	step, last := os.Getenv("RUNNER_DIE"), os.Getenv("RUNNER_DIE_ONCE")
+	step, who, _ := strings.Cut(step, " ")
 	r.step = func(at string) {
-		if gate := map[string]string{"gate waits": "gate", "gate may": "go"}[step]; gate != "" && at == gate {
-			if f, err := os.OpenFile(last, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-				f.Close()
-				for _, pid := range children(os.Getpid()) {
-					unix.Kill(pid, unix.SIGKILL)
-				}
-			}
-		}
 		if at != step {
 			return
 		}
-		if f, err := os.OpenFile(last, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-			f.Close()
-			unix.Kill(os.Getpid(), unix.SIGKILL)
+		f, err := os.OpenFile(last, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		f.Close()
+		var gates, wardens, commands []int
+		for _, gate := range children(os.Getpid()) {
+			gates = append(gates, gate)
+			for _, warden := range children(gate) {
+				wardens = append(wardens, warden)
+				commands = append(commands, children(warden)...)
+			}
+		}
+		list := map[string][]int{"": {os.Getpid()}, "gate": gates, "warden": wardens, "command": commands, "both": append(wardens, os.Getpid()), "all": slices.Concat(wardens, commands, []int{os.Getpid()})}[who]
+		for _, pid := range list {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+		if slices.Contains(list, os.Getpid()) {
 			select {}
 		}
 	}
@@ -216,17 +227,6 @@ func (s *fakeState) attempt(k Key) (*fakeJob, *fakeAttempt, error) {
 	return j, j.Attempts[k.Number-1], nil
 }
 
-func (f *fake) Claim(_ context.Context, c store.Claim) (o *Order, err error) {
-	err = f.update(func(s *fakeState) error {
-		o, err = s.claim(c)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return o, nil
-}
-
 func (s *fakeState) claim(c store.Claim) (*Order, error) {
 	j, a, err := s.attempt(Key{c.Job, c.Attempt})
 	switch {
@@ -239,7 +239,7 @@ func (s *fakeState) claim(c store.Claim) (*Order, error) {
 	}
 	a.Nonce, a.Process = c.Nonce, c.Process
 	order := j.Order
-	order.Key, order.Left = Key{c.Job, c.Attempt}, time.Until(a.End)
+	order.Key, order.Nonce, order.Left, order.Ending = Key{c.Job, c.Attempt}, c.Nonce, time.Until(a.End), a.Ending
 	return &order, nil
 }
 
@@ -247,26 +247,36 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 	return f.update(func(s *fakeState) error { return s.report(r) })
 }
 
-// Turn takes any unclaimed attempt for one that a cycle has started.
-func (f *fake) Turn(_ context.Context, r *store.Result, prepare func(Key) (store.Claim, bool)) (o *Order, err error) {
+// Turn claims whatever nobody has claimed.
+func (f *fake) Turn(_ context.Context, q *Request) (a *Answer, err error) {
 	err = f.update(func(s *fakeState) error {
-		o = nil
-		if err := s.report(r); err != nil {
-			return err
+		a = new(Answer)
+		for _, r := range q.Ended {
+			a.Reported = append(a.Reported, s.report(r))
+		}
+		for _, c := range q.Again {
+			if o, err := s.claim(c.Claim); err == nil {
+				a.Orders = append(a.Orders, o)
+			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(s.Jobs)) {
 			k := Key{id, len(s.Jobs[id].Attempts)}
-			if a := s.Jobs[id].Attempts[k.Number-1]; a.Ended || a.Nonce != (store.Nonce{}) {
+			if a := s.Jobs[id].Attempts[k.Number-1]; q.Claim == nil || a.Ended || a.Nonce != (store.Nonce{}) {
 				continue
 			}
-			if c, ok := prepare(k); ok {
-				o, err = s.claim(c)
+			c, ok := q.Claim(k)
+			if !ok {
+				continue
+			}
+			o, err := s.claim(c)
+			if err != nil {
 				return err
 			}
+			a.Orders = append(a.Orders, o)
 		}
 		return nil
 	})
-	return o, err
+	return a, err
 }
 
 func (s *fakeState) report(r *store.Result) error {
@@ -283,6 +293,11 @@ func (s *fakeState) report(r *store.Result) error {
 	}
 	a.Nonce, a.Ended, a.Result = r.Nonce, true, *r
 	a.Taken++
+	switch {
+	case r.Outcome == store.OutcomeRefused && len(j.Attempts) > 1: // there is no other node
+		j.Done++
+		return nil
+	}
 	switch r.Outcome {
 	case store.OutcomeUnbegun, store.OutcomeRefused, store.OutcomeLost:
 		j.Attempts = append(j.Attempts, &fakeAttempt{})
@@ -416,10 +431,10 @@ func (p *process) wait() *os.ProcessState {
 	return state
 }
 
-// supervise supervises an attempt to its end.
+// supervise executes an attempt to its end.
 func (s *site) supervise(k Key) *fakeAttempt {
 	s.t.Helper()
-	s.start(nil, "supervise", k.String()).wait()
+	s.start(nil, "keep").wait()
 	return s.attempt(k)
 }
 
@@ -478,13 +493,21 @@ func (s *site) endAll() {
 	}
 }
 
-// left lists the attempts that have a directory, of all epochs.
+// isTaken reports whether an attempt has the slot at a path.
+func isTaken(path string) bool {
+	info, err := os.Stat(filepath.Join(path, journalFile))
+	return err == nil && info.Size() > 0
+}
+
+// left lists the attempts that have a slot, of all epochs.
 func (s *site) left() []string {
 	dirs, err := filepath.Glob(s.dir + "/state/*/*")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return slices.DeleteFunc(dirs, func(name string) bool { return filepath.Base(name) == beatFile })
+	return slices.DeleteFunc(dirs, func(name string) bool {
+		return slices.Contains([]string{beatFile, bellName("here"), keeperName("here")}, filepath.Base(name)) || strings.HasPrefix(filepath.Base(name), slotPrefix) && !isTaken(name)
+	})
 }
 
 // copyTo is the database as cp makes it.

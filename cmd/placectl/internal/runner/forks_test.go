@@ -48,7 +48,7 @@ func TestForks(t *testing.T) {
 					s.watched(f.line, grace, 300*time.Millisecond)
 				default:
 					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 500*time.Millisecond, grace })
-					p := s.start(nil, "supervise", k.String())
+					p := s.start(nil, "keep")
 					s.until("begun", func() bool { return s.file("ledger") != "" })
 					if how == "adopted" {
 						unix.Kill(p.Pid, unix.SIGKILL)
@@ -111,8 +111,8 @@ func TestLeavesAtRandom(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 60 {
 		line := fmt.Sprintf(`(setsid sh -c "sleep 100 & sleep 100 & (sleep 0.0%d; sleep 100) &" &)`, i%10)
-		k := s.job(line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 5*time.Second, 100*time.Millisecond })
-		p := s.start(nil, "supervise", k.String())
+		s.job(line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 5*time.Second, 100*time.Millisecond })
+		p := s.start(nil, "keep")
 		all.Add(1)
 		go func() { defer all.Done(); p.Process.Wait() }()
 		if i%6 == 5 {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -44,40 +44,65 @@ func (o *streams) close() {
 	for _, fd := range slices.Compact(o.files[:]) {
 		unix.Close(fd) //nolint:errcheck // the gate has it
 	}
+	o.files = [3]int{-1, -1, -1}
 }
 
 // errHangs says that a file system does not answer.
 var errHangs = errors.New("the directory or the output cannot be opened: a file system has not answered for a minute")
 
-// opened opens the streams. It gives up after a while: a file system may hang.
-func (p *plan) opened() (*streams, error) {
-	type answer struct {
-		*streams
-		error
+// opening is a request for the streams of a command.
+type opening struct {
+	*plan
+	done chan<- opened
+}
+
+type opened struct {
+	*streams
+	error
+}
+
+// opened opens the streams. It gives up after a while: a file system may hang. Then what it has
+// hung up stays behind, and others open what comes next.
+func (k *keeper) opened(p *plan) (*streams, error) {
+	done := make(chan opened, 1)
+	select {
+	case k.opens <- opening{p, done}:
+	default:
+		go k.openAll(opening{p, done})
 	}
-	done := make(chan answer, 1)
-	go func() {
-		if err := unix.Access(p.Dir, unix.X_OK); err != nil {
-			done <- answer{nil, &launch.DirError{PathError: &os.PathError{Op: "chdir", Path: p.Dir, Err: err}}}
-			return
-		}
-		o, err := p.open()
-		done <- answer{o, err}
-	}()
-	late := time.NewTimer(time.Minute)
+	late := time.NewTimer(openFor)
 	defer late.Stop()
 	select {
-	case a := <-done:
-		return a.streams, a.error
+	case o := <-done:
+		return o.streams, o.error
 	case <-late.C:
 		return nil, errHangs
 	}
 }
 
+// openAll opens streams, one after the other, on a thread with a file mode mask of its own. Should
+// it not get one it takes that of the process, beside others that do.
+func (k *keeper) openAll(o opening) {
+	runtime.LockOSThread()      // the thread ends with this
+	unix.Unshare(unix.CLONE_FS) //nolint:errcheck // as said
+	for more := true; more; {
+		var is opened
+		if err := unix.Access(o.Dir, unix.X_OK); err != nil {
+			is.error = &launch.DirError{PathError: &os.PathError{Op: "chdir", Path: o.Dir, Err: err}}
+		} else {
+			is.streams, is.error = o.open()
+		}
+		o.done <- is
+		select {
+		case o, more = <-k.opens:
+		case <-time.After(idleFor):
+			return
+		}
+	}
+}
+
 func (p *plan) open() (*streams, error) {
-	// The mask is the process's. It may only take rights away from what else is made meanwhile.
-	was := unix.Umask(int(p.Umask))
-	defer unix.Umask(was)
+	unix.Umask(int(p.Umask))
 	o := new(streams)
 	in, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -99,33 +124,19 @@ func (p *plan) open() (*streams, error) {
 	return o, nil
 }
 
-// confine keeps a gate, before it becomes the command, to what the job may use.
-func (p *plan) confine(pid int) error {
-	// The command is more dispensable than the process that supervises it.
-	os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("500"), 0) //nolint:errcheck // not everywhere
-	if len(p.CPUs) > 0 {
-		var set unix.CPUSet
-		for _, c := range p.CPUs {
-			set.Set(c)
-		}
-		if err := unix.SchedSetaffinity(pid, &set); err != nil {
-			return fmt.Errorf("cores %v: %w", p.CPUs, err)
-		}
-	}
-	return p.limit(pid)
-}
-
 // limitIDs are the limits that jobs carry.
 var limitIDs = map[string]int{
 	"as": unix.RLIMIT_AS, "core": unix.RLIMIT_CORE, "cpu": unix.RLIMIT_CPU, "data": unix.RLIMIT_DATA, "fsize": unix.RLIMIT_FSIZE,
 	"memlock": unix.RLIMIT_MEMLOCK, "nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rss": unix.RLIMIT_RSS, "stack": unix.RLIMIT_STACK,
 }
 
-// limit sets the limits of the kernel. What this host does not allow is as much as it does.
-func (p *plan) limit(pid int) error {
+// limits are those of the kernel. What this host does not allow is as much as it does.
+func (p *plan) limits() (list []launch.Limit, err error) {
 	if !slices.ContainsFunc(p.Limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
-		if err := lower(pid); err != nil {
-			return err
+		var is unix.Rlimit
+		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // that which the keeper was started with
+			is.Cur = min(soft, is.Max)
+			list = append(list, launch.Limit{Name: "nofile", ID: unix.RLIMIT_NOFILE, Rlimit: is})
 		}
 	}
 	for _, l := range p.Limits {
@@ -134,36 +145,17 @@ func (p *plan) limit(pid int) error {
 			continue
 		}
 		var is unix.Rlimit
-		if err := unix.Prlimit(pid, id, nil, &is); err != nil {
-			return fmt.Errorf("the limit %s: %w", l.Name, err)
+		if err := unix.Prlimit(0, id, nil, &is); err != nil {
+			return nil, fmt.Errorf("the limit %s: %w", l.Name, err)
 		}
 		want := unix.Rlimit{Cur: kernelLimit(l.Soft), Max: kernelLimit(l.Hard)}
 		if os.Geteuid() != 0 {
 			want.Max = min(want.Max, is.Max)
 		}
 		want.Cur = min(want.Cur, want.Max)
-		if err := unix.Prlimit(pid, id, &want, nil); err != nil {
-			return fmt.Errorf("the limit %s of %s: %w", l.Name, strconv.FormatUint(want.Cur, 10), err)
-		}
+		list = append(list, launch.Limit{Name: l.Name, ID: id, Rlimit: want})
 	}
-	return nil
-}
-
-// lower gives a process the soft limit of open files that this one was started with.
-func lower(pid int) error {
-	soft, err := launch.OpenFiles()
-	if err != nil {
-		return nil //nolint:nilerr // it has more than others have
-	}
-	var is unix.Rlimit
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &is); err != nil {
-		return fmt.Errorf("the limit nofile: %w", err)
-	}
-	is.Cur = min(soft, is.Max)
-	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &is, nil); err != nil {
-		return fmt.Errorf("the limit nofile of %d: %w", soft, err)
-	}
-	return nil
+	return list, nil
 }
 
 // kernelLimit is a limit as the kernel has it.

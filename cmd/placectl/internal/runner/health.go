@@ -39,13 +39,8 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 		r.notef("the health check is not run, since %s: PLACECTL_TRUST=1 allows it", v.Distrusted)
 		return nil
 	}
-	now := time.Now()
-	if text, err := s.epoch.ReadFile(healthFile); err == nil {
-		var was health
-		age := func() time.Duration { return now.Sub(was.At) }
-		if bytejson.Unmarshal(text, &was) == nil && slices.Equal(was.Program, v.Health) && age() >= 0 && age() < healthGood {
-			return nil
-		}
+	if r.wasHealthy(s, v.Health) {
+		return nil
 	}
 	program := launch.Program{Words: v.Health, Timeout: healthLimit, Whole: true}
 	well, said, err := program.Check(ctx, r.Database)
@@ -57,7 +52,7 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	case !well:
 		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameHealth, Why: said}
 	}
-	text, err := bytejson.Marshal(health{v.Health, now})
+	text, err := bytejson.Marshal(health{v.Health, time.Now()})
 	if err == nil {
 		err = s.epoch.WriteFile(healthFile, text, 0o600)
 	}
@@ -67,25 +62,33 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	return nil
 }
 
-// startFit starts supervisors for attempts, unless this host is not healthy: then it is
-// reported of each that it is refused.
-func (p *Passes) startFit(ctx context.Context, s *state, v *View, busy map[Key]bool) error {
-	waiting := slices.DeleteFunc(slices.Clone(v.Unclaimed), func(k Key) bool { return busy[k] || p.started[k] != nil })
-	if len(waiting) == 0 {
-		return p.start(v.Unclaimed, busy)
+// wasHealthy reports whether the program has said so a short time ago.
+func (r *Runner) wasHealthy(s *state, program []string) bool {
+	text, err := s.epoch.ReadFile(healthFile)
+	var was health
+	if err != nil || bytejson.Unmarshal(text, &was) != nil || !slices.Equal(was.Program, program) {
+		return false
 	}
-	why := p.unfit(ctx, s, v)
-	switch {
-	case why == nil:
-		return p.start(v.Unclaimed, busy)
-	case why.Outcome == store.OutcomeNone:
-		return ctx.Err()
+	age := time.Since(was.At)
+	return age >= 0 && age < healthGood
+}
+
+// startFit has a keeper take what waits, unless this host is not healthy: then it is reported of
+// each attempt that it is refused.
+func (p *Passes) startFit(ctx context.Context, s *state, v *View) error {
+	if len(v.Unclaimed) > 0 {
+		switch why := p.unfit(ctx, s, v); {
+		case why != nil && why.Outcome == store.OutcomeNone:
+			return ctx.Err()
+		case why != nil:
+			failed := []error{fmt.Errorf("nothing is executed here: %s", why.Why)}
+			for _, k := range v.Unclaimed {
+				failed = append(failed, p.refuseUnclaimed(ctx, k, *why))
+			}
+			return errors.Join(failed...)
+		}
 	}
-	failed := []error{fmt.Errorf("nothing is executed here: %s", why.Why)}
-	for _, k := range waiting {
-		failed = append(failed, p.refuseUnclaimed(ctx, k, *why))
-	}
-	return errors.Join(failed...)
+	return p.haveKept(s, v)
 }
 
 // RefuseAll reports of attempts that nobody has claimed that a host cannot execute them,

@@ -1,37 +1,46 @@
 package runner
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
 )
 
-// journal is what a supervisor writes down before it acts. Its first line is written before
-// the claim, its second one before the command is executed. They are not synced: whoever kills a
-// process takes nothing of them away, and no command outlives a loss of power, after which lines
-// may be missing. So the first one says in which life of the host it was written. Its JSON lies on disk for as
-// long as the attempt goes on, over upgrades too: fields are added, never changed.
-type journal struct {
-	intent
-	process *begun // nil: certainly nothing was executed
+// The journal of a slot says what was done for the attempt that has it. Each line is written before
+// the step that it makes safe. They are not synced: whoever kills a process takes nothing of them
+// away, and no command outlives a loss of power, after which lines may be missing. So the first one
+// says in which life of the host it was written. Lines of the keeper are JSON, those of the warden
+// are launch.Said, and each has a sum. They lie on disk for as long as the attempt goes on, over
+// upgrades too: fields are added, never changed.
+
+// line is a line of the keeper; one of its fields is set.
+type line struct {
+	Intent   *intent       `json:"intent,omitempty"`   // the attempt is about to be claimed
+	Go       *begun        `json:"go,omitempty"`       // it is claimed, and the gate about to be told
+	Stopping *stopping     `json:"stopping,omitempty"` // it was told to terminate
+	Result   *store.Result `json:"result,omitempty"`   // what came of it, to be reported
 }
 
-// intent is its first line.
+// intent is the first line.
 type intent struct {
+	Attempt  string      `json:"attempt,omitempty"`
 	Nonce    store.Nonce `json:"nonce"`
 	Database string      `json:"database"` // its path, or a URL
 	Device   uint64      `json:"device"`   // of the file
 	Inode    uint64      `json:"inode"`
-	Boot     string      `json:"boot,omitempty"` // "" where lines were synced
+	Boot     string      `json:"boot,omitempty"`
 }
 
-// begun is its second line: the process that may have executed the command, and what
-// whoever adopts it has to know.
+// begun is what whoever takes the attempt over has to know of it. Older versions wrote the process
+// that executes it into it.
 type begun struct {
 	store.Process
 	Log    string        `json:"log,omitempty"` // where the output really lies, where that is elsewhere
@@ -46,47 +55,150 @@ type begun struct {
 	share
 }
 
-// begin writes the first line. It fails with fs.ErrExist when somebody was here before.
-func (d *dir) begin(i intent) (*os.File, error) {
-	f, err := d.root.OpenFile(journalFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := appendLine(f, i); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+// stopping is why an attempt was told to terminate, and until when it has its time.
+type stopping struct {
+	Outcome store.Outcome `json:"outcome"`
+	Why     string        `json:"why,omitempty"`
+	KillAt  time.Duration `json:"kill_at"` // by the boot clock
 }
 
-// appendLine adds a line to a journal.
-func appendLine(f *os.File, line any) error {
-	text, err := bytejson.Marshal(line)
+// journal is what one says.
+type journal struct {
+	intent
+	begun    *begun // nil: certainly nothing was executed
+	stopping *stopping
+	result   *store.Result
+	said     []launch.Said
+}
+
+// add adds a line.
+func (sl *slot) add(l *line) error {
+	text, err := bytejson.Marshal(l)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	_, err = sl.lines.Write(launch.Sealed(text))
 	return err
 }
 
-// journal reads the journal. It is nil where there is none, or where it was not finished:
-// then nobody has claimed yet.
-func (d *dir) journal() (*journal, error) {
-	text, err := d.root.ReadFile(journalFile)
+// tag is what the warden's lines of an attempt have.
+func tag(n store.Nonce) (is uint64) {
+	for _, b := range n[:8] {
+		is = is<<8 | uint64(b)
+	}
+	return is
+}
+
+// journal reads the journal. It is nil if no attempt has the slot, or if the first line was not
+// written to its end: then nobody has claimed yet.
+func (sl *slot) journal() (*journal, error) {
+	f, err := sl.root.Open(journalFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	first, rest, ok := bytes.Cut(text, []byte("\n"))
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	if sl.isOld() {
+		return sl.oldJournal(string(text))
+	}
 	j := new(journal)
-	if !ok || bytejson.Unmarshal(first, &j.intent) != nil || j.Nonce == (store.Nonce{}) {
+	for text := range strings.Lines(string(text)) {
+		text, whole := launch.Unsealed(strings.TrimSuffix(text, "\n"))
+		if !whole {
+			continue
+		}
+		if s, ok := (&launch.Order{Tag: tag(j.Nonce)}).Heard(text); ok {
+			j.said = append(j.said, s)
+			continue
+		}
+		var l line
+		if bytejson.Unmarshal([]byte(text), &l) != nil {
+			continue
+		}
+		switch {
+		case l.Intent != nil:
+			j.intent = *l.Intent
+		case l.Go != nil:
+			j.begun = l.Go
+		case l.Stopping != nil:
+			j.stopping = l.Stopping
+		case l.Result != nil:
+			j.result = l.Result
+		}
+	}
+	k, err := ParseKey(j.Attempt)
+	if err != nil || j.Nonce == (store.Nonce{}) {
+		return nil, nil //nolint:nilerr // nothing was claimed
+	}
+	if sl.Key, sl.nonce = k, j.Nonce; j.result != nil && (j.result.Job != k.Job || j.result.Attempt != k.Number) {
+		j.result = nil
+	}
+	return j, nil
+}
+
+// isHeld reports whether a warden, or a process that is not yet the command, lives: they have the
+// journal locked.
+func (sl *slot) isHeld() (bool, error) {
+	f, err := sl.root.Open(journalFile)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// lock opens the journal for a warden, and locks it: it is locked until that, and whoever has yet to
+// become the command, have closed it.
+func (sl *slot) lock() (*os.File, error) {
+	f, err := sl.root.OpenFile(journalFile, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, err
+	}
+	for wait := 50 * time.Microsecond; ; wait *= 2 {
+		switch err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, unix.EWOULDBLOCK) || wait > time.Second: // else the one before has yet to let go of it
+			f.Close()
+			return nil, &os.PathError{Op: "flock", Path: sl.path + "/" + journalFile, Err: err}
+		}
+		time.Sleep(wait)
+	}
+}
+
+// oldJournal reads the journal of an older version, which was the first two lines, and the files
+// beside it.
+func (sl *slot) oldJournal(text string) (*journal, error) {
+	j := new(journal)
+	first, rest, ok := strings.Cut(text, "\n")
+	if !ok || bytejson.Unmarshal([]byte(first), &j.intent) != nil || j.Nonce == (store.Nonce{}) {
 		return nil, nil
 	}
-	second, _, ok := bytes.Cut(rest, []byte("\n"))
-	if b := new(begun); ok && bytejson.Unmarshal(second, b) == nil && b.PID != 0 {
-		j.process = b
+	var err error
+	if sl.Key, err = ParseKey(sl.name); err != nil {
+		return nil, err
+	}
+	sl.nonce = j.Nonce
+	second, _, ok := strings.Cut(rest, "\n")
+	if b := new(begun); ok && bytejson.Unmarshal([]byte(second), b) == nil && b.PID != 0 {
+		if _, err := sl.root.Lstat("gave-up"); err != nil { // else its gate has executed nothing
+			j.begun = b
+		}
+	}
+	if text, err := sl.root.ReadFile("result"); err == nil {
+		if r := new(store.Result); bytejson.Unmarshal(text, r) == nil && r.Job == sl.Job && r.Attempt == sl.Number {
+			j.result = r
+		}
 	}
 	return j, nil
 }

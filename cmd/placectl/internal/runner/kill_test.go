@@ -20,55 +20,50 @@ var storm = flag.Int("storm", 500, "how many processes the kill storm kills")
 // execution appends a line to the ledger, and so each of them is told from all others.
 const ledgerLine = `echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>"$LEDGER"`
 
-// TestKilledAtSteps: a process is killed between any two steps. Passes do what is to be
-// done then: the attempt that was begun is executed once at most, and the job ends.
+// TestKilledAtSteps: a process is killed between any two steps. Keepers that passes start do what
+// has to be done then: the attempt that was begun is executed once at most, and the job ends.
 func TestKilledAtSteps(t *testing.T) {
 	for _, c := range []struct {
-		step  string
-		first store.Outcome // what comes of the first attempt
-		twice bool          // the supervisor is killed, too, so that it is adopted
-		next  store.Outcome // what comes of the first attempt of the next job, if the supervisor goes on with that
+		step  string // and who dies: the one that comes so far if none is named
+		first []store.Outcome
+		lives bool   // the command, so that it is taken over
+		twice string // where the keeper before it has died
 	}{
-		{step: "locked", first: store.OutcomeExited},
-		{step: "journal", first: store.OutcomeUnbegun},
-		{step: "claimed", first: store.OutcomeUnbegun},
-		{step: "gate", first: store.OutcomeUnbegun},
-		{step: "pid", first: store.OutcomeUnbegun},
-		{step: "go", first: store.OutcomeExited},
-		{step: "executed", first: store.OutcomeExited},
-		{step: "ended", first: store.OutcomeLost},
-		{step: "spooled", first: store.OutcomeExited},
-		{step: "told", first: store.OutcomeExited},
-		{step: "gate waits", first: store.OutcomeUnbegun},
-		{step: "gate may", first: store.OutcomeSignal},
-		{step: "starting", first: store.OutcomeExited},
-		{step: "settling", first: store.OutcomeLost, twice: true},
-		{step: "settled", first: store.OutcomeLost, twice: true},
-		{step: "adopting", first: store.OutcomeExited, twice: true},
-		{step: "adopted", first: store.OutcomeExited, twice: true},
-		{step: "prepared", first: store.OutcomeExited, next: store.OutcomeUnbegun},
-		{step: "turned", first: store.OutcomeExited, next: store.OutcomeUnbegun},
+		{step: "starting", first: []store.Outcome{store.OutcomeExited}},
+		{step: "locked", first: []store.Outcome{store.OutcomeExited}},
+		{step: "prepared", first: []store.Outcome{store.OutcomeUnbegun, store.OutcomeExited}}, // as the next keeper reports first or claims,
+		{step: "claimed", first: []store.Outcome{store.OutcomeUnbegun}},
+		{step: "gate", first: []store.Outcome{store.OutcomeUnbegun}},
+		{step: "gate gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}}, // another one is forked if it has been missed
+		{step: "go", first: []store.Outcome{store.OutcomeExited}, lives: true},
+		{step: "go gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}},
+		{step: "warden", first: []store.Outcome{store.OutcomeExited}},
+		{step: "warden warden", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun, store.OutcomeLost}},
+		{step: "executed", first: []store.Outcome{store.OutcomeExited}, lives: true},
+		{step: "executed gate", first: []store.Outcome{store.OutcomeExited}, lives: true},
+		{step: "executed warden", first: []store.Outcome{store.OutcomeExited}, lives: true},
+		{step: "executed both", first: []store.Outcome{store.OutcomeExited}, lives: true},
+		{step: "executed command", first: []store.Outcome{store.OutcomeSignal}, lives: true},
+		{step: "executed all", first: []store.Outcome{store.OutcomeLost, store.OutcomeSignal}, lives: true},
+		{step: "ended", first: []store.Outcome{store.OutcomeExited}}, // the warden has written it down
+		{step: "spooled", first: []store.Outcome{store.OutcomeExited}},
+		{step: "told", first: []store.Outcome{store.OutcomeExited}},
+		{step: "settling", first: []store.Outcome{store.OutcomeExited}, twice: "ended"},
+		{step: "adopting", first: []store.Outcome{store.OutcomeExited}, lives: true, twice: "executed"},
+		{step: "adopted", first: []store.Outcome{store.OutcomeExited}, lives: true, twice: "executed"},
+		{step: "adopted warden", first: []store.Outcome{store.OutcomeExited}, lives: true, twice: "executed"},
 	} {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			line := ledgerLine
-			if slices.Contains([]string{"go", "executed", "adopting", "adopted"}, c.step) {
-				line += "; sleep 2" // it is adopted while it lives
+			if c.lives {
+				line += "; sleep 2; exit 3" // it is adopted while it lives
 			}
 			k := s.job(line)
 			die := []string{"RUNNER_DIE=" + c.step, "RUNNER_DIE_ONCE=" + s.dir + "/died"}
-			var after Key
-			if c.next != store.OutcomeNone {
-				after, die = s.job(ledgerLine), append(die, "RUNNER_TURNS=1")
-				s.start(die, "supervise", k.String()).wait()
-			}
-			if c.twice {
-				first := "executed"
-				if strings.HasPrefix(c.step, "settl") {
-					first = "ended"
-				}
-				s.start([]string{"RUNNER_DIE=" + first, "RUNNER_DIE_ONCE=" + s.dir + "/died-first"}, "supervise", k.String()).wait()
+			if c.twice != "" {
+				s.start([]string{"RUNNER_DIE=" + c.twice, "RUNNER_DIE_ONCE=" + s.dir + "/died-first"}, "keep").wait()
 			}
 			s.until("settled", func() bool {
 				s.start(die, "pass").wait()
@@ -78,13 +73,8 @@ func TestKilledAtSteps(t *testing.T) {
 				t.Error("nobody came so far")
 			}
 			got := s.attempt(k).Result
-			if ok := got.Outcome == c.first || c.step == "gate waits" && got.Outcome == store.OutcomeSignal; !ok {
-				t.Errorf("the first attempt ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.first, s.file("notes"))
-			}
-			if c.next != store.OutcomeNone {
-				if got := s.attempt(after).Result; got.Outcome != c.next {
-					t.Errorf("the first attempt of the next job ended as %d (%s), and not as %d; notes:\n%s", got.Outcome, got.Why, c.next, s.file("notes"))
-				}
+			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives && got.Exit != 3 {
+				t.Errorf("the first attempt ended as %d (%s), exit %d, and not as %v; notes:\n%s", got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
 			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
 			s.checkLedger()
@@ -92,21 +82,17 @@ func TestKilledAtSteps(t *testing.T) {
 	}
 }
 
-// TestGoesOn: one supervisor executes one attempt after the other, each in a directory of its own
-// and with what it has used itself.
-func TestGoesOn(t *testing.T) {
+// TestManyAtOnce: one keeper executes many attempts at once, and one after the other, each with
+// what it has used itself, and none sees what another has left.
+func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.env = append(s.env, "RUNNER_TURNS=1")
-	busy := s.job(ledgerLine + `; echo $PPID >>"$LEDGER.parents"; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done`)
+	busy := s.job(ledgerLine + `; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done`)
 	var idle []Key
-	for range 5 {
-		idle = append(idle, s.job(ledgerLine+`; echo $PPID >>"$LEDGER.parents"; sleep 100 & echo left in $TMPDIR`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
+	for range 30 {
+		idle = append(idle, s.job(ledgerLine+`; ls $TMPDIR >>"$LEDGER.seen"; mkdir -p $TMPDIR/locked/in; chmod 500 $TMPDIR/locked; echo >$TMPDIR/left; sleep 100 & echo`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
 	}
-	s.start(nil, "supervise", busy.String()).wait()
-	if parents := strings.Fields(s.file("ledger.parents")); len(parents) != 6 || len(slices.Compact(parents)) != 1 {
-		t.Errorf("the commands are of the processes %v", parents)
-	}
+	s.start(nil, "keep").wait()
 	if cpu := s.attempt(busy).Result.Use.CPUUser; cpu < 5*time.Millisecond {
 		t.Errorf("a command that counts used %v", cpu)
 	}
@@ -115,33 +101,27 @@ func TestGoesOn(t *testing.T) {
 			t.Errorf("%s: %+v", k, r)
 		}
 	}
+	if seen := s.file("ledger.seen"); seen != "" {
+		t.Errorf("commands have seen what others have left: %q", seen)
+	}
 	s.checkLedger()
 }
 
-// TestGoesOnWithout: a supervisor goes on with nothing that another process is at, and reports all
-// the same.
-func TestGoesOnWithout(t *testing.T) {
+// TestOneKeeper: of several keepers one executes.
+func TestOneKeeper(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.env = append(s.env, "RUNNER_TURNS=1")
-	first, taken := s.job(ledgerLine), s.job(ledgerLine)
-	in, err := openState(s.dir+"/state", s.get().ID, s.get().Epoch)
-	if err != nil {
-		t.Fatal(err)
+	for range 20 {
+		s.job(ledgerLine)
 	}
-	defer in.close()
-	d, err := in.lockDir(taken, true)
-	if err != nil {
-		t.Fatal(err)
+	var all []*process
+	for range 5 {
+		all = append(all, s.start(nil, "keep"), s.start(nil, "pass"))
 	}
-	if a := s.supervise(first); !a.Ended || a.Result.Outcome != store.OutcomeExited {
-		t.Errorf("%+v", a)
+	for _, p := range all {
+		p.wait()
 	}
-	if a := s.attempt(taken); a.Nonce != (store.Nonce{}) {
-		t.Errorf("claimed beside the process that has the directory: %+v", a)
-	}
-	d.close()
-	s.until("done", func() bool { s.start(nil, "pass").wait(); return len(s.waiting()) == 0 && len(s.left()) == 0 })
+	s.until("done", func() bool { return len(s.waiting()) == 0 && len(s.left()) == 0 })
 	s.until("quiet", func() bool { return len(s.ours()) == 0 })
 	s.checkLedger()
 }
@@ -185,26 +165,22 @@ func (s *site) checkLedger() {
 }
 
 // TestKillStorm kills processes of all kinds at random moments. Each 250 of them have a
-// database of their own: the fake one is read as a whole each time. In every other one supervisors
-// go on with the next attempt.
+// database of their own: the fake one is read as a whole each time.
 func TestKillStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	for left, goesOn := *storm, true; left > 0; left, goesOn = left-250, !goesOn {
-		t.Run("", func(t *testing.T) { killStorm(t, min(left, 250), goesOn) })
+	for left, slots := *storm, 8; left > 0; left, slots = left-250, 72-slots {
+		t.Run("", func(t *testing.T) { killStorm(t, min(left, 250), slots) })
 	}
 }
 
-func killStorm(t *testing.T, kills int, goesOn bool) {
+func killStorm(t *testing.T, kills, slots int) {
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
 	s := newSite(t)
 	s.change(func(st *fakeState) { st.Fail = 20 })
-	if goesOn {
-		s.env = append(s.env, "RUNNER_TURNS=1")
-	}
 	killed := map[string]int{}
 	total, jobs := 0, 0
 	passes := map[*process]chan struct{}{}
@@ -225,7 +201,7 @@ func killStorm(t *testing.T, kills int, goesOn bool) {
 		go func() { p.Wait(); close(done) }()
 	}
 	for total < kills {
-		if len(s.waiting()) < 8 {
+		if len(s.waiting()) < slots {
 			jobs++
 			leaves := []string{"(setsid sleep 0.0%d & )", `(setsid sh -c "sleep 10%d & (sleep 100 &) &" &)`, `(setsid sh -c 'trap "" TERM; for i in 1 2 3%d; do sleep 0.1 & sleep 0.01; done' &)`}[random.IntN(3)]
 			s.job(fmt.Sprintf(ledgerLine+"; "+leaves+"; sleep 0.0%d", random.IntN(10), random.IntN(5)), func(o *Order) { o.Payload.Ending.Grace = 200 * time.Millisecond })
@@ -262,8 +238,11 @@ func (s *site) waiting() []uint64 {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(st.Jobs)), func(id uint64) bool { return st.Jobs[id].Done > 0 })
 }
 
-// kindOf is what a process is for.
+// kindOf is what a process is for. Gates and wardens are copies of keepers.
 func kindOf(pid int) string {
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(comm), "placectl-") {
+		return strings.TrimSpace(string(comm))
+	}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	words := strings.Split(string(text), "\x00")
 	if words[0] == "runner-test" && len(words) > 2 {

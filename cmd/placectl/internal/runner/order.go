@@ -10,6 +10,7 @@ import (
 // itself.
 type Order struct {
 	Key
+	Nonce   store.Nonce    // under which it is claimed
 	Command []string       // the command, nil where the payload has a script
 	Line    string         // of submit --each
 	Payload *store.Payload // what the job carries

@@ -40,8 +40,11 @@ func TestOutput(t *testing.T) {
 // TestSecondAttempt appends behind a line that says so.
 func TestSecondAttempt(t *testing.T) {
 	s := newSite(t)
-	k := s.job(`echo $PLACECTL_ATTEMPT`)
-	s.start([]string{"RUNNER_DIE=ended", "RUNNER_DIE_ONCE=" + s.dir + "/died"}, "supervise", k.String()).wait()
+	k := s.job(`echo $PLACECTL_ATTEMPT; [ $PLACECTL_ATTEMPT = 2 ] || sleep 100`)
+	p := s.start(nil, "keep")
+	s.until("begun", func() bool { return s.file("placectl-1.out") == "1\n" })
+	s.endAll()
+	p.wait()
 	s.until("done", func() bool { s.pass(); return s.get().Jobs[k.Job].Done == 1 })
 	if got, want := s.file("placectl-1.out"), "1\nplacectl: job 1, attempt 2\n2\n"; got != want {
 		t.Errorf("%q", got)

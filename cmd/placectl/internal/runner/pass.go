@@ -3,13 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -26,15 +23,14 @@ type Passes struct {
 	Startable func() (Startable, error) // for Cycle: what it would see now
 	Due       time.Time                 // when something begins or ends by the clock, the zero time for never
 
-	started   map[Key]*launch.Detached // supervisors that have not ended
-	children  chan os.Signal           // tells that one may have ended
-	seen      string                   // the state of the database that the last pass saw
-	again     bool                     // it has left something for the next one
-	startable Startable                // what the last cycle saw
-	behind    string                   // the state of the database when it had ended
-	cycled    time.Time                // when it ended
-	took      time.Duration            // how long it took
-	turned    time.Time                // when the last turn ended
+	keeper    *launch.Detached // that we have started, nil for none
+	children  chan os.Signal   // tells that it may have ended
+	seen      string           // the state of the database that the last pass saw
+	startable Startable        // what the last cycle saw
+	behind    string           // the state of the database when it had ended
+	cycled    time.Time        // when it ended
+	took      time.Duration    // how long it took
+	turned    time.Time        // when the last turn ended
 }
 
 // Startable changes with each commit that may let something start or stop. A claim, a beat and
@@ -52,16 +48,17 @@ type Cycled struct {
 
 // NewPasses is for passes by this process.
 func (r *Runner) NewPasses() *Passes {
-	p := &Passes{Runner: r, started: make(map[Key]*launch.Detached), children: make(chan os.Signal, 1)}
+	p := &Passes{Runner: r, children: make(chan os.Signal, 1)}
 	signal.Notify(p.children, unix.SIGCHLD)
 	return p
 }
 
-// Once makes a pass: on this host it settles what supervisors have left behind that are no
-// more, delivers results, tells attempts to stop that are to, and starts a supervisor for
-// each attempt that nobody has claimed. It goes on after failures and returns them all.
+// Once makes a pass: it has a keeper execute, stop or settle what there is on this host. It goes on
+// after failures and returns them all.
 func (p *Passes) Once(ctx context.Context) error {
-	p.forget()
+	if p.keeper != nil && p.keeper.Ended() {
+		p.keeper = nil
+	}
 	view, err := p.DB.Look(ctx)
 	if err != nil {
 		return err
@@ -84,20 +81,72 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 		return nil
 	}
 	s, err := openState(p.StateDir, p.ID, p.Epoch)
-	if err != nil { // supervisors refuse
-		return errors.Join(err, p.start(view.Unclaimed, nil))
+	if err != nil {
+		failed := []error{err}
+		for _, k := range view.Unclaimed {
+			failed = append(failed, p.refuseUnclaimed(ctx, k, *refusedFor(k, err)))
+		}
+		return errors.Join(failed...)
 	}
 	defer s.close()
-	failed := []error{p.begun(ctx, s, self.Boot)}
-	busy, nonces, err := p.settleAll(ctx, s, self)
-	failed = append(failed, err)
-	for _, h := range view.Held {
-		if !nonces[h.Nonce] && !busy[h.Key] {
-			failed = append(failed, p.settleLost(ctx, h, self))
+	return errors.Join(p.begun(ctx, s, self.Boot), p.startFit(ctx, s, view))
+}
+
+// haveKept has a keeper look at the database, if there is something for it to do. It starts one if
+// there is none.
+func (p *Passes) haveKept(s *state, v *View) error {
+	self, err := Self(p.Host)
+	if err != nil {
+		return err
+	}
+	wanted := v.wants(self)
+	lock, err := s.tryLock(keeperName(p.Host))
+	if err != nil {
+		return err
+	}
+	if lock == nil { // there is one
+		if wanted {
+			ringBell(s.epoch, bellName(p.Host))
+		}
+		return nil
+	}
+	if !wanted && !s.anyTaken(p.ID, p.Host) {
+		s.epoch.Remove(keeperName(p.Host)) //nolint:errcheck // the next one is glad of it
+		return lock.Close()
+	}
+	defer lock.Close() // the keeper has it from its first instant on
+	p.at("starting")
+	p.keeper, err = launch.Detach(p.Words("keep"), os.Environ(), lock)
+	return err
+}
+
+// wants reports whether there is anything to do for a keeper.
+func (v *View) wants(self store.Process) bool {
+	return v.calls() || slices.ContainsFunc(v.Held, func(h Held) bool { return lifeOf(h.Process, self) == dead })
+}
+
+// calls reports whether there is anything to do for a keeper that has been here before.
+func (v *View) calls() bool {
+	return len(v.Unclaimed) > 0 || slices.ContainsFunc(v.Held, func(h Held) bool { return h.Ending || len(h.Signals) > 0 })
+}
+
+// anyTaken reports whether attempts have slots, in any epoch.
+func (s *state) anyTaken(id, host string) bool {
+	names, err := s.epochs(id)
+	for _, name := range names {
+		epoch, err := s.top.OpenRoot(name)
+		if err != nil {
+			continue
+		}
+		in := &state{s.top, epoch, ""}
+		slots, _ := in.slots(host)
+		taken := slices.ContainsFunc(slots, in.isTaken)
+		epoch.Close()
+		if taken {
+			return true
 		}
 	}
-	failed = append(failed, p.tellHeld(view, s), p.startFit(ctx, s, view, busy))
-	return errors.Join(failed...)
+	return err != nil
 }
 
 // begun calls Started where no pass of ours has since this host was started.
@@ -131,134 +180,6 @@ func (p *Passes) hasState() bool {
 	return err != nil || len(dirs) > 0
 }
 
-// settleAll settles the directories of all epochs. It returns whom a directory of the
-// present one stands for still, and the nonces of all that are left.
-func (p *Passes) settleAll(ctx context.Context, s *state, self store.Process) (busy map[Key]bool, nonces map[store.Nonce]bool, err error) {
-	busy, nonces = make(map[Key]bool), make(map[store.Nonce]bool)
-	names, err := s.epochs(p.ID)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.again = false
-	var failed []error
-	for _, name := range names {
-		epoch, err := s.top.OpenRoot(name)
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		in := &state{s.top, epoch, s.top.Name() + "/" + name}
-		present := name == p.ID+"."+p.Epoch
-		failed = append(failed, p.settleEpoch(ctx, in, self, present, busy, nonces))
-		epoch.Close()
-		if !present {
-			s.removeEpoch(name)
-		}
-	}
-	return busy, nonces, errors.Join(failed...)
-}
-
-func (p *Passes) settleEpoch(ctx context.Context, s *state, self store.Process, present bool, busy map[Key]bool, nonces map[store.Nonce]bool) error {
-	keys, err := s.attempts()
-	failed := []error{err}
-	for _, k := range keys {
-		d, err := s.lockDir(k, false)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if present {
-			busy[k] = true
-		}
-		if err != nil {
-			if errors.Is(err, errHeld) {
-				if n, ok := s.nonce(k); ok {
-					nonces[n] = true
-				}
-			} else {
-				failed = append(failed, err)
-			}
-			continue
-		}
-		if j, err := d.journal(); err == nil && j != nil {
-			nonces[j.Nonce] = true
-		} else if err == nil {
-			delete(busy, k)
-		}
-		adopt, err := p.settle(ctx, d, self)
-		d.close()
-		if err != nil {
-			p.again = true
-			failed = append(failed, fmt.Errorf("%s: %w", k, err))
-		}
-		if adopt {
-			failed = append(failed, p.detach(k, "--adopt", strings.TrimPrefix(filepath.Base(s.path), p.ID+"."), k.String()))
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// nonce is that of a directory that somebody else has locked.
-func (s *state) nonce(k Key) (store.Nonce, bool) {
-	root, err := s.epoch.OpenRoot(k.String())
-	if err != nil {
-		return store.Nonce{}, false
-	}
-	defer root.Close()
-	j, err := (&dir{Key: k, root: root}).journal()
-	if err != nil || j == nil {
-		return store.Nonce{}, false
-	}
-	return j.Nonce, true
-}
-
-// removeEpoch removes the directory of an epoch that is over, once no attempt is left.
-func (s *state) removeEpoch(name string) {
-	own := []string{beatFile, healthFile, unreachedFile}
-	list, err := fs.ReadDir(s.top.FS(), name)
-	if err != nil || slices.ContainsFunc(list, func(e fs.DirEntry) bool { return !slices.Contains(own, e.Name()) }) {
-		return
-	}
-	for _, file := range own {
-		s.top.Remove(name + "/" + file) //nolint:errcheck // the directory stays then
-	}
-	s.top.Remove(name) //nolint:errcheck // it was needed after all
-}
-
-// start starts supervisors for attempts, less those whose directory is somebody's.
-func (p *Passes) start(attempts []Key, busy map[Key]bool) error {
-	var failed []error
-	for _, k := range attempts {
-		if !busy[k] {
-			failed = append(failed, p.detach(k, k.String()))
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// detach starts a supervisor, unless one of ours is at it.
-func (p *Passes) detach(k Key, args ...string) error {
-	if p.started[k] != nil {
-		p.again = true
-		return nil
-	}
-	p.at("starting")
-	d, err := launch.Detach(p.Words("supervise", args...), os.Environ())
-	if err != nil {
-		return fmt.Errorf("%s: %w", k, err)
-	}
-	p.started[k] = d
-	return nil
-}
-
-// forget forgets the supervisors that have ended.
-func (p *Passes) forget() {
-	for k, d := range p.started {
-		if d.Ended() {
-			delete(p.started, k)
-		}
-	}
-}
-
 // isDue reports whether something begins by the clock by now.
 func (p *Passes) isDue() bool { return !p.Due.IsZero() && !time.Now().Before(p.Due) }
 
@@ -271,9 +192,8 @@ type Wakes struct {
 
 // Times of passes that are made one after the other.
 const (
-	lookAgain   = 5 * time.Second        // between two though nothing has changed: attempts can be left behind without that
-	tryAgain    = 200 * time.Millisecond // after one that has left something to do
-	leastPause  = 20 * time.Millisecond  // between two turns
+	lookAgain   = 5 * time.Second       // between two though nothing has changed: attempts can be left behind without that
+	leastPause  = 20 * time.Millisecond // between two turns
 	mostPause   = 350 * time.Millisecond
 	cycleAgain  = 10 * time.Second // after one, if the database has changed, though nothing may start for that
 	pauseFactor = 5                // as often as the last cycle took, within those bounds
@@ -352,9 +272,6 @@ func (p *Passes) dueBy(next time.Time) {
 // changed, or a command or an attempt has said that there is.
 func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 	most := lookAgain
-	if p.again {
-		most = tryAgain
-	}
 	if !p.Due.IsZero() {
 		most = min(most, max(time.Until(p.Due), 0))
 	}
@@ -375,8 +292,8 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 		case <-w.Rung:
 			return true
 		case <-p.children:
-			if len(p.started) > 0 {
-				return true
+			if p.keeper != nil {
+				return false // it has ended, or was killed
 			}
 		case <-w.Changed:
 			if p.Stamp() != p.seen {

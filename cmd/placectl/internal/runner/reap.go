@@ -26,21 +26,9 @@ func (e ending) shell() int {
 	return e.status.ExitStatus()
 }
 
-// watch tells of the end of the command. Where all that descend from it become our children
-// the channel is closed when none of them is left.
-func (a *attendance) watch() <-chan ending {
-	ended := make(chan ending, 1)
-	if a.ours {
-		go reap(a.begun.PID, ended, &a.reaped)
-	} else {
-		go func() { ended <- awaitOther(a.begun.Process) }()
-	}
-	return ended
-}
-
 // reap reaps our children until none is left, and tells of the end of one of them. Nothing
-// else waits for children meanwhile. What they have used is added up.
-func reap(command int, ended chan<- ending, sum *used) {
+// else waits for children meanwhile.
+func reap(command int, ended chan<- ending) {
 	defer close(ended)
 	var end *ending // to be told, once it is known whether others are left
 	for {
@@ -49,11 +37,7 @@ func reap(command int, ended chan<- ending, sum *used) {
 			options = unix.WNOHANG
 		}
 		var status syscall.WaitStatus
-		var use unix.Rusage
-		pid, err := unix.Wait4(-1, (*unix.WaitStatus)(&status), options, &use)
-		if err == nil && pid > 0 {
-			sum.add(&use)
-		}
+		pid, err := unix.Wait4(-1, (*unix.WaitStatus)(&status), options, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil || pid == 0:

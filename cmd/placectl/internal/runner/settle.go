@@ -1,87 +1,278 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
 )
 
-// settle settles what a supervisor has left behind that is no more, as far as the directory
-// tells: it reports a result that lies there, that nothing was executed, or that nobody
-// knows. Where the command still runs, adopt is true: somebody is to supervise it.
-func (r *Runner) settle(ctx context.Context, d *dir, self store.Process) (adopt bool, err error) {
-	j, err := d.journal()
+// settleAll takes over what keepers have left behind that are no more, in all epochs.
+func (k *keeper) settleAll() error {
+	names, err := k.state.epochs(k.ID)
+	failed := []error{err}
+	for _, name := range names {
+		if name == k.ID+"."+k.Epoch {
+			failed = append(failed, k.settleEpoch(k.state))
+			continue
+		}
+		epoch, err := k.state.top.OpenRoot(name)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		s := &state{k.state.top, epoch, k.state.top.Name() + "/" + name}
+		lock, err := s.tryLock(keeperName(k.Host))
+		if lock == nil { // another keeper still executes what it has
+			epoch.Close()
+			failed = append(failed, err)
+			continue
+		}
+		was := len(k.running) + len(k.untold)
+		failed = append(failed, k.settleEpoch(s))
+		if len(k.running)+len(k.untold) == was {
+			k.state.removeEpoch(name, k.Host)
+			lock.Close()
+			epoch.Close()
+		} else {
+			k.others = append(k.others, s)
+			k.locks = append(k.locks, lock)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (k *keeper) settleEpoch(s *state) error {
+	names, err := s.slots(k.Host)
+	failed := []error{err}
+	for _, name := range names {
+		if !s.isTaken(name) {
+			s.epoch.RemoveAll(name) //nolint:errcheck // it is used again
+			continue
+		}
+		if err := k.takeOver(s, name); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// takeOver takes over a slot that an attempt has.
+func (k *keeper) takeOver(s *state, name string) error {
+	sl, err := s.findSlot(name)
+	if sl == nil || err != nil {
+		return err
+	}
+	a := &attendance{keeper: k, slot: sl, held: make(chan Held, 8), pokes: make(chan struct{}, 1)}
+	goesOn, err := a.settle()
+	switch {
+	case errors.Is(err, errLeave):
+		sl.broken = true // for others
+		k.own(sl)
+		return nil
+	case err != nil:
+		sl.broken = true
+		k.own(sl)
+		k.unsettled = append(k.unsettled, func() error { return k.takeOver(s, name) })
+		return err
+	}
+	k.own(sl)
+	switch {
+	case sl.nonce == (store.Nonce{}): // nobody had claimed
+		k.giveBack(sl)
+	case goesOn:
+		k.running[sl.nonce], k.adopted[sl.nonce] = a, a
+		k.doubtful = append(k.doubtful, Again{k.claim(sl), sl.epoch()})
+		k.at("adopting")
+		go func() {
+			result := a.attend()
+			a.group.remove()
+			a.finish(result)
+		}()
+	default:
+		a.until = bootClock()
+		k.running[sl.nonce] = a
+		go func() {
+			a.at("settling")
+			a.emptyAll(0)
+			k.ended <- a
+		}()
+	}
+	return nil
+}
+
+// own notes a slot that was taken over, if it is one of ours.
+func (k *keeper) own(sl *slot) {
+	n, ours := slotNumber(k.Host, sl.name)
+	if !ours || sl.in != k.state.epoch {
+		return
+	}
+	for len(k.slots) <= n {
+		k.slots = append(k.slots, nil)
+	}
+	k.slots[n] = sl
+}
+
+// settleAgain tries once more what could not be taken over.
+func (k *keeper) settleAgain() {
+	list := k.unsettled
+	k.unsettled = nil
+	for _, do := range list {
+		if err := do(); err != nil {
+			k.notef("%v", err)
+		}
+	}
+}
+
+// findSlot opens a slot that is there. It is nil for the directory of an older version's attempt
+// that its supervisor still has locked.
+func (s *state) findSlot(name string) (*slot, error) {
+	if old := (&slot{name: name}); !old.isOld() {
+		return s.openSlot(name)
+	}
+	root, err := s.epoch.OpenRoot(name)
 	if err != nil {
+		return nil, err
+	}
+	sl := &slot{name: name, path: s.path + "/" + name, root: root, in: s.epoch, wrote: make(map[string]string)}
+	if sl.held, err = root.Open("."); err == nil {
+		if err = unix.Flock(int(sl.held.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+			if sl.lines, err = root.OpenFile("lines", unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o600); err == nil {
+				return sl, nil
+			}
+		} else if errors.Is(err, unix.EWOULDBLOCK) {
+			err = nil
+		}
+		sl.held.Close()
+	}
+	root.Close()
+	return nil, err
+}
+
+// errLeave says that what lies there is not for this keeper.
+var errLeave = errors.New("it is left alone")
+
+// settle finds out what has become of the attempt that has the slot: whether it goes on, or which
+// result has to be reported. The slot has no nonce if nobody has claimed.
+func (a *attendance) settle() (goesOn bool, err error) {
+	sl := a.slot
+	j, err := sl.journal()
+	if j == nil || err != nil {
 		return false, err
 	}
-	if j == nil { // nobody has claimed
-		return false, d.remove()
+	if a.ofAnother(&j.intent) {
+		return false, errLeave
 	}
-	if r.ofAnother(j) {
+	a.begun = j.begun
+	if j.begun != nil {
+		a.group = j.begun.openGroup()
+	}
+	if a.result = j.result; j.result != nil {
 		return false, nil
 	}
-	result, err := d.spooled()
-	if err != nil {
-		return false, err
+	rebooted := j.Boot != "" && j.Boot != a.self.Boot || j.begun != nil && j.begun.PID != 0 && j.begun.Boot != a.self.Boot
+	switch {
+	case rebooted:
+		return false, a.settleRebooted(j)
+	case j.begun == nil:
+		a.result = sl.result(store.OutcomeUnbegun)
+		return false, nil
 	}
-	if result == nil {
-		result = d.result(j.Nonce, store.OutcomeUnbegun)
-		if j.Boot != "" && j.Boot != self.Boot && j.process == nil { // it may have had a second line
-			result.Outcome, result.Why = store.OutcomeLost, rebooted
-		}
+	if j.stopping != nil {
+		a.stopped, a.why, a.killAt = j.stopping.Outcome, j.stopping.Why, j.stopping.KillAt
 	}
-	if j.process != nil && result.Outcome == store.OutcomeUnbegun && !d.has(gaveUpFile) {
-		switch lifeOf(j.process.Process, self) {
+	if j.begun.PID != 0 { // of an older version
+		switch lifeOf(j.begun.Process, a.self) {
 		case alive:
+			a.foreign, a.pid = true, j.begun.PID
 			return true, nil
 		case unknown:
-			return false, nil
+			return false, errLeave
 		}
-		if d.has(gaveUpFile) {
-			return false, r.report(ctx, d, result)
-		}
-		group := j.process.openGroup()
-		killed, err := killLeft(group, j.Nonce)
-		if err != nil {
-			return false, err
-		}
-		group.use(&result.Use)
-		group.remove()
-		result.Outcome, result.Log, result.Use.Leftover = store.OutcomeLost, j.process.Log, killed
-		result.Why = "its supervisor and its command are gone, and nobody knows how it ended"
-		if j.process.Boot != self.Boot {
-			result.Why = rebooted
-		}
+		return false, a.settleDead()
 	}
-	return false, r.report(ctx, d, result)
+	if err := a.listen(); err != nil {
+		return false, err
+	}
+	held, err := sl.isHeld()
+	if err != nil {
+		a.told.Close()
+		return false, err
+	}
+	if j, err = sl.journal(); j == nil || err != nil { // what it told before the pipe was open
+		a.told.Close()
+		return false, errors.Join(err, errors.New("the journal has changed"))
+	}
+	a.launched, a.before = &launch.Order{Tag: tag(sl.nonce)}, j.said
+	if held {
+		return true, nil
+	}
+	a.told.Close()
+	a.told = nil
+	for _, s := range j.said {
+		a.note(s)
+	}
+	switch {
+	case a.pid == 0: // its warden has ended, and has executed nothing
+		a.result = a.unbegun()
+		return false, nil
+	case a.over && a.empty:
+		a.result = a.outcome()
+		return false, nil
+	}
+	// The warden was killed.
+	a.foreign = true
+	if !a.over && tokensOf(sl.nonce).has(a.pid) {
+		return true, nil
+	}
+	return false, a.settleDead()
+}
+
+// settleRebooted settles an attempt from before this start of the host: a whole line says how it
+// ended; else it is not known, for lines may be missing.
+func (a *attendance) settleRebooted(j *journal) error {
+	for _, s := range j.said {
+		a.note(s)
+	}
+	if a.over {
+		a.result = a.outcome()
+		return nil
+	}
+	a.result = a.resultOf(store.OutcomeLost)
+	a.result.Why = rebooted
+	return nil
+}
+
+// settleDead settles an attempt whose warden and command are gone: what they have left is killed.
+func (a *attendance) settleDead() error {
+	killed, err := killLeft(a.group, a.slot.nonce)
+	if err != nil {
+		return err
+	}
+	if a.over {
+		a.result = a.outcome()
+	} else {
+		a.result = a.resultOf(store.OutcomeLost)
+		a.result.Why = "what waited for it and its command are gone, and nobody knows how it ended"
+		a.group.use(&a.result.Use)
+	}
+	a.result.Use.Leftover = killed
+	a.group.remove()
+	return nil
 }
 
 // rebooted is why an attempt is lost whose host was started anew.
 const rebooted = "the host was started anew"
 
-// report reports a result once; the directory goes when the database has said its word.
-func (r *Runner) report(ctx context.Context, d *dir, result *store.Result) error {
-	r.at("settling")
-	if err := r.emptied(ctx, d, 0); err != nil {
-		return err
-	}
-	if err := r.DB.Report(ctx, result); !settled(err) {
-		return err
-	} else if err != nil {
-		r.notef("%s: %v", d.Key, err)
-	}
-	r.at("settled")
-	return d.remove()
-}
-
 // ofAnother reports whether a journal is another database's: where its path leads to a
 // file with our id that is not ours, that was copied from ours, or ours from that. A file
 // that was moved goes on.
-func (r *Runner) ofAnother(j *journal) bool {
+func (r *Runner) ofAnother(j *intent) bool {
 	if j.Database == r.Database {
 		return false
 	}
@@ -115,17 +306,17 @@ func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
 	return killed, nil
 }
 
-// killFor is how long a pass tries to kill what is left of an attempt.
+// killFor is how long it is tried to kill what is left of an attempt.
 const killFor = 2 * time.Second
 
-// settleLost settles an attempt that was claimed here and has no directory.
-func (r *Runner) settleLost(ctx context.Context, h Held, self store.Process) error {
-	if lifeOf(h.Process, self) != dead {
+// settleLost settles an attempt that was claimed here and has no slot.
+func (k *keeper) settleLost(h Held) error {
+	if lifeOf(h.Process, k.self) != dead {
 		return nil
 	}
 	result := h.result(h.Nonce, store.OutcomeLost)
 	result.Why = "its directory is gone, and nobody knows how it ended"
-	if h.Process.Boot != self.Boot {
+	if h.Process.Boot != k.self.Boot {
 		result.Why = rebooted
 	} else {
 		killed, err := killLeft(nil, h.Nonce)
@@ -134,58 +325,28 @@ func (r *Runner) settleLost(ctx context.Context, h Held, self store.Process) err
 		}
 		result.Use.Leftover = killed
 	}
-	if err := r.DB.Report(ctx, result); !settled(err) {
-		return err
-	}
+	k.untold = append(k.untold, &attendance{keeper: k, slot: &slot{Key: h.Key}, result: result})
 	return nil
 }
 
-// Adopt supervises a command whose supervisor was killed, under an epoch of the database.
-// It returns without an error where there is none: a pass settles the rest.
-func (r *Runner) Adopt(ctx context.Context, epoch string, k Key) error {
-	s, err := openState(r.StateDir, r.ID, epoch)
+// removeEpoch removes the directory of an epoch that is over, once no attempt is left.
+func (s *state) removeEpoch(name, host string) {
+	own := []string{beatFile, healthFile, unreachedFile, keeperName(host), bellName(host)}
+	list, err := fs.ReadDir(s.top.FS(), name)
 	if err != nil {
-		return err
+		return
 	}
-	defer s.close()
-	d, err := s.lockDir(k, false)
-	if errors.Is(err, errHeld) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	self, err := Self(r.Host)
-	if err != nil {
-		return err
-	}
-	if adopt, err := r.settle(ctx, d, self); !adopt {
-		return err
-	}
-	j, err := d.journal()
-	if err != nil {
-		return err
-	}
-	r.at("adopting")
-	a := &attendance{Runner: r, dir: d, nonce: j.Nonce, begun: j.process, group: j.process.openGroup()}
-	if a.bell, err = d.hangBell(); err != nil {
-		return err
-	}
-	defer a.bell.Close()
-	order, err := r.claim(ctx, k, j.Nonce)
-	switch {
-	case err == nil:
-		a.begun.End = bootClock() + order.Left
-	case settled(err): // the job has gone on without it
-		if err := d.write(stopFile, nil, 0o600); err != nil {
-			return err
+	for _, e := range list {
+		found := false
+		for _, file := range own {
+			found = found || e.Name() == file
+		}
+		if !found {
+			return
 		}
 	}
-	r.at("adopted")
-	go r.keepBeat(ctx, s)
-	result := a.attend(ctx)
-	a.group.remove()
-	_, err = r.deliver(ctx, d, result, a.until, nil)
-	return err
+	for _, file := range own {
+		s.top.Remove(filepath.Join(name, file)) //nolint:errcheck // the directory stays then
+	}
+	s.top.Remove(name) //nolint:errcheck // it was needed after all
 }

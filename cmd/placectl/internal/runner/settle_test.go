@@ -11,38 +11,44 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
-// leave leaves a directory behind as a supervisor does that was killed, with an attempt
-// that it has claimed.
-func (s *site) leave(k Key, b *begun) (*dir, store.Nonce) {
+// leave leaves a slot behind as a keeper does that was killed, with an attempt that it has claimed,
+// and says what its journal has in it besides.
+func (s *site) leave(k Key, i *intent, lines ...string) store.Nonce {
 	s.t.Helper()
 	r := runnerIn(s.dir)
 	in, err := openState(r.StateDir, r.ID, r.Epoch)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	d, err := in.lockDir(k, true)
+	defer in.close()
+	sl, err := in.openSlot(slotName("here", 0))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	i := r.intent()
-	f, err := d.begin(i)
-	if err != nil {
+	defer sl.close()
+	if i == nil {
+		is := r.intent()
+		i = &is
+	}
+	if err := sl.give(k, *i); err != nil {
 		s.t.Fatal(err)
 	}
-	defer f.Close()
-	if b != nil {
-		if err := appendLine(f, b); err != nil {
+	for _, text := range lines {
+		if _, err := sl.lines.Write(launch.Sealed([]byte(strings.ReplaceAll(text, "TAG", fmt.Sprint(tag(i.Nonce)))))); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	s.claim(k, i.Nonce, store.Process{})
-	s.t.Cleanup(func() { d.close(); in.close() })
-	return d, i.Nonce
+	return i.Nonce
 }
+
+// goes is the line that says that the gate is about to be told.
+const goes = `{"go":{"Host":"here","grace":1000000000,"end":1}}`
 
 func (s *site) claim(k Key, n store.Nonce, p store.Process) {
 	s.change(func(st *fakeState) {
@@ -95,109 +101,169 @@ func living(p *process) bool {
 	return err == nil && st.state != 'Z'
 }
 
-// TestSettle: a pass reports what the directory of a supervisor that is no more says.
+// TestSettle: what the journal of a keeper says that is no more is reported.
 func TestSettle(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		process func(s *site, b *begun) // nil: none is in the journal
-		boot    string                  // in the first line, where that is the last; "" in that of a version that synced
-		result  bool                    // one is spooled
-		outcome store.Outcome           // store.OutcomeNone: nothing is reported
-		then    func(t *testing.T, s *site, d *dir)
+		lines   []string
+		boot    string // "": this one
+		outcome store.Outcome
+		exit    int
+		why     string
 	}{
-		{name: "no pid", outcome: store.OutcomeUnbegun},
-		{name: "no pid, another boot", boot: "before", outcome: store.OutcomeLost},
-		{name: "no pid, another boot, synced", boot: "", outcome: store.OutcomeUnbegun},
-		{name: "gone", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeLost},
-		{name: "reused pid", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Born++ }, outcome: store.OutcomeLost,
-			then: func(t *testing.T, s *site, d *dir) {
-				if len(s.ours()) != 1 {
-					t.Error("a process that is not the attempt's was ended")
-				}
-			}},
-		{name: "another boot", process: func(s *site, b *begun) { b.Process = s.as(s.sleeper()); b.Boot = "before" }, outcome: store.OutcomeLost},
-		{name: "another boot, with a result", process: func(s *site, b *begun) { b.Boot = "before" }, result: true, outcome: store.OutcomeExited},
-		{name: "another process namespace", process: func(s *site, b *begun) { b.PIDNS++; b.PID = 1 << 22 }, outcome: store.OutcomeNone},
-		{name: "result", process: func(s *site, b *begun) {}, result: true, outcome: store.OutcomeExited},
-		{name: "gave up", process: func(s *site, b *begun) { b.PID = 1 << 22 }, outcome: store.OutcomeUnbegun,
-			then: func(*testing.T, *site, *dir) {}},
+		{name: "claimed", outcome: store.OutcomeUnbegun},
+		{name: "claimed, another boot", boot: "before", outcome: store.OutcomeLost, why: rebooted},
+		{name: "the gate may have been told", lines: []string{goes}, outcome: store.OutcomeUnbegun},
+		{name: "the gate may have been told, another boot", boot: "before", lines: []string{goes}, outcome: store.OutcomeLost, why: rebooted},
+		{name: "a warden", lines: []string{goes, "w TAG 4194304"}, outcome: store.OutcomeUnbegun},
+		{name: "a warden, and an end before the beginning", lines: []string{goes, "w TAG 4194304", "e TAG 1 32000 0 0 0"}, outcome: store.OutcomeUnbegun},
+		{name: "begun", lines: []string{goes, "w TAG 4194304", "p TAG 4194303"}, outcome: store.OutcomeLost, why: "nobody knows"},
+		{name: "begun, another process has its number", lines: []string{goes, "w TAG 4194304", "p TAG 1"}, outcome: store.OutcomeLost, why: "nobody knows"},
+		{name: "ended", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, others were left", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, the others too", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7", "z TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, another boot", boot: "before", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "stopped", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", `{"stopping":{"outcome":3,"why":"its walltime was over","kill_at":1}}`, "e TAG 1 15 5000 6000 7"}, outcome: store.OutcomeWalltime, exit: 143, why: "its walltime was over"},
+		{name: "a line of another attempt", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e 7 1 1024 5000 6000 7"}, outcome: store.OutcomeLost},
+		{name: "a result", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", `{"result":{"Job":1,"Attempt":1,"Nonce":"NONCE","Outcome":1,"Exit":9}}`}, outcome: store.OutcomeExited, exit: 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
 			k := s.job(ledgerLine)
-			var b *begun
-			if c.process != nil {
-				b = &begun{Process: s.self(), Grace: time.Second}
-				c.process(s, b)
+			i := runnerIn(s.dir).intent()
+			if c.boot != "" {
+				i.Boot = c.boot
 			}
-			d, n := s.leave(k, b)
-			if strings.HasPrefix(c.name, "no pid, another boot") {
-				line, err := bytejson.Marshal(intent{Nonce: n, Database: s.path(), Boot: c.boot})
-				if err = errors.Join(err, d.write(journalFile, append(line, '\n'), 0o600)); err != nil {
-					t.Fatal(err)
-				}
+			for n := range c.lines {
+				c.lines[n] = strings.ReplaceAll(c.lines[n], "NONCE", i.Nonce.String())
 			}
-			if c.result {
-				if err := d.spool(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: store.OutcomeExited, Exit: 4}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if c.name == "gave up" {
-				if err := d.write(gaveUpFile, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.pass() // the directory is locked: it is somebody's
-			if s.attempt(k).Ended {
-				t.Fatal("settled though it is locked")
-			}
-			d.lock.Close()
+			s.leave(k, &i, c.lines...)
 			s.pass()
-			a := s.attempt(k)
-			if a.Result.Outcome != c.outcome || a.Ended != (c.outcome != store.OutcomeNone) || c.result && a.Result.Exit != 4 {
-				t.Errorf("ended %v as %d: %s", a.Ended, a.Result.Outcome, a.Result.Why)
+			s.until("settled", s.ended(k))
+			if r := s.attempt(k).Result; r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) {
+				t.Errorf("%d, exit %d: %s", r.Outcome, r.Exit, r.Why)
+			} else if r.Exit == 4 && (r.Use.CPUUser != 5*time.Millisecond || r.Use.CPUSystem != 6*time.Millisecond || r.Use.MaxRSS != 7<<10) {
+				t.Errorf("%+v", r.Use)
 			}
-			if left := len(s.left()) > 0; left == a.Ended && c.outcome == store.OutcomeNone {
-				t.Error("left:", s.left())
-			}
-			if c.then != nil {
-				c.then(t, s, d)
-			}
+			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 		})
 	}
 }
 
-// TestUnbegunBeforeClaim: a supervisor that was killed between its journal and its claim
+// TestSettleOld: the directory of an attempt that an older version has left is settled, and goes.
+func TestSettleOld(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		process  func(s *site, p *store.Process) // nil: none is in the journal
+		file     string
+		outcome  store.Outcome // store.OutcomeNone: nothing is reported
+		lockedBy bool
+	}{
+		{name: "no pid", outcome: store.OutcomeUnbegun},
+		{name: "gone", process: func(_ *site, p *store.Process) { p.PID = 1 << 22 }, outcome: store.OutcomeLost},
+		{name: "another boot", process: func(_ *site, p *store.Process) { p.Boot = "before" }, outcome: store.OutcomeLost},
+		{name: "another process namespace", process: func(_ *site, p *store.Process) { p.PIDNS++ }, outcome: store.OutcomeNone},
+		{name: "it lives", process: func(s *site, p *store.Process) {
+			sleeper := s.sleeper()
+			*p = s.as(sleeper)
+			go func() { time.Sleep(time.Second); sleeper.Kill() }()
+		}, outcome: store.OutcomeSignal},
+		{name: "gave up", process: func(_ *site, p *store.Process) { p.PID = 1 << 22 }, file: "gave-up", outcome: store.OutcomeUnbegun},
+		{name: "a result", process: func(_ *site, _ *store.Process) {}, file: "result", outcome: store.OutcomeExited},
+		{name: "its supervisor is there", lockedBy: true, outcome: store.OutcomeNone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			k := s.job(ledgerLine)
+			r := runnerIn(s.dir)
+			in, err := openState(r.StateDir, r.ID, r.Epoch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.close()
+			dir := in.path + "/" + k.String()
+			i := r.intent()
+			text, _ := bytejson.Marshal(&i)
+			text = append(text, '\n')
+			if c.process != nil {
+				b := &begun{Process: s.self(), Grace: time.Second, End: bootClock() + time.Hour}
+				c.process(s, &b.Process)
+				line, _ := bytejson.Marshal(b)
+				text = append(append(text, line...), '\n')
+			}
+			err = errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(dir+"/tmp", 0o700), os.WriteFile(dir+"/journal", text, 0o600))
+			if c.file != "" {
+				line, _ := bytejson.Marshal(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: i.Nonce, Outcome: store.OutcomeExited, Exit: 4})
+				err = errors.Join(err, os.WriteFile(dir+"/"+c.file, append(line, '\n'), 0o600))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.lockedBy {
+				f, err := os.Open(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.claim(k, i.Nonce, s.self())
+			s.pass()
+			if c.outcome == store.OutcomeNone {
+				s.until("quiet", func() bool { return len(s.ours()) == 0 })
+				if s.attempt(k).Ended || len(s.left()) != 1 {
+					t.Error("settled:", s.attempt(k).Result, s.left())
+				}
+				return
+			}
+			s.until("settled", s.ended(k))
+			if got := s.attempt(k).Result; got.Outcome != c.outcome {
+				t.Errorf("%d: %s", got.Outcome, got.Why)
+			}
+			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
+		})
+	}
+}
+
+// TestUnbegunBeforeClaim: a keeper that was killed between its journal and its claim
 // does not block the attempt.
 func TestUnbegunBeforeClaim(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
-	d, _ := s.leave(k, nil)
+	s.leave(k, nil)
 	s.claim(k, store.Nonce{}, store.Process{})
-	d.lock.Close()
 	s.pass()
-	if a := s.attempt(k); a.Result.Outcome != store.OutcomeUnbegun {
-		t.Errorf("%d", a.Result.Outcome)
-	}
+	s.until("done", func() bool { return len(s.waiting()) == 0 })
+	s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
+	s.checkLedger()
 }
 
 // TestTornJournal: one that was not written to its end says that nobody has claimed.
 func TestTornJournal(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
-	d, _ := s.leave(k, nil)
+	s.leave(k, nil)
 	s.claim(k, store.Nonce{}, store.Process{})
-	if err := d.write(journalFile, []byte(`{"nonce":"0011`), 0o600); err != nil {
+	path := s.dir + "/state/0123abcd.e1/" + slotName("here", 0) + "/journal"
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, text[:len(text)-4], 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	d.lock.Close()
-	s.until("executed", func() bool { s.pass(); return s.attempt(k).Ended })
+	s.pass()
+	s.until("executed", s.ended(k))
 	s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 	s.checkLedger()
 }
 
-// TestStateLost: an attempt that was claimed here and has no directory is lost, unless its
-// supervisor lives. Whom it left behind is killed.
+// TestStateLost: an attempt that was claimed here and has no slot is lost, unless its
+// keeper lives. Whom it left behind is killed.
 func TestStateLost(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
@@ -207,10 +273,11 @@ func TestStateLost(t *testing.T) {
 	s.claim(k, n, s.as(supervisor))
 	s.pass()
 	if s.attempt(k).Ended || !living(left) {
-		t.Fatal("its supervisor lives")
+		t.Fatal("its keeper lives")
 	}
 	s.claim(k, n, store.Process{Host: "here", Boot: s.self().Boot, PIDNS: s.self().PIDNS, PID: supervisor.Pid, Born: 1})
 	s.pass()
+	s.until("settled", s.ended(k))
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeLost || a.Result.Use.Leftover != 1 {
 		t.Errorf("%d, left over %d", a.Result.Outcome, a.Result.Use.Leftover)
 	}
@@ -224,20 +291,15 @@ func TestStateLost(t *testing.T) {
 func TestCopiedFile(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
-	d, _ := s.leave(k, nil)
-	d.lock.Close()
+	s.leave(k, nil)
 	other := newSite(t)
 	s.copyTo(other.dir)
 	if err := os.Symlink(s.dir+"/state", other.dir+"/elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	r := runnerIn(other.dir)
-	r.StateDir = s.dir + "/state"
 	once := func() {
 		t.Helper()
-		if err := r.NewPasses().Once(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		other.start([]string{"RUNNER_STATE=" + s.dir + "/state"}, "keep").wait()
 	}
 	once()
 	if s.attempt(k).Ended || other.attempt(k).Ended || len(s.left()) != 1 {
@@ -256,19 +318,37 @@ func TestCopiedFile(t *testing.T) {
 func TestOlderEpoch(t *testing.T) {
 	s := newSite(t)
 	k := s.job("exit 5")
-	d, n := s.leave(k, &begun{Process: s.self(), Grace: time.Second})
-	if err := d.spool(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: store.OutcomeExited, Exit: 5}); err != nil {
-		t.Fatal(err)
-	}
+	s.leave(k, nil, goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1280 1 1 1")
 	s.change(func(st *fakeState) { st.Epoch = "e2" })
-	d.lock.Close()
 	s.pass()
+	s.until("settled", s.ended(k))
 	if a := s.attempt(k); a.Result.Exit != 5 {
 		t.Errorf("%d %s", a.Result.Outcome, a.Result.Why)
 	}
-	if dirs, _ := filepath.Glob(s.dir + "/state/*"); len(dirs) != 1 || !strings.HasSuffix(dirs[0], ".e2") {
+	s.until("quiet", func() bool { return len(s.ours()) == 0 })
+	s.pass()
+	s.until("quiet", func() bool { return len(s.ours()) == 0 })
+	if dirs, _ := filepath.Glob(s.dir + "/state/*/slot.*"); len(dirs) != 0 {
 		t.Error(dirs)
 	}
+}
+
+// TestOlderEpochLives: a command that was begun before a restore goes on, and is reported.
+func TestOlderEpochLives(t *testing.T) {
+	s := newSite(t)
+	k := s.job(ledgerLine + "; sleep 1; exit 5")
+	p := s.start(nil, "keep")
+	s.until("begun", func() bool { return s.file("ledger") != "" })
+	unix.Kill(p.Pid, unix.SIGKILL)
+	p.wait()
+	s.change(func(st *fakeState) { st.Epoch = "e2" })
+	s.pass()
+	s.until("ended", s.ended(k))
+	if a := s.attempt(k); a.Result.Outcome != store.OutcomeExited || a.Result.Exit != 5 {
+		t.Errorf("%d %s", a.Result.Outcome, a.Result.Why)
+	}
+	s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
+	s.checkLedger()
 }
 
 // TestStop: an attempt that is to stop is told within the second, gets TERM, and its
@@ -276,7 +356,7 @@ func TestOlderEpoch(t *testing.T) {
 func TestStop(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo term >>"$LEDGER"; exit 9' TERM; echo begun >>"$LEDGER"; sleep 100 & wait`)
-	p := s.start(nil, "supervise", k.String())
+	p := s.start(nil, "keep")
 	s.until("begun", func() bool { return strings.Contains(s.file("ledger"), "begun") })
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].Ending = true })
 	at := time.Now()
@@ -304,7 +384,7 @@ func TestStopGrace(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			k := s.job(fmt.Sprintf(`trap '%s' TERM; echo begun >>"$LEDGER"; while :; do sleep 0.1; done`, c.handler), func(o *Order) { o.Payload.Ending.Grace = c.own })
-			p := s.start(nil, "supervise", k.String())
+			p := s.start(nil, "keep")
 			s.until("begun", func() bool { return strings.Contains(s.file("ledger"), "begun") })
 			s.change(func(st *fakeState) {
 				a := st.Jobs[k.Job].Attempts[0]
@@ -340,7 +420,7 @@ func TestAdopted(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			k := s.job(c.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = c.walltime, 300*time.Millisecond })
-			p := s.start(nil, "supervise", k.String())
+			p := s.start(nil, "keep")
 			s.until("executing", func() bool { return len(s.children("sleep")) > 0 })
 			unix.Kill(p.Pid, unix.SIGKILL)
 			p.wait()
@@ -385,7 +465,7 @@ func TestSignalBeforeEnd(t *testing.T) {
 	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
 		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 700*time.Millisecond, int(syscall.SIGUSR1), 500*time.Millisecond
 	})
-	p := s.start(nil, "supervise", k.String())
+	p := s.start(nil, "keep")
 	s.until("signalled", func() bool { return s.file("ledger") == "got\n" })
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].End = time.Now().Add(time.Minute) }) // extended
 	p.wait()
@@ -401,7 +481,7 @@ func TestSignalFirst(t *testing.T) {
 	k := s.job(`trap 'echo first >>"$LEDGER"' USR1; sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in $(seq 30); do sleep 0.1; done' & wait; wait`, func(o *Order) {
 		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second, int(syscall.SIGUSR1), 3500*time.Millisecond, true
 	})
-	s.start(nil, "supervise", k.String()).wait()
+	s.start(nil, "keep").wait()
 	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || s.file("ledger") != "first\n" {
 		t.Errorf("%d, exit %d: %s; %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
 	}
@@ -434,25 +514,11 @@ func TestStateDir(t *testing.T) {
 				t.Fatal(err)
 			}
 			k := s.job(ledgerLine)
-			r := s.supervise(k).Result
+			s.start(nil, "pass").wait()
+			r := s.attempt(k).Result
 			if r.Outcome != store.OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) || s.file("ledger") != "" {
 				t.Errorf("%d, blamed %d: %s", r.Outcome, r.Blame, r.Why)
 			}
 		})
-	}
-}
-
-// TestSecondSupervisor: where somebody was before a supervisor does nothing, whether he is
-// there still or not.
-func TestSecondSupervisor(t *testing.T) {
-	s := newSite(t)
-	k := s.job(ledgerLine)
-	d, _ := s.leave(k, nil)
-	s.claim(k, store.Nonce{}, store.Process{})
-	for range 2 {
-		if state := s.start(nil, "supervise", k.String()).wait(); !state.Success() || s.file("ledger") != "" || s.attempt(k).Ended {
-			t.Errorf("%v; ledger %q", state, s.file("ledger"))
-		}
-		d.lock.Close()
 	}
 }

@@ -39,7 +39,7 @@ func send(sig syscall.Signal, list []int, commands ...int) {
 }
 
 // signal sends a signal to the processes of the attempt on this host.
-func (a *attendance) signal(sig syscall.Signal) { send(sig, a.tasks(), a.begun.PID) }
+func (a *attendance) signal(sig syscall.Signal) { send(sig, a.tasks(), a.pid) }
 
 // isOurs reports whether a process is a placectl: Go handles all signals, and ends with those
 // that the program does not expect.
@@ -69,77 +69,39 @@ func catches(pid int, sig syscall.Signal) bool {
 
 // sendSignals sends the signals that the database has for the attempt, on all its hosts, and
 // says so. If that fails they stay, and are sent where they were not when it is told again.
-func (a *attendance) sendSignals(ctx context.Context) {
+func (a *attendance) sendSignals(ctx context.Context, h *Held) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	h, err := a.DB.Held(ctx, a.dir.Key, a.nonce, a.dir.epoch())
-	if err != nil || len(h.Signals) == 0 {
-		return // what has become of the attempt is for look to find out
-	}
 	for i, number := range h.Signals {
 		if nth := h.Sent + i + 1; nth > a.sent {
 			a.sent = nth
 			a.signal(syscall.Signal(number))
 		}
 	}
-	if err = a.signalElsewhere(ctx, h.Signals); err == nil {
-		err = a.DB.Signalled(ctx, a.dir.Key, a.nonce, h.Sent+len(h.Signals))
+	err := a.signalElsewhere(ctx, h.Signals)
+	if err == nil {
+		err = a.DB.Signalled(ctx, a.slot.Key, a.slot.nonce, h.Sent+len(h.Signals))
 	}
 	if err != nil {
-		a.notef("%s: signals: %v", a.dir.Key, err)
+		a.notef("%s: signals: %v", a.slot.Key, err)
 	}
 }
 
-// signalElsewhere sends signals to what the attempt has on its other hosts. A process of its
-// own asks them over ssh, and writes a byte when all have answered: our reaper takes the exit
-// statuses of our children.
+// signalElsewhere sends signals to what the attempt has on its other hosts.
 func (a *attendance) signalElsewhere(ctx context.Context, list []int) error {
-	s, err := a.dir.elsewhere()
+	s, err := a.slot.elsewhere()
 	if s == nil || err != nil {
 		return err
 	}
-	order := tagOf(a.nonce.String())
+	asked := tagOf(a.slot.nonce.String())
 	for _, number := range list {
-		order += "," + strconv.Itoa(number)
+		asked += "," + strconv.Itoa(number)
 	}
-	done, err := pipe()
+	ssh, err := launch.FindSSHIn(s.Env)
 	if err != nil {
 		return err
 	}
-	defer done.r.Close()
-	words := slices.Concat([]string{"placectl", "on", "--signal", order}, a.begun.Hosts)
-	_, err = launch.Fork(words, s.Env, []*os.File{done.w}, nil)
-	done.w.Close()
-	if err != nil {
-		return err
-	}
-	if until, limited := ctx.Deadline(); limited {
-		done.r.SetReadDeadline(until) //nolint:errcheck // it is a pipe
-	}
-	if n, err := done.r.Read(make([]byte, 1)); n == 0 {
-		return fmt.Errorf("not all of %s were reached: %w", strings.Join(a.begun.Hosts, ", "), err)
-	}
-	return nil
-}
-
-// SignalHosts has hosts send signals to what an attempt has there, and writes a byte to a
-// descriptor when all of them have.
-func SignalHosts(ctx context.Context, asked string, hosts []string, getenv func(string) string, done *os.File) error {
-	defer done.Close()
-	var env []string
-	for _, name := range ofSSH {
-		env = append(env, name+"="+getenv(name))
-	}
-	ssh, err := launch.FindSSHIn(env)
-	if err != nil {
-		return err
-	}
-	failed := ssh.Each(ctx, hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} })
-	if err := errors.Join(failed...); err != nil {
-		return err
-	}
-	_, err = done.Write([]byte{1})
-	return err
+	return errors.Join(ssh.Each(ctx, a.begun.Hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} })...)
 }
 
 // SignalTree sends a signal to a process that we have started and to those below it.

@@ -87,21 +87,6 @@ func checkState(top *os.Root, path string) error {
 	return nil
 }
 
-// attempts lists the attempts that have a directory.
-func (s *state) attempts() ([]Key, error) {
-	list, err := fs.ReadDir(s.epoch.FS(), ".")
-	if err != nil {
-		return nil, err
-	}
-	var keys []Key
-	for _, e := range list {
-		if k, err := ParseKey(e.Name()); err == nil && e.IsDir() {
-			keys = append(keys, k)
-		}
-	}
-	return keys, nil
-}
-
 // epochs lists the directories of a database: its present epoch's and older ones.
 func (s *state) epochs(id string) ([]string, error) {
 	list, err := fs.ReadDir(s.top.FS(), ".")

@@ -1,48 +1,43 @@
 package runner
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"strings"
 )
 
 // What a job starts ends with it. So a command inside a job that is to leave a process behind
-// which looks after the queue asks the job's supervisor to start it.
+// which looks after the queue asks the job's keeper to start it.
 
-// summonFile in an attempt's directory asks for it.
+// summonFile in the directory of the epoch asks for it.
 const summonFile = "summon"
 
-// AskForAttendant asks the supervisor of the job that this process is a part of for an
+// AskForAttendant asks the keeper of the job that this process is a part of for an
 // attendant. It is false where this process is not part of a job that has one.
 func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 	if getenv(tokenName) == "" || getenv(ElsewhereName) == "" {
 		return false, nil
 	}
-	root, err := os.OpenRoot(filepath.Dir(getenv(ElsewhereName)))
+	root, err := os.OpenRoot(filepath.Dir(filepath.Dir(getenv(ElsewhereName))))
 	if err != nil {
 		return false, nil //nolint:nilerr // the attempt has ended
 	}
 	defer root.Close()
-	bell, err := root.OpenFile(bellFile, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	list, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return false, nil //nolint:nilerr // the supervisor is gone: the one that adopts the job leaves an attendant at the end
+		return false, nil //nolint:nilerr // as before
 	}
-	defer bell.Close()
 	f, err := root.OpenFile(summonFile, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return false, err
 	}
 	f.Close()
-	_, err = bell.Write([]byte{1})
-	return true, err
-}
-
-// summoned starts an attendant if a process of the job has asked for one.
-func (a *attendance) summoned() {
-	if a.Summon != nil && a.dir.has(summonFile) && a.dir.root.Remove(summonFile) == nil {
-		if err := a.Summon(); err != nil {
-			a.notef("%s: the queue is not looked after: %v", a.dir.Key, err)
-		}
+	for _, e := range list {
+		asked = strings.HasPrefix(e.Name(), bellPrefix) && ringBell(root, e.Name()) || asked
 	}
+	if !asked { // the keeper is gone: the next one leaves an attendant at the end
+		root.Remove(summonFile) //nolint:errcheck // the next one finds it
+	}
+	return asked, nil
 }

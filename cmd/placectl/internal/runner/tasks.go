@@ -15,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// eachTask is how to go through the processes of the attempt. Those of a command that we
-// have started descend from us, whatever they do: we are their reaper. Those of an adopted one
-// are found below its process, and by the token in their environment.
+// eachTask is how to go through the processes of the attempt. They descend from its warden,
+// whatever they do. Those of a command whose warden was killed are found below its process, and by
+// the token in their environment.
 func (a *attendance) eachTask() func(func(pid int)) {
-	tokens := tokensOf(a.nonce)
+	tokens := tokensOf(a.slot.nonce)
 	return func(fn func(pid int)) {
-		if a.ours {
-			eachDescendant(os.Getpid(), fn)
+		if !a.foreign {
+			eachDescendant(a.warden, fn)
 		} else {
 			if lives(a.begun.PID, a.begun.Born) {
 				fn(a.begun.PID)
@@ -242,6 +242,12 @@ func newestProcess() int {
 	}
 	pid, _ := strconv.Atoi(string(words[len(words)-1]))
 	return pid
+}
+
+// has reports whether a process has the token.
+func (t *tokens) has(pid int) (is bool) {
+	t.look(pid, func(int) { is = true })
+	return is
 }
 
 // look looks whether a process has the token. It reports whether that could not be told,

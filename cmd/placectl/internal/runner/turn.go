@@ -4,122 +4,227 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"os"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/placectl/placectl/store"
 )
 
-// A supervisor whose attempt has ended goes on with another one, if a cycle gives that the room:
-// one commit reports the end, makes the cycle and claims what it has started. The next attempt
-// has a directory, a lock and a journal before it is claimed, as any other has.
+// A turn of the keeper is one commit: it reports the attempts that have ended since the last turn,
+// makes a cycle if that may start something, and claims what is to be executed here. A slot has
+// its intent in the journal before its attempt is claimed.
 
-// Turn reports how an attempt has ended and, in the same commit, claims another one for this
-// process: prepare says with which claim, and false for one that cannot be executed here now. It
-// may be called more than once; the last call counts. The order is nil if there is no other
-// attempt. Errors are those of Database.Report, or ErrNoTurn.
-type Turn func(ctx context.Context, ended *store.Result, prepare func(Key) (store.Claim, bool)) (*Order, error)
+// patience bounds the pauses between reports that the database does not take.
+const patience = time.Minute
 
-// ErrNoTurn says that certainly nothing was reported or claimed: the report has to be made alone.
-var ErrNoTurn = errors.New("the process does not go on")
-
-// prepared is an attempt that this process is about to claim.
-type prepared struct {
-	dir     *dir
-	journal *os.File
-	nonce   store.Nonce
+// turn makes a turn, and executes what it has claimed.
+func (k *keeper) turn(ctx context.Context) {
+	now := time.Now()
+	if now.Before(k.again) {
+		return
+	}
+	ask := &Request{Again: k.doubtful}
+	var reporting []*attendance
+	if k.careful && len(k.untold) > 0 { // alone, so that one of them keeps no other
+		reporting = k.untold[:1]
+	} else {
+		reporting = k.untold
+	}
+	for _, a := range reporting {
+		ask.Ended = append(ask.Ended, a.result)
+	}
+	wanted := make(map[Key]*slot)
+	if !k.careful && k.wants() {
+		ask.Healthy = k.isHealthy()
+		ask.Claim = func(key Key) (store.Claim, bool) { return k.prepare(wanted, key) }
+	}
+	if len(ask.Ended)+len(ask.Again) == 0 && ask.Claim == nil {
+		return
+	}
+	k.looking = false
+	began := time.Now()
+	answer, err := k.DB.Turn(ctx, ask)
+	k.turns++
+	defer func() {
+		k.pause = time.Now().Add(min(time.Since(began), mostPauseOfTurns))
+	}()
+	if err != nil {
+		k.turnFailed(ask, wanted, err)
+		return
+	}
+	k.again = time.Time{}
+	k.taken(answer, wanted)
+	k.told(ctx, reporting, answer)
+	if k.careful = k.careful && len(k.untold) > 0; k.again.IsZero() {
+		k.wait = 0
+	}
 }
 
-// prepare makes the directory and the journal of an attempt. It fails if anybody else is at it.
-func (s *state) prepare(r *Runner, k Key) (*prepared, error) {
-	d, err := s.lockDir(k, true)
-	if err != nil {
-		return nil, err
+// turnFailed notes that nobody knows what was done, or that nothing was.
+func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
+	k.notef("%v", err)
+	certain := errors.Is(err, ErrNoTurn)
+	for _, sl := range wanted {
+		if certain {
+			k.giveBack(sl)
+		} else {
+			k.doubtful = append(k.doubtful, Again{k.claim(sl), k.Epoch})
+		}
 	}
-	i := r.intent()
-	journal, err := d.begin(i)
-	if err != nil {
-		d.close()
-		return nil, err
+	if k.since.IsZero() {
+		k.since = time.Now()
 	}
-	return &prepared{d, journal, i.Nonce}, nil
+	if certain && len(ask.Ended) > 0 && !k.careful {
+		k.careful = true // the reports alone, at once
+		return
+	}
+	if n := len(ask.Ended); n == 1 && k.careful {
+		k.untold = append(k.untold[1:], k.untold[0])
+	}
+	k.careful = len(ask.Ended) > 0
+	k.backOff()
 }
 
-// close gives the attempt's directory back. One that was certainly not claimed leaves nothing
-// behind.
-func (p *prepared) close(unclaimed bool) error {
-	if p == nil {
-		return nil
-	}
-	var err error
-	if unclaimed {
-		err = p.dir.remove()
-	}
-	p.dir.close()
-	return errors.Join(err, p.journal.Close())
+// backOff has the next turn wait.
+func (k *keeper) backOff() {
+	k.wait = min(max(2*k.wait, firstWait), patience)
+	k.again = time.Now().Add(k.wait)
 }
 
-// turn reports a result and claims the next attempt, nil for none. It fails if it is
-// unknown whether it was reported.
-func (r *Runner) turn(ctx context.Context, s *state, result *store.Result) (*execution, error) {
-	self, err := Self(r.Host)
-	if err != nil {
-		return nil, err
+// mostPauseOfTurns bounds the pause between two turns.
+const mostPauseOfTurns = 25 * time.Millisecond
+
+// gather waits for ends that are about to come: of attempts that the last turn has started, for as
+// long as that took. So those of small commands share commits, and the database is left to others
+// for half of the time. The end of one that has run for longer is reported at once.
+func (k *keeper) gather() {
+	for until := k.pause; ; {
+		fresh := false
+		for _, a := range k.running {
+			fresh = fresh || a.turn == k.turns
+		}
+		rest := time.Until(until)
+		if !fresh || rest <= 0 {
+			return
+		}
+		select {
+		case a := <-k.ended:
+			k.collect(a)
+		case <-time.After(rest):
+			return
+		}
 	}
-	var next *prepared
-	drop := func(unclaimed bool) {
-		if err := next.close(unclaimed); err != nil {
-			r.notef("%v", err)
+}
+
+// firstWait is the pause before what the database has not taken is said again.
+const firstWait = 250 * time.Millisecond
+
+// told does what follows when the database has answered reports.
+func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answer) {
+	var left []*attendance
+	settledAny := false
+	for i, a := range reported {
+		err := answer.Reported[i]
+		if !settled(err) {
+			k.notef("%s: %v", a.slot.Key, err)
+			left = append(left, a)
+			continue
 		}
-		next = nil
-	}
-	order, err := r.Turn(ctx, result, func(k Key) (store.Claim, bool) {
-		if next != nil && next.dir.Key != k {
-			drop(true)
-		}
-		if next == nil {
-			var err error
-			if next, err = s.prepare(r, k); err != nil {
-				if !errors.Is(err, errHeld) && !errors.Is(err, os.ErrExist) {
-					r.notef("%s: %v", k, err)
-				}
-				return store.Claim{}, false
-			}
-			r.at("prepared")
-		}
-		return store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: next.nonce, Process: self}, true
-	})
-	switch {
-	case err == nil && order != nil && next != nil && order.Key == next.dir.Key:
-		r.at("turned")
-		return &execution{Runner: r, dir: next.dir, order: order, nonce: next.nonce, journal: next.journal, state: s}, nil
-	case errors.Is(err, ErrNoTurn):
-		drop(true)
-		r.notef("%d.%d: %v", result.Job, result.Attempt, err)
-		return nil, err
-	case settled(err):
-		drop(true)
 		if err != nil {
-			r.notef("%d.%d: %v", result.Job, result.Attempt, err)
+			k.notef("%s: %v", a.slot.Key, err)
 		}
-		return nil, nil
+		settledAny = true
+		k.at("told")
+		k.giveBack(a.slot)
 	}
-	drop(false) // perhaps it was claimed: a pass finds out
-	return nil, err
+	if len(left) > 0 { // last, so that one that is never taken keeps no other
+		k.backOff()
+	} else {
+		k.since = time.Time{}
+	}
+	k.untold = append(k.untold[len(reported):], left...)
+	if settledAny && !answer.Cycled {
+		k.summon()
+	}
 }
 
-// turn is the turn that the attempt's result is reported in; nil if this process is not to go
-// on: something is wrong with this host, or with the attempt.
-func (e *execution) turn(r *store.Result) func(context.Context) (*execution, error) {
-	if e.Turn == nil || r.Outcome == store.OutcomeUnbegun || r.Outcome == store.OutcomeRefused || r.Outcome == store.OutcomeLost {
-		return nil
+// taken executes what was claimed, and takes slots back whose attempts were not.
+func (k *keeper) taken(answer *Answer, wanted map[Key]*slot) {
+	orders := answer.Orders
+	for _, c := range k.doubtful {
+		if k.adopted[c.Nonce] == nil {
+			for _, sl := range k.slots {
+				if sl != nil && sl.nonce == c.Nonce {
+					wanted[sl.Key] = sl
+				}
+			}
+		}
 	}
-	return func(ctx context.Context) (*execution, error) { return e.Runner.turn(ctx, e.state, r) }
+	k.doubtful = nil
+	for _, sl := range slices.Collect(maps.Values(wanted)) {
+		if slices.Contains(answer.Doubtful, sl.nonce) {
+			k.doubtful = append(k.doubtful, Again{k.claim(sl), sl.epoch()})
+			delete(wanted, sl.Key)
+		}
+	}
+	for nonce, a := range k.adopted {
+		if slices.Contains(answer.Doubtful, nonce) {
+			k.doubtful = append(k.doubtful, Again{k.claim(a.slot), a.slot.epoch()})
+		}
+	}
+	if answer.Failed != nil {
+		k.notef("%v", answer.Failed)
+		k.backOff()
+	}
+	if len(orders) > 0 {
+		k.at("claimed")
+	}
+	for _, o := range orders {
+		if a := k.adopted[o.Nonce]; a != nil {
+			delete(k.adopted, o.Nonce)
+			a.tell(Held{Key: o.Key, Nonce: o.Nonce, Process: k.self, Ending: o.Ending, Left: o.Left})
+			k.at("adopted")
+		} else if sl := wanted[o.Key]; sl != nil && sl.nonce == o.Nonce {
+			delete(wanted, o.Key)
+			k.execute(sl, o)
+		}
+	}
+	for nonce, a := range k.adopted { // the job has gone on without it
+		if slices.Contains(answer.Doubtful, nonce) {
+			continue
+		}
+		delete(k.adopted, nonce)
+		a.tell(Held{Key: a.slot.Key, Nonce: nonce, Ending: true})
+	}
+	for _, sl := range wanted {
+		k.giveBack(sl)
+	}
 }
 
-// close gives back what the attempt had open.
-func (e *execution) close() {
-	e.journal.Close()
-	e.dir.close()
+// prepare takes a slot for an attempt that is about to be claimed.
+func (k *keeper) prepare(wanted map[Key]*slot, key Key) (store.Claim, bool) {
+	sl := wanted[key]
+	if sl == nil {
+		if slices.ContainsFunc(k.untold, func(a *attendance) bool { return a.slot.lines == nil && a.slot.Key == key }) {
+			return store.Claim{}, false // it is about to be refused
+		}
+		if len(k.running)+len(wanted) >= k.most {
+			return store.Claim{}, false
+		}
+		var err error
+		if sl, err = k.take(key); err != nil {
+			k.refuseLater(key, err)
+			return store.Claim{}, false
+		}
+		wanted[key] = sl
+		k.at("prepared")
+	}
+	return k.claim(sl), true
+}
+
+func (k *keeper) claim(sl *slot) store.Claim {
+	return store.Claim{Job: sl.Job, Attempt: sl.Number, By: store.BySupervisor, Nonce: sl.nonce, Process: k.self}
 }
 
 // drawNonce draws the nonce of an attempt.

@@ -4,40 +4,21 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
-	"golang.org/x/sys/unix"
 )
 
-// use is what the attempt has used: what the kernel counts of those whom we have reaped,
-// or of the control group.
-func (a *attendance) use() (u store.ResourceUse) {
-	if a.ours {
-		a.reaped.Lock()
-		u = a.reaped.ResourceUse
-		a.reaped.Unlock()
-		u.MemPeak = a.group.peak()
-	} else {
+// used is what the attempt has used: what its warden counts of those whom it has reaped, or what
+// the control group counts.
+func (a *attendance) used() (u store.ResourceUse) {
+	if u = a.use; u == (store.ResourceUse{}) {
 		a.group.use(&u)
+	} else {
+		u.MemPeak = a.group.peak()
 	}
 	return u
-}
-
-// used is what processes have used that were reaped.
-type used struct {
-	sync.Mutex
-	store.ResourceUse
-}
-
-func (u *used) add(r *unix.Rusage) {
-	u.Lock()
-	defer u.Unlock()
-	u.CPUUser += time.Duration(unix.TimevalToNsec(r.Utime))
-	u.CPUSystem += time.Duration(unix.TimevalToNsec(r.Stime))
-	u.MaxRSS = max(u.MaxRSS, r.Maxrss<<10)
 }
 
 // memoryTicks ticks when the memory of the attempt is to be looked at.
@@ -69,9 +50,8 @@ func exceeding(asked, used int64) string {
 	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
 
-// trimAfter spares commands that have ended by then the time that this takes.
-const trimAfter = 200 * time.Millisecond
+// trimAfter is for how long nothing has happened before memory is given back: it takes time.
+const trimAfter = 500 * time.Millisecond
 
-// trim gives memory back that is not needed while a command runs: there may be a thousand
-// of us.
+// trim gives memory back that is not needed while commands run.
 func trim() { debug.FreeOSMemory() }

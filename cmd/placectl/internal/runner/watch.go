@@ -176,7 +176,7 @@ type watcher struct {
 func (w *watcher) watch() int {
 	var end ending
 	ended := make(chan ending, 1)
-	go reap(w.pid, ended, new(used))
+	go reap(w.pid, ended)
 	kill := time.NewTimer(time.Hour)
 	kill.Stop()
 	pause := time.Duration(0)

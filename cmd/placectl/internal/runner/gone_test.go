@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestGoneForGood: whose database was removed together with the attempt's directory does not
-// wait for it to come back. While the directory is there a supervisor goes on: the file may
+// TestGoneForGood: a keeper whose database was removed together with its directory does not
+// wait for it to come back. While the directory is there it goes on: the file may
 // have been moved, or be away for a while.
 func TestGoneForGood(t *testing.T) {
 	if testing.Short() {
@@ -17,7 +17,7 @@ func TestGoneForGood(t *testing.T) {
 	begin := func() (*site, Key, *process) {
 		s := newSite(t)
 		k := s.job("echo >" + s.dir + "/begun; while ! [ -e " + s.dir + "/end ]; do sleep 0.05; done")
-		p := s.start(nil, "supervise", k.String())
+		p := s.start(nil, "keep")
 		s.until("executed", func() bool { return s.file("begun") != "" })
 		return s, k, p
 	}

@@ -115,7 +115,7 @@ func TestOpenFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("/bin/sh", "-c", `ulimit -Sn 99; exec "$0" supervise "$1"`, self, k.String())
+	c := exec.Command("/bin/sh", "-c", `ulimit -Sn 99; exec "$0" keep`, self)
 	c.Env = s.env
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+)
+
+func keepVerb() *verb {
+	return &verb{
+		Name:     "keep",
+		Category: "Queue",
+		Hidden:   true,
+		Usage:    "execute the jobs of this user on this host, and report how they end",
+		May:      store.Anybody,
+		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the attempts that wait for\n" +
+			"this host, executes their commands with what the jobs carry, ends them at their walltime or when they have to\n" +
+			"stop, and reports. It ends when there has been nothing to do for ten seconds. Any number may be started: one of\n" +
+			"them goes on. What it executes goes on without it, and the next one takes that over.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+		},
+		Access:  verbs.Writes,
+		Unkeyed: true,
+		Alone:   true,
+		Example: "placectl keep",
+		Run:     (*runner).keep,
+	}
+}
+
+func (r *runner) keep(c *cli.Context) error {
+	if c.Bool(verbs.DryRun) {
+		return r.view(func(*store.Tx) error { return nil })
+	}
+	lock, err := inheritedLock()
+	if err != nil {
+		return err
+	}
+	gate, err := launch.NewGate() // while this process is small
+	if err != nil {
+		return err
+	}
+	runner, _, err := r.attemptsRunner(c.String("host"))
+	if err != nil {
+		gate.Close()
+		return err
+	}
+	if !r.overSSH() {
+		own := *r
+		runner.Summon = func() error { return own.summon(launch.Fork) }
+	}
+	return runner.Keep(r.ctx, gate, lock)
+}
+
+// inheritedLock is the file that this process was started with; nil for none.
+func inheritedLock() (*os.File, error) {
+	if launch.Inherited(unix.S_IFREG) != nil {
+		return nil, nil
+	}
+	unix.CloseOnExec(3) // nothing that is started later holds it
+	return os.NewFile(3, "keeper"), nil
+}
+
+// summon has an attendant started if there is something to do, and rings for the one that is
+// there.
+func (r *runner) summon(fork launch.Forks) error {
+	err := r.viewOnce(func(tx *store.Tx) error { return r.noteLeaving(tx, true) })
+	l := r.leaving
+	r.leaving = nil
+	if err != nil || l == nil {
+		return err
+	}
+	return l.Leave(true, r.env.now(), attempts.Look, func(lock *attend.Lock) error { return r.startAttendant(l, lock, fork) })
+}

@@ -1,0 +1,296 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A gate is a process that forks commands. It is a copy of this one, made while this one is small:
+// starting the program again takes several times as long as most small commands, and forking a
+// process with much memory does, too. For each command it forks a warden, and the warden forks the
+// process that becomes the command. The warden is the reaper of all that descends from that, waits
+// until none of it is left, and writes down when the command began and how it ended. So nothing of
+// that is lost if the process that ordered the command dies.
+//
+// Gates, wardens, and the process that has yet to become the command make system calls and nothing
+// else: the runtime of Go does not work in a forked child. All that they read was laid out before,
+// in a file in memory that is mapped where both sides know it. Signals stay blocked in gates and
+// wardens: those of a whole process group or user do not end them, SIGKILL does.
+
+// Gate is such a process.
+type Gate struct {
+	mu     sync.Mutex
+	socket int
+	pid    int
+	region []byte // where orders are mapped in the gate; nothing is there in this process
+}
+
+// Order is what a gate has to execute.
+type Order struct {
+	Words, Env []string // PATH in Env finds the program, as Become does
+	Dir        string
+	Umask      uint32
+	CPUs       []int   // the hardware threads that the command is kept to; nil: it may use all
+	Limits     []Limit // of the kernel, set last
+	Procs      string  // the file cgroup.procs of its control group, "" for none
+	TaskPID    string  // a variable that has its process number, "" for none
+	Streams    [3]int  // its input, output and errors
+	Journal    *os.File
+	Told       *os.File // gets what the warden says
+	Tag        uint64   // what lines in the journal begin with
+}
+
+// Limit is a limit of the kernel.
+type Limit struct {
+	Name string
+	ID   int
+	unix.Rlimit
+}
+
+// maxOrder bounds an order. The kernel takes less than 6 MiB of arguments and environment.
+const maxOrder = 8 << 20
+
+// Descriptors of a gate: its socket, and then what comes with each order.
+const (
+	gateSocket  = 3
+	gateOrder   = 4
+	gateStreams = 5
+	gateJournal = 8
+	gateTold    = 9
+	gateFiles   = 6 // so many come with an order
+)
+
+// head is where an order begins. What it points to lies in the region, too.
+type head struct {
+	argv, envv, paths        uintptr
+	pathCount                uintptr
+	dir, procs, cpus, limits uintptr
+	cpuBytes, limitCount     uintptr
+	umask, tag, digits       uintptr
+}
+
+// laid is a limit in an order.
+type laid struct {
+	id, _ uint64
+	unix.Rlimit
+}
+
+//go:linkname beforeFork syscall.runtime_BeforeFork
+func beforeFork()
+
+//go:linkname afterFork syscall.runtime_AfterFork
+func afterFork()
+
+// hearsWithin is how many seconds a gate may take to make room for an order.
+const hearsWithin = 10
+
+// NewGate makes a gate. It ends with this process, or by Close.
+func NewGate() (*Gate, error) {
+	g := new(Gate)
+	return g, g.fork()
+}
+
+// gateMemory is what a gate works with, laid out by its parent.
+type gateMemory struct {
+	size    uint64 // of the order that has come
+	control [64]byte
+	vector  syscall.Iovec
+	message syscall.Msghdr
+	zero    [8]uint64 // a signal's default action
+	ignore  [8]uint64
+	usage   syscall.Rusage
+	numbers [maxNumbers]uint64
+	line    [256]byte
+}
+
+func (g *Gate) fork() error {
+	if g.region == nil {
+		region, err := unix.Mmap(-1, 0, maxOrder, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+		if err != nil {
+			return os.NewSyscallError("mmap", err)
+		}
+		g.region = region
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socketpair", err)
+	}
+	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: hearsWithin}) //nolint:errcheck // a stopped gate is then waited for
+	m := new(gateMemory)
+	m.vector.Base = (*byte)(unsafe.Pointer(&m.size))
+	m.vector.SetLen(8)
+	m.message.Iov, m.message.Iovlen, m.message.Control = &m.vector, 1, &m.control[0]
+	m.ignore[0] = 1 // SIG_IGN
+	syscall.ForkLock.Lock()
+	pid, errno := forkGate(m, uintptr(pair[1]), unsafe.Pointer(&g.region[0]))
+	syscall.ForkLock.Unlock()
+	runtime.KeepAlive(m)
+	unix.Close(pair[1])
+	if errno != 0 {
+		unix.Close(pair[0])
+		return os.NewSyscallError("fork", errno)
+	}
+	g.socket, g.pid = pair[0], int(pid)
+	return nil
+}
+
+// PID is the gate's process number.
+func (g *Gate) PID() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pid
+}
+
+// Close ends the gate once it has done what it was told. What it has started goes on.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end(false)
+	unix.Munmap(g.region) //nolint:errcheck // it was mapped
+}
+
+// Renew takes another gate for what comes from now on. If the last one has not begun to fork what
+// it was told, it never will.
+func (g *Gate) Renew() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end(true)
+	return g.fork()
+}
+
+func (g *Gate) end(kill bool) {
+	if kill {
+		unix.Kill(g.pid, unix.SIGKILL) //nolint:errcheck // it may have ended
+	}
+	unix.Close(g.socket)
+	for {
+		if _, err := unix.Wait4(g.pid, nil, 0, nil); !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// Start has a command executed. If it fails certainly nothing was, and nothing will be. What
+// becomes of it the file Told says, and that comes to its end with the warden.
+func (g *Gate) Start(o *Order) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	text, err := o.layOut(uintptr(unsafe.Pointer(&g.region[0])))
+	if err != nil {
+		return err
+	}
+	fd, err := unix.MemfdCreate("order", unix.MFD_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("memfd_create", err)
+	}
+	defer unix.Close(fd)
+	for rest := text; len(rest) > 0; {
+		n, err := unix.Write(fd, rest)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return os.NewSyscallError("write", err)
+		}
+		rest = rest[max(n, 0):]
+	}
+	size := uint64(len(text))
+	files := unix.UnixRights(fd, o.Streams[0], o.Streams[1], o.Streams[2], int(o.Journal.Fd()), int(o.Told.Fd()))
+	for again := true; ; again = false {
+		err = unix.Sendmsg(g.socket, unsafe.Slice((*byte)(unsafe.Pointer(&size)), 8), files, nil, unix.MSG_NOSIGNAL)
+		if !again || !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) && !errors.Is(err, unix.EAGAIN) {
+			return os.NewSyscallError("sendmsg", err)
+		}
+		g.end(true)
+		if err := g.fork(); err != nil { // it was killed, or is stopped
+			return err
+		}
+	}
+}
+
+// layOut is an order as the gate finds it at an address.
+func (o *Order) layOut(at uintptr) ([]byte, error) {
+	var h head
+	b := make([]byte, unsafe.Sizeof(h), 1<<14)
+	var failed error
+	place := func(text string) uintptr {
+		if strings.IndexByte(text, 0) >= 0 {
+			failed = syscall.EINVAL
+		}
+		is := at + uintptr(len(b))
+		b = append(append(b, text...), 0)
+		return is
+	}
+	words := func(list []uintptr) uintptr {
+		for len(b)%8 != 0 {
+			b = append(b, 0)
+		}
+		is := at + uintptr(len(b))
+		if len(list) > 0 {
+			b = append(b, unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))...)
+		}
+		return is
+	}
+	texts := func(list []string) (is []uintptr) {
+		for _, text := range list {
+			is = append(is, place(text))
+		}
+		return is
+	}
+	envv := texts(o.Env)
+	if o.TaskPID != "" {
+		envv = append(envv, place(o.TaskPID+"="))
+		b = b[:len(b)-1]
+		h.digits = uintptr(len(b))
+		b = append(b, make([]byte, 21)...)
+	}
+	paths := texts(programPaths(o.Words, o.Env))
+	h.dir, h.umask, h.tag = place(o.Dir), uintptr(o.Umask), uintptr(o.Tag)
+	if o.Procs != "" {
+		h.procs = place(o.Procs)
+	}
+	h.pathCount, h.paths = uintptr(len(paths)), words(paths)-at
+	h.argv, h.envv = words(append(texts(o.Words), 0)), words(append(envv, 0))
+	if len(o.CPUs) > 0 {
+		var set unix.CPUSet
+		for _, c := range o.CPUs {
+			set.Set(c)
+		}
+		list := make([]uintptr, len(set))
+		for i, word := range set {
+			list[i] = uintptr(word)
+		}
+		h.cpus, h.cpuBytes = words(list), unsafe.Sizeof(set)
+	}
+	var limits []uintptr
+	for _, l := range o.Limits {
+		limits = append(limits, uintptr(l.ID), 0, uintptr(l.Cur), uintptr(l.Max))
+	}
+	h.limits, h.limitCount = words(limits)-at, uintptr(len(o.Limits))
+	copy(b, unsafe.Slice((*byte)(unsafe.Pointer(&h)), unsafe.Sizeof(h)))
+	if len(b) > maxOrder {
+		failed = syscall.E2BIG
+	}
+	return b, failed
+}
+
+// programPaths are the files that may be the program of words.
+func programPaths(words, env []string) (list []string) {
+	switch {
+	case len(words) == 0 || words[0] == "":
+		return nil
+	case strings.Contains(words[0], "/"):
+		return words[:1]
+	}
+	for dir := range strings.SplitSeq(searched(env), ":") {
+		if dir == "" {
+			dir = "."
+		}
+		list = append(list, dir+"/"+words[0])
+	}
+	return list
+}

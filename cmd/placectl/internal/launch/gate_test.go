@@ -1,0 +1,282 @@
+package launch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ordered is an order, and what its warden tells.
+type ordered struct {
+	*Order
+	t    testing.TB
+	dir  string
+	told *os.File
+}
+
+func order(t testing.TB, words ...string) *ordered {
+	t.Helper()
+	o := &ordered{t: t, dir: t.TempDir()}
+	if err := syscall.Mkfifo(o.dir+"/told", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func(name string, flags int) *os.File {
+		f, err := os.OpenFile(filepath.Join(o.dir, name), flags, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	o.told = open("told", os.O_RDONLY|syscall.O_NONBLOCK)
+	out, in := open("out", os.O_CREATE|os.O_RDWR|os.O_APPEND), open("in", os.O_CREATE|os.O_RDONLY)
+	o.Order = &Order{Words: words, Env: []string{"PATH=/bin:/usr/bin"}, Dir: o.dir, Umask: 0o22, Streams: [3]int{int(in.Fd()), int(out.Fd()), int(out.Fd())},
+		Journal: open("journal", os.O_CREATE|os.O_WRONLY|os.O_APPEND), Told: open("told", os.O_WRONLY), Tag: 77}
+	return o
+}
+
+// start has a gate execute it.
+func (o *ordered) start(g *Gate) {
+	o.t.Helper()
+	if err := g.Start(o.Order); err != nil {
+		o.t.Fatal(err)
+	}
+	o.Told.Close()
+	o.Journal.Close()
+}
+
+// heard is all that the warden tells until it ends; the last said counts.
+func (o *ordered) heard() (s Said, pid int, failed error) {
+	o.t.Helper()
+	for lines := bufio.NewScanner(o.told); lines.Scan(); {
+		text, whole := Unsealed(lines.Text())
+		is, ok := o.Heard(text)
+		if !whole || !ok {
+			o.t.Fatalf("%q: %v, %v", lines.Text(), whole, ok)
+		}
+		if is.Begins != 0 {
+			pid = is.Begins
+		}
+		if is.Failed != nil {
+			failed = is.Failed
+		}
+		s = is
+	}
+	return s, pid, failed
+}
+
+func (o *ordered) file(name string) string {
+	text, err := os.ReadFile(filepath.Join(o.dir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		o.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func gate(t testing.TB) *Gate {
+	t.Helper()
+	g, err := NewGate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return g
+}
+
+// TestGate: a command is executed with what was ordered, and its warden says how it ended, to whoever
+// listens and in the journal.
+func TestGate(t *testing.T) {
+	g := gate(t)
+	for _, c := range []struct {
+		line   string
+		change func(*Order)
+		status syscall.WaitStatus
+		out    string
+	}{
+		{line: "exit 3", status: 3 << 8},
+		{line: "kill -9 $$", status: 9},
+		{line: "pwd -P", change: func(o *Order) { o.Dir = "/" }, out: "/\n"},
+		{line: "umask", change: func(o *Order) { o.Umask = 0o27 }, out: "0027\n"},
+		{line: "echo $A", change: func(o *Order) { o.Env = append(o.Env, "A=caf\xe9") }, out: "caf\xe9\n"},
+		{line: "ulimit -Sn; ulimit -Sc", change: func(o *Order) {
+			o.Limits = []Limit{{"nofile", unix.RLIMIT_NOFILE, unix.Rlimit{Cur: 50, Max: 60}}, {"core", unix.RLIMIT_CORE, unix.Rlimit{}}}
+		}, out: "50\n0\n"},
+		{line: "test $TASK = $$ && echo same", change: func(o *Order) { o.TaskPID = "TASK" }, out: "same\n"},
+		{line: "for f in /proc/self/fd/*; do echo ${f##*/}; done | sort -n | head -n 3; ls /proc/$$/fd", out: "0\n1\n2\n"},
+		{line: "grep -E '^(SigBlk|SigIgn|SigPnd)' /proc/$$/status | grep -v 0000000000000000", status: 1 << 8},
+		{line: "cat /proc/self/oom_score_adj", out: "500\n"},
+		{line: "test $(ps -o sid= -p $$) = $$ && echo session", out: "session\n"},
+		{line: "grep Cpus_allowed_list /proc/self/status", change: func(o *Order) { o.CPUs = []int{0} }, out: "Cpus_allowed_list:\t0\n"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			o := order(t, "sh", "-c", c.line)
+			if c.change != nil {
+				c.change(o.Order)
+			}
+			o.start(g)
+			s, pid, failed := o.heard()
+			if !s.Ended || !s.Empty || s.Status != c.status || pid == 0 || failed != nil || s.MaxRSS == 0 {
+				t.Errorf("%+v, %d, %v", s, pid, failed)
+			}
+			if out := o.file("out"); !strings.HasPrefix(out, c.out) || c.status == 0 && out == "" {
+				t.Errorf("%q", out)
+			}
+			journal := strings.Split(strings.TrimSpace(o.file("journal")), "\n")
+			if len(journal) != 3 {
+				t.Errorf("%q", journal)
+			}
+			if text, whole := Unsealed(journal[len(journal)-1]); !whole {
+				t.Errorf("%q", journal)
+			} else if last, ok := o.Heard(text); !ok || last != s {
+				t.Errorf("%+v in the journal, %+v told", last, s)
+			}
+		})
+	}
+}
+
+// TestGateOthers: the warden waits for all that the command has started, and counts what they use.
+func TestGateOthers(t *testing.T) {
+	g := gate(t)
+	o := order(t, "sh", "-c", `(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2' &) ; exit 4`)
+	o.start(g)
+	lines := bufio.NewScanner(o.told)
+	var list []Said
+	for lines.Scan() {
+		text, _ := Unsealed(lines.Text())
+		s, _ := o.Heard(text)
+		list = append(list, s)
+	}
+	if n := len(list); n != 4 || !list[2].Ended || list[2].Empty || !list[3].Empty || list[3].Status != 4<<8 || list[3].User < list[2].User+5*time.Millisecond {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestGateFails: what cannot be executed is not said to begin, and why it was not is said.
+func TestGateFails(t *testing.T) {
+	g := gate(t)
+	for _, c := range []struct {
+		name   string
+		words  []string
+		change func(*Order)
+		begins bool
+		why    string
+		status int
+	}{
+		{name: "no program", words: []string{"there-is-none"}, begins: true, why: "there-is-none: no such file or directory", status: 127},
+		{name: "not executable", words: []string{"/dev/null"}, begins: true, why: "/dev/null: permission denied", status: 126},
+		{name: "no words", begins: true, why: "no such file", status: 127},
+		{name: "no directory", words: []string{"true"}, change: func(o *Order) { o.Dir = "/there/is/none" }, why: "chdir /there/is/none: no such file or directory", status: 125},
+		{name: "cores", words: []string{"true"}, change: func(o *Order) { o.CPUs = []int{1000} }, why: "cores [1000]: invalid argument", status: 125},
+		{name: "limit", words: []string{"true"}, change: func(o *Order) {
+			o.Limits = []Limit{{"core", unix.RLIMIT_CORE, unix.Rlimit{Cur: 2, Max: 1}}}
+		}, begins: true, why: "the limit core of 2: invalid argument", status: 125},
+		{name: "the journal cannot be written", words: []string{"true"}, change: func(o *Order) {
+			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+			if err != nil {
+				t.Skip(err)
+			}
+			o.Journal = full
+		}, why: "no space left on device", status: 125},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := order(t, c.words...)
+			if c.change != nil {
+				c.change(o.Order)
+			}
+			o.start(g)
+			s, pid, failed := o.heard()
+			if failed == nil || !strings.Contains(failed.Error(), c.why) || (pid != 0) != c.begins || s.Status.ExitStatus() != c.status {
+				t.Errorf("%v, %d, %+v", failed, pid, s)
+			}
+		})
+	}
+	o := order(t, "true", "a\x00b")
+	if err := g.Start(o.Order); err == nil {
+		t.Error("a NUL in an argument")
+	}
+	o = order(t, "true")
+	o.Env = []string{strings.Repeat("x", maxOrder)}
+	if err := g.Start(o.Order); !errors.Is(err, syscall.E2BIG) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestGateKilled: a gate that was killed is replaced, and what it has started goes on.
+func TestGateKilled(t *testing.T) {
+	g := gate(t)
+	first := order(t, "sh", "-c", "sleep 0.3; exit 5")
+	first.start(g)
+	time.Sleep(50 * time.Millisecond)
+	was := g.PID()
+	unix.Kill(was, unix.SIGKILL)
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", was)); err != nil || strings.Contains(string(text), ") Z") {
+			break
+		}
+	}
+	second := order(t, "sh", "-c", "exit 6")
+	second.start(g)
+	if s, _, _ := second.heard(); s.Status.ExitStatus() != 6 || g.PID() == was {
+		t.Errorf("%+v", s)
+	}
+	if s, _, _ := first.heard(); s.Status.ExitStatus() != 5 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestGateUnheard: a command is not affected by a keeper that has gone away and does not listen.
+func TestGateUnheard(t *testing.T) {
+	g := gate(t)
+	o := order(t, "sh", "-c", "echo begun >>begun; sleep 0.2; exit 7")
+	o.told.Close()
+	o.start(g)
+	for end := time.Now().Add(10 * time.Second); !strings.Contains(o.file("journal"), "\ne "); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%q", o.file("journal"))
+		}
+	}
+	if !strings.Contains(o.file("journal"), "\ne 77 1 1792 ") {
+		t.Errorf("%q", o.file("journal"))
+	}
+}
+
+// TestUnsealed: a line that was not written whole is known.
+func TestUnsealed(t *testing.T) {
+	line := strings.TrimSuffix(string(Sealed([]byte(`{"a":1}`))), "\n")
+	if text, ok := Unsealed(line); !ok || text != `{"a":1}` {
+		t.Errorf("%q, %v", text, ok)
+	}
+	for i := range line {
+		if _, ok := Unsealed(line[:i]); ok {
+			t.Errorf("%q", line[:i])
+		}
+		if _, ok := Unsealed(line[:i] + "~" + line[i+1:]); ok {
+			t.Errorf("%q", line[:i]+"~"+line[i+1:])
+		}
+	}
+}
+
+// BenchmarkGate executes an empty command.
+func BenchmarkGate(b *testing.B) {
+	g := gate(b)
+	o := order(b, "/bin/true")
+	for b.Loop() {
+		if err := g.Start(o.Order); err != nil {
+			b.Fatal(err)
+		}
+		for lines := bufio.NewScanner(o.told); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), string(rune(saysEnded))) {
+				break
+			}
+		}
+	}
+}

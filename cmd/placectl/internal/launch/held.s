@@ -1,2 +1,0 @@
-// Functions of held.go are linked to those of package runtime; the compiler wants this file for
-// functions without a body.

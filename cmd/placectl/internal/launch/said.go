@@ -1,0 +1,136 @@
+package launch
+
+import (
+	"fmt"
+	"hash/crc32"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Said is what a warden says of its command, in a line that Sealed has sealed.
+type Said struct {
+	Warden int // its process number, if that is all; else 0
+	Begins int // the process number of the command, if that is about to be executed; else 0
+	Failed error
+	Ended  bool // the command has
+	Empty  bool // and nothing that it has started is left
+	Status syscall.WaitStatus
+	User   time.Duration // used so far, by all that have ended
+	System time.Duration
+	MaxRSS int64 // bytes
+}
+
+// NotExecuted is why a process did not become the command: a *Error, or another one.
+type NotExecuted struct {
+	Err   error
+	Begun bool // the line before says that it begins: setting a limit, or executing the program failed
+}
+
+func (e *NotExecuted) Error() string { return e.Err.Error() }
+func (e *NotExecuted) Unwrap() error { return e.Err }
+
+// DirError is a directory that cannot be entered.
+type DirError struct{ *os.PathError }
+
+// CPUsError is hardware threads that the command cannot be kept to.
+type CPUsError struct {
+	CPUs []int
+	Err  error
+}
+
+func (e *CPUsError) Error() string { return fmt.Sprintf("cores %v: %v", e.CPUs, e.Err) }
+func (e *CPUsError) Unwrap() error { return e.Err }
+
+// LimitError is a limit that cannot be set.
+type LimitError struct {
+	Limit
+	Err error
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the limit %s of %d: %v", e.Name, e.Cur, e.Err)
+}
+func (e *LimitError) Unwrap() error { return e.Err }
+
+// JournalError is a journal that cannot be written.
+type JournalError struct{ error }
+
+func (e *JournalError) Unwrap() error { return e.error }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sealed is a line for a journal: the text, a blank, its sum, and the end of the line.
+func Sealed(text []byte) []byte {
+	sum := strconv.FormatUint(uint64(crc32.Checksum(text, castagnoli))|1<<32, 16)
+	return append(append(append(text, ' '), sum[1:]...), '\n')
+}
+
+// Unsealed is the text of a line without its end; false for one that was not written whole.
+func Unsealed(line string) (string, bool) {
+	at := len(line) - 9
+	if at < 0 || line[at] != ' ' {
+		return "", false
+	}
+	sum, err := strconv.ParseUint(line[at+1:], 16, 32)
+	return line[:at], err == nil && uint32(sum) == crc32.Checksum([]byte(line[:at]), castagnoli)
+}
+
+// Heard reads the text of a line of the order's warden; false for any other.
+func (o *Order) Heard(text string) (s Said, ok bool) {
+	words := strings.Fields(text)
+	if len(words) < 3 || len(words[0]) != 1 || len(words) > 2+maxNumbers {
+		return s, false
+	}
+	var n [1 + maxNumbers]uint64
+	for i, word := range words[1:] {
+		var err error
+		if n[i], err = strconv.ParseUint(word, 10, 64); err != nil {
+			return s, false
+		}
+	}
+	if n[0] != o.Tag {
+		return s, false
+	}
+	switch words[0][0] {
+	case saysWarden:
+		s.Warden = int(n[1])
+	case saysBegins:
+		s.Begins = int(n[1])
+	case saysFailed:
+		s.Failed = o.failed(n[1], syscall.Errno(n[2]))
+	case saysNoExec:
+		name := ""
+		if len(o.Words) > 0 {
+			name = o.Words[0]
+		}
+		s.Failed = &NotExecuted{&Error{name, syscall.Errno(n[1])}, true}
+	case saysEnded, saysEmpty:
+		s.Ended, s.Empty = true, n[1] == 1
+		s.Status = syscall.WaitStatus(n[2])
+		s.User, s.System, s.MaxRSS = time.Duration(n[3])*time.Microsecond, time.Duration(n[4])*time.Microsecond, int64(n[5])<<10
+	default:
+		return s, false
+	}
+	return s, true
+}
+
+// failed is why a step has failed.
+func (o *Order) failed(step uint64, errno syscall.Errno) error {
+	switch step {
+	case stepFork:
+		return &NotExecuted{os.NewSyscallError("fork", errno), false}
+	case stepDir:
+		return &NotExecuted{&DirError{&os.PathError{Op: "chdir", Path: o.Dir, Err: errno}}, false}
+	case stepCPUs:
+		return &NotExecuted{&CPUsError{o.CPUs, errno}, false}
+	case stepJournal:
+		return &NotExecuted{&JournalError{errno}, false}
+	}
+	if i := step - stepLimit; i < uint64(len(o.Limits)) {
+		return &NotExecuted{&LimitError{o.Limits[i], errno}, true}
+	}
+	return &NotExecuted{errno, true}
+}

@@ -1,0 +1,212 @@
+package runner
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
+)
+
+// The files of a slot.
+const (
+	journalFile = "journal" // what has become of the attempt that has the slot
+	toldFile    = "told"    // a pipe through which its warden tells what it writes into the journal
+	scriptFile  = "script"
+	nodesFile   = "nodes"
+	devicesFile = "devices"
+	tmpDir      = "tmp"
+
+	elsewhereDir = "elsewhere" // a file for each command that was sent to another node
+)
+
+// slotPrefix begins the names of slots. Hosts that share the directory each have their own.
+const slotPrefix = "slot."
+
+// slot is a directory that one attempt after the other has, for as long as it is executed and until
+// the database knows how it ended. A journal without a line says that nobody has it.
+type slot struct {
+	Key    // of the attempt that has it
+	nonce  store.Nonce
+	name   string
+	path   string
+	root   *os.Root
+	in     *os.Root          // the directory of its epoch
+	lines  *os.File          // the journal, to write to
+	wrote  map[string]string // what files of ours have in them
+	held   *os.File          // of an older version's attempt: the lock of its directory
+	broken bool              // it cannot be emptied
+}
+
+// openSlot opens a slot, and makes it if it is new.
+func (s *state) openSlot(name string) (*slot, error) {
+	if err := s.epoch.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	root, err := s.epoch.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	sl := &slot{name: name, path: s.path + "/" + name, root: root, in: s.epoch, wrote: make(map[string]string)}
+	for _, dir := range []string{tmpDir, elsewhereDir} {
+		if err = root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			root.Close()
+			return nil, err
+		}
+	}
+	if sl.lines, err = root.OpenFile(journalFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		root.Close()
+		return nil, err
+	}
+	if err = unix.Mkfifo(sl.path+"/"+toldFile, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+		sl.close()
+		return nil, &os.PathError{Op: "mkfifo", Path: sl.path + "/" + toldFile, Err: err}
+	}
+	return sl, nil
+}
+
+func (sl *slot) close() {
+	sl.lines.Close()
+	sl.root.Close()
+	if sl.held != nil {
+		sl.held.Close()
+	}
+}
+
+// isOld reports whether it is the directory of an attempt of an older version, which had one each.
+func (sl *slot) isOld() bool { return !strings.HasPrefix(sl.name, slotPrefix) }
+
+// epoch is that of the database under which the attempt was begun.
+func (sl *slot) epoch() string {
+	_, epoch, _ := strings.Cut(filepath.Base(filepath.Dir(sl.path)), ".")
+	return epoch
+}
+
+// result is a result of the attempt.
+func (sl *slot) result(o store.Outcome) *store.Result {
+	r := sl.Key.result(sl.nonce, o)
+	r.Epoch = sl.epoch()
+	return r
+}
+
+// give gives the slot to an attempt that is about to be claimed.
+func (sl *slot) give(k Key, i intent) error {
+	sl.Key, sl.nonce = k, i.Nonce
+	i.Attempt = k.String()
+	return sl.add(&line{Intent: &i})
+}
+
+// free takes it back.
+func (sl *slot) free() error {
+	sl.Key, sl.nonce = Key{}, store.Nonce{}
+	if sl.isOld() {
+		return errors.Join(emptyDir(sl.root, sl.path), sl.in.Remove(sl.name))
+	}
+	if err := emptyDir(sl.root, sl.path, tmpDir, elsewhereDir); err != nil {
+		sl.broken = true // the next attempt would see what this one has left
+		return errors.Join(err, sl.lines.Truncate(0))
+	}
+	return sl.lines.Truncate(0)
+}
+
+// isRemoved reports whether somebody else has removed the slot.
+func (sl *slot) isRemoved() bool {
+	var s unix.Stat_t
+	return unix.Fstat(int(sl.lines.Fd()), &s) == nil && s.Nlink == 0
+}
+
+// write writes a file anew, unless that is in it.
+func (sl *slot) write(name, content string, mode fs.FileMode) error {
+	if was, ok := sl.wrote[name]; ok && was == content {
+		return nil
+	}
+	delete(sl.wrote, name)
+	if err := sl.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := sl.root.WriteFile(name, []byte(content), mode)
+	if err == nil {
+		sl.wrote[name] = content
+	}
+	return err
+}
+
+// emptyDir removes what is in some directories of a root; in the root itself if none is named. A
+// command may have left directories that not even their owner can write to.
+func emptyDir(root *os.Root, path string, names ...string) error {
+	if len(names) == 0 {
+		names = []string{"."}
+	}
+	var failed []error
+	for _, name := range names {
+		list, err := fs.ReadDir(root.FS(), name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = root.Mkdir(name, 0o700)
+		}
+		failed = append(failed, err)
+		for _, e := range list {
+			is := filepath.Join(name, e.Name())
+			if err := root.RemoveAll(is); err != nil {
+				filepath.WalkDir(path+"/"+is, func(at string, d fs.DirEntry, err error) error { //nolint:errcheck // it is tried once more
+					if d != nil && d.IsDir() {
+						unix.Fchmodat(unix.AT_FDCWD, at, 0o700, unix.AT_SYMLINK_NOFOLLOW) //nolint:errcheck // as before
+					}
+					return nil
+				})
+				failed = append(failed, root.RemoveAll(is))
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// slots lists the slots of a host in an epoch, and directories of attempts that an older version has
+// left.
+func (s *state) slots(host string) (names []string, err error) {
+	list, err := fs.ReadDir(s.epoch.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		_, notKey := ParseKey(e.Name())
+		_, ours := slotNumber(host, e.Name())
+		if e.IsDir() && (ours || notKey == nil) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// isTaken reports whether an attempt has a slot.
+func (s *state) isTaken(name string) bool {
+	info, err := s.epoch.Stat(name + "/" + journalFile)
+	return !strings.HasPrefix(name, slotPrefix) || err == nil && info.Size() > 0
+}
+
+// slotsOf begins the names of the slots of a host.
+func slotsOf(host string) string { return slotPrefix + host + "-" }
+
+func slotName(host string, n int) string { return slotsOf(host) + strconv.Itoa(n) }
+
+// slotNumber is the number of a host's slot; false for another name.
+func slotNumber(host, name string) (n int, ok bool) {
+	text, ok := strings.CutPrefix(name, slotsOf(host))
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil && n >= 0 && n < maxSlots
+}
+
+// maxSlots bounds the numbers of slots.
+const maxSlots = 1 << 20
+
+// bootClock is the time since the host was started, with that in which it slept. Nobody
+// sets it.
+func bootClock() time.Duration {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) //nolint:errcheck // Linux has it
+	return time.Duration(t.Nano())
+}
