@@ -58,11 +58,7 @@ func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
 		if at < 0 {
 			break
 		}
-		units, err := t.turn(at, a.Now, a.starts[t.queues[at][0].ID])
-		if err != nil {
-			return nil, err
-		}
-		left[at] -= units
+		left[at] -= t.turn(at, a.Now, a.starts[t.queues[at][0].ID])
 	}
 	for now := a.Now; ; {
 		at := t.next(func(int) bool { return true })
@@ -74,9 +70,7 @@ func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
 			t.release(now)
 			continue
 		}
-		if _, err := t.turn(at, now, true); err != nil {
-			return nil, err
-		}
+		t.turn(at, now, true)
 	}
 }
 
@@ -123,20 +117,21 @@ func (t *turns) next(may func(class int) bool) int {
 }
 
 // turn gives the first job of a class its turn, and what it asks for if it takes something.
-func (t *turns) turn(class int, now int64, takes bool) (units int, err error) {
+func (t *turns) turn(class int, now int64, takes bool) int {
 	j := t.queues[class][0]
 	t.queues[class] = t.queues[class][1:]
 	t.out = append(t.out, j)
 	if j.State != row.JobReserved {
 		t.Allotment.lifts[j.ID] = t.lifted(class)
 	}
-	if units, err = t.Wants(j); !takes || err != nil {
-		return 0, nil // it is not understood any more, or cannot start: it has its turn all the same
+	units, err := t.Wants(j)
+	if !takes || err != nil {
+		return 0 // it is not understood any more, or cannot start: it has its turn all the same
 	}
 	t.held[class] += units
 	t.free -= units
 	s := stretch{class, units, max(now, j.Begin) + j.Walltime}
 	i, _ := slices.BinarySearchFunc(t.ends, s, func(x, y stretch) int { return cmp.Compare(x.end, y.end) })
 	t.ends = slices.Insert(t.ends, i, s)
-	return units, nil
+	return units
 }

@@ -121,14 +121,14 @@ func (w *Window) runs(g *group, owners []Owner) []run {
 		lo = hi
 	}
 	if g.loose && len(g.nodes) > 1 {
-		w.countOwners(g, out, owners)
+		w.countOwners(g, out)
 	}
 	return out
 }
 
 // countOwners says of each bar of a loose row how many have it, where it is
 // more than one.
-func (w *Window) countOwners(g *group, runs []run, owners []Owner) {
+func (w *Window) countOwners(g *group, runs []run) {
 	row := make([]cell, w.cells)
 	seen := make([]map[int32]bool, len(runs))
 	for i := range g.nodes {

@@ -22,7 +22,6 @@ import (
 // Gantt is what nodes do over time.
 type Gantt struct {
 	Now     int64  // Unix seconds
-	Title   string // of the SVG; "" says how things stand now
 	Rows    string // what its rows are, in the singular; "": node
 	Nodes   []Node
 	Owners  []Owner

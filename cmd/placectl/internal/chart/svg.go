@@ -113,11 +113,8 @@ func (d *svgDrawing) begin(height, left int, what string) {
 }
 
 func (d *svgDrawing) title(left int, what string) {
-	words := d.data.Title
-	if words == "" {
-		s := d.data.standing()
-		words = s.text(string(text.AppendLocal(nil, d.data.Now, d.zone)))
-	}
+	s := d.data.standing()
+	words := s.text(string(text.AppendLocal(nil, d.data.Now, d.zone)))
 	if len(d.data.Nodes) == 0 {
 		words = "There are no nodes yet."
 	}

@@ -95,7 +95,7 @@ func (d *svgDrawing) bar(g *group, run run, names string) {
 	if b.Kind != Reserved {
 		class = kindWords[min(b.Kind, Running)] + " c" + strconv.FormatUint(owner.Job%svgColors, 10)
 	}
-	title, late := d.barTitle(g, run, b, names), slices.IndexFunc(g.cells[run.lo:run.hi], func(c cell) bool { return c.kind == Overdue })
+	title, late := d.barTitle(run, b, names), slices.IndexFunc(g.cells[run.lo:run.hi], func(c cell) bool { return c.kind == Overdue })
 	if late < 0 {
 		late = run.hi - run.lo
 	}
@@ -115,7 +115,7 @@ func (d *svgDrawing) bar(g *group, run run, names string) {
 }
 
 // barTitle is what the mouse shows of a stretch.
-func (d *svgDrawing) barTitle(g *group, run run, b *Bar, names string) string {
+func (d *svgDrawing) barTitle(run run, b *Bar, names string) string {
 	owner := &d.data.Owners[b.Owner]
 	words := owner.String()
 	if run.label != owner.label() {
