@@ -50,6 +50,8 @@ type Request struct {
 	// Prefer says which nodes to take first, by features and conditions on
 	// resources (ParsePrefer). It counts through PRIORITYF alone.
 	Prefer []string
+	// Exclude lists the names of nodes that it does not get, as n[1-4],n9.
+	Exclude string
 	// Ranking is the order of nodes by name for the policy local.
 	Ranking []string
 }

@@ -19,7 +19,7 @@ func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).wh
 // by its number, and has waited since then.
 func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
 	a, err := asking{tx: tx, r: j.Request(), who: subject(j), walltime: j.Walltime}.whole()
-	a.Since, a.Excluded = j.Submit, j.Excluded
+	a.Since, a.Excluded = j.Submit, append(a.Excluded, j.Excluded...)
 	return a, err
 }
 
@@ -102,6 +102,9 @@ func (q asking) read() (placer.Ask, error) {
 	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {
 		return placer.Ask{}, err
 	}
+	if a.Excluded, err = q.excluded(); err != nil {
+		return placer.Ask{}, err
+	}
 	if a.Queue, err = q.queue(); err != nil {
 		return placer.Ask{}, err
 	}
@@ -113,6 +116,30 @@ func (q asking) read() (placer.Ask, error) {
 	}
 	err = tx.counters().bind(&a, r, q.who.Array)
 	return a, err
+}
+
+// excluded are the numbers of the nodes that it does not want. A new request names none that is
+// not there; a node may go later.
+func (q asking) excluded() (numbers []uint32, err error) {
+	if q.r.Exclude == "" {
+		return nil, nil
+	}
+	names, err := index.ExpandNodeList(q.r.Exclude)
+	if err != nil {
+		return nil, fmt.Errorf("%w: nodes to exclude: %w", placer.ErrRequest, err)
+	}
+	for _, name := range names {
+		number, exists, err := q.tx.NodeNumber(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case exists:
+			numbers = append(numbers, number)
+		case q.new:
+			return nil, row.Missing("node", name)
+		}
+	}
+	return numbers, nil
 }
 
 // sayings are the texts of requests that a transaction has read: whoever places much asks

@@ -18,6 +18,9 @@ func requestKind(j *row.Job, apart []string) string {
 	if len(j.Pools) > 0 {
 		words = append(words, "pools", placer.FormatPools(j.Pools))
 	}
+	if j.Exclude != "" {
+		words = append(words, "exclude", j.Exclude)
+	}
 	words = append(words, apart...)
 	for _, w := range append(words, j.Prefer...) {
 		b.WriteString(strconv.Itoa(len(w)))

@@ -95,6 +95,7 @@ type Job struct {
 	Access      index.Access
 	Reservation string // the one that it insists on
 	Prefer      []string
+	Exclude     string // names of nodes that it does not want
 
 	// NoPolicy says that it named no policy: each time that it is placed, the one of
 	// its queue or of the store counts then.
@@ -223,7 +224,7 @@ func jobOf(j *row.Job) *Job {
 		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: lasting(j.Walltime),
 		Submit: instant(j.Submit), Start: instant(j.Start), End: instant(j.End),
 		Chunks: converted(j.Chunks, chunkOf),
-		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
+		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: instant(j.Begin), Deadline: instant(j.Deadline), After: converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
@@ -244,7 +245,7 @@ func (j *Job) row() row.Job {
 		Chunks: converted(j.Chunks, func(c JobChunk) row.JobChunk {
 			return row.JobChunk{Count: c.Count, Nodes: converted(c.Nodes, func(n JobNode) row.JobNode { return row.JobNode(n) })}
 		}),
-		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, NoPolicy: j.NoPolicy,
+		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
 		Begin: unix(j.Begin), Deadline: unix(j.Deadline), After: dependencies(j.After),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,

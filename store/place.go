@@ -132,7 +132,7 @@ func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.
 	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, UID: RolesOf(ps.Tx).uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,
 		Select: sel, Place: place, Walltime: a.Duration, Submit: ps.now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }
 
 // stateOf is the state of a job with a plan.

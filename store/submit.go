@@ -300,7 +300,7 @@ type Alteration struct {
 	Name, User, Account, Queue, Class *string
 	Comment                           *string
 	Select, Place, Reservation        *string
-	Policy, Access                    *string
+	Policy, Access, Exclude           *string
 	Prefer                            *[]string
 	Walltime                          *time.Duration
 	Priority                          *int64
@@ -430,6 +430,7 @@ func (a *Alteration) of(j *row.Job) Submission {
 		set(to, is)
 	}
 	set(&s.Prefer, a.Prefer)
+	set(&s.Exclude, a.Exclude)
 	set(&s.Comment, a.Comment)
 	set(&s.Walltime, a.Walltime)
 	set(&s.Priority, a.Priority)
@@ -454,7 +455,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 		return err
 	}
 	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
-	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer
+	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer, j.Exclude = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer, next.Exclude
 	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
 	j.Comment, j.Promised, j.Earliest = next.Comment, 0, 0
 	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never

@@ -12,7 +12,7 @@ import (
 
 // alterable are the flags of submit that alter takes, as far as they are not those that a
 // running job may have changed, too.
-var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "access", "reservation",
+var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
 	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}, request.OfPayload...)
 
 // alterableRunning are those that a running job may have changed.

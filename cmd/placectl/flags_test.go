@@ -125,6 +125,7 @@ alter 2 --class=a
 alter 2 --account=acc
 alter 2 --policy=fastest
 alter 2 --prefer=ssd
+alter 2 --exclude=n2
 alter 2 --access=singlejob
 alter 2 --reservation=A
 alter 2 --name=other
@@ -377,6 +378,7 @@ REQUEST --select=1:ncpus=1 --queue=q
 REQUEST --select=1:ncpus=1 --class=research
 REQUEST --select=1:ncpus=1 --policy=fastest
 REQUEST --select=1:ncpus=1 --policy=priority --prefer=ssd
+REQUEST --select=1:ncpus=1 --exclude=n2
 REQUEST --select=1:ncpus=1:host=n4 --access=singlejob
 REQUEST --select=1:ncpus=1 --reservation=A
 REQUEST --select=1:ncpus=1 --pool=lic=2

@@ -155,7 +155,7 @@ var settingValues = map[string][]string{
 var flagValues = map[string][]string{
 	"dry-run": {""}, "all": {""}, "select": drawnSelects, "place": drawnPlaces, "walltime": drawnSpans,
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
-	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
+	"policy": drawnPolicies, "prefer": {"feature", "color=red"}, "exclude": {"n1", "n[1-2]", "nowhere"}, "access": {"shared", "singleuser", "singlejob", "singletask", "x"},
 	"pool": {"fluent=1", "fluent=2", "fluent=1", "fluent=5", "matlab=1", "nosuch=1", "fluent=0", "x"}, "usage by": {"user", "account", "class", "queue", "day", "month", "x"}, "outside": {"0", "1", "2", "x"}, "until": drawnInstants,
 	"over-limits": {""}, "soft": {""}, "use": {""},
 	"parent": {"acc", "chem", "", "nosuch"}, "shares": {"0", "1", "30", "x"}, "member": {"ann=2", "bob", "ann=-", "a b=1", "ann=x"},

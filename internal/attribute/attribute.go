@@ -75,6 +75,7 @@ var Job = []Attribute{
 	{"command", Words, true, "what is run, its words joined by blanks"},
 	{"devices", Text, false, "what it has of nodes that name their devices, as g1:ngpus=0,3:ncpus=0-7"},
 	{"pools", Text, false, "what it asks of the pools of the cluster, joined by commas: fluent=2"},
+	{"exclude", Text, false, "nodes that it does not want"},
 	{"bind", Text, false, "how its devices are chosen: compact, tight or scatter; NULL: as the setting bind says"},
 	{"exit", Integer, false, "exit status, once it has one"},
 	{"attempt", Integer, false, "which of its starts it is at, or was at last"},

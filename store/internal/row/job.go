@@ -70,6 +70,7 @@ type Job struct {
 	Access      index.Access
 	Reservation string // the one that it insists on
 	Prefer      []string
+	Exclude     string // names of nodes that it does not want
 
 	// NoPolicy says that it named no policy: each time that it is placed, the one of
 	// its queue or of the store counts then.
@@ -201,7 +202,7 @@ func (j *Job) Request() placer.Request {
 		policy = ""
 	}
 	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
-		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer,
+		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude,
 		Bind: j.Bind.String(), Pools: j.Pools, OverLimits: j.OverLimits}
 }
 

@@ -116,7 +116,7 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised|moreReason
+		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised|moreReason|moreExclude
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
 		f.fact("backfilled", &j.Backfilled)
@@ -166,6 +166,9 @@ func restFields(f *Fields, j *Job) {
 	}
 	if further&moreReason != 0 {
 		reasonFields(f, &j.Reason)
+	}
+	if further&moreExclude != 0 {
+		f.Text("exclude", &j.Exclude)
 	}
 	if further&moreSignature != 0 {
 		f.Blob("signature", &j.Signature)
@@ -306,6 +309,7 @@ const (
 	morePromised
 	moreReason
 	moreBackfilled // nothing follows
+	moreExclude
 )
 
 // tail is which of the parts at the end of its row the job has.
@@ -333,6 +337,7 @@ func (j *Job) tail() (parts byte, further uint64) {
 	more(moreLine, j.Line != "")
 	more(morePaused, j.Paused)
 	more(moreBackfilled, j.Backfilled)
+	more(moreExclude, j.Exclude != "")
 	more(moreComment, j.Comment != "")
 	more(moreReason, j.Reason.told())
 	more(morePromised, j.Promised != 0 || j.Earliest != 0)

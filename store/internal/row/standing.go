@@ -57,14 +57,18 @@ func standingFields(f *Fields, s *Standing) {
 	f.At("last", &s.Last, Made)
 	f.Bool("over", &s.Over)
 	accessFields(f, "access", &s.Access)
-	if f.More(len(q.Pools)+len(s.Missing) > 0) {
+	more := len(s.Missing) > 0 || q.Exclude != ""
+	if f.More(len(q.Pools) > 0 || more) {
 		poolFields(f, "request.pools", &q.Pools)
 	}
-	if f.More(len(s.Missing) > 0) { // since format 10
+	if f.More(more) { // since format 10
 		for i := range Items(f, "missing", &s.Missing) {
 			f.At("", &s.Missing[i], Made)
 			f.Next()
 		}
+	}
+	if f.More(q.Exclude != "") {
+		f.Text("request.exclude", &q.Exclude)
 	}
 }
 

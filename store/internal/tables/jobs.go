@@ -69,6 +69,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		text("command", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
 		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
 		text("pools", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
+		text("exclude", func(j *row.Job) string { return j.Exclude }),
 		text("bind", func(j *row.Job) string { return j.Bind.String() }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().HasExit(), r.job().Exit)

@@ -71,6 +71,7 @@ var jobFields = declared(output.Fields[*jobView]{
 		}
 		return output.OrNil(strings.Join(list, ","))
 	}},
+	{Name: "exclude", Value: func(j *jobView) any { return output.OrNil(j.Exclude) }},
 	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
 	{Name: "chunks", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })

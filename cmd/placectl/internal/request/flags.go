@@ -31,6 +31,7 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Category: Whose, Name: "class", Usage: "in `CLASS`"},
 		&cli.StringFlag{Category: ItsNodes, Name: "policy", Usage: "which nodes first, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (that of the queue or the store)"},
 		&cli.StringFlag{Category: ItsNodes, Name: "prefer", Usage: "nodes that policy priority is to like: features and conditions, `F,mem>=64gb`"},
+		&cli.StringFlag{Category: ItsNodes, Name: "exclude", Usage: "not on `NODES`: n[1-4]"},
 		&cli.StringFlag{Category: ItsNodes, Name: "access", Usage: "whose jobs may be on its nodes besides: `A` is shared, singleuser, singlejob or singletask"},
 		&cli.StringSliceFlag{Category: ItsNodes, Name: "pool", Usage: "so much of pools of the cluster, once for all chunks: `NAME=N`"},
 		&cli.StringFlag{Category: ItsNodes, Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
