@@ -192,13 +192,22 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 }
 
 func (cl *cluster) Wait(job uint64) error {
+	return cl.waitWhile(job, func(s fronts.State) bool { return !s.Over() })
+}
+
+func (cl *cluster) WaitStart(job uint64) error {
+	return cl.waitWhile(job, func(s fronts.State) bool { return s < fronts.Running })
+}
+
+// waitWhile waits while a job, or one of an array, is in such a state.
+func (cl *cluster) waitWhile(job uint64, is func(fronts.State) bool) error {
 	for {
 		seen := cl.r.fileStamp()
 		live := false
 		err := cl.View(func(v fronts.View) error {
 			live = false
 			return v.Jobs(fronts.Selection{IDs: []uint64{job}, Ended: true}, func(j *fronts.Job) error {
-				live = live || !j.State.Over()
+				live = live || is(j.State)
 				return nil
 			})
 		})

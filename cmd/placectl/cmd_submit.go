@@ -47,6 +47,7 @@ func submitVerb() *verb {
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
+			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "not before the jobs of its user and name that came before it have ended"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
 			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
@@ -101,6 +102,9 @@ func (r *runner) submit(c *cli.Context) error {
 			}
 		}
 		if err := dependencies(tx, c, &s); err != nil {
+			return err
+		}
+		if err := singleton(tx, c, &s); err != nil {
 			return err
 		}
 		if err := classOf(tx, c, &s); err != nil {
@@ -255,6 +259,22 @@ func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 		}
 	}
 	return nil
+}
+
+// singleton has a submission wait for the jobs of its user and name.
+func singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	switch {
+	case !c.Bool("singleton"):
+		return nil
+	case s.Name == "":
+		return usagef("--singleton goes by the job's name: --name says it")
+	}
+	return tx.EachJob(func(j *store.Job) error {
+		if j.Name == s.Name && j.User == s.User {
+			s.After = append(s.After, store.Dependency{When: store.AfterAny, Job: j.ID})
+		}
+		return nil
+	}, store.JobHeld, store.JobQueued, store.JobReserved, store.JobRunning)
 }
 
 // classOf finds the class of a submission that names none.

@@ -48,6 +48,9 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if err := ch.complete(&sub, &s, sc, c.IsSet("umask"), c.IsSet("chdir")); err != nil {
 		return nil, err
 	}
+	if err := singleton(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
 	if err := classOf(ch.Tx, c, &sub); err != nil {
 		return nil, err
 	}
@@ -226,7 +229,11 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	if err != nil || len(list) == 0 {
 		return []*fronts.Job{{}}, err
 	}
-	j := &fronts.Job{Name: sub.Name, Queue: sub.Queue, Start: list[0].Start, End: list[0].End}
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	j := &fronts.Job{Name: sub.Name, Queue: cmp.Or(sub.Queue, settings.Partition), Start: list[0].Start, End: list[0].End}
 	var numbers []uint32
 	for _, a := range list[0].Plan.Chunks {
 		for _, p := range a.Picks {
@@ -332,6 +339,8 @@ func (r *runner) alteration(c *cli.Context, sub *store.Submission, given []verbs
 			a.Access = &sub.Access
 		case "prefer":
 			a.Prefer = &sub.Prefer
+		case "exclude":
+			a.Exclude = &sub.Exclude
 		case "walltime":
 			a.Walltime = &sub.Walltime
 		case "priority":

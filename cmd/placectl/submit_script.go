@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
@@ -131,18 +133,65 @@ func (r *runner) counts(e *store.Ending) error {
 }
 
 // directed is the command line with what the directives of a script ask for. Where both
-// say something the command line counts.
+// say something the command line counts. Of several choices that sbatch would have it takes the one
+// that starts first, as things stand.
 func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context, error) {
 	o, err := r.directiveOptions(c, tx)
 	if err != nil {
 		return nil, err
 	}
-	if s.Submission, err = directives.Read(infile.New(s.Name, []byte(s.Text)), o); err != nil {
+	lines := infile.New(s.Name, []byte(s.Text))
+	if s.Submission, err = directives.Read(lines, o); err != nil {
 		return nil, err
 	}
+	best, first := s.Submission, time.Time{}
+	for _, choice := range best.Choices {
+		o.Choice = choice
+		if s.Submission, err = directives.Read(lines, o); err != nil {
+			return nil, err
+		}
+		start, err := r.startOf(c, tx, s)
+		if err != nil {
+			return nil, err
+		}
+		if !start.IsZero() && (first.IsZero() || start.Before(first)) {
+			best, first = s.Submission, start
+		}
+	}
+	s.Submission = best
 	for _, n := range s.Notes {
 		r.notef("%s", n)
 	}
+	return r.counted(c, s)
+}
+
+// startOf is when a job could start that asks for what a script does; zero where nobody knows.
+func (r *runner) startOf(c *cli.Context, tx *store.Tx, s *script) (at time.Time, err error) {
+	if c, err = r.counted(c, s); err != nil {
+		return at, err
+	}
+	selects, _ := payload.Divide(r.plainArgs(c))
+	q, err := request.Read(c, selects)
+	if err != nil {
+		return at, err
+	}
+	q.User = cmp.Or(q.User, r.self())
+	settings, err := tx.Settings()
+	if err != nil {
+		return at, err
+	}
+	if _, err := tx.Queue(q.Queue); errors.Is(err, store.ErrNotFound) && q.Queue == settings.Partition {
+		q.Queue = ""
+	}
+	list, err := tx.When(q, tx.Now(), 1)
+	if err != nil || len(list) == 0 { // what is wrong is said of the one that is taken
+		return at, nil
+	}
+	return list[0].Start, nil
+}
+
+// counted is the command line with those flags of a script that it does not say itself.
+func (r *runner) counted(c *cli.Context, s *script) (*cli.Context, error) {
 	s.counts, s.at = nil, nil
 	for _, f := range s.Flags {
 		flag := verbs.FindFlag(r.verb.Flags, f.Name)

@@ -75,6 +75,9 @@ type Options struct {
 	Given   []Given
 	Server  string // of PBS: what stands behind the number of a job
 
+	// Choice is what to take where sbatch's options leave a choice; the zero value is the first.
+	Choice Choice
+
 	// ReadFile reads the file of sbatch's --nodefile. Without it the option is refused.
 	ReadFile func(name string) ([]byte, error)
 }
@@ -99,8 +102,19 @@ type Submission struct {
 	// Variables are those of Slurm that only the lines tell, as NAME=VALUE: how many
 	// cpus a task and how much memory was asked for.
 	Variables []string
+	// Choices are what the options of sbatch leave open, if that is more than one, the one to be
+	// preferred first.
+	Choices   []Choice
 	Joined    bool // by PBS: both streams go to one file; else the default is a file each
 	Notes     []Note
+}
+
+// Choice is what sbatch decides when it places a job, and is decided here when one is submitted:
+// how many nodes, of a range or where only amounts of a node are asked for, and which of several
+// partitions.
+type Choice struct {
+	Nodes     int64  // 0: the least
+	Partition string // "": the first
 }
 
 // Flag is a flag of submit, and where in the script it comes from.

@@ -44,6 +44,10 @@ func (r *reader) pbsResources(v string) error {
 		return err
 	}
 	for _, item := range items {
+		if strings.TrimSpace(item) == "wd" { // it runs where it was submitted
+			r.set("chdir", ".")
+			continue
+		}
 		name, value, ok := strings.Cut(item, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" || value == "" {
 			return fmt.Errorf("%q is not name=value", item)

@@ -43,8 +43,14 @@ func (r *reader) slurmDepend(v string) error {
 	}
 	for part := range strings.SplitSeq(v, ",") {
 		kind, jobs, _ := strings.Cut(part, ":")
-		if !slices.Contains(dependencies, kind) {
-			return fmt.Errorf("%q is not after, afterok, afternotok or afterany", kind)
+		switch {
+		case part == "singleton":
+			r.turn("singleton", true)
+			continue
+		case kind == "aftercorr":
+			return errors.New("aftercorr: the elements of two arrays cannot be paired: afterok waits for all of the other array")
+		case !slices.Contains(dependencies, kind):
+			return fmt.Errorf("%q is not after, afterok, afternotok, afterany or singleton", kind)
 		}
 		for job := range strings.SplitSeq(jobs, ":") {
 			ours := job

@@ -3,6 +3,7 @@ package directives
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,8 @@ type slurmOptions struct {
 	features                                         []string
 	constraint                                       spot
 	hosts                                            []string
+	mostNodes                                        int64 // of a range of nodes; 0 where one number is asked for
+	partitions                                       []string
 	nodelist                                         spot
 	exclusive, spread                                spot
 }
@@ -90,13 +93,38 @@ func (r *reader) count(to *amount, v string) error {
 	return nil
 }
 
-// slurmNodes reads N, and N-N: how many nodes there are is known before they start.
+// slurmNodes reads N, and LEAST-MOST.
 func (r *reader) slurmNodes(v string) error {
 	least, most, isRange := strings.Cut(v, "-")
-	if isRange && least != most {
-		return fmt.Errorf("%q: a job has a fixed number of nodes: write one number", v)
+	r.slurm.mostNodes = 0
+	if isRange {
+		var to amount
+		if err := r.count(&to, most); err != nil {
+			return err
+		}
+		r.slurm.mostNodes = to.n
 	}
-	return r.count(&r.slurm.nodes, least)
+	if err := r.count(&r.slurm.nodes, least); err != nil {
+		return err
+	}
+	if isRange && r.slurm.mostNodes < r.slurm.nodes.n {
+		return fmt.Errorf("%q: the second number is the most", v)
+	}
+	return nil
+}
+
+// slurmPartition reads NAME, and NAME,NAME: any of them.
+func (r *reader) slurmPartition(v string) error {
+	names := strings.Split(v, ",")
+	if slices.Contains(names, "") {
+		return fmt.Errorf("%q: a name is missing", v)
+	}
+	r.slurm.partitions = names
+	name := names[0]
+	if slices.Contains(names, r.o.Choice.Partition) {
+		name = r.o.Choice.Partition
+	}
+	return to("queue")(r, name)
 }
 
 // mebibytes reads a size of sbatch's: a number of MiB, or one with K, M, G or T.
@@ -110,8 +138,12 @@ func (r *reader) mebibytes(to *amount, v string) error {
 	switch {
 	case err != nil || !isDigits(digits) || !known || n > 1<<40>>by:
 		return fmt.Errorf(form, v)
+	case n == 0 && to == &r.slurm.mem:
+		r.note(r.here, "all memory of the nodes: the job has them alone")
+		r.slurm.exclusive = r.here
+		return nil
 	case n == 0:
-		return errors.New("0 (all of the node): say how much, or --exclusive")
+		return errors.New("0: say how much")
 	}
 	*to = amount{r.here, n << by}
 	return nil

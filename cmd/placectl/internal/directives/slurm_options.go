@@ -54,7 +54,7 @@ func slurmMapped() []option {
 		{long: "nice", takes: attached, read: (*reader).slurmNice},
 		{long: "no-requeue", takes: never, read: switchOn("no-requeue")},
 		{long: "requeue", takes: never, read: func(r *reader, _ string) error { r.turn("no-requeue", false); return nil }},
-		{short: 'p', long: "partition", read: oneOf("queue", "partition")},
+		{short: 'p', long: "partition", read: (*reader).slurmPartition},
 		{long: "prefer", read: (*reader).slurmPrefer},
 		{long: "priority", read: (*reader).slurmPriority},
 		{short: 'q', long: "qos", read: (*reader).slurmQOS},

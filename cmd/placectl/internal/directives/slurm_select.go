@@ -16,8 +16,8 @@ import (
 //
 //	-N (or the names of nodes)  a chunk a node, scattered, with its share of the tasks
 //	-n alone                    a chunk a task, wherever there is room
-//	-n, and amounts of a node   one node: how many sbatch would take depends on how
-//	                            full nodes are, and an amount of each cannot be shared
+//	-n, and amounts of a node   as many nodes as lets it start first: sbatch decides that
+//	-N LEAST-MOST               when it places the job, here it is decided at submission
 //	--ntasks-per-node           as many nodes as that makes
 //
 // Tasks that do not divide evenly make two kinds of chunk, the larger first.
@@ -45,6 +45,7 @@ func (r *reader) finishSlurm() {
 	} else {
 		r.place(0, 1)
 	}
+	r.Choices = s.choices(r.Choices)
 	s.tell(r)
 }
 
@@ -95,13 +96,15 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 		nodes = int64(len(s.hosts))
 	case s.nodes.given():
 		nodes = s.nodes.n
+		if s.mostNodes > 0 {
+			nodes = r.chooseNodes(nodes, s.mostNodes)
+		}
 	case s.tasksPerNode.given() && s.tasks.given():
 		nodes = (s.tasks.n-1)/each + 1
 	case s.tasksPerNode.given():
 		nodes = 1
 	case s.ofNode() && s.tasks.n > 1:
-		r.note(s.tasks.spot, "all tasks are on one node, since something is asked for of each node: with -N they are on several")
-		nodes = 1
+		nodes = r.chooseNodes(1, s.tasks.n)
 	}
 	switch {
 	case s.tasks.given():
@@ -122,6 +125,42 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 		return 0, 0, fmt.Errorf("%d tasks on %d nodes are more than %d a node", tasks, nodes, each)
 	}
 	return nodes, tasks, nil
+}
+
+// chooseNodes is how many nodes to take of so many, and lists the numbers to choose from: with many
+// of them not each.
+func (r *reader) chooseNodes(least, most int64) int64 {
+	if r.slurm.tasks.given() {
+		most = min(most, max(r.slurm.tasks.n, least))
+	}
+	step := int64(1)
+	for n := least; n <= most; n += step {
+		r.Choices = append(r.Choices, Choice{Nodes: n})
+		if n >= 8*step {
+			step *= 2
+		}
+	}
+	return min(max(r.o.Choice.Nodes, least), most)
+}
+
+// choices are what the options leave open.
+func (s *slurmOptions) choices(nodes []Choice) (all []Choice) {
+	if len(nodes) == 0 {
+		nodes = []Choice{{}}
+	}
+	for _, name := range s.partitions {
+		for _, c := range nodes {
+			c.Partition = name
+			all = append(all, c)
+		}
+	}
+	if len(s.partitions) < 2 {
+		all = nodes
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	return all
 }
 
 // ofNode reports whether something is asked for of each node.

@@ -36,6 +36,8 @@ type Cluster interface {
 	Update(fn func(Change) error) error
 	// Wait returns when a job has ended, or all of an array.
 	Wait(job uint64) error
+	// WaitStart returns when a job has started, or ended.
+	WaitStart(job uint64) error
 }
 
 // View is the database as it was at some instant.
@@ -46,6 +48,8 @@ type View interface {
 	Nodes() ([]*Node, error)
 	// About is what is known of the whole.
 	About() (*About, error)
+	// Script is what a job runs, "" where it runs no script.
+	Script(job uint64) (string, error)
 	// Missing reports whether an error of a Change says that a thing of a kind is not
 	// there: "queue", "job", "node", "reservation".
 	Missing(err error, kind string) bool
@@ -129,7 +133,14 @@ type About struct {
 	Queues    []string
 	Accounts  []string // that jobs have, and classes
 	Reserved  []string // names of reservations
-	Database  string   // its file's name
+	Licenses  []License
+	Database  string // its file's name
+}
+
+// License is an amount of the whole cluster.
+type License struct {
+	Name              string
+	Total, Used, Free int64
 }
 
 // What a submission may be refused for.

@@ -37,6 +37,30 @@ func Declare(list string) (o Options) {
 	return o
 }
 
+// Help is a line for each option, behind how the command is called.
+func (o Options) Help(usage string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: %s\n", usage)
+	for _, d := range o {
+		value := ""
+		switch {
+		case d.Attached:
+			value = "[=VALUE]"
+		case d.Value:
+			value = "=VALUE"
+		}
+		switch {
+		case d.Long == "":
+			fmt.Fprintf(&b, "  -%c\n", d.Short)
+		case d.Short == 0:
+			fmt.Fprintf(&b, "      --%s%s\n", d.Long, value)
+		default:
+			fmt.Fprintf(&b, "  -%c, --%s%s\n", d.Short, d.Long, value)
+		}
+	}
+	return b.String()
+}
+
 // Order says where options may stand.
 type Order bool
 

@@ -29,8 +29,8 @@ func (o *outcome) status() error {
 }
 
 // each does something to each job that the words name; one that cannot be changed keeps no
-// other from it.
-func each(c *fronts.Call, words []string, fit func(*fronts.Job) (code int, why string), do func(fronts.Change, *fronts.Job) error) error {
+// other from it. ended takes jobs that have ended as done.
+func each(c *fronts.Call, words []string, ended bool, fit func(*fronts.Job) (code int, why string), do func(fronts.Change, *fronts.Job) error) error {
 	var out *outcome
 	err := c.Update(func(ch fronts.Change) error {
 		out = new(outcome)
@@ -65,7 +65,7 @@ func each(c *fronts.Call, words []string, fit func(*fronts.Job) (code int, why s
 			live := slices.ContainsFunc(jobs, func(j *fronts.Job) bool { return !j.State.Over() })
 			for _, j := range jobs {
 				switch code, why := fit(j); {
-				case j.State.Over() && live: // others of its array
+				case j.State.Over() && (live || ended): // others of its array
 				case j.State.Over():
 					out.miss(finished, c.Name, ": Job has finished ", full)
 				case !c.May(j):
@@ -114,7 +114,7 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 				return fronts.Failf(badValue, "qsig: Unknown signal name %s", set["s"])
 			}
 		}
-		return each(c, words, func(j *fronts.Job) (int, string) {
+		return each(c, words, name == "qdel" && set.Has("x"), func(j *fronts.Job) (int, string) {
 			running := j.State == fronts.Running
 			if deed == fronts.Hold && running || (deed == fronts.Requeue || name == "qsig") && !running {
 				return badState, "Request invalid for state of job "
@@ -139,7 +139,7 @@ func qalter(c *fronts.Call) error {
 		return fronts.Failf(2, "usage: qalter [options] job_identifier...")
 	}
 	var view fronts.View
-	err = each(c, words, func(*fronts.Job) (int, string) { return 0, "" }, func(ch fronts.Change, j *fronts.Job) error {
+	err = each(c, words, false, func(*fronts.Job) (int, string) { return 0, "" }, func(ch fronts.Change, j *fronts.Job) error {
 		view = ch
 		return ch.Alter(j.ID, directives.PBS, given)
 	})
@@ -157,7 +157,7 @@ func qmove(c *fronts.Call) error {
 	}
 	queue, _, _ := strings.Cut(c.Args[0], "@")
 	var view fronts.View
-	err := each(c, c.Args[1:], func(j *fronts.Job) (int, string) {
+	err := each(c, c.Args[1:], false, func(j *fronts.Job) (int, string) {
 		if j.State == fronts.Running {
 			return badState, "Request invalid for state of job "
 		}

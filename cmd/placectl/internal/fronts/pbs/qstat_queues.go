@@ -44,7 +44,7 @@ func (s *status) counted(v fronts.View) (all counts, by map[string]*counts, err 
 		all.add(j, s.about.Now)
 		return nil
 	})
-	if by[s.about.Partition] == nil && len(by) == 0 {
+	if by[s.about.Partition] == nil {
 		by[s.about.Partition] = new(counts)
 	}
 	return all, by, err

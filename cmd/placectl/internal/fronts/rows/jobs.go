@@ -238,6 +238,15 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	return nil
 }
 
+// Script is what a job runs.
+func (v *View) Script(job uint64) (string, error) {
+	p, err := v.Tx.Payload(job)
+	if err != nil || p == nil {
+		return "", err
+	}
+	return p.Script, nil
+}
+
 // LineVariable is the variable that keeps the command line that submitted a job.
 const LineVariable = "PLACECTL_SUBMIT_LINE"
 

@@ -48,6 +48,13 @@ func (v *View) About() (*fronts.About, error) {
 			a.Accounts = append(a.Accounts, l.Class)
 		}
 	}
+	pools, err := v.Tx.Pools().At(v.Tx.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pools {
+		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside, Free: p.Free})
+	}
 	err = v.Tx.EachReservation(func(r *store.Reservation) error {
 		a.Reserved = append(a.Reserved, r.Name)
 		return nil

@@ -48,7 +48,14 @@ func sacct(c *fronts.Call) error {
 		return usage(c, 1, err)
 	}
 	set := accountOptions(given)
-	for _, no := range []string{"file", "yaml", "batch-script", "env-vars", "associations"} {
+	if err := helped(c, list, set); err != nil {
+		return err
+	}
+	unit, err := unitOf(set)
+	if err != nil {
+		return err
+	}
+	for _, no := range []string{"file", "completion", "yaml", "batch-script", "env-vars", "associations"} {
 		if set.Has(no) {
 			return fronts.Failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
 		}
@@ -87,6 +94,7 @@ func sacct(c *fronts.Call) error {
 		return sacctJSON(c, docs)
 	}
 	for _, a := range docs {
+		a.unit = unit
 		how.row(a)
 	}
 	_, err = io.WriteString(c.Stdout, out.String())
@@ -97,6 +105,35 @@ func sacct(c *fronts.Call) error {
 type account struct {
 	queued
 	batch bool
+	unit  byte // of sizes: K, M, G, T or P; 0: the largest that gives a whole number
+}
+
+// unitOf is the unit that sizes are to have.
+func unitOf(set fronts.Set) (byte, error) {
+	unit := strings.ToUpper(set["units"])
+	switch {
+	case !set.Has("units"):
+		return 0, nil
+	case len(unit) != 1 || !strings.Contains("KMGTP", unit):
+		return 0, fronts.Failf(1, "sacct: error: Invalid unit: %s: it is K, M, G, T or P", set["units"])
+	}
+	return unit[0], nil
+}
+
+// size writes kibibytes in the unit that was asked for, as 512M or 1.50G, else as the field does.
+func (a *account) size(kb int64, plain func(int64) string) string {
+	at := strings.IndexByte("KMGTP", a.unit)
+	if a.unit == 0 || at < 0 {
+		return plain(kb)
+	}
+	n := float64(kb)
+	for range at {
+		n /= 1024
+	}
+	if n == float64(int64(n)) {
+		return fmt.Sprintf("%d%c", int64(n), a.unit)
+	}
+	return fmt.Sprintf("%.2f%c", n, a.unit)
 }
 
 // accountable is which jobs sacct shows.
@@ -343,10 +380,10 @@ func (a *account) nodes() string {
 func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.CPUs) }
 
 // tres is what it has asked for, as TRES have it.
-func tres(j *fronts.Job, nodes int) string {
+func tres(j *fronts.Job, nodes int, size func(int64) string) string {
 	text := fmt.Sprintf("cpu=%d", j.CPUs)
 	if j.Mem > 0 {
-		text += ",mem=" + memory(j.Mem)
+		text += ",mem=" + size(j.Mem)
 	}
 	text += fmt.Sprintf(",node=%d,billing=%d", cmp.Or(nodes, 1), j.CPUs)
 	if j.GPUs > 0 {

@@ -31,8 +31,9 @@ var accountFields = sync.OnceValue(func() accountTable {
 			if a.allocated() == 0 {
 				return ""
 			}
-			return tres(a.Job, len(a.Nodes))
+			return tres(a.Job, len(a.Nodes), a.memory)
 		}},
+		{"AveCPU", 10, false, (*account).stepCPU},
 		{"AveRSS", 10, false, (*account).rss},
 		{"Cluster", 10, false, func(a *account) string { return a.about.Server }},
 		{"Comment", 14, false, func(a *account) string { return fronts.Word(a.Comment) }},
@@ -66,13 +67,14 @@ var accountFields = sync.OnceValue(func() accountTable {
 			return ""
 		}},
 		{"Partition", 10, false, func(a *account) string { return a.ofJob(a.partition()) }},
+		{"Planned", 10, false, (*account).planned},
 		{"Priority", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(a.Priority, 10)) }},
 		{"QOS", 10, false, func(a *account) string { return a.ofJob(fronts.Word(a.Class)) }},
 		{"Reason", 22, false, func(a *account) string { return a.ofJob(reason(a.Job)) }},
 		{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
-		{"ReqMem", 10, false, func(a *account) string { return a.ofJob(memory(a.Mem)) }},
+		{"ReqMem", 10, false, func(a *account) string { return a.ofJob(a.memory(a.Mem)) }},
 		{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
-		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount())) }},
+		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount(), a.memory)) }},
 		{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
 		{"Start", 19, false, func(a *account) string {
 			if a.State < fronts.Running {
@@ -88,6 +90,9 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"Timelimit", 10, false, func(a *account) string { return a.ofJob(clock(a.Walltime)) }},
 		{"TimelimitRaw", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10)) }},
 		{"TotalCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys + a.detail().CPUUser) }},
+		{"TRESUsageInAve", 14, false, (*account).stepUse},
+		{"TRESUsageInMax", 14, false, (*account).stepUse},
+		{"TRESUsageInTot", 14, false, (*account).stepUse},
 		{"UID", 6, false, func(a *account) string { return a.ofJob(uid(a.UID)) }},
 		{"User", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
 		{"UserCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUUser) }},
@@ -100,7 +105,40 @@ func (a *account) rss() string {
 	if !a.batch || a.detail().MaxRSS == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%dK", (a.detail().MaxRSS+1023)/1024)
+	return a.size((a.detail().MaxRSS+1023)/1024, func(kb int64) string { return fmt.Sprintf("%dK", kb) })
+}
+
+func (a *account) memory(kb int64) string { return a.size(kb, memory) }
+
+// stepCPU is the cpu time of the batch step.
+func (a *account) stepCPU() string {
+	if !a.batch {
+		return ""
+	}
+	return clock(a.detail().CPUSys + a.detail().CPUUser)
+}
+
+// stepUse is what the batch step has used, as TRES.
+func (a *account) stepUse() string {
+	use := ""
+	if a.batch {
+		if use = "cpu=" + a.stepCPU(); a.rss() != "" {
+			use += ",mem=" + a.rss()
+		}
+	}
+	return use
+}
+
+// planned is how long the job has waited for its start since it might have started.
+func (a *account) planned() string {
+	since, until := later(a.Submit, a.Begin), a.about.Now
+	if a.State >= fronts.Running {
+		until = a.Start
+	}
+	if a.batch || until.IsZero() || until.Before(since) {
+		return ""
+	}
+	return clock(until.Sub(since))
 }
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }

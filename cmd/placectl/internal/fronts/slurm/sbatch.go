@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -138,6 +139,9 @@ var invalid = sync.OnceValue(func() map[string]string {
 	}
 })
 
+// counting are the options with whose numbers, where they are wrong, sbatch ends with 1.
+var counting = []string{"n", "ntasks", "c", "cpus-per-task", "ntasks-per-node", "mincpus"}
+
 // refused is what sbatch, salloc or srun says of a submission that was not taken.
 func refused(name string, v fronts.View, err error) error {
 	if err == nil {
@@ -159,7 +163,10 @@ func refused(name string, v fronts.View, err error) error {
 		case o.Option == "--array" || o.Option == "-a":
 			return failed("Invalid job array specification")
 		case o.Option == "--dependency" || o.Option == "-d":
-			return failed("Job dependency problem")
+			return failed(fmt.Sprintf("Job dependency problem\n%s: error: %s: %v", name, o.Option, o.Err))
+		}
+		if slices.Contains(counting, strings.TrimLeft(o.Option, "-")) {
+			syntax = 1
 		}
 		return fronts.Failf(syntax, "%s: error: %s: %v", name, o.Option, o.Err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +34,12 @@ func scontrol(c *fronts.Call) error {
 		return show(c, set, strings.ToLower(words[0]), words[1:])
 	case verb == "update":
 		return update(c, words)
+	case verb == "wait_job" && len(words) == 1:
+		return waitJob(c, words[0])
+	case verb == "write" && len(words) > 1 && strings.HasPrefix("batch_script", strings.ToLower(words[0])):
+		return writeScript(c, words[1:])
+	case verb == "top":
+		return fronts.Failf(1, "scontrol: error: top: the order of jobs is their priority here: scontrol update JobId=%s Priority=N", strings.Join(words, " "))
 	case verb == "version":
 		fmt.Fprintln(c.Stdout, version)
 		return nil
@@ -56,6 +63,92 @@ func scontrol(c *fronts.Call) error {
 		}
 		return ch.Do(deed, j.ID)
 	}, words)
+}
+
+// one finds the only job of a word.
+func one(v fronts.View, word string) (*fronts.Job, error) {
+	jobs, err := find(v, strings.TrimPrefix(strings.ToLower(word), "jobid="), true)
+	if errors.Is(err, errNoJob) || err == nil && len(jobs) == 0 {
+		return nil, fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return jobs[0], nil
+}
+
+// waitJob waits for a job to start. It fails where the job has ended before.
+func waitJob(c *fronts.Call, word string) error {
+	var j *fronts.Job
+	look := func(v fronts.View) (err error) {
+		j, err = one(v, word)
+		return err
+	}
+	if err := c.View(look); err != nil {
+		return err
+	}
+	if err := c.WaitStart(j.ID); err != nil {
+		return err
+	}
+	if err := c.View(look); err != nil {
+		return err
+	}
+	if j.State.Over() {
+		return fronts.Failf(1, "Job %d is no longer running", j.ID)
+	}
+	return nil
+}
+
+// writeScript writes the script of a job into a file, slurm-JOB.sh if none is named; - is standard
+// output.
+func writeScript(c *fronts.Call, words []string) error {
+	var j *fronts.Job
+	var script string
+	err := c.View(func(v fronts.View) (err error) {
+		if j, err = one(v, words[0]); err == nil {
+			script, err = v.Script(j.ID)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !c.May(j):
+		return fronts.Failf(1, "job script retrieval failed: Access/permission denied")
+	case script == "":
+		return fronts.Failf(1, "job script retrieval failed: Invalid job id specified")
+	}
+	name := fmt.Sprintf("slurm-%d.sh", j.ID)
+	if len(words) > 1 {
+		name = words[1]
+	}
+	if name == "-" {
+		_, err = fmt.Fprint(c.Stdout, script)
+		return err
+	}
+	f, err := c.Create(name, false)
+	if err == nil {
+		_, err = io.WriteString(f, script)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fronts.Failf(1, "scontrol: error: %v", err)
+	}
+	fmt.Fprintf(c.Stdout, "batch script for job %d written to %s\n", j.ID, name)
+	return nil
+}
+
+// licenses are the amounts of the cluster, or the one of a name.
+func licenses(about *fronts.About, name string) (text string) {
+	for _, l := range about.Licenses {
+		if name == "" || l.Name == name {
+			text += fmt.Sprintf("LicenseName=%s\n    Total=%d Used=%d Free=%d Reserved=0 Remote=no\n", l.Name, l.Total, l.Used, l.Free)
+		}
+	}
+	if text == "" {
+		return "No licenses configured in Slurm.\n"
+	}
+	return text
 }
 
 // unfitFor says why a job cannot be suspended or resumed, "" where it can.
@@ -170,6 +263,8 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 			text, err = showPartitions(v, about, set, name)
 		case strings.HasPrefix("config", what):
 			text = showConfig(c, about)
+		case strings.HasPrefix("licenses", what):
+			text = licenses(about, name)
 		case strings.HasPrefix("reservations", what):
 			text = "No reservations in the system\n"
 			if len(about.Reserved) > 0 {

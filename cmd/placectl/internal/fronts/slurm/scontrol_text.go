@@ -53,7 +53,7 @@ func jobText(q *queued, details bool) string {
 		perTask = q.CPUs / q.Tasks
 	}
 	line("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", q.nodeCount(), q.CPUs, q.Tasks, perTask)
-	line("TRES=%s", tres(q.Job, q.nodeCount()))
+	line("TRES=%s", tres(q.Job, q.nodeCount(), memory))
 	line("Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*")
 	if d.MemPerCPU > 0 {
 		line("MinCPUsNode=%d MinMemoryCPU=%s MinTmpDiskNode=0", q.NodeCPUs, memory(d.MemPerCPU))

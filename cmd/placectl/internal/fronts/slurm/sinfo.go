@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -73,19 +75,23 @@ func sinfo(c *fronts.Call) error {
 		return fronts.Failf(1, "sinfo: error: Unrecognized option: %s", rest[0])
 	}
 	l := new(listing[*nodeGroup])
-	if set.Has("Format") {
-		l.cols, err = nodeFields().named(set["Format"])
-	} else {
-		l.lead, l.cols, err = nodeFields().percent(infoFormat(set))
-	}
-	if err != nil {
-		return fronts.Failf(1, "sinfo: error: %v", err)
+	columns := func(nodes []*fronts.Node, about *fronts.About) (err error) {
+		if set.Has("Format") {
+			l.cols, err = nodeFields().named(set["Format"])
+		} else {
+			l.lead, l.cols, err = nodeFields().percent(sized(infoFormat(set), nodes, about))
+		}
+		if err != nil {
+			return fronts.Failf(1, "sinfo: error: %v", err)
+		}
+		return nil
 	}
 	names, err := expand(set["nodes"])
 	if err != nil {
 		return fronts.Failf(1, "sinfo: error: Invalid node name specified")
 	}
 	var groups []*nodeGroup
+	var now time.Time
 	err = c.View(func(v fronts.View) error {
 		about, err := v.About()
 		if err != nil {
@@ -96,6 +102,10 @@ func sinfo(c *fronts.Call) error {
 			return err
 		}
 		nodes = slices.DeleteFunc(nodes, func(n *fronts.Node) bool { return !nodeWanted(n, names, set) })
+		if err := columns(nodes, about); err != nil {
+			return err
+		}
+		now = about.Now
 		groups = grouped(nodes, about, set, l.cols)
 		return nil
 	})
@@ -106,6 +116,9 @@ func sinfo(c *fronts.Call) error {
 		return sinfoJSON(c, groups)
 	}
 	if !set.Has("noheader") {
+		if set.Has("long") {
+			fmt.Fprintln(c.Stdout, now.In(c.Zone).Format(dated))
+		}
 		l.header()
 	}
 	for _, g := range groups {
@@ -113,6 +126,18 @@ func sinfo(c *fronts.Call) error {
 	}
 	_, err = io.WriteString(c.Stdout, l.b.String())
 	return err
+}
+
+// sized is a format with the widths of names in place of #: that of the longest, at least 9.
+func sized(format string, nodes []*fronts.Node, about *fronts.About) string {
+	node, partition := 9, 9
+	for _, n := range nodes {
+		node = max(node, utf8.RuneCountInString(n.Name))
+	}
+	for _, p := range partitionsOf(nodes, about) {
+		partition = max(partition, utf8.RuneCountInString(p.name)+1) // and a star
+	}
+	return strings.NewReplacer("%#N", fmt.Sprintf("%%%dN", node), "%#P", fmt.Sprintf("%%%dP", partition)).Replace(format)
 }
 
 func infoFormat(set fronts.Set) string {
@@ -124,9 +149,9 @@ func infoFormat(set fronts.Set) string {
 	case set.Has("summarize"):
 		return "%9P %.5a %.10l %.16F %N"
 	case set.Has("Node") && set.Has("long"):
-		return "%N %.6D %.9P %.11T %.4c %.8z %.6m %.8d %.6w %.8f %20E"
+		return "%#N %.6D %#P %.11T %.4c %.8z %.6m %.8d %.6w %.8f %20E"
 	case set.Has("Node"):
-		return "%N %.6D %.9P %6t"
+		return "%#N %.6D %#P %6t"
 	case set.Has("long"):
 		return "%9P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N"
 	}

@@ -31,13 +31,25 @@ func commands() map[string]func(*fronts.Call) error {
 	}
 }
 
-// options reads the options of a command as getopt_long does.
+// options reads the options of a command as getopt_long does. Where they ask for help it is the
+// answer, and the error a Status of 0.
 func options(c *fronts.Call, list string, order fronts.Order) (fronts.Set, []string, error) {
-	given, rest, err := fronts.Declare(list).Read(c.Args, order)
+	declared := fronts.Declare(list)
+	given, rest, err := declared.Read(c.Args, order)
 	if err != nil {
 		return nil, nil, usage(c, 1, err)
 	}
-	return fronts.SetOf(given), rest, nil
+	set := fronts.SetOf(given)
+	return set, rest, helped(c, declared, set)
+}
+
+// helped lists the options of a command where they ask for help.
+func helped(c *fronts.Call, list fronts.Options, set fronts.Set) error {
+	if !set.Has("help", "usage") {
+		return nil
+	}
+	fmt.Fprint(c.Stdout, list.Help(c.Name+" [OPTIONS]"))
+	return &fronts.Status{}
 }
 
 // usage is what a command says of options that it does not have.

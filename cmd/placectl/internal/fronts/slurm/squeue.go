@@ -72,7 +72,7 @@ func squeue(c *fronts.Call) error {
 		return squeueJSON(c, rows)
 	}
 	if set.Has("long") && !set.Has("noheader") {
-		fmt.Fprintln(c.Stdout, about.Now.In(c.Zone).Format("Mon Jan 02 15:04:05 2006"))
+		fmt.Fprintln(c.Stdout, about.Now.In(c.Zone).Format(dated))
 	}
 	if !set.Has("noheader") {
 		l.header()
@@ -84,8 +84,11 @@ func squeue(c *fronts.Call) error {
 	return err
 }
 
+// dated is how the line above a long listing says when it was made.
+const dated = "Mon Jan 02 15:04:05 2006"
+
 // detailed are the headings of what takes further rows to know.
-var detailed = []string{"WORK_DIR", "COMMAND", "STDOUT", "STDERR"}
+var detailed = []string{"WORK_DIR", "COMMAND", "STDOUT", "STDERR", "CPUS_PER_TASK"}
 
 // queueFormat is the format that counts.
 func queueFormat(set fronts.Set) string {
@@ -166,7 +169,7 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 			rows = append(rows, q)
 			return nil
 		}
-		key := fmt.Sprint(j.Array, short(j), j.Wait)
+		key := fmt.Sprint(j.Array, short(j), j.State == fronts.Held)
 		if first := arrays[key]; first != nil {
 			first.folded = append(first.folded, j.Index)
 			return nil

@@ -113,7 +113,12 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'a', "Account", "ACCOUNT", func(q *queued) string { return orNull(q.Account) }},
 		{'q', "QOS", "QOS", func(q *queued) string { return orNull(q.Class) }},
 		{'b', "tres-per-node", "TRES_PER_NODE", func(q *queued) string { return gresOr(q.NodeGPUs, "N/A") }},
-		{'S', "StartTime", "START_TIME", func(q *queued) string { return q.time(q.Start) }},
+		{'S', "StartTime", "START_TIME", func(q *queued) string {
+			if q.Start.IsZero() && q.Begin.After(q.about.Now) {
+				return q.time(q.Begin)
+			}
+			return q.time(q.Start)
+		}},
 		{'e', "EndTime", "END_TIME", (*queued).ends},
 		{'V', "SubmitTime", "SUBMIT_TIME", func(q *queued) string { return q.time(q.Submit) }},
 		{0, "EligibleTime", "ELIGIBLE_TIME", func(q *queued) string { return q.time(later(q.Submit, q.Begin)) }},
@@ -127,6 +132,18 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{0, "STDOUT", "STDOUT", func(q *queued) string { return orNull(q.detail().Out) }},
 		{0, "STDERR", "STDERR", func(q *queued) string { return orNull(cmp.Or(q.detail().Err, q.detail().Out)) }},
 		{0, "exit_code", "EXIT_CODE", func(q *queued) string { return number(q.Exit) }},
+		{0, "cpus-per-task", "CPUS_PER_TASK", func(q *queued) string {
+			if n := q.detail().CPUsPerTask; n > 0 {
+				return number(n)
+			}
+			return "N/A"
+		}},
+		{0, "tres-alloc", "TRES_ALLOC", func(q *queued) string {
+			if len(q.Nodes) == 0 {
+				return "N/A"
+			}
+			return tres(q.Job, len(q.Nodes), memory)
+		}},
 		{0, "NumTasks", "TASKS", func(q *queued) string { return number(q.Tasks) }},
 		{0, "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
 		{0, "RestartCnt", "RESTART_COUNT", func(q *queued) string { return number(max(q.Attempt-1, 0)) }},
