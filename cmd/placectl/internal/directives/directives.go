@@ -104,9 +104,9 @@ type Submission struct {
 	Variables []string
 	// Choices are what the options of sbatch leave open, if that is more than one, the one to be
 	// preferred first.
-	Choices   []Choice
-	Joined    bool // by PBS: both streams go to one file; else the default is a file each
-	Notes     []Note
+	Choices []Choice
+	Joined  bool // by PBS: both streams go to one file; else the default is a file each
+	Notes   []Note
 }
 
 // Choice is what sbatch decides when it places a job, and is decided here when one is submitted:
