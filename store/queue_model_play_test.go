@@ -55,8 +55,9 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 		}
 	}
 	m.promisesHold(m.cause)
-	m.plans, m.then, m.cause = make(map[uint64]int64), m.clock.t, ""
+	m.plans, m.then, m.cause, m.unplanned = make(map[uint64]int64), m.clock.t, "", make(map[uint64]bool)
 	for id, j := range now {
+		m.unplanned[id] = j.State == JobQueued && j.Promised != 0 // it lost its plan for that cause, and gets another when its turn comes
 		if j.Queued && j.State == JobReserved {
 			m.plans[id] = j.Start
 		}
@@ -72,7 +73,7 @@ func (m *queueModel) promisesHold(cause string) {
 			if ev.Event != "promise" {
 				return true, nil
 			}
-			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil || !strings.Contains(ev.Reason.String(), "; ") {
+			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil && !m.unplanned[ev.Job] || !strings.Contains(ev.Reason.String(), "; ") {
 				return false, fmt.Errorf("a promise of job %d falls (%s), for no cause", ev.Job, ev.Reason)
 			}
 			return true, nil

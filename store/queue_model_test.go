@@ -22,21 +22,22 @@ import (
 // plans are put off for a cause alone (plansStand), and forecasts come true (queue_model_play_test.go).
 type queueModel struct {
 	*rapid.T
-	tt       *testing.T
-	db       *DB
-	clock    *clock
-	backfill Backfill
-	nodes    int
-	jobs     uint64
-	classes  []string
-	window   int64            // when the first window of the standing reservation begins; 0: there is none
-	cause    string           // why plans may be put off until the next cycle; "": for no cause
-	plans    map[uint64]int64 // starts of plans in the queue after the last cycle
-	then     int64            // when that was
-	events   uint64           // the last that was looked at
-	preempts bool             // jobs make way for others
-	arrays   []int            // sizes that are drawn from
-	stats    *modelStats
+	tt        *testing.T
+	db        *DB
+	clock     *clock
+	backfill  Backfill
+	nodes     int
+	jobs      uint64
+	classes   []string
+	window    int64            // when the first window of the standing reservation begins; 0: there is none
+	unplanned map[uint64]bool  // jobs without the plan that they were promised
+	cause     string           // why plans may be put off until the next cycle; "": for no cause
+	plans     map[uint64]int64 // starts of plans in the queue after the last cycle
+	then      int64            // when that was
+	events    uint64           // the last that was looked at
+	preempts  bool             // jobs make way for others
+	arrays    []int            // sizes that are drawn from
+	stats     *modelStats
 }
 
 // modelStats tell whether the laws had anything to say.
