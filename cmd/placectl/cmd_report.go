@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
@@ -36,6 +37,7 @@ func reportVerb() *verb {
 		}, supposeFlags("what if")),
 		Exclusive: []string{"html csv"},
 		Access:    verbs.Reads,
+		Statuses:  []int{exit.Conflict},
 		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --csv use.csv",
 		Run:       (*runner).makeReport,
 	}
