@@ -73,7 +73,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	}))
 }
 
-// up takes the nodes back into use that are down because nobody was heard of.
+// up takes nodes back into use that are down because their host was silent.
 func (hs Hosts) up(b *row.Beat) error {
 	for _, number := range b.Down {
 		n, err := hs.tx.NodeByNumber(number)

@@ -219,7 +219,7 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 	return as.grow(j, &p.Ending)
 }
 
-// reason is what there is to be said of a result; nothing of a command that has succeeded.
+// reason says why a result is as it is; nothing of a command that has succeeded.
 func (r Result) reason() Reason {
 	if r.Outcome == OutcomeExited && r.Exit == 0 && r.Why == "" {
 		return Reason{}

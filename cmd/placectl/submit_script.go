@@ -165,7 +165,7 @@ func (r *runner) directed(c *cli.Context, tx *store.Tx, s *script) (*cli.Context
 	return r.counted(c, s)
 }
 
-// startOf is when a job could start that asks for what a script does; zero where nobody knows.
+// startOf is when a job could start that asks for what a script does; zero where that is unknown.
 func (r *runner) startOf(c *cli.Context, tx *store.Tx, s *script) (at time.Time, err error) {
 	if c, err = r.counted(c, s); err != nil {
 		return at, err

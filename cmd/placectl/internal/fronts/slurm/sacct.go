@@ -108,7 +108,7 @@ type account struct {
 	unit  byte // of sizes: K, M, G, T or P; 0: the largest that gives a whole number
 }
 
-// unitOf is the unit that sizes are to have.
+// unitOf is the unit for sizes.
 func unitOf(set fronts.Set) (byte, error) {
 	unit := strings.ToUpper(set["units"])
 	switch {
