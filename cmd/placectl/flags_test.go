@@ -347,7 +347,7 @@ submit 1 --priority=3
 submit 1 --begin=now+1h
 submit 1 --deadline=now+9h
 submit 1 --hold
-submit 1 --name=train --singleton
+submit 1 --name=wide --singleton
 submit 1 --no-requeue
 submit 1 --comment=x
 submit 1 --requestor=ci-1
