@@ -75,7 +75,7 @@ func (d *DB) report(tx *store.Tx, r *store.Result) error {
 	return err
 }
 
-// Held is an attempt that a supervisor on this host has claimed under a nonce, in an epoch of
+// Held is an attempt that a keeper on this host has claimed under a nonce, in an epoch of
 // the database. It fails with a
 // Conflict where the job has gone on without that.
 func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string) (h *attempts.Held, err error) {

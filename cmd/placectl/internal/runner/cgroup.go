@@ -217,7 +217,7 @@ func (b *begun) confined(g *cgroup) {
 	}
 }
 
-// openGroup is, kept to the same, the group of a command whose supervisor was killed, nil for none.
+// openGroup is, kept to the same, the group of a command whose keeper was killed, nil for none.
 func (b *begun) openGroup() *cgroup {
 	dir, err := os.Open(b.Cgroup)
 	if b.Cgroup == "" || err != nil {

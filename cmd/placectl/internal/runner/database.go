@@ -91,7 +91,7 @@ type View struct {
 	Distrusted string   // why programs that the database names are not to be run, "" where they are
 }
 
-// Held is an attempt that a supervisor on this host has claimed.
+// Held is an attempt that a keeper on this host has claimed.
 type Held struct {
 	Key
 	Nonce   store.Nonce

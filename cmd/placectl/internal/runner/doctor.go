@@ -61,8 +61,8 @@ func (r *Runner) examineState() Finding {
 	return f
 }
 
-// examineAdoption says whether the exit status of a command is known that has outlived its
-// supervisor: the kernel tells it from 6.15 on.
+// examineAdoption says whether the exit status of a command is known that has outlived the
+// process that waits for it: the kernel tells it from 6.15 on.
 func examineAdoption() Finding {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -74,9 +74,9 @@ func examineAdoption() Finding {
 	x, _ := strconv.Atoi(major)
 	y, _ := strconv.Atoi(minor)
 	if x > 6 || x == 6 && y >= 15 {
-		return Finding{"adoption", Works, "Linux " + release + " tells how a command has ended whose supervisor was killed"}
+		return Finding{"adoption", Works, "Linux " + release + " tells how a command has ended though the process that waits for it was killed"}
 	}
-	return Finding{"adoption", Limited, "Linux " + release + ": a command whose supervisor is killed goes on, and how it ends is not known (6.15 tells it)"}
+	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it is killed, and how it ends is not known then (6.15 tells it)"}
 }
 
 // examineGroups says whether jobs can be kept to their memory by the kernel.
