@@ -77,7 +77,9 @@ func (a *attendance) listen() (err error) {
 func (a *attendance) hear(from *os.File, said chan<- launch.Said) {
 	defer close(said)
 	defer from.Close()
-	for lines := bufio.NewScanner(from); lines.Scan(); {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 256), 4096)
+	for lines.Scan() {
 		if text, whole := launch.Unsealed(lines.Text()); whole {
 			if s, ok := a.launched.Heard(text); ok {
 				said <- s

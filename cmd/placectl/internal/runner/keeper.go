@@ -159,8 +159,7 @@ func (k *keeper) keep(ctx context.Context) error {
 	every := time.NewTicker(k.lookEvery())
 	defer every.Stop()
 	slept := bootClock() - time.Duration(time.Now().UnixNano())
-	trimming := time.NewTimer(trimAfter)
-	defer trimming.Stop()
+	trimmed := k.turns
 	k.look(ctx, true)
 	for {
 		k.turn(ctx)
@@ -182,15 +181,17 @@ func (k *keeper) keep(ctx context.Context) error {
 		case a := <-k.ended:
 			k.collect(a)
 			k.gather()
-			trimming.Reset(trimAfter)
 		case <-rung:
 			if k.state.epoch.Remove(summonFile) == nil {
 				k.summon()
 			}
 			k.look(ctx, true)
-			trimming.Reset(trimAfter)
 		case <-every.C:
 			k.settleAgain()
+			if trimmed != k.turns && time.Since(k.pause) > trimAfter {
+				trimmed = k.turns
+				trim()
+			}
 			k.look(ctx, false)
 			if now := bootClock() - time.Duration(time.Now().UnixNano()); now > slept+time.Second { // or the clock was set
 				for _, a := range k.running {
@@ -201,8 +202,6 @@ func (k *keeper) keep(ctx context.Context) error {
 		case <-idle:
 		case <-late:
 			k.again = time.Time{}
-		case <-trimming.C:
-			trim()
 		case <-ctx.Done():
 			return ctx.Err()
 		}

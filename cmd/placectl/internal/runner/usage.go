@@ -50,8 +50,8 @@ func exceeding(asked, used int64) string {
 	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
 
-// trimAfter is for how long nothing has happened before memory is given back: it takes time.
-const trimAfter = 500 * time.Millisecond
+// trimAfter is for how long no turn was made before memory is given back: that takes time.
+const trimAfter = 2 * time.Second
 
 // trim gives memory back that is not needed while commands run.
 func trim() { debug.FreeOSMemory() }
