@@ -328,6 +328,7 @@ submit 1 @/job.sh --export=X=1
 submit 1 @/job.sh --umask=077
 submit 1 @/job.sh --out=x.%j
 submit 1 @/job.sh --err=x.%j
+submit 1 @/job.sh --input=x.%j
 submit 1 @/job.sh --out-mode=append
 submit 1 @/job.sh --compat=slurm
 submit 1 @/job.sh --retries=3

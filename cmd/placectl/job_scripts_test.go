@@ -38,8 +38,6 @@ func TestJobScripts(t *testing.T) {
 			means[flag] = value
 		}
 		refused := strings.HasPrefix(string(want), "refused: ")
-		_, input := means["--input"] // there is nothing like it yet
-		refused = refused || input
 		c := newCapture("submit", folder+"/"+strings.TrimSuffix(name, ".out"), "--chdir", t.TempDir(), "--out", "x", "--err", "x", "--dry-run", "-o", "jsonl", "--db", db)
 		status := c.run()
 		gone := means["--after"] + means["--afterok"] + means["--afterany"] + means["--reservation"] + means["--exclude"]

@@ -170,7 +170,7 @@ var flagValues = map[string][]string{
 	"each": {"job.sh", "nosuch"}, "failed": {""}, "cpus": {"1", "4", "0", "x"}, "gpus": {"1", "x"}, "mem": {"1gb", "x", ""}, "waiting": {""},
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "now": {""}, "force": {""}, "lost": {""}, "attempt": {"1", "2", "0"}, "no-requeue": {""}, "singleton": {""}, "requestor": drawnUsers,
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},
-	"path": {"nosuch", "no/such"}, "out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "comment": {"one of mine", ""}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
+	"path": {"nosuch", "no/such"}, "out": {"x.%j", "%A.%a", "%z"}, "err": {"%x.%N", "/nosuch/x"}, "input": {"data", "/nosuch/x", "%z"}, "comment": {"one of mine", ""}, "out-mode": {"append", "truncate", "x"}, "compat": {"pbs", "slurm", "none", "x"}, "env": {""},
 	"retries": {"0", "2", "-1"}, "retry-on": {"1-5,oom", "0"}, "retry-wait": {"1", "2h"}, "retry-mem": {"x2", "x1.5,1gb", "2"}, "signal": {"USR1@60", "B:10", "x"}, "grace": {"0", "5", "x"},
 	"tail": {"0", "1", "7"}, "logs err": {""},
 	"mail": {"end", "begin,fail", "x"}, "mail-to": {"ann@site", "a b"},

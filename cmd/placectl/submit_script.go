@@ -196,7 +196,7 @@ func (r *runner) counted(c *cli.Context, s *script) (*cli.Context, error) {
 	for _, f := range s.Flags {
 		flag := verbs.FindFlag(r.verb.Flags, f.Name)
 		if flag == nil {
-			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it asks for %s, which is not supported yet", f.Word())}
+			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it asks for %s, which submit does not have", f.Word())}
 		}
 		g := verbs.Given{Flag: flag, Value: f.Value}
 		if f.Switch {

@@ -196,4 +196,4 @@ func (r *runner) onlyHere() error {
 }
 
 // lookedAt are flags of a script that name files and folders to be looked at.
-var lookedAt = []string{"chdir", "out", "err"}
+var lookedAt = []string{"chdir", "out", "err", "input"}

@@ -97,6 +97,7 @@ var Job = []Attribute{
 	{"directory", Text, false, "where its command runs"},
 	{"script", Text, false, "the first line of its script"},
 	{"script_size", Size, false, "how long the script is"},
+	{"input", Text, false, "the file of its standard input"},
 	{"out", Text, false, "the file of its standard output"},
 	{"err", Text, false, "the file of its standard error"},
 	{"out_mode", Text, false, "append, if its output is added to what the files hold"},

@@ -86,6 +86,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "directory", Value: func(j *jobView) any { return output.OrNil(j.payload().Dir) }},
 	{Name: "script", Value: func(j *jobView) any { return output.OrNil(j.scriptLine()) }},
 	{Name: "script_size", Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
+	{Name: "input", Value: func(j *jobView) any { return output.OrNil(j.files().In()) }},
 	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.files().Out()) }},
 	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.files().Err()) }},
 	{Name: "out_mode", Value: func(j *jobView) any { return ifWord(j.payload().Append, "append") }},

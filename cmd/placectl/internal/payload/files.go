@@ -33,6 +33,14 @@ func (f Files) Err() string {
 	return f.letters().Path(f.Of.Dir, f.Of.Err)
 }
 
+// In is where its input comes from, "" for nowhere.
+func (f Files) In() string {
+	if f.Of.Input == "" {
+		return ""
+	}
+	return f.letters().Path(f.Of.Dir, f.Of.Input)
+}
+
 // letters are what the letters of its patterns stand for.
 func (f Files) letters() *pattern.Job {
 	return &pattern.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User, Attempt: f.Attempt, Node: f.Node}

@@ -97,6 +97,11 @@ func (from Process) Change(c Flags, p *store.Payload) (err error) {
 			return err
 		}
 	}
+	if c.IsSet("input") {
+		if p.Input, err = from.pattern(c, "input", p.Dir); err != nil {
+			return err
+		}
+	}
 	if err := ending(c, &p.Ending); err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func PayloadFlags() []cli.Flag {
 		&cli.StringFlag{Category: itsSurroundings, Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
 		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`, %j is the job (placectl-%j.out)"},
 		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "its errors go to `FILE` (with the output)"},
+		&cli.StringFlag{Category: itsOutput, Name: "input", Usage: "its standard input comes from `FILE` (it has none)"},
 		&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
 		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
@@ -108,7 +109,7 @@ func PayloadFlags() []cli.Flag {
 }
 
 // OfPayload are those that say what a job carries beside its command. alter has them, too.
-var OfPayload = []string{"chdir", "export", "umask", "out", "err", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
+var OfPayload = []string{"chdir", "export", "umask", "out", "err", "input", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
 
 // OnlyWithPayload are those that say nothing of a job that runs nothing.
 var OnlyWithPayload = append([]string{"each"}, OfPayload...)

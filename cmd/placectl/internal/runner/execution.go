@@ -199,6 +199,9 @@ func (a *attendance) plan() (*plan, error) {
 	}
 	p.Env = o.environment(a.Database, sl.path, sl.nonce)
 	p.Task = o.Payload.Compat == "slurm"
+	if in := o.Payload.Input; in != "" {
+		p.In = o.letters().Path(o.Payload.Dir, in)
+	}
 	p.Out, p.Err = o.outputs(a.keeper.state.path + "/" + o.Key.String())
 	return p, nil
 }

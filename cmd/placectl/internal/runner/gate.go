@@ -21,6 +21,7 @@ type plan struct {
 	Umask  uint32
 	Limits []store.ResourceLimit
 	CPUs   []int
+	In     string // a file; "" for nothing
 	Out    output
 	Task   bool   // the command is to know its pid, as a task of Slurm
 	Err    output // its path is "" where errors go with the output
@@ -104,7 +105,7 @@ func (k *keeper) openAll(o opening) {
 func (p *plan) open() (*streams, error) {
 	unix.Umask(int(p.Umask))
 	o := new(streams)
-	in, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	in, err := openInput(p.In)
 	if err != nil {
 		return nil, err
 	}

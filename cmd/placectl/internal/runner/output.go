@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/pattern"
 	"golang.org/x/sys/unix"
@@ -49,6 +50,21 @@ func openOutput(path string, appending bool) (int, error) {
 	}
 	if err := unix.SetNonblock(fd, false); err != nil {
 		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// openInput opens a file to read from, "" for one with nothing in it. A pipe without a writer is at
+// its end.
+func openInput(path string) (int, error) {
+	path = cmp.Or(path, os.DevNull)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("the input: %s: %w", path, err)
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		unix.Close(fd) //nolint:errcheck // nothing was read
 		return -1, err
 	}
 	return fd, nil
