@@ -182,6 +182,9 @@ func (p *pass) keepPutOffs() error {
 // awaits are the jobs placed at an instant as they wait before the queue.
 func (p *pass) awaits() (out []*cycle.Job) {
 	for i, x := range p.placed {
+		if x.State == JobRunning || !x.State.Live() { // since the queue was gone through before
+			continue
+		}
 		j := p.waits(x.Job)
 		j.Placed, j.Begin = true, x.wanted
 		j.Priority = math.MaxInt64 - int64(i)
