@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -441,6 +440,3 @@ func refusedFor(key Key, why error) *store.Result {
 	}
 	return r
 }
-
-// errGateHangs says that the gate has not begun to do what it was told.
-var errGateHangs = fmt.Errorf("the process that forks commands does not go on")
