@@ -153,7 +153,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 	}
 	start, since := tx.db.opt.Now(), tx.written()
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.shares, p.unclaim, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {
 		if err := tx.LaunchBy(LaunchWork); err != nil {
 			return nil, err
@@ -263,7 +263,7 @@ func (p *pass) schedule() (err error) {
 			anew = anew && p.unreached == 0
 		}
 		if err == nil && anew {
-			err = errors.Join(p.listQueue(), p.allot(true), p.unclaim())
+			err = errors.Join(p.listQueue(), p.unclaim(), p.allot(true))
 		}
 		if err != nil {
 			return err
