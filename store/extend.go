@@ -51,6 +51,9 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 		return nil, err
 	}
 	s := step{to: j.State, reason: j.Reason, change: func() { j.Walltime = walltime }}
+	if walltime < j.Walltime && j.State != JobRunning {
+		al.loaded.freed.Anywhere() // it may fit where it did not
+	}
 	if j.State == JobQueued || j.State == JobHeld {
 		if err := al.counters().Rules.Disclaim(id); err != nil {
 			return nil, err
