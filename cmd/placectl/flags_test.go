@@ -126,6 +126,7 @@ alter 2 --account=acc
 alter 2 --policy=fastest
 alter 2 --prefer=ssd
 alter 2 --exclude=n2
+alter 2 --input=x.%j
 alter 2 --access=singlejob
 alter 2 --reservation=A
 alter 2 --name=other
