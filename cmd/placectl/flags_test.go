@@ -349,7 +349,7 @@ submit 1 --priority=3
 submit 1 --begin=now+1h
 submit 1 --deadline=now+9h
 submit 1 --hold
-submit 1 --name=wide --singleton
+submit 1 --user=eva --name=twin --singleton
 submit 1 --no-requeue
 submit 1 --comment=x
 submit 1 --requestor=ci-1
@@ -505,7 +505,7 @@ func flagsDB(t *testing.T) string {
 		cycle
 		submit 3:ncpus=4 --place scatter:excl -t 1h --priority 5
 		submit 3:ncpus=4 --place scatter:excl -t 2h --priority 4
-		submit 1:ncpus=1 -t 30m --user eva
+		submit 1:ncpus=1 -t 30m --user eva --name twin
 		submit 1:ncpus=1 --hold
 		place 1:ncpus=1:host=n2 --user ann
 		done 6
