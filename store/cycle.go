@@ -90,6 +90,15 @@ func (s *CycleSpec) depth() int {
 	return s.Depth
 }
 
+// kind is what the next cycle has to have in common with this one to go on from what it found.
+func (s *CycleSpec) kind() row.CycleKind {
+	kind := row.CycleKind{Backfill: uint64(s.Backfill), WidestFirst: s.WidestFirst}
+	if s.Backfill == EASY {
+		kind.Depth = uint64(s.Depth)
+	}
+	return kind
+}
+
 // asSet has the settings say what nobody has said.
 func (s *CycleSpec) asSet(tx *Tx) error {
 	set, err := tx.settings()
@@ -150,6 +159,10 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 		if err := tx.LaunchBy(LaunchExec); err != nil {
 			return nil, err
 		}
+	}
+	if kind := spec.kind(); tx.state.Cycle != kind {
+		tx.state.Cycle = kind
+		tx.loaded.freed.Anywhere()
 	}
 	start, since := tx.db.opt.Now(), tx.written()
 	p := newPass(tx, spec)

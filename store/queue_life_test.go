@@ -20,7 +20,6 @@ import (
 // go down, clocks that jump, files that are opened anew. What must hold after each
 // step is verified from the rows and events alone.
 type queueLife struct {
-	relaxed bool // the last cycle was
 	*life
 	submitted uint64           // jobs that there must be
 	told      map[uint64]bool  // running jobs that somebody was told to launch
@@ -102,7 +101,6 @@ func (q *queueLife) cycle(t *rapid.T) {
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
 	}
-	q.follows(spec)
 	most := rapid.IntRange(0, 20).Draw(t, "enough")
 	var launch []*Job
 	before := q.snapshot()
@@ -221,22 +219,12 @@ func statesOf(tx *Tx) string {
 	return b.String()
 }
 
-// follows prepares for cycles of a kind: plans that relaxed backfilling lets stand are looked at
-// by another kind once the setting has changed, as after all changes of settings.
-func (q *queueLife) follows(spec CycleSpec) {
-	if q.relaxed && spec.Backfill != Relaxed {
-		_ = q.both("change the setting", func(tx *Tx) (any, error) { tx.loaded.freed.Anywhere(); return nil, nil })
-	}
-	q.relaxed = spec.Backfill == Relaxed
-}
-
 // settled makes cycles until nothing changes any more. Then one that has forgotten
 // all that earlier ones found out must change nothing either.
 func (q *queueLife) settled(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
 	var never []uint64 // what the last cycle has told of
 	told := false      // nothing has changed since it did
-	q.follows(spec)
 	cycle := func(tx *Tx) (any, error) {
 		before := statesOf(tx)
 		r, err := tx.Cycle(spec)

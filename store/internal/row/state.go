@@ -12,14 +12,21 @@ type State struct {
 	NextReservation uint64
 	UsageSince      int64 // when usage began to be counted, 0 in a file that has never counted
 	Events          uint64
-	Invalidations   uint64 // how often nodes were given back, or something else made room
-	ForgottenJobs   uint64 // the job from which on the next cycle looks for those that are kept no longer
-	ForgottenEvents uint64 // the same of events
-	Planned         uint64 // the invalidation as of which a cycle has looked at all plans
-	Looked          uint64 // the number that the next job was to have when the last cycle was made
-	NodesSince      int64  // since when what nodes were is on record
-	Startable       uint64 // how many commits may have let something start or stop, less those of cycles
-	Ordered         int64  // for which instant that put jobs in order by job_priority; 0: by what they were submitted with
+	Invalidations   uint64    // how often nodes were given back, or something else made room
+	ForgottenJobs   uint64    // the job from which on the next cycle looks for those that are kept no longer
+	ForgottenEvents uint64    // the same of events
+	Planned         uint64    // the invalidation as of which a cycle has looked at all plans
+	Looked          uint64    // the number that the next job was to have when the last cycle was made
+	NodesSince      int64     // since when what nodes were is on record
+	Startable       uint64    // how many commits may have let something start or stop, less those of cycles
+	Cycle           CycleKind // of the last cycle: what it found out holds for its kind
+	Ordered         int64     // for which instant that put jobs in order by job_priority; 0: by what they were submitted with
+}
+
+// CycleKind is what decides, beside settings, which jobs a cycle starts.
+type CycleKind struct {
+	Backfill, Depth uint64 // Depth: only with easy
+	WidestFirst     bool
 }
 
 const stateVersion = 1
@@ -56,8 +63,13 @@ func stateFields(f *Fields, s *State) {
 	if f.More(true) {
 		f.At("nodesSince", &s.NodesSince, Past)
 	}
-	if f.More(s.Startable > 0) {
+	if f.More(s.Startable > 0 || s.Cycle != CycleKind{}) {
 		Uint(f, "startable", &s.Startable)
+	}
+	if f.More(s.Cycle != CycleKind{}) {
+		Uint(f, "backfill", &s.Cycle.Backfill)
+		Uint(f, "depth", &s.Cycle.Depth)
+		f.Bool("widestFirst", &s.Cycle.WidestFirst)
 	}
 	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
 		f.Must(at >= 0 && at <= LastInstant)

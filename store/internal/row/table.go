@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms that Format has had before its release: each change of what it
 // holds raises it, and a program refuses files of another stage. 0 means released.
-const Stage = 13
+const Stage = 14
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
