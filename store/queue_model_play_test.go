@@ -138,8 +138,9 @@ func (tx *Tx) anyOverdue() (late bool, err error) {
 
 // playsOut: what is told of the start of a job with a plan is what happens on a copy of the
 // file, where nothing is done but cycles whenever something is due, and jobs run for their
-// walltimes. Where jobs are planned to a depth a job may start sooner. Nothing is said where a
-// job before it has no plan yet, for another job or its begin, or where jobs are overdue.
+// walltimes. Where jobs are planned to a depth, or a placed job has a node that is not up and so
+// will leave its room, a job may start sooner. Nothing is said where a job before it has no plan
+// yet, for another job or its begin, or where jobs are overdue.
 func (m *queueModel) playsOut() {
 	if m.preempts || m.classes != nil || m.backfill == FCFS || !m.oneIn(3, "play") {
 		return
@@ -153,6 +154,7 @@ func (m *queueModel) playsOut() {
 		if late, err := tx.anyOverdue(); late || err != nil {
 			return err
 		}
+		exact = exact && tx.plansServe(false) == nil
 		line, err := tx.waiting().line()
 		for _, j := range line {
 			p, errJob := o.Prospect(jobOf(j))

@@ -110,7 +110,7 @@ func (m *queueModel) do(what string, fn func(*Tx) error) bool {
 // holds verifies what holds at any instant, after any verb.
 func (m *queueModel) holds(what string) {
 	if err := m.db.DryRun(func(tx *Tx) error {
-		return errors.Join(m.plansServe(tx), m.windowsKept(tx, what == "cycle"), m.overdue(tx))
+		return errors.Join(tx.plansServe(true), m.windowsKept(tx, what == "cycle"), m.overdue(tx))
 	}); err != nil {
 		m.told("after %s: %v", what, err)
 	}
@@ -252,11 +252,12 @@ func TestQueueModel(t *testing.T) {
 	t.Logf("%+v", *stats)
 }
 
-// plansServe: no plan of a job in the queue lies on a node that is not up.
-func (m *queueModel) plansServe(tx *Tx) error {
+// plansServe: no plan of a job in the queue, or of one that was placed, lies on a node that is
+// not up.
+func (tx *Tx) plansServe(queued bool) error {
 	return tx.eachJob(func(j *row.Job) error {
 		for _, n := range j.AllNodes() {
-			if _, state, err := tx.loaded.nodes.Head(n); j.Queued && (state != index.Up || err != nil) {
+			if _, state, err := tx.loaded.nodes.Head(n); j.Queued == queued && (state != index.Up || err != nil) {
 				return errors.Join(err, fmt.Errorf("job %d is planned on node %d, which is %s", j.ID, n, state))
 			}
 		}
