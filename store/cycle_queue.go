@@ -29,7 +29,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	if plan.Start > p.tx.now {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
-	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}, promise: promiseOf(c), breaks: breaks, around: c.Around}
+	s := step{to: p.tx.plans().stateOf(plan), reason: reason, lifted: true, plan: &plannedFor{*a, plan}, promise: promiseOf(c, plan), breaks: breaks, around: c.Around}
 	if err := p.tx.machine().do(j, s); err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 // overdueInWay is why a plan cannot be kept.
 var overdueInWay = row.Because(row.CauseOverdue, "an overdue job is on its nodes")
 
-// promiseOf is what a job that a pass has decided is promised.
-func promiseOf(c *cycle.Job) *startPromise {
-	if c.Promised == 0 {
+// promiseOf is what a job that a pass has decided is promised: nothing once it starts later.
+func promiseOf(c *cycle.Job, plan *placer.Plan) *startPromise {
+	if c.Promised < plan.Start {
 		return nil
 	}
 	return &startPromise{latest: c.Promised, earliest: c.Earliest}

@@ -63,6 +63,9 @@ func (u *twoUsers) home(uid uint32) string {
 // skips the test.
 func newTwoUsers(t *testing.T) *twoUsers {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("several users: only root can be all of them, and CI has to be")
