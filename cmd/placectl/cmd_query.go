@@ -31,7 +31,7 @@ func queryVerb() *verb {
 			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
 			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket), reasons(job),\n" +
 			"blockers(job) and generate_series(from, to, step) are tables; history is who had which node when.\n" +
-			"docs/sql.md has all tables, columns and functions and thirty questions, docs/states.md the states.\n" +
+			"docs/sql.md has the language and thirty questions, docs/sql-tables.md all tables, docs/states.md the states.\n" +
 			"CREATE TEMP VIEW names a query for the statements behind it, placectl view set for everybody.\n" +
 			"EXPLAIN shows how a query is answered, EXPLAIN ANALYZE what it took. Several statements are separated by\n" +
 			"semicolons; the first error ends it.",

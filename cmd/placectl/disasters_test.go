@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// disaster is how one of docs/reliability.md comes about, and what holds once it is over,
+// disaster is how one of docs/recovery.md comes about, and what holds once it is over,
 // both as shell.
 type disaster struct{ before, after string }
 
@@ -24,7 +24,7 @@ const tornFile = `torn() {
 `
 
 var disasters = map[string]disaster{
-	"1. The power went": {
+	"1. The power failed": {
 		// The key was used, and a meta page is torn: that of the commit before.
 		before: `placectl place 1:ncpus=8 -t 1h --key nightly-42 -o id >~/first
 			placectl node set n40 priority=1
@@ -118,7 +118,7 @@ var disasters = map[string]disaster{
 	},
 }
 
-// TestDisasters lets each disaster of docs/reliability.md happen in a home of its own, ends
+// TestDisasters lets each disaster of docs/recovery.md happen in a home of its own, ends
 // it with the commands that stand there, and looks whether it is over.
 func TestDisasters(t *testing.T) {
 	prelude, found := readDisasters(t)
@@ -149,17 +149,18 @@ func TestDisasters(t *testing.T) {
 
 // readDisasters takes the page apart: what they begin with, and how each ends.
 func readDisasters(t *testing.T) (prelude string, found map[string]string) {
-	page, err := os.ReadFile("../../docs/reliability.md")
+	page, err := os.ReadFile("../../docs/recovery.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found = make(map[string]string)
-	_, disasters, there := strings.Cut(string(page), "\n## Ten disasters\n")
+	before, disasters, there := strings.Cut(string(page), "\n## Ten disasters\n")
+	disasters, _, _ = strings.Cut(disasters, "\n## ")
 	if !there {
 		t.Fatal("the page has no disasters")
 	}
 	name, fence := "", false
-	for line := range strings.Lines(disasters) {
+	for line := range strings.Lines(before + disasters) {
 		title, isTitle := strings.CutPrefix(line, "### ")
 		switch {
 		case strings.HasPrefix(line, "```"):

@@ -14,7 +14,7 @@ import (
 )
 
 // consolePages are pages whose blocks "console" show commands and what they answer.
-var consolePages = []string{"../../docs/questions.md", "../../docs/policies.md", "../../docs/guide.md"}
+var consolePages = []string{"../../docs/questions.md", "../../docs/policies.md", "../../docs/tutorial.md"}
 
 // Commands of pages answer what the pages say, to the letter; with -update the pages are
 // written anew. Each page has a directory of its own, and it is ten in the morning there,

@@ -37,12 +37,6 @@ var recipeChecks = map[string]string{
 		grep -q '^attempt 2$' placectl-1.out
 		test "$(placectl --db resident.db query 'SELECT count(*) FROM attempts' -o id)" = 2
 		placectl --db resident.db check -q`,
-	"An hour with a small cluster": `
-		export PLACECTL_DB=$PWD/hour.db
-		placectl check -q
-		test "$(placectl job list --state running -o id | wc -l)" -ge 2
-		grep -q '</html>' hour.html
-		placectl --db before.db check -q`,
 	"From cron alone": `
 		test "$(cat fit.1)" = "fitting in $HOME with 17"`,
 	"Which GPU is mine": `

@@ -9,4 +9,4 @@ case ${1:-} in "" | -*) ;; *) folder=$1; shift ;; esac
 set_to=$(testdata/etcd/fetch.sh "$folder")
 export "${set_to?}"
 go test -tags etcd -count=1 -timeout 3h ./store/internal/etcd "$@"
-go test -tags etcd -count=1 -timeout 3h -run 'TestClusterPage|TestScriptsInEtcd|TestEtcdChaos' ./cmd/placectl
+go test -tags etcd -count=1 -timeout 3h -run 'TestEtcdPage|TestScriptsInEtcd|TestEtcdChaos' ./cmd/placectl

@@ -13,15 +13,15 @@ import (
 	"github.com/placectl/placectl/bench/members"
 )
 
-// TestClusterPage runs docs/cluster.md: what is to be pasted on three hosts makes three
+// TestEtcdPage runs docs/etcd.md: what is to be pasted on three hosts makes three
 // members, on addresses of loopback, and the rest works with them.
-func TestClusterPage(t *testing.T) {
+func TestEtcdPage(t *testing.T) {
 	program := commandPath(t)
 	list := members.Find()
 	if len(list) == 0 {
 		t.Skip(members.Missing)
 	}
-	blocks := readBlocks(t, "../../docs/cluster.md")
+	blocks := readBlocks(t, "../../docs/etcd.md")
 	for i, etcd := range list {
 		t.Run(filepath.Base(etcd), func(t *testing.T) {
 			h := newHome(t, program)
