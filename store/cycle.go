@@ -181,6 +181,9 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 		}
 	}
 	err := tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed())
+	if spec.By == BySupervisor { // it has seen what came before it, too
+		since = tx.starts.clock
+	}
 	tx.startsLooked(since)
 	return p, tx.spoil(err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,6 +141,12 @@ func (m *queueModel) request() placer.Request {
 
 func (m *queueModel) submission() Submission {
 	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)), Array: rapid.SampledFrom(m.arrays).Draw(m.T, "array")}
+	if s.Array > 0 && m.oneIn(3, "each") {
+		for i := range s.Array {
+			s.Each = append(s.Each, Element{Command: []string{"echo", fmt.Sprint(i)}, Line: strings.Repeat("x", i%3)})
+		}
+		s.Array = 0
+	}
 	if m.oneIn(5, "depends") && m.jobs > 0 {
 		s.After = []Dependency{{When: When(m.draw("when", 1, 4)), Job: uint64(m.draw("on", 1, int(m.jobs)))}}
 	}

@@ -44,20 +44,25 @@ type roomSearch struct {
 	lowers      []*lower // all of them
 	lowerBlocks int      // about how many blocks they are for
 
-	may          [bins]int64 // chunks that may begin by bin, by the bounds
-	lastMay      int
-	ready        int64       // chunks that could begin at after
-	last         int         // the highest bin in use
-	opens, shuts [bins]int64 // chunks that could begin by bin
-	opening      []event
-	shutting     []event
-	parts        []roomPart
-	some         bool     // of some nodes alone
-	among        []uint64 // of which, by word
-	own          ownSteps
-	swept        bool // some search was for all nodes of a request
-	stack        []event
-	bin          []event
+	*roomBins // nil before the first search for more than one chunk
+	lastMay   int
+	ready     int64 // chunks that could begin at after
+	last      int   // the highest bin in use
+	opening   []event
+	shutting  []event
+	parts     []roomPart
+	some      bool     // of some nodes alone
+	among     []uint64 // of which, by word
+	own       ownSteps
+	swept     bool // some search was for all nodes of a request
+	stack     []event
+	bin       []event
+}
+
+// roomBins are chunks by bin.
+type roomBins struct {
+	may          [bins]int64 // that may begin, by the bounds
+	opens, shuts [bins]int64 // that could begin
 }
 
 // roomPart is a Room under search.
@@ -213,6 +218,9 @@ func denseOf(words []uint64, of *roaring.Bitmap) []uint64 {
 
 // count counts by the bounds what may begin.
 func (s *roomSearch) count() {
+	if s.roomBins == nil {
+		s.roomBins = new(roomBins)
+	}
 	clear(s.may[:s.lastMay+1])
 	s.lastMay = 0
 	for _, i := range s.own.parts {

@@ -90,7 +90,7 @@ func (r *runner) queueIsRun(tx *store.Tx) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	is := r.attendPlace(settings.StateDir).Read()
+	is := r.attendPlace(settings.StateDir).Holder()
 	lives, stopped := attempts.Look(is.PID, is.Born)
 	return is.PID != 0 && lives && !stopped, nil
 }

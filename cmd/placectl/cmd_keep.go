@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -42,6 +43,7 @@ func (r *runner) keep(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	runtime.GOMAXPROCS(1)         // what it does for a small task are many short steps: each would wake another thread
 	gate, err := launch.NewGate() // while this process is small
 	if err != nil {
 		return err

@@ -88,10 +88,24 @@ func (r *runner) waitVerb(c *cli.Context) error {
 		if end.IsZero() {
 			end = r.env.now().Add(time.Hour)
 		}
-		if err := r.waitForChange(seen, end, next); err != nil {
-			return err
+		for more := true; more; { // as long as the last of them waits there is no need to read all
+			if err := r.waitForChange(seen, end, next); err != nil {
+				return err
+			}
+			seen = r.fileStamp()
+			more = !started && r.env.now().Before(end) && r.goesOn(left[len(left)-1].ID)
 		}
 	}
+}
+
+// goesOn reports whether a job is there, and has not ended.
+func (r *runner) goesOn(id uint64) (is bool) {
+	err := r.view(func(tx *store.Tx) error {
+		j, err := tx.Job(id)
+		is = err == nil && j.State.Live()
+		return err
+	})
+	return is && err == nil
 }
 
 // reached reports whether a job has come as far as it is waited for.

@@ -27,6 +27,13 @@ func jobFields(f *Fields, j *Job) {
 		return
 	}
 	Int(f, "index", &j.Index)
+	jobMiddle(f, j)
+	f.Texts("command", &j.Command)
+	restFields(f, j)
+}
+
+// jobMiddle is what lies between the index and the command.
+func jobMiddle(f *Fields, j *Job) {
 	Int(f, "exit", &j.Exit)
 	Int(f, "failures", &j.Failures)
 	for i := range Items(f, "after", &j.After) {
@@ -34,8 +41,6 @@ func jobFields(f *Fields, j *Job) {
 		Uint(f, "job", &j.After[i].Job)
 		f.Next()
 	}
-	f.Texts("command", &j.Command)
-	restFields(f, j)
 }
 
 // jobHead is what comes before the index. It returns the version of the row.

@@ -6,29 +6,33 @@ import (
 )
 
 // Siblings recognises rows of jobs of an array that ask for the same as one of them: they differ
-// in the index, the line, and the signature alone. It compares bytes, so that a cycle over
-// thousands of waiting jobs decodes a few.
+// in the index, the command, the line, and the signature alone. It compares bytes, so that a cycle
+// over thousands of waiting jobs decodes a few.
 type Siblings struct {
-	before []byte // what comes before the index
-	after  []byte // and behind it, up to the signature of a job that has a line
-	signed bool   // such a job has a signature
-	lined  bool
+	before  []byte // what comes before the index
+	middle  []byte // between it and the command
+	after   []byte // and behind that, up to the signature of a job that has a line
+	execute bool   // there is a command
+	signed  bool   // a job with a line has a signature
+	lined   bool
 }
 
 // SiblingsOf recognises the siblings of a job, which is in an array, by its payload.
 func SiblingsOf(payload []byte, j *Job) (s Siblings, ok bool) {
 	f := Fields{dir: reading, borrow: true, b: payload, key: Key64(j.ID)}
-	var head Job
-	version := jobHead(&f, &head)
-	if f.bad || version < jobVersion {
+	var is Job
+	if version := jobHead(&f, &is); f.bad || version < jobVersion {
 		return s, false
 	}
 	s.before = payload[:len(payload)-len(f.b)]
-	after, ok := skipNumber(f.b)
-	if !ok {
+	Int(&f, "index", &is.Index)
+	rest := f.b
+	jobMiddle(&f, &is)
+	s.middle = rest[:len(rest)-len(f.b)]
+	if s.execute, s.after, ok = skipTexts(f.b); !ok || f.bad {
 		return s, false
 	}
-	if s.after = after; j.Line == "" {
+	if j.Line == "" {
 		return s, true
 	}
 	if j.RetryOf != 0 {
@@ -39,10 +43,10 @@ func SiblingsOf(payload []byte, j *Job) (s Siblings, ok bool) {
 	if s.signed {
 		own += uvarLen(len(j.Signature)) + len(j.Signature)
 	}
-	if own > len(after) {
+	if own > len(s.after) {
 		return s, false
 	}
-	s.after = after[:len(after)-own]
+	s.after = s.after[:len(s.after)-own]
 	return s, true
 }
 
@@ -55,6 +59,13 @@ func (s *Siblings) Has(payload []byte) bool {
 	if rest, ok = skipNumber(rest); !ok {
 		return false
 	}
+	if rest, ok = bytes.CutPrefix(rest, s.middle); !ok {
+		return false
+	}
+	execute, rest, ok := skipTexts(rest)
+	if !ok || execute != s.execute {
+		return false
+	}
 	if !s.lined {
 		return bytes.Equal(rest, s.after)
 	}
@@ -65,6 +76,21 @@ func (s *Siblings) Has(payload []byte) bool {
 		rest, ok = skipBytes(rest)
 	}
 	return ok && len(rest) == 0
+}
+
+// skipTexts skips a list of texts, and says whether there are any.
+func skipTexts(b []byte) (some bool, rest []byte, ok bool) {
+	count, n := binary.Uvarint(b)
+	if n <= 0 {
+		return false, nil, false
+	}
+	rest = b[n:]
+	for range count {
+		if rest, ok = skipBytes(rest); !ok {
+			return false, nil, false
+		}
+	}
+	return count > 0, rest, true
 }
 
 func skipNumber(b []byte) (rest []byte, ok bool) {

@@ -201,8 +201,8 @@ func (p Place) Read() (r Record) {
 	return r
 }
 
-// holder is the first line of the lock file alone.
-func (p Place) holder() Holder {
+// Holder is the first line of the lock file alone.
+func (p Place) Holder() Holder {
 	fd, err := p.descriptor("", os.O_RDONLY)
 	if err != nil {
 		return Holder{}
@@ -262,7 +262,7 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 			return err
 		}
 		unheard := p.ring(ring)
-		is := p.holder()
+		is := p.Holder()
 		lives, stopped := look(is.PID, is.Born)
 		switch {
 		case is.PID == 0 || tries == dyingTries:

@@ -12,7 +12,7 @@ import (
 
 // turnWithin bounds the cycles that are made in the commit of reports, by the last one: slower
 // ones are made by the process that runs the queue, with pauses between them.
-const turnWithin = 10 * time.Millisecond
+const turnWithin = 25 * time.Millisecond
 
 // Turn makes a turn: it reports how attempts have ended, makes a cycle behind that, and claims the
 // attempts of our user that wait for this host, those among them that this cycle has started. So

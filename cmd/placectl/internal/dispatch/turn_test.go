@@ -174,6 +174,15 @@ func (q *queue) overdue() (is bool) {
 	return is
 }
 
+// startable counts the commits that may have let something start.
+func (q *queue) startable() (is uint64) {
+	q.t.Helper()
+	if err := q.db.View(func(tx *store.Tx) error { is = tx.Startable(); return nil }); err != nil {
+		q.t.Fatal(err)
+	}
+	return is
+}
+
 func always(*store.Tx) (bool, error) { return true, nil }
 
 // TestFollows: over random queues, with arrays, limits, classes and reservations, and jobs that
@@ -313,7 +322,7 @@ func TestTurn(t *testing.T) {
 			if c.before != nil {
 				q.do(c.before)
 			}
-			ended := resultOf(claimed[0], 0)
+			ended, startable := resultOf(claimed[0], 0), q.startable()
 			if c.late {
 				ended.Nonce = store.Nonce{99}
 			}
@@ -341,6 +350,9 @@ func TestTurn(t *testing.T) {
 			}
 			if c.next && (order.Key != attempts.Key{Job: 2, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
 				t.Errorf("the order is %+v", order)
+			}
+			if calls := c.reports && (answer == nil || !answer.Cycled); (q.startable() > startable) != calls {
+				t.Errorf("another process is called to make a cycle: %v", !calls)
 			}
 			var state store.JobState
 			if err := q.db.View(func(tx *store.Tx) error {

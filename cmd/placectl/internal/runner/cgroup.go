@@ -39,7 +39,7 @@ func (a *attendance) confine(o *Order) (*cgroup, error) {
 	if s.Memory > 0 {
 		s.Memory = max(s.Memory, gateMemory)
 	}
-	g, err := makeGroup("placectl-" + a.ID + "-" + a.slot.Key.String())
+	g, err := a.makeGroup("placectl-" + a.ID + "-" + a.slot.Key.String())
 	if err == nil {
 		if err = g.limit(&s); err != nil {
 			g.remove()
@@ -53,8 +53,8 @@ func (a *attendance) confine(o *Order) (*cgroup, error) {
 }
 
 // makeGroup makes a control group where a parent of ours hands memory on and belongs to us.
-func makeGroup(name string) (*cgroup, error) {
-	parent, err := groupParent()
+func (k *keeper) makeGroup(name string) (*cgroup, error) {
+	parent, err := k.parent()
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ var wantGroups = flag.Bool("cgroups", false, "control groups have to be had here
 // groups is a site whose attempts get control groups.
 func groups(t *testing.T) (s *site, parent string) {
 	t.Helper()
-	g, err := makeGroup("placectl-test")
+	g, err := (&keeper{parent: groupParent}).makeGroup("placectl-test")
 	if err != nil && *wantGroups {
 		t.Fatal(err)
 	}

@@ -526,3 +526,13 @@ func (s *site) copyTo(dir string) {
 		s.t.Fatal(err)
 	}
 }
+
+// bootOf is this life of the host.
+func bootOf(t testing.TB) string {
+	t.Helper()
+	boot, err := bootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return boot
+}

@@ -104,7 +104,7 @@ func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) erro
 // refuseUnclaimed reports such a result of an attempt, unless somebody has claimed it by
 // now.
 func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) error {
-	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, r.intent().Nonce
+	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, drawNonce()
 	if err := r.DB.Report(ctx, &why); !settled(err) {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -26,6 +27,8 @@ type keeper struct {
 	self  store.Process
 	gate  *launch.Gate
 	opens chan opening // to those who open files for commands
+
+	parent func() (string, error) // of control groups; they are looked for once
 
 	slots     []*slot // by number; nil for one that is not open
 	most      int     // so many attempts at once
@@ -49,7 +52,8 @@ type keeper struct {
 	seen      string        // the state of the database that was looked at last
 	alive     time.Time     // when there was something to do last
 	turns     int           // made so far
-	pause     time.Time     // until when ends that are about to come are waited for
+	turned    time.Time     // when the last one ended
+	took      time.Duration // and how long it took
 }
 
 // idleFor is how long a keeper stays that has nothing to do.
@@ -69,7 +73,7 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 		return err
 	}
 	defer gate.Close()
-	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, opens: make(chan opening), running: make(map[store.Nonce]*attendance), adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
+	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, opens: make(chan opening), parent: sync.OnceValues(groupParent), running: make(map[store.Nonce]*attendance), adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
 		k.most = max(1, int(min(files.Cur, 1<<20)-filesBesides)/filesOfAttempt)
@@ -187,7 +191,7 @@ func (k *keeper) keep(ctx context.Context) error {
 			k.look(ctx, true)
 		case <-every.C:
 			k.settleAgain()
-			if trimmed != k.turns && time.Since(k.pause) > trimAfter {
+			if trimmed != k.turns && time.Since(k.turned) > trimAfter {
 				trimmed = k.turns
 				trim()
 			}
@@ -371,7 +375,7 @@ func (k *keeper) take(key Key) (*slot, error) {
 		}
 		k.slots[n] = sl
 	}
-	i := k.intent()
+	i := k.intent(k.self.Boot)
 	if err := k.slots[n].give(key, i); err != nil {
 		k.giveBack(k.slots[n])
 		return nil, err

@@ -59,10 +59,9 @@ func (r *Runner) at(step string) {
 	}
 }
 
-// intent is what a journal says of this database.
-func (r *Runner) intent() intent {
-	i := intent{Nonce: drawNonce(), Database: r.Database}
-	i.Boot, _ = bootID() // Self, which is asked before each claim, says what is wrong
+// intent is what a journal says of this database in a life of the host.
+func (r *Runner) intent(boot string) intent {
+	i := intent{Nonce: drawNonce(), Database: r.Database, Boot: boot}
 	if s, ok := statFile(r.Database); ok {
 		i.Device, i.Inode = s.Dev, s.Ino
 	}

@@ -32,7 +32,7 @@ func (s *site) leave(k Key, i *intent, lines ...string) store.Nonce {
 	}
 	defer sl.close()
 	if i == nil {
-		is := r.intent()
+		is := r.intent(bootOf(s.t))
 		i = &is
 	}
 	if err := sl.give(k, *i); err != nil {
@@ -131,7 +131,7 @@ func TestSettle(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			k := s.job(ledgerLine)
-			i := runnerIn(s.dir).intent()
+			i := runnerIn(s.dir).intent(bootOf(t))
 			if c.boot != "" {
 				i.Boot = c.boot
 			}
@@ -184,7 +184,7 @@ func TestSettleOld(t *testing.T) {
 			}
 			defer in.close()
 			dir := in.path + "/" + k.String()
-			i := r.intent()
+			i := r.intent(bootOf(t))
 			text, _ := bytejson.Marshal(&i)
 			text = append(text, '\n')
 			if c.process != nil {

@@ -47,7 +47,8 @@ func (k *keeper) turn(ctx context.Context) {
 	answer, err := k.DB.Turn(ctx, ask)
 	k.turns++
 	defer func() {
-		k.pause = time.Now().Add(min(time.Since(began), mostPauseOfTurns))
+		k.turned = time.Now()
+		k.took = k.turned.Sub(began)
 	}()
 	if err != nil {
 		k.turnFailed(ask, wanted, err)
@@ -96,10 +97,15 @@ func (k *keeper) backOff() {
 const mostPauseOfTurns = 25 * time.Millisecond
 
 // gather waits for ends that are about to come: of attempts that the last turn has started, for as
-// long as that took. So those of small commands share commits, and the database is left to others
-// for half of the time. The end of one that has run for longer is reported at once.
+// long as that took, or as the first of them. So those of small commands share commits, and the
+// database is left to others meanwhile. The end of one that has run for longer is reported at once.
 func (k *keeper) gather() {
-	for until := k.pause; ; {
+	brief := time.Since(k.turned)
+	if brief > mostPauseOfTurns {
+		return
+	}
+	until := k.turned.Add(min(max(k.took, 2*brief), mostPauseOfTurns))
+	for {
 		fresh := false
 		for _, a := range k.running {
 			fresh = fresh || a.turn == k.turns
