@@ -152,6 +152,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
 	}
+	asPasses := spec.By == BySupervisor && spec.Backfill == AsSet && spec.Depth == 0 && !spec.WidestFirst && spec.Enough == nil
 	if err := spec.asSet(tx); err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 		}
 	}
 	err := tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed())
-	if spec.By == BySupervisor { // it has seen what came before it, too
+	if asPasses { // one of theirs would see no more: this has seen what came before it in the transaction
 		since = tx.starts.clock
 	}
 	tx.startsLooked(since)

@@ -75,6 +75,13 @@ func TestStartable(t *testing.T) {
 			}
 			return cycle(tx)
 		}, true},
+		{"one that is not, and a cycle as passes make it", 0, func(tx *Tx) error {
+			_, err := tx.Unhold(3)
+			if err == nil {
+				_, err = tx.Cycle(CycleSpec{By: BySupervisor})
+			}
+			return err
+		}, false},
 		{"an end", 0, func(tx *Tx) error {
 			_, err := tx.Report(Result{Job: 1, Attempt: 1, Nonce: nonce, Outcome: OutcomeExited})
 			return err
