@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -108,6 +109,37 @@ type gateMemory struct {
 	usage   syscall.Rusage
 	numbers [maxNumbers]uint64
 	line    [256]byte
+	spare   [256]mapping
+	spares  uintptr
+}
+
+// mapping is a range of addresses.
+type mapping struct{ from, to uintptr }
+
+// reach is how far what a gate reads may lie from what it was handed: the heap of Go is in one piece.
+const reach = 1 << 32
+
+// spareMappings fills in what a gate does without, as it works with memory at these addresses: all
+// of the runtime of Go but its heap. Forks copy the tables of what is mapped, and each warden has its
+// own.
+func (m *gateMemory) spareMappings(heap, region uintptr) {
+	text, _ := os.ReadFile("/proc/self/maps") //nolint:errcheck // it has them all then
+	program := uintptr(0)                     // where the program's own memory ends
+	for line := range strings.Lines(string(text)) {
+		var is mapping
+		var perms, offset, dev, inode, name string
+		fmt.Sscanf(line, "%x-%x %s %s %s %s %s", &is.from, &is.to, &perms, &offset, &dev, &inode, &name) //nolint:errcheck // most have no name
+		if name != "" || is.from == program {
+			if !strings.HasPrefix(name, "[") {
+				program = is.to
+			}
+			continue
+		}
+		if distance := max(is.from, heap) - min(is.from, heap); distance > reach && (region < is.from || region >= is.to) && int(m.spares) < len(m.spare) {
+			m.spare[m.spares] = is
+			m.spares++
+		}
+	}
 }
 
 func (g *Gate) fork() error {
@@ -128,6 +160,7 @@ func (g *Gate) fork() error {
 	m.vector.SetLen(8)
 	m.message.Iov, m.message.Iovlen, m.message.Control = &m.vector, 1, &m.control[0]
 	m.ignore[0] = 1 // SIG_IGN
+	m.spareMappings(uintptr(unsafe.Pointer(m)), uintptr(unsafe.Pointer(&g.region[0])))
 	syscall.ForkLock.Lock()
 	pid, errno := forkGate(m, uintptr(pair[1]), unsafe.Pointer(&g.region[0]))
 	syscall.ForkLock.Unlock()

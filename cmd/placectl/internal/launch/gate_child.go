@@ -58,7 +58,7 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		return pid, err
 	}
 	h := (*head)(region)
-	var n, command, options uintptr
+	var n, command, options, tag uintptr
 	var status uint32
 	var failed syscall.Errno
 
@@ -71,6 +71,13 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		syscall.RawSyscall(syscall.SYS_DUP3, socket, gateSocket, 0)
 	}
 	closeFrom(gateOrder, 1<<16)
+	for i := uintptr(0); i < m.spares; i++ {
+		is := &m.spare[i&255]
+		syscall.RawSyscall(syscall.SYS_MUNMAP, is.from, is.to-is.from, 0)
+	}
+	for i := uintptr(1); i <= 64; i++ { // for the commands: signals are blocked here
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, i, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
+	}
 	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8, 0, 0)
 	for {
 		m.message.Controllen = uint64(len(m.control))
@@ -111,6 +118,8 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		goto command
 	}
 	closeFrom(gateStreams, gateStreams+3)
+	tag = h.tag
+	syscall.RawSyscall(syscall.SYS_MUNMAP, uintptr(region), maxOrder, 0)
 	for i := range m.numbers {
 		m.numbers[i] = 0
 	}
@@ -120,13 +129,13 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		case err == syscall.EINTR:
 		case err != 0: // nobody is left
 			if m.numbers[0] = 1; options == 0 {
-				m.say(saysEmpty, h.tag, 5, true)
+				m.say(saysEmpty, tag, 5, true)
 			} else {
-				m.say(saysEnded, h.tag, 5, true)
+				m.say(saysEnded, tag, 5, true)
 			}
 			exit(0)
 		case n == 0: // the command has ended, and others are left
-			m.say(saysEnded, h.tag, 5, true)
+			m.say(saysEnded, tag, 5, true)
 			options = 0
 		default:
 			m.numbers[2] += uint64(m.usage.Utime.Sec)*1e6 + uint64(m.usage.Utime.Usec)
@@ -144,9 +153,6 @@ command:
 	syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
 	for i := uintptr(0); i < 3; i++ {
 		syscall.RawSyscall(syscall.SYS_DUP3, gateStreams+i, i, 0)
-	}
-	for i := uintptr(1); i <= 64; i++ {
-		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, i, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
 	}
 	syscall.RawSyscall(syscall.SYS_UMASK, h.umask, 0, 0)
 	if h.procs != 0 {

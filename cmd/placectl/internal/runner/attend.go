@@ -51,12 +51,13 @@ type attendance struct {
 	result *store.Result
 }
 
-// tell hands on what the database says.
+// tell hands on what the database says, in place of what it has said before.
 func (a *attendance) tell(h Held) {
 	select {
-	case a.held <- h:
-	default: // it has yet to hear what was said before; a later look says it again
+	case <-a.held:
+	default:
 	}
+	a.held <- h // the keeper alone tells
 }
 
 // wake has it look at the clock.
@@ -100,7 +101,7 @@ func (a *attendance) attend() *store.Result {
 		}
 	}()
 	if a.told != nil {
-		a.said = make(chan launch.Said, 8)
+		a.said = make(chan launch.Said, 1)
 		for _, s := range a.before {
 			a.note(s)
 		}

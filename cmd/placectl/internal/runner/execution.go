@@ -15,7 +15,18 @@ import (
 // run executes the attempt, waits until nothing of it is left on any node, and hands it to the
 // keeper.
 func (a *attendance) run() {
-	result := a.execute()
+	if result := a.execute(); result != nil {
+		a.group.remove()
+		a.finish(result)
+		return
+	}
+	go a.goOn() // with a small stack: there may be a thousand of them
+}
+
+// goOn waits until nothing of the attempt is left, and hands it to the keeper.
+func (a *attendance) goOn() {
+	result := a.attend()
+	a.group.remove()
 	a.finish(result)
 }
 
@@ -34,7 +45,7 @@ func (a *attendance) finish(result *store.Result) {
 	a.ended <- a
 }
 
-// execute executes the command and returns what came of it.
+// execute has the command executed. It returns what came of it if it is not.
 func (a *attendance) execute() *store.Result {
 	o := a.order
 	if owner := o.Payload.Owner; owner != nil && owner.Name != a.User && owner.Named() && a.User != store.UnnamedUser(owner.UID) {
@@ -48,7 +59,6 @@ func (a *attendance) execute() *store.Result {
 	if a.group, err = a.confine(o); err != nil {
 		return a.refused(err, store.BlameNobody) // the setting enforce wants what few hosts have
 	}
-	defer func() { a.group.remove() }()
 	order, opened, failed := a.prepareOrder(p)
 	if failed != nil {
 		return failed
@@ -63,10 +73,9 @@ func (a *attendance) execute() *store.Result {
 	if err := a.start(order); err != nil {
 		return a.refused(err, store.BlameNode)
 	}
-	opened.close()
 	a.at("go")
-	a.order, order.Env = nil, nil // there may be a thousand of them
-	return a.attend()
+	a.order, order.Env, order.Journal, order.Told = nil, nil, nil, nil
+	return nil
 }
 
 // start writes down that the gate is about to be told, and tells it.

@@ -404,7 +404,7 @@ func (k *keeper) giveBack(sl *slot) {
 
 // execute executes what was claimed.
 func (k *keeper) execute(sl *slot, o *Order) {
-	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, held: make(chan Held, 8), pokes: make(chan struct{}, 1)}
+	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, held: make(chan Held, 1), pokes: make(chan struct{}, 1)}
 	k.running[sl.nonce] = a
 	k.alive = time.Now()
 	go a.run()

@@ -68,7 +68,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	if sl == nil || err != nil {
 		return err
 	}
-	a := &attendance{keeper: k, slot: sl, held: make(chan Held, 8), pokes: make(chan struct{}, 1)}
+	a := &attendance{keeper: k, slot: sl, held: make(chan Held, 1), pokes: make(chan struct{}, 1)}
 	goesOn, err := a.settle()
 	switch {
 	case errors.Is(err, errLeave):
@@ -89,11 +89,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 		k.running[sl.nonce], k.adopted[sl.nonce] = a, a
 		k.doubtful = append(k.doubtful, Again{k.claim(sl), sl.epoch()})
 		k.at("adopting")
-		go func() {
-			result := a.attend()
-			a.group.remove()
-			a.finish(result)
-		}()
+		go a.goOn()
 	default:
 		a.until = bootClock()
 		k.running[sl.nonce] = a
