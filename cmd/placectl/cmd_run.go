@@ -202,7 +202,7 @@ func (r *runner) withdraw(c *cli.Context, job *store.Job) error {
 
 // runJob runs the command of a job that has its nodes, with env in its environment besides,
 // and gives them back.
-func (r *runner) runJob(job *store.Job, program string, argv, env []string) error {
+func (r *runner) runJob(job *store.Job, program string, argv, env []string, nodeFiles ...string) error {
 	var told []launch.Notice
 	err := r.view(func(tx *store.Tx) (err error) {
 		told, err = noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
@@ -211,7 +211,7 @@ func (r *runner) runJob(job *store.Job, program string, argv, env []string) erro
 	if err != nil {
 		return err
 	}
-	told[0].Env = append(told[0].Env, env...)
+	told[0].Env, told[0].NodeFiles = append(told[0].Env, env...), nodeFiles
 	if r.attending != nil {
 		told[0].Env = append(told[0].Env, r.attending.Environ())
 	}

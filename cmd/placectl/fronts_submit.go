@@ -204,7 +204,11 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 	}
 	told(begun)
 	var status exit.Status
-	if err = r.runJob(job, program, words, env(begun)); errors.As(err, &status) {
+	var nodeFiles []string
+	if s.Family == directives.PBS {
+		nodeFiles = []string{"PBS_NODEFILE"}
+	}
+	if err = r.runJob(job, program, words, env(begun), nodeFiles...); errors.As(err, &status) {
 		return int(status), nil
 	}
 	return 0, err

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	}
 	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Line: j.Line, Left: g.Left, Ending: a.State == store.AttemptEnding,
 		Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
-		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster(), Server: settings.Server}
+		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster(), Server: settings.Server, Partition: cmp.Or(j.Queue, settings.Partition)}
 	if o.Payload, err = tx.Payload(j.ID); err != nil {
 		return nil, err
 	}

@@ -78,6 +78,8 @@ type Job struct {
 	NodeGPUs      int
 	Features      []string
 	Excl          bool
+	Exclude       string    // nodes that it does not want, folded
+	Licenses      []License // Used: what it asked for of each
 	Reservation   string
 	Attempt       int
 

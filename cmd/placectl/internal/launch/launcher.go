@@ -19,6 +19,8 @@ type Notice struct {
 	Command []string `json:"command,omitempty"`
 	Env     []string `json:"env"`    // what is said of the job in the environment
 	Chunks  []string `json:"chunks"` // the node of each chunk, in select order
+
+	NodeFiles []string `json:"-"` // variables, beside PLACECTL_NODEFILE, that name the file with the nodes
 }
 
 // The events of notices.
@@ -84,6 +86,9 @@ func (n *Notice) environ(base []string, database string) (env []string, remove f
 		return nil, nil, err
 	}
 	env = append(base, "PLACECTL_DB="+database, "PLACECTL_EVENT="+n.Event, "PLACECTL_NODEFILE="+file)
+	for _, name := range n.NodeFiles {
+		env = append(env, name+"="+file)
+	}
 	return append(env, n.Env...), func() { os.Remove(file) }, nil
 }
 

@@ -26,7 +26,7 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_ENVIRONMENT", "PBS_BATCH")
 	v.set("PBS_JOBID", number+server)
 	v.set("PBS_JOBNAME", o.Name)
-	v.set("PBS_QUEUE", o.Queue)
+	v.set("PBS_QUEUE", o.Partition)
 	v.when("PBS_ACCOUNT", o.Account)
 	v.set("PBS_NODEFILE", dir+"/"+processesFile)
 	v.set("PBS_JOBDIR", o.Payload.Dir)
@@ -35,7 +35,7 @@ func (o *Order) pbs(v *variables, dir string) {
 	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG", "MAIL", "TZ"} {
 		v.when("PBS_O_"+name, v.ask(name))
 	}
-	v.set("PBS_O_QUEUE", o.Queue)
+	v.set("PBS_O_QUEUE", o.Partition)
 	v.set("PBS_O_SYSTEM", "Linux")
 	if a := o.Array; a != nil {
 		first := strconv.FormatUint(a.First, 10)

@@ -24,7 +24,7 @@ func (o *Order) slurm(v *variables) {
 	v.set("SLURM_JOBID", number)
 	v.when("SLURM_JOB_NAME", o.Name)
 	v.when("SLURM_JOB_ACCOUNT", o.Account)
-	v.when("SLURM_JOB_PARTITION", o.Queue)
+	v.when("SLURM_JOB_PARTITION", o.Partition)
 	v.when("SLURM_JOB_QOS", o.Class)
 	v.when("SLURM_JOB_RESERVATION", o.Reservation)
 	v.when("SLURM_JOB_USER", o.User)

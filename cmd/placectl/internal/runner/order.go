@@ -35,8 +35,9 @@ type Order struct {
 	DeviceEnv  []string // what tells it which devices it has on its first node, as devices.Environ has it
 	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES
 
-	Server  string // behind the numbers of jobs, in PBS_JOBID
-	Cluster string
+	Server    string // behind the numbers of jobs, in PBS_JOBID
+	Partition string // the queue, for PBS and Slurm: that of jobs without one has a name there
+	Cluster   string
 }
 
 // Array is the array that a job is in, and its place there.

@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 // submitted is what a command line of qsub says beside the options that a script has, too.
 type submitted struct {
 	fronts.Submission
-	silent, block bool
+	silent, block, interactive bool
 }
 
 // qsub submits a script.
@@ -24,6 +25,9 @@ func qsub(c *fronts.Call) error {
 	q, err := submission(c)
 	if err != nil {
 		return err
+	}
+	if q.interactive {
+		return interactive(c, q)
 	}
 	var id string
 	var first *fronts.Job
@@ -63,12 +67,18 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 		return nil, fronts.Failf(2, "qsub: %v\nusage: placectl help pbs", err)
 	}
 	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
+	array := false
 	for _, g := range given {
 		switch g.Name {
 		case "z":
 			q.silent = true
-		case "I", "X", "G":
-			return nil, fronts.Failf(2, "qsub: -%s: interactive jobs are placectl run", g.Name)
+		case "I":
+			q.interactive, q.Attended = true, true
+		case "J":
+			array = true
+			q.Given = append(q.Given, g)
+		case "X", "G":
+			return nil, fronts.Failf(2, "qsub: -%s: there are no windows of jobs: set DISPLAY in the shell of qsub -I", g.Name)
 		case "f":
 			return nil, fronts.Failf(2, "qsub: -f: qsub never waits in front: leave it out")
 		case "u":
@@ -87,6 +97,9 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 		default:
 			q.Given = append(q.Given, g)
 		}
+	}
+	if q.interactive && array {
+		return nil, fronts.Failf(2, "qsub: -I and -J: an array is not interactive")
 	}
 	return q, q.script(c, rest, command)
 }
@@ -124,6 +137,10 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 	switch {
 	case len(command) > 0 && len(rest) > 0:
 		return fronts.Failf(2, "qsub: a script and a command behind --: give one of them")
+	case q.interactive && len(rest) == 0: // standard input is the shell's
+		q.Name, q.Source = "STDIN", "the command line"
+		q.Args = command
+		return nil
 	case len(command) > 0:
 		q.Name, q.Source = filepath.Base(command[0]), "--"
 		q.Script = "#!/bin/sh\nexec " + text.ShellLine(command) + "\n"
@@ -152,6 +169,52 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		q.Script = "#!/bin/sh\n"
 	case strings.IndexByte(q.Script, 0) >= 0:
 		return fronts.Failf(1, "qsub: %s: a NUL byte: this is no script", source)
+	}
+	return nil
+}
+
+// interactive runs a shell, or the command after --, while its job has its nodes. Of a script
+// only the directives are read.
+func interactive(c *fronts.Call, q *submitted) error {
+	if q.Source != "the command line" || len(q.Args) == 0 {
+		q.Args = []string{cmp.Or(c.Getenv("SHELL"), "/bin/sh")}
+	}
+	var about *fronts.About
+	err := c.View(func(v fronts.View) (err error) {
+		about, err = v.About()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var id string
+	say := func(format string) { fmt.Fprintf(c.Stderr, format+"\n", id) }
+	status, err := c.Allocate(q.Submission, func(j *fronts.Job) {
+		id = fmt.Sprintf("%d.%s", j.ID, about.Server)
+		if j.State < fronts.Running {
+			say("qsub: waiting for job %s to start")
+		} else {
+			say("qsub: job %s ready\n")
+		}
+	}, func(j *fronts.Job) []string {
+		queue := cmp.Or(j.Queue, about.Partition)
+		env := []string{"PBS_ENVIRONMENT=PBS_INTERACTIVE", "PBS_JOBID=" + id, "PBS_JOBNAME=" + j.Name, "PBS_QUEUE=" + queue, "PBS_O_QUEUE=" + queue,
+			"PBS_O_WORKDIR=" + c.Dir, "PBS_O_HOST=" + c.Exec, "PBS_O_SYSTEM=Linux", "PBS_NODENUM=0", "PBS_TASKNUM=1"}
+		if j.Account != "" {
+			env = append(env, "PBS_ACCOUNT="+j.Account)
+		}
+		return env
+	})
+	var r *fronts.Refusal
+	switch {
+	case errors.As(err, &r):
+		return refused(c, r.View, r.Err)
+	case err != nil:
+		return err
+	}
+	say("\nqsub: job %s completed")
+	if status != 0 {
+		return &fronts.Status{Code: status}
 	}
 	return nil
 }

@@ -118,7 +118,10 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
 		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
 		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
-		Excl: strings.Contains(j.Place, "excl"), Reservation: j.Reservation, Attempt: j.Attempt}
+		Excl: strings.Contains(j.Place, "excl"), Reservation: j.Reservation, Attempt: j.Attempt, Exclude: j.Exclude}
+	for _, p := range j.Pools {
+		out.Licenses = append(out.Licenses, fronts.License{Name: p.Pool, Used: p.Amount})
+	}
 	if j.Array != 0 {
 		if out.Limit, err = v.limit(j.Array); err != nil {
 			return nil, err

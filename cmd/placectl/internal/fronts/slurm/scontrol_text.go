@@ -39,7 +39,7 @@ func jobText(q *queued, details bool) string {
 	line("StartTime=%s EndTime=%s Deadline=%s", stamp(q.Start, q.zone, "Unknown"), stamp(q.End, q.zone, "Unknown"), q.time(q.Deadline))
 	line("SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s Scheduler=Main", q.time(cmp.Or(q.Start, q.Submit)))
 	line("Partition=%s AllocNode:Sid=%s:0", q.partition(), cmp.Or(d.Host, "localhost"))
-	line("ReqNodeList=(null) ExcNodeList=(null)")
+	line("ReqNodeList=(null) ExcNodeList=%s", orNull(q.Exclude))
 	nodes := q.Nodes
 	if q.State < fronts.Running {
 		nodes = nil
@@ -65,7 +65,7 @@ func jobText(q *queued, details bool) string {
 	if q.Excl {
 		over = "NO"
 	}
-	line("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", over)
+	line("OverSubscribe=%s Contiguous=0 Licenses=%s Network=(null)", over, orNull(askedLicenses(q.Job)))
 	line("Command=%s", cmp.Or(d.Command, "(null)"))
 	line("WorkDir=%s", cmp.Or(d.Dir, "(null)"))
 	if q.Comment != "" {

@@ -147,15 +147,15 @@ func infoFormat(set fronts.Set) string {
 	case set.Has("list-reasons"):
 		return "%20E %9u %19H %N"
 	case set.Has("summarize"):
-		return "%9P %.5a %.10l %.16F %N"
+		return "%#P %.5a %.10l %.16F %N"
 	case set.Has("Node") && set.Has("long"):
 		return "%#N %.6D %#P %.11T %.4c %.8z %.6m %.8d %.6w %.8f %20E"
 	case set.Has("Node"):
 		return "%#N %.6D %#P %6t"
 	case set.Has("long"):
-		return "%9P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N"
+		return "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N"
 	}
-	return "%9P %.5a %.10l %.6D %.6t %N"
+	return "%#P %.5a %.10l %.6D %.6t %N"
 }
 
 func nodeWanted(n *fronts.Node, names []string, set fronts.Set) bool {

@@ -164,7 +164,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 			return "OK"
 		}},
 		{'n', "ReqNodes", "REQ_NODES", fixed("")},
-		{'x', "ExcNodes", "EXC_NODES", fixed("")},
+		{'x', "ExcNodes", "EXC_NODES", func(q *queued) string { return q.Exclude }},
 		{'y', "Nice", "NICE", fixed("0")},
 		{'w', "WCKey", "WCKEY", fixed("(null)")},
 		{'O', "Contiguous", "CONTIGUOUS", fixed("0")},
@@ -173,7 +173,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'I', "Cores", "CORES_PER_SOCKET", fixed("*")},
 		{'J', "Threads", "THREADS_PER_CORE", fixed("*")},
 		{'X', "CoreSpec", "CORE_SPEC", fixed("0")},
-		{'W', "Licenses", "LICENSES", fixed("(null)")},
+		{'W', "Licenses", "LICENSES", func(q *queued) string { return orNull(askedLicenses(q.Job)) }},
 		{0, "Cluster", "CLUSTER", fixed("(null)")},
 		{0, "PendingTime", "PENDING_TIME", func(q *queued) string {
 			until := q.about.Now

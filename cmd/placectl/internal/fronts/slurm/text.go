@@ -106,3 +106,12 @@ func elements(list []int, limit int) string {
 	}
 	return b.String()
 }
+
+// askedLicenses is what a job asks of pools, as Slurm writes it: matlab:1,idl:2.
+func askedLicenses(j *fronts.Job) string {
+	var list []string
+	for _, l := range j.Licenses {
+		list = append(list, l.Name+":"+strconv.FormatInt(l.Used, 10))
+	}
+	return strings.Join(list, ",")
+}
