@@ -1,0 +1,34 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/placectl/placectl/store"
+)
+
+// TestSettled: a database that is away has not said its last word, and one that knows no such job has.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	_, away := store.Open(filepath.Join(t.TempDir(), "away.db"), nil)
+	for _, c := range []struct {
+		err  error
+		last bool
+	}{
+		{nil, true},
+		{&store.Conflict{What: "attempt 1.1", Why: "the job has gone on"}, true},
+		{fmt.Errorf("%w: job 1", store.ErrNotFound), true},
+		{away, false},
+		{errors.New("the disk is full"), false},
+		{ErrNoTurn, false},
+	} {
+		if got := Settled(c.err); got != c.last {
+			t.Errorf("%v is the last word: %v", c.err, got)
+		}
+	}
+	if !errors.Is(away, store.ErrNotFound) {
+		t.Errorf("%v does not pass for a job that is not there", away)
+	}
+}
