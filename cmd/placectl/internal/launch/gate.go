@@ -89,6 +89,9 @@ func beforeFork()
 //go:linkname afterFork syscall.runtime_AfterFork
 func afterFork()
 
+//go:linkname iscgo runtime.iscgo
+var iscgo bool
+
 // hearsWithin is how many seconds a gate may take to make room for an order.
 const hearsWithin = 10
 
@@ -123,6 +126,9 @@ const reach = 1 << 32
 // of the runtime of Go but its heap. Forks copy the tables of what is mapped, and each warden has its
 // own.
 func (m *gateMemory) spareMappings(heap, region uintptr) {
+	if iscgo { // what a thread of C has of its own lies anywhere, as with the race detector
+		return
+	}
 	text, _ := os.ReadFile("/proc/self/maps") //nolint:errcheck // it has them all then
 	program := uintptr(0)                     // where the program's own memory ends
 	for line := range strings.Lines(string(text)) {
