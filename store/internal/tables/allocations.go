@@ -30,17 +30,17 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 		return nil, err
 	}
 	t := &allocations{c: c, defs: defs, at: at, chunks: make(map[string][]placer.Chunk), columns: []getter[allocationCursor]{
-		intColumn("job", "its number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
-		valueColumn("chunk", "of the select, from 0 on; NULL for a node that is taken along with its host", query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
-		valueColumn("node", "its name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.nodes.Node)) }),
-		timeColumn("start", "when the job began, or is to", func(r *allocationCursor) int64 { return r.job.Start() }),
-		timeColumn("end", "when it is expected to end", func(r *allocationCursor) int64 { return r.job.End() }),
+		intColumn("job", "job number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
+		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host", query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
+		valueColumn("node", "node name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.nodes.Node)) }),
+		timeColumn("start", "actual or planned start of the job", func(r *allocationCursor) int64 { return r.job.Start() }),
+		timeColumn("end", "expected end", func(r *allocationCursor) int64 { return r.job.End() }),
 	}}
 	t.columns[2].Domain = nodeDomain
 	for _, def := range defs.All() {
 		if def.Consumable {
 			a, u := resourceType(def.Type)
-			t.columns = append(t.columns, valueColumn(def.Name, "how much of "+def.Name+" the job asked for there", a, u,
+			t.columns = append(t.columns, valueColumn(def.Name, def.Name+" that the job asked for there", a, u,
 				func(r *allocationCursor) query.Value { return r.amount(def) }))
 		}
 	}

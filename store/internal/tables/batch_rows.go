@@ -16,10 +16,10 @@ type batchFile struct {
 func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchFiles}
 	return batchTable(k, manyRows, []getter[batchFile]{
-		textColumn("batch", "its name", func(f *batchFile) string { return f.batch }),
-		intColumn("number", "from 0 on, in the order in which they follow each other", func(f *batchFile) int64 { return int64(f.number) }),
-		textColumn("name", "what it is called", func(f *batchFile) string { return f.Name }),
-		unitColumn("size", "of the file", query.Bytes, func(f *batchFile) int64 { return f.Size }),
+		textColumn("batch", "batch name", func(f *batchFile) string { return f.batch }),
+		intColumn("number", "position in the sequence, from 0", func(f *batchFile) int64 { return int64(f.number) }),
+		textColumn("name", "name", func(f *batchFile) string { return f.Name }),
+		unitColumn("size", "size", query.Bytes, func(f *batchFile) int64 { return f.Size }),
 	}, func(batch string, block int, key, payload []byte, out []batchFile) ([]batchFile, error) {
 		files, err := row.DecodeBatchFiles(key, payload)
 		for i, f := range files {
@@ -43,15 +43,15 @@ type batchJob struct {
 func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchJobs}
 	return batchTable(k, manyRows, []getter[batchJob]{
-		textColumn("batch", "its name", func(j *batchJob) string { return j.batch }),
-		intColumn("job", "from 0 on", func(j *batchJob) int64 { return int64(j.number) }),
+		textColumn("batch", "batch name", func(j *batchJob) string { return j.batch }),
+		intColumn("job", "number of the job, from 0", func(j *batchJob) int64 { return int64(j.number) }),
 		wordColumn("state", "ungenerated, unsent, sent, done or failed", []string{"ungenerated", "unsent", "sent", "done", "failed"}, func(j *batchJob) string { return j.task.State(j.Job) }),
-		intColumn("first", "file that it uses", func(j *batchJob) int64 { return int64(j.A) }),
-		intColumn("last", "file that it uses", func(j *batchJob) int64 { return int64(j.B) }),
-		creditColumn("credit", "what it is worth", func(j *batchJob) locality.Credit { return j.Credit }),
-		intColumn("quorum", "results wanted", func(j *batchJob) int64 { return int64(j.Quorum) }),
-		intColumn("errors", "failures so far", func(j *batchJob) int64 { return int64(j.task.Errors) }),
-		textColumn("hosts", "who had it, and what became of it there: h1:done,h2:sent", func(j *batchJob) string { return c.hands(j.task) }),
+		intColumn("first", "first file it uses", func(j *batchJob) int64 { return int64(j.A) }),
+		intColumn("last", "last file it uses", func(j *batchJob) int64 { return int64(j.B) }),
+		creditColumn("credit", "credit", func(j *batchJob) locality.Credit { return j.Credit }),
+		intColumn("quorum", "number of results wanted", func(j *batchJob) int64 { return int64(j.Quorum) }),
+		intColumn("errors", "number of failures", func(j *batchJob) int64 { return int64(j.task.Errors) }),
+		textColumn("hosts", "its hosts and results: h1:done,h2:sent", func(j *batchJob) string { return c.hands(j.task) }),
 	}, func(batch string, block int, key, payload []byte, out []batchJob) ([]batchJob, error) {
 		jobs, err := row.DecodeBatchJobs(key, payload)
 		if err != nil {

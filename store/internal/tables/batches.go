@@ -19,29 +19,29 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 
 func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.Batch]{[]getter[row.Batch]{
-		textColumn("name", "what it is called", func(b *row.Batch) string { return b.Name }),
+		textColumn("name", "name", func(b *row.Batch) string { return b.Name }),
 		wordColumn("state", "new, running or finished", []string{"new", "running", "finished"}, func(b *row.Batch) string { return b.State() }),
-		textColumn("policy", "which job goes to which host", func(b *row.Batch) string { return b.Settings.Policy }),
-		intColumn("jobs", "how many", func(b *row.Batch) int64 { return int64(b.Jobs) }),
-		intColumn("done", "jobs", func(b *row.Batch) int64 { return int64(b.Done) }),
-		intColumn("failed", "jobs", func(b *row.Batch) int64 { return int64(b.Failed) }),
-		realColumn("progress", "the part of the credit that is done, from 0 to 1", func(b *row.Batch) float64 { return b.DonePart() }),
-		intColumn("files", "how many", func(b *row.Batch) int64 { return int64(b.Files) }),
-		intColumn("hosts", "that work in it now", func(b *row.Batch) int64 { return int64(b.Active) }),
-		intColumn("transfers", "files sent", func(b *row.Batch) int64 { return int64(b.Transfers) }),
-		intColumn("bound", "the least transfers that there can be", func(b *row.Batch) int64 { return int64(b.Bound) }),
-		realColumn("ratio", "transfers to that", func(b *row.Batch) float64 { return b.TransferRatio() }),
-		timeColumn("end", "when it ended, or may", func(b *row.Batch) int64 { return b.End(c.src.Now) }),
-		unitColumn("bytes", "of all files that were sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
-		intColumn("quorum", "the most results that a job wants", func(b *row.Batch) int64 { return int64(b.Layers) }),
-		intColumn("moves", "times that a host changed its range", func(b *row.Batch) int64 { return int64(b.Moves) }),
-		creditColumn("credit", "of all", func(b *row.Batch) locality.Credit { return b.Total }),
-		creditColumn("remaining_credit", "of what is not finished", func(b *row.Batch) locality.Credit { return b.Remaining }),
-		creditColumn("waiting_credit", "of what is in no host's hands", func(b *row.Batch) locality.Credit { return b.Waiting }),
-		creditColumn("expavg_credit", "a day, of the hosts that work in it now", func(b *row.Batch) locality.Credit { return b.Rate }),
-		intColumn("team", "hosts a range, for policies with teams", func(b *row.Batch) int64 { return int64(b.Settings.Team) }),
-		intColumn("cushion", "instances kept ahead of a cursor", func(b *row.Batch) int64 { return int64(b.Settings.Cushion) }),
-		timeColumn("created", "when it was made", func(b *row.Batch) int64 { return b.Created }),
+		textColumn("policy", "policy that assigns jobs to hosts", func(b *row.Batch) string { return b.Settings.Policy }),
+		intColumn("jobs", "number of jobs", func(b *row.Batch) int64 { return int64(b.Jobs) }),
+		intColumn("done", "number of jobs done", func(b *row.Batch) int64 { return int64(b.Done) }),
+		intColumn("failed", "number of failed jobs", func(b *row.Batch) int64 { return int64(b.Failed) }),
+		realColumn("progress", "part of the credit that is done, from 0 to 1", func(b *row.Batch) float64 { return b.DonePart() }),
+		intColumn("files", "number of files", func(b *row.Batch) int64 { return int64(b.Files) }),
+		intColumn("hosts", "number of hosts working on it now", func(b *row.Batch) int64 { return int64(b.Active) }),
+		intColumn("transfers", "number of files sent", func(b *row.Batch) int64 { return int64(b.Transfers) }),
+		intColumn("bound", "minimum possible number of transfers", func(b *row.Batch) int64 { return int64(b.Bound) }),
+		realColumn("ratio", "transfers divided by bound", func(b *row.Batch) float64 { return b.TransferRatio() }),
+		timeColumn("end", "actual or estimated end", func(b *row.Batch) int64 { return b.End(c.src.Now) }),
+		unitColumn("bytes", "size of all files sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
+		intColumn("quorum", "maximum results wanted of a job", func(b *row.Batch) int64 { return int64(b.Layers) }),
+		intColumn("moves", "number of times a host changed its range", func(b *row.Batch) int64 { return int64(b.Moves) }),
+		creditColumn("credit", "credit of all jobs", func(b *row.Batch) locality.Credit { return b.Total }),
+		creditColumn("remaining_credit", "credit not finished", func(b *row.Batch) locality.Credit { return b.Remaining }),
+		creditColumn("waiting_credit", "credit that no host has", func(b *row.Batch) locality.Credit { return b.Waiting }),
+		creditColumn("expavg_credit", "average credit a day of its current hosts", func(b *row.Batch) locality.Credit { return b.Rate }),
+		intColumn("team", "hosts for each range, for policies with teams", func(b *row.Batch) int64 { return int64(b.Settings.Team) }),
+		intColumn("cushion", "instances kept ready ahead of a cursor", func(b *row.Batch) int64 { return int64(b.Settings.Cushion) }),
+		timeColumn("created", "time of creation", func(b *row.Batch) int64 { return b.Created }),
 	}, func(add func(row.Batch)) error {
 		return c.eachBatch(func(b *row.Batch) error {
 			add(*b)
@@ -60,22 +60,22 @@ type batchRange struct {
 
 func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[batchRange]{[]getter[batchRange]{
-		textColumn("batch", "its name", func(r *batchRange) string { return r.batch.Name }),
-		intColumn("first_job", "of the range", func(r *batchRange) int64 { return int64(r.at.First) }),
-		intColumn("last_job", "of the range", func(r *batchRange) int64 { return int64(r.at.Last) }),
-		numberColumn("result", "which of the results that are wanted of each job, from 1 on; NULL: all", func(r *batchRange) int64 { return int64(r.at.Result) }),
-		intColumn("first_unfinished", "job; where there is none, the one behind the last", func(r *batchRange) int64 { return int64(r.at.Unfinished) }),
-		intColumn("first_ungenerated", "likewise", func(r *batchRange) int64 { return int64(r.at.Ungenerated) }),
-		creditColumn("remaining_credit", "of what is not finished", func(r *batchRange) locality.Credit { return r.Remaining() }),
-		creditColumn("expavg_credit", "a day, of its hosts", func(r *batchRange) locality.Credit { return r.Rate() }),
-		valueColumn("est_time_left", "until it is finished, as long as its hosts go on so", query.IntegerAffinity, query.Duration, func(r *batchRange) query.Value {
+		textColumn("batch", "batch name", func(r *batchRange) string { return r.batch.Name }),
+		intColumn("first_job", "first job of the range", func(r *batchRange) int64 { return int64(r.at.First) }),
+		intColumn("last_job", "last job of the range", func(r *batchRange) int64 { return int64(r.at.Last) }),
+		numberColumn("result", "which of the wanted results, from 1; NULL: all", func(r *batchRange) int64 { return int64(r.at.Result) }),
+		intColumn("first_unfinished", "first unfinished job; if none, the one after the last", func(r *batchRange) int64 { return int64(r.at.Unfinished) }),
+		intColumn("first_ungenerated", "first ungenerated job; if none, the one after the last", func(r *batchRange) int64 { return int64(r.at.Ungenerated) }),
+		creditColumn("remaining_credit", "credit not finished", func(r *batchRange) locality.Credit { return r.Remaining() }),
+		creditColumn("expavg_credit", "average credit a day of its hosts", func(r *batchRange) locality.Credit { return r.Rate() }),
+		valueColumn("est_time_left", "estimated time until it is finished", query.IntegerAffinity, query.Duration, func(r *batchRange) query.Value {
 			if left, ok := r.Left(); ok {
 				return query.Int(left)
 			}
 			return query.Value{}
 		}),
-		textColumn("hosts", "its hosts, joined by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
-		textColumn("rules", "the soft rules that they break", func(r *batchRange) string { return strings.Join(r.team.Broken(), "; ") }),
+		textColumn("hosts", "hosts, separated by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
+		textColumn("rules", "soft rules its hosts break", func(r *batchRange) string { return strings.Join(r.team.Broken(), "; ") }),
 	}, func(add func(batchRange)) error {
 		return c.eachBatch(func(b *row.Batch) error {
 			places, err := c.src.Places(b.Name)

@@ -10,10 +10,10 @@ import (
 func beatsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &rowsTable[row.Beat]{
 		columns: []getter[row.Beat]{
-			textColumn("host", "where", func(b *row.Beat) string { return b.Host }),
-			textColumn("user", "whose attempts", func(b *row.Beat) string { return b.User }),
-			textColumn("boot", "which start of the host it is", func(b *row.Beat) string { return b.Boot }),
-			timeColumn("seen", "when somebody was last heard of", func(b *row.Beat) int64 { return b.Seen }),
+			textColumn("host", "host", func(b *row.Beat) string { return b.Host }),
+			textColumn("user", "user of the attempts", func(b *row.Beat) string { return b.User }),
+			textColumn("boot", "boot id of the host", func(b *row.Beat) string { return b.Boot }),
+			timeColumn("seen", "time of its last sign of life", func(b *row.Beat) int64 { return b.Seen }),
 		},
 		size: manyRows,
 		open: func() *file.Cursor { return c.src.Rows.Cursor(row.Meta) },

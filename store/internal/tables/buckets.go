@@ -21,13 +21,13 @@ func bucketsTable(c *Catalog, at int64) (query.Table, error) {
 	t := table.(*nodes)
 	return &listTable[bucketCount]{[]getter[bucketCount]{
 		intColumn("bucket", "its number", func(b *bucketCount) int64 { return int64(b.ID) }),
-		textColumn("signature", "what its nodes have in common", func(b *bucketCount) string { return b.signature }),
-		textColumn("queue", "the queue that owns them", func(b *bucketCount) string { return b.Queue }),
-		intColumn("priority", "of its nodes", func(b *bucketCount) int64 { return int64(b.Priority) }),
-		intColumn("total", "how many nodes are up", func(b *bucketCount) int64 { return b.free + b.later + b.busy }),
-		intColumn("free", "nothing on them, nothing planned: with later, those that are free in nodes", func(b *bucketCount) int64 { return b.free }),
-		intColumn("later", "nothing on them, something planned", func(b *bucketCount) int64 { return b.later }),
-		intColumn("busy", "something on them: partly or busy in nodes", func(b *bucketCount) int64 { return b.busy }),
+		textColumn("signature", "the resources its nodes have in common", func(b *bucketCount) string { return b.signature }),
+		textColumn("queue", "owning queue", func(b *bucketCount) string { return b.Queue }),
+		intColumn("priority", "priority of its nodes", func(b *bucketCount) int64 { return int64(b.Priority) }),
+		intColumn("total", "number of nodes in service", func(b *bucketCount) int64 { return b.free + b.later + b.busy }),
+		intColumn("free", "nodes with nothing on them and nothing planned; together with later, the free nodes", func(b *bucketCount) int64 { return b.free }),
+		intColumn("later", "nodes with nothing on them but something planned", func(b *bucketCount) int64 { return b.later }),
+		intColumn("busy", "nodes in use: partly or busy in table nodes", func(b *bucketCount) int64 { return b.busy }),
 	}, func(add func(bucketCount)) error {
 		for _, b := range t.ix.Buckets() {
 			count := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
@@ -53,13 +53,13 @@ type setRow struct {
 
 func setsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[setRow]{[]getter[setRow]{
-		textColumn("queue", "whose nodes; NULL: nobody's", func(s *setRow) string { return s.queue }),
+		textColumn("queue", "owning queue; NULL: none", func(s *setRow) string { return s.queue }),
 		textColumn("name", "key=value", func(s *setRow) string { return s.Name }),
-		textColumn("value", "of the group key", func(s *setRow) string { return s.Value }),
-		intColumn("total", "nodes, those not up counted", func(s *setRow) int64 { return int64(s.Total) }),
-		intColumn("free", "of those", func(s *setRow) int64 { return int64(s.Free) }),
-		intColumn("ncpus", "of all", func(s *setRow) int64 { return s.TotalCPUs }),
-		intColumn("ncpus_free", "of those that are free", func(s *setRow) int64 { return s.FreeCPUs }),
+		textColumn("value", "value of the grouping resource", func(s *setRow) string { return s.Value }),
+		intColumn("total", "number of nodes, including those out of service", func(s *setRow) int64 { return int64(s.Total) }),
+		intColumn("free", "number of free nodes", func(s *setRow) int64 { return int64(s.Free) }),
+		intColumn("ncpus", "cpus of all nodes", func(s *setRow) int64 { return s.TotalCPUs }),
+		intColumn("ncpus_free", "cpus of free nodes", func(s *setRow) int64 { return s.FreeCPUs }),
 	}, func(add func(setRow)) error {
 		queues, err := c.queues()
 		if err != nil {
@@ -83,8 +83,8 @@ func resourcesTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("name", "as declared", func(d *index.Def) string { return d.Name }),
 		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string { return d.Type.String() }),
 		boolColumn("consumable", "jobs use it up", func(d *index.Def) bool { return d.Consumable }),
-		boolColumn("is_unique", "a value of its own for each node", func(d *index.Def) bool { return d.Unique }),
-		boolColumn("builtin", "every store has it", func(d *index.Def) bool { return d.Builtin }),
+		boolColumn("is_unique", "each node has a different value", func(d *index.Def) bool { return d.Unique }),
+		boolColumn("builtin", "every database has it", func(d *index.Def) bool { return d.Builtin }),
 	}, func(add func(index.Def)) error {
 		defs, err := c.src.Resources()
 		if err != nil {
@@ -106,10 +106,10 @@ type nodeResource struct {
 
 func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[nodeResource]{[]getter[nodeResource]{
-		textColumn("node", "its name", func(r *nodeResource) string { return r.node }),
-		textColumn("resource", "its name", func(r *nodeResource) string { return r.def.Name }),
-		textColumn("value", "as it is written in a select", func(r *nodeResource) string { return r.def.Format(r.value) }),
-		valueColumn("amount", "as a number, sizes in bytes", query.NumericAffinity, query.Amount, func(r *nodeResource) query.Value {
+		textColumn("node", "node name", func(r *nodeResource) string { return r.node }),
+		textColumn("resource", "resource name", func(r *nodeResource) string { return r.def.Name }),
+		textColumn("value", "value as written in a select", func(r *nodeResource) string { return r.def.Format(r.value) }),
+		valueColumn("amount", "value as a number, sizes in bytes", query.NumericAffinity, query.Amount, func(r *nodeResource) query.Value {
 			if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
 				return query.Value{}
 			}
@@ -137,10 +137,10 @@ func queuesTable(c *Catalog, _ int64) (query.Table, error) {
 		return nil, err
 	}
 	return &listTable[row.Queue]{[]getter[row.Queue]{
-		textColumn("name", "what it is called", func(q *row.Queue) string { return q.Name }),
-		textColumn("group_key", "instead of the store's", func(q *row.Queue) string { return joined(q.GroupKey) }),
-		textColumn("policy", "instead of the store's", func(q *row.Queue) string { return q.Policy }),
-		intColumn("nodes", "how many it owns", func(q *row.Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
+		textColumn("name", "name", func(q *row.Queue) string { return q.Name }),
+		textColumn("group_key", "group key; NULL: the setting's", func(q *row.Queue) string { return joined(q.GroupKey) }),
+		textColumn("policy", "node policy; NULL: the setting's", func(q *row.Queue) string { return q.Policy }),
+		intColumn("nodes", "number of nodes it owns", func(q *row.Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
 	}, func(add func(row.Queue)) error {
 		queues, err := c.queues()
 		for _, q := range queues {
@@ -161,11 +161,11 @@ func (c *Catalog) queues() (out []row.Queue, err error) {
 
 func configTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[Setting]{[]getter[Setting]{
-		textColumn("name", "the setting", func(s *Setting) string { return s.Name }),
-		textColumn("value", "as set, or the default", func(s *Setting) string { return s.Value }),
-		textColumn("default_value", "where nobody sets it", func(s *Setting) string { return s.Default }),
-		boolColumn("is_set", "somebody set it", func(s *Setting) bool { return s.Set }),
-		textColumn("meaning", "what it does", func(s *Setting) string { return s.Doc }),
+		textColumn("name", "setting", func(s *Setting) string { return s.Name }),
+		textColumn("value", "value in force", func(s *Setting) string { return s.Value }),
+		textColumn("default_value", "default value", func(s *Setting) string { return s.Default }),
+		boolColumn("is_set", "it has been set", func(s *Setting) bool { return s.Set }),
+		textColumn("meaning", "meaning", func(s *Setting) string { return s.Doc }),
 	}, func(add func(Setting)) error {
 		all, err := c.src.Settings()
 		for _, s := range all {

@@ -49,20 +49,20 @@ func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 		}
 	}
 	columns := []getter[capacity]{
-		timeColumn("start", "since when it was so", func(r *capacity) int64 { return r.start }),
-		timeColumn("end", "until when; NULL: it is so still", func(r *capacity) int64 { return r.end }),
-		timeColumn("until", "the end, or now where there is none yet", func(r *capacity) int64 { return cmp.Or(r.end, c.src.Now) }),
-		intColumn("nodes", "how many nodes there were", func(r *capacity) int64 { return r.nodes }),
-		intColumn("up", "how many of them were up", func(r *capacity) int64 { return r.up }),
+		timeColumn("start", "start of the period", func(r *capacity) int64 { return r.start }),
+		timeColumn("end", "end of the period; NULL: now", func(r *capacity) int64 { return r.end }),
+		timeColumn("until", "the end, or now", func(r *capacity) int64 { return cmp.Or(r.end, c.src.Now) }),
+		intColumn("nodes", "number of nodes", func(r *capacity) int64 { return r.nodes }),
+		intColumn("up", "number of nodes in service", func(r *capacity) int64 { return r.up }),
 	}
 	var ofUp []getter[capacity]
 	for i, def := range consumables {
 		a, u := resourceType(def.Type)
-		columns = append(columns, valueColumn(def.Name, "how much of "+def.Name+" all nodes had", a, u, func(r *capacity) query.Value {
+		columns = append(columns, valueColumn(def.Name, def.Name+" of all nodes", a, u, func(r *capacity) query.Value {
 			return resourceOf(def, index.Value{Num: r.has[i]}, true)
 		}))
 		if _, clash := defs.Lookup(def.Name + "_up"); !clash {
-			ofUp = append(ofUp, valueColumn(def.Name+"_up", "how much of "+def.Name+" those that were up had", a, u, func(r *capacity) query.Value {
+			ofUp = append(ofUp, valueColumn(def.Name+"_up", def.Name+" of nodes in service", a, u, func(r *capacity) query.Value {
 				return resourceOf(def, index.Value{Num: r.hasUp[i]}, true)
 			}))
 		}

@@ -29,12 +29,12 @@ func (c *Catalog) eachCounter(rules bool, fn func(counted) error) error {
 func poolsTable(c *Catalog, at int64) (query.Table, error) {
 	outside := func(p *counted) int64 { n, _ := p.Outside(at); return n }
 	return &listTable[counted]{[]getter[counted]{
-		textColumn("name", "what requests call it", func(p *counted) string { return p.Name }),
-		intColumn("amount", "how much of it there is", func(p *counted) int64 { return p.Total() }),
-		intColumn("held", "what jobs, planned ones and reservations hold then", func(p *counted) int64 { return p.Held(at) - outside(p) }),
-		intColumn("outside", "what others use then", outside),
-		timeColumn("until", "until when they do; NULL: until somebody says otherwise", func(p *counted) int64 { _, until := p.Outside(at); return until }),
-		intColumn("free", "what is left then", func(p *counted) int64 { return max(0, p.Total()-p.Held(at)) }),
+		textColumn("name", "name", func(p *counted) string { return p.Name }),
+		intColumn("amount", "total amount", func(p *counted) int64 { return p.Total() }),
+		intColumn("held", "amount that jobs, plans and reservations hold", func(p *counted) int64 { return p.Held(at) - outside(p) }),
+		intColumn("outside", "amount used outside placectl", outside),
+		timeColumn("until", "until when it is used outside; NULL: until you change it", func(p *counted) int64 { _, until := p.Outside(at); return until }),
+		intColumn("free", "amount left", func(p *counted) int64 { return max(0, p.Total()-p.Held(at)) }),
 	}, func(add func(counted)) error {
 		return c.eachCounter(false, func(p counted) error { add(p); return nil })
 	}}, nil
@@ -48,17 +48,17 @@ type holding struct {
 
 func poolUseTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[holding]{[]getter[holding]{
-		textColumn("pool", "its name", func(h *holding) string { return h.pool }),
-		numberColumn("job", "who holds some of it; NULL for a reservation", func(h *holding) int64 {
+		textColumn("pool", "pool name", func(h *holding) string { return h.pool }),
+		numberColumn("job", "job that holds it; NULL: a reservation does", func(h *holding) int64 {
 			if h.Claim {
 				return 0
 			}
 			return int64(h.Owner >> 1)
 		}),
-		textColumn("reservation", "who holds some of it, or whose the job's amount is part of", func(h *holding) string { return h.reservation }),
-		intColumn("amount", "how much", func(h *holding) int64 { return h.Amount }),
-		timeColumn("start", "from then", func(h *holding) int64 { return h.Start }),
-		timeColumn("end", "until then, as it was planned", func(h *holding) int64 { return h.End }),
+		textColumn("reservation", "reservation that holds it, or that the job's amount belongs to", func(h *holding) string { return h.reservation }),
+		intColumn("amount", "amount", func(h *holding) int64 { return h.Amount }),
+		timeColumn("start", "start", func(h *holding) int64 { return h.Start }),
+		timeColumn("end", "planned end", func(h *holding) int64 { return h.End }),
 	}, func(add func(holding)) error {
 		return c.eachCounter(false, func(p counted) error {
 			list := slices.SortedFunc(p.Holders, func(a, b limits.Holder) int {
@@ -95,10 +95,10 @@ type limited struct {
 
 func limitColumns() []getter[limited] {
 	return []getter[limited]{
-		textColumn("key", "whom it limits: user:ann, or user:* for each; array:12 the jobs of that array", func(l *limited) string { return l.key }),
-		textColumn("measure", "what it limits: running, queued, jobs, or some of a resource", func(l *limited) string { return l.measure }),
-		boolColumn("soft", "who is beyond it has his turn after all others", func(l *limited) bool { return l.soft }),
-		intColumn("max", "how much there may be at once, in the resource's smallest unit", func(l *limited) int64 { return l.max }),
+		textColumn("key", "what it applies to: user:ann, user:* for each user, array:12 for an array", func(l *limited) string { return l.key }),
+		textColumn("measure", "what it limits: running, queued, jobs, or an amount of a resource", func(l *limited) string { return l.measure }),
+		boolColumn("soft", "jobs beyond it are considered after all others", func(l *limited) bool { return l.soft }),
+		intColumn("max", "maximum at a time, in the resource's smallest unit", func(l *limited) int64 { return l.max }),
 	}
 }
 
@@ -121,9 +121,9 @@ func limitsTable(c *Catalog, _ int64) (query.Table, error) {
 func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
 	columns := limitColumns()
 	return &listTable[limited]{[]getter[limited]{columns[0], columns[1], columns[2],
-		textColumn("entity", "whom it is counted for, where the key says *", func(l *limited) string { return l.who }),
-		intColumn("used", "how much jobs have now that run, or wait, as the measure says", func(l *limited) int64 { return l.used }),
-		intColumn("planned", "how much more those are to have that have a planned start", func(l *limited) int64 { return l.planned }),
+		textColumn("entity", "the user or other entity counted, if the key has *", func(l *limited) string { return l.who }),
+		intColumn("used", "amount in use now", func(l *limited) int64 { return l.used }),
+		intColumn("planned", "amount that planned jobs will add", func(l *limited) int64 { return l.planned }),
 		columns[3],
 	}, func(add func(limited)) error {
 		err := c.eachCounter(true, func(k counted) error {

@@ -26,13 +26,13 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 		return textColumn(name, doc, get)
 	}
 	t := &deviceTable{c: c, named: ix.MarkedNodes(index.Named), columns: []getter[Device]{
-		text("node", "the node that names it", func(d *Device) string { return c.nodeName(d.Node) }),
-		text("resource", "what it is one of", func(d *Device) string { return d.Resource }),
-		text("id", "what it is called: a number, a label, or 3/0 for a slice of 3", func(d *Device) string { return d.ID }),
-		text("uuid", "as its driver calls it", func(d *Device) string { return d.UUID }),
-		text("model", "what it is", func(d *Device) string { return d.Model }),
-		intColumn("grp", "the group (NUMA node) that it lies in", func(d *Device) int64 { return int64(d.Group) }),
-		valueColumn("vram", "its memory", query.IntegerAffinity, query.Bytes, func(d *Device) query.Value {
+		text("node", "its node", func(d *Device) string { return c.nodeName(d.Node) }),
+		text("resource", "its resource", func(d *Device) string { return d.Resource }),
+		text("id", "a number, a label, or 3/0 for a slice of 3", func(d *Device) string { return d.ID }),
+		text("uuid", "the driver's id", func(d *Device) string { return d.UUID }),
+		text("model", "model name", func(d *Device) string { return d.Model }),
+		intColumn("grp", "its NUMA node", func(d *Device) int64 { return int64(d.Group) }),
+		valueColumn("vram", "memory", query.IntegerAffinity, query.Bytes, func(d *Device) query.Value {
 			if d.VRAM == 0 {
 				return query.Value{}
 			}
@@ -40,9 +40,9 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 		}),
 		text("state", "free, busy, drained, or cut into slices", func(d *Device) string { return d.State }),
 		text("reason", "why it is drained", func(d *Device) string { return d.Reason }),
-		numberColumn("job", "who has it", func(d *Device) int64 { return int64(d.Job) }),
-		numberColumn("attempt", "which of its starts", func(d *Device) int64 { return int64(d.Attempt) }),
-		timeColumn("since", "since when", func(d *Device) int64 { return d.Since }),
+		numberColumn("job", "the job that has it", func(d *Device) int64 { return int64(d.Job) }),
+		numberColumn("attempt", "which start of that job", func(d *Device) int64 { return int64(d.Attempt) }),
+		timeColumn("since", "since when the job has it", func(d *Device) int64 { return d.Since }),
 		timeColumn("until", "when the job is expected to end", func(d *Device) int64 { return d.Until }),
 	}}
 	t.columns[0].Domain = nodeDomain

@@ -37,17 +37,17 @@ func historyTable(c *Catalog, _ int64) (query.Table, error) {
 		return nil, err
 	}
 	columns := []getter[held]{
-		intColumn("job", "its number", func(h *held) int64 { return int64(h.job.ID) }),
-		intColumn("attempt", "which of its starts, from 1 on", func(h *held) int64 { return int64(h.attempt.Number) }),
-		textColumn("node", "its name", func(h *held) string { return c.nodeName(h.node) }),
-		timeColumn("start", "when it had the node", func(h *held) int64 { return h.attempt.Began }),
-		timeColumn("end", "until when; NULL: it has it still", func(h *held) int64 { return h.attempt.Ended }),
-		timeColumn("until", "the end, or now where there is none yet", func(h *held) int64 { return h.until(c.src.Now) }),
-		unitColumn("held", "for how long, up to now", query.Duration, func(h *held) int64 { return h.until(c.src.Now) - h.attempt.Began }),
-		textColumn("user", "for whom", func(h *held) string { return h.job.User }),
-		textColumn("account", "on whose account", func(h *held) string { return h.job.Account }),
-		textColumn("queue", "in which queue", func(h *held) string { return h.job.Queue }),
-		textColumn("class", "in which class", func(h *held) string { return h.job.Class }),
+		intColumn("job", "job number", func(h *held) int64 { return int64(h.job.ID) }),
+		intColumn("attempt", "number of the start, from 1", func(h *held) int64 { return int64(h.attempt.Number) }),
+		textColumn("node", "node name", func(h *held) string { return c.nodeName(h.node) }),
+		timeColumn("start", "when it got the node", func(h *held) int64 { return h.attempt.Began }),
+		timeColumn("end", "when it left the node; NULL: still there", func(h *held) int64 { return h.attempt.Ended }),
+		timeColumn("until", "the end, or now", func(h *held) int64 { return h.until(c.src.Now) }),
+		unitColumn("held", "how long it had the node, up to now", query.Duration, func(h *held) int64 { return h.until(c.src.Now) - h.attempt.Began }),
+		textColumn("user", "user", func(h *held) string { return h.job.User }),
+		textColumn("account", "account", func(h *held) string { return h.job.Account }),
+		textColumn("queue", "queue", func(h *held) string { return h.job.Queue }),
+		textColumn("class", "class", func(h *held) string { return h.job.Class }),
 	}
 	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held { return byNode(list) }), nil
 }
@@ -59,12 +59,12 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 		return nil, err
 	}
 	columns := []getter[held]{
-		intColumn("job", "its number", func(h *held) int64 { return int64(h.job.ID) }),
-		valueColumn("chunk", "of the select, from 0 on; NULL for a node that is taken along with its host", query.IntegerAffinity, query.NoUnit,
+		intColumn("job", "job number", func(h *held) int64 { return int64(h.job.ID) }),
+		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host", query.IntegerAffinity, query.NoUnit,
 			func(h *held) query.Value { return ifInt(h.chunk >= 0, h.chunk) }),
-		textColumn("node", "its name", func(h *held) string { return c.nodeName(h.node) }),
+		textColumn("node", "node name", func(h *held) string { return c.nodeName(h.node) }),
 		timeColumn("start", "when the job began", func(h *held) int64 { return h.attempt.Began }),
-		timeColumn("end", "when it ended, or is expected to", func(h *held) int64 {
+		timeColumn("end", "actual or expected end", func(h *held) int64 {
 			if h.attempt.Ended > 0 {
 				return h.attempt.Ended
 			}
@@ -130,7 +130,7 @@ func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64,
 			continue
 		}
 		a, u := resourceType(def.Type)
-		out = append(out, valueColumn(def.Name, "how much of "+def.Name+" was asked for", a, u, func(r *T) query.Value {
+		out = append(out, valueColumn(def.Name, def.Name+" that the job asked for", a, u, func(r *T) query.Value {
 			n, ok := amount(r, def.ID)
 			if !ok {
 				return query.Value{}

@@ -41,11 +41,11 @@ func (c *Catalog) host(number uint32) (*locality.Host, error) {
 func hostsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &rowsTable[locality.Host]{
 		columns: []getter[locality.Host]{
-			textColumn("name", "what it is called", func(h *locality.Host) string { return h.Name }),
-			textColumn("user", "whose it is; NULL: of a user of its own", func(h *locality.Host) string { return h.User }),
-			realColumn("credit", "earned, what is long ago counting less", func(h *locality.Host) float64 { return h.Earned / locality.Micro }),
-			realColumn("seconds", "that it took for that, likewise", func(h *locality.Host) float64 { return h.Spent }),
-			timeColumn("seen", "when it was last heard of", func(h *locality.Host) int64 { return h.Seen }),
+			textColumn("name", "name", func(h *locality.Host) string { return h.Name }),
+			textColumn("user", "owner; NULL: a user of its own", func(h *locality.Host) string { return h.User }),
+			realColumn("credit", "credit earned, weighted towards recent work", func(h *locality.Host) float64 { return h.Earned / locality.Micro }),
+			realColumn("seconds", "time spent on it, weighted alike", func(h *locality.Host) float64 { return h.Spent }),
+			timeColumn("seen", "time of its last sign of life", func(h *locality.Host) int64 { return h.Seen }),
 		},
 		size: manyRows,
 		open: func() *file.Cursor { return c.src.Rows.Cursor(row.Hosts) },
@@ -69,30 +69,30 @@ func batchHostsTable(c *Catalog, _ int64) (query.Table, error) {
 	rows := make(map[string]*row.Batch)
 	k := &batchKeys{c: c, table: row.BatchHosts}
 	return batchTable(k, manyRows, []getter[batchHost]{
-		textColumn("batch", "its name", func(h *batchHost) string { return h.batch.Name }),
-		textColumn("host", "its name", func(h *batchHost) string { return c.hostName(h.Host) }),
-		boolColumn("active", "it works in a range, and counts", func(h *batchHost) bool { return h.Placed }),
-		valueColumn("at_job", "where it works; NULL: nowhere", query.IntegerAffinity, query.NoUnit, func(h *batchHost) query.Value {
+		textColumn("batch", "batch name", func(h *batchHost) string { return h.batch.Name }),
+		textColumn("host", "host name", func(h *batchHost) string { return c.hostName(h.Host) }),
+		boolColumn("active", "it is working on a range", func(h *batchHost) bool { return h.Placed }),
+		valueColumn("at_job", "job it is at; NULL: none", query.IntegerAffinity, query.NoUnit, func(h *batchHost) query.Value {
 			if !h.Placed {
 				return query.Value{}
 			}
 			job, _ := h.batch.JobOf(h.At)
 			return query.Int(int64(job))
 		}),
-		textColumn("side", "the end of its range at which it works: low or high", func(h *batchHost) string { return sideWord(h.Member) }),
-		creditColumn("expavg_credit", "a day, as it counts in the sums", func(h *batchHost) locality.Credit { return h.Rate }),
-		intColumn("jobs", "done by it", func(h *batchHost) int64 { return int64(h.Jobs) }),
-		intColumn("in_hands", "jobs that it has now", func(h *batchHost) int64 { return int64(len(h.Live)) }),
-		intColumn("files", "that it has", func(h *batchHost) int64 {
+		textColumn("side", "end of the range it works from: low or high", func(h *batchHost) string { return sideWord(h.Member) }),
+		creditColumn("expavg_credit", "average credit a day", func(h *batchHost) locality.Credit { return h.Rate }),
+		intColumn("jobs", "number of jobs it has done", func(h *batchHost) int64 { return int64(h.Jobs) }),
+		intColumn("in_hands", "number of jobs it has now", func(h *batchHost) int64 { return int64(len(h.Live)) }),
+		intColumn("files", "number of files it has", func(h *batchHost) int64 {
 			n := 0
 			for _, s := range h.Held {
 				n += s.B - s.A + 1
 			}
 			return int64(n)
 		}),
-		timeColumn("joined", "when it first asked", func(h *batchHost) int64 { return h.Joined }),
+		timeColumn("joined", "time of its first request", func(h *batchHost) int64 { return h.Joined }),
 		timeColumn("moved", "when it last changed its range", func(h *batchHost) int64 { return h.Moved }),
-		timeColumn("seen", "when it was last heard of", func(h *batchHost) int64 { return h.Seen }),
+		timeColumn("seen", "time of its last sign of life", func(h *batchHost) int64 { return h.Seen }),
 	}, func(batch string, _ int, key, payload []byte, out []batchHost) ([]batchHost, error) {
 		b := rows[batch]
 		if b == nil {

@@ -375,11 +375,11 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 		return nil, err
 	}
 	columns := []getter[chunkRow]{
-		intColumn("job", "its number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
-		intColumn("chunk", "from 0 on, in the order of the select", func(r *chunkRow) int64 { return int64(r.chunk) }),
-		intColumn("count", "how many of it are asked for", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
-		textColumn("asks", "of each node", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
-		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
+		intColumn("job", "job number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
+		intColumn("chunk", "number of the chunk in the select, from 0", func(r *chunkRow) int64 { return int64(r.chunk) }),
+		intColumn("count", "number requested", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
+		textColumn("asks", "requested resources of each", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
+		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
 			one := row.Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
 			return c.nodeNames(one.NodeNumbers())
 		}),

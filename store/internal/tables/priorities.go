@@ -17,8 +17,8 @@ type number struct {
 func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[number]{[]getter[number]{
 		textColumn("kind", "user, group, account, class or queue", func(n *number) string { return n.kind }),
-		textColumn("name", "of whom", func(n *number) string { return n.name }),
-		intColumn("number", "what the term of that kind is for its jobs", func(n *number) int64 { return n.n }),
+		textColumn("name", "name of that user, group, account, class or queue", func(n *number) string { return n.name }),
+		intColumn("number", "term that its jobs get", func(n *number) int64 { return n.n }),
 	}, func(add func(number)) error {
 		return sharing.EachNumber(c.src.Rows, func(kind, name string, n int64) error { add(number{kind, name, n}); return nil })
 	}}, nil
@@ -33,14 +33,14 @@ type decayed struct {
 // decayedTable is use of which what lies back counts less, as of now.
 func decayedTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[decayed]{[]getter[decayed]{
-		textColumn("user", "whose jobs", func(d *decayed) string { return d.User }),
-		textColumn("account", "on whose account", func(d *decayed) string { return d.Account }),
-		textColumn("class", "in which class", func(d *decayed) string { return d.Class }),
-		textColumn("queue", "in which queue", func(d *decayed) string { return d.Queue }),
-		textColumn("group_name", "of which group", func(d *decayed) string { return d.Group }),
-		textColumn("resource", "of what: a consumable, a pool, or nodes", func(d *decayed) string { return d.DecayedUse.Name }),
-		realColumn("used", "units x seconds that they have had; what lies back one half_life counts half; of sizes in MB", func(d *decayed) float64 { return d.Value }),
-		realColumn("held", "units that they have now", func(d *decayed) float64 { return float64(d.Rate) / float64(max(d.One, 1)) }),
+		textColumn("user", "user", func(d *decayed) string { return d.User }),
+		textColumn("account", "account", func(d *decayed) string { return d.Account }),
+		textColumn("class", "class", func(d *decayed) string { return d.Class }),
+		textColumn("queue", "queue", func(d *decayed) string { return d.Queue }),
+		textColumn("group_name", "group", func(d *decayed) string { return d.Group }),
+		textColumn("resource", "a consumable resource, a pool, or nodes", func(d *decayed) string { return d.DecayedUse.Name }),
+		realColumn("used", "units x seconds used, halved for each half_life since; sizes in MB", func(d *decayed) float64 { return d.Value }),
+		realColumn("held", "units in use now", func(d *decayed) float64 { return float64(d.Rate) / float64(max(d.One, 1)) }),
 	}, func(add func(decayed)) error {
 		halfLife, err := c.src.HalfLife()
 		if err != nil {

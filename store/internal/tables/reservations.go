@@ -11,12 +11,12 @@ import (
 
 func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[*row.Reservation]{[]getter[*row.Reservation]{
-		textColumn("name", "what it is called", func(r **row.Reservation) string { return (*r).Name }),
-		timeColumn("start", "when it begins", func(r **row.Reservation) int64 { return (*r).Start }),
-		timeColumn("end", "when it is over", func(r **row.Reservation) int64 { return (*r).End }),
-		valueColumn("nodes", "folded", query.TextAffinity, query.Nodes, func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
+		textColumn("name", "name", func(r **row.Reservation) string { return (*r).Name }),
+		timeColumn("start", "start", func(r **row.Reservation) int64 { return (*r).Start }),
+		timeColumn("end", "end", func(r **row.Reservation) int64 { return (*r).End }),
+		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
 		wordColumn("state", "planned, active or ended", []string{"planned", "active", "ended"}, func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
-		textColumn("repeat", "the rule by which it occurs", func(r **row.Reservation) string { return c.rule((*r).Series) }),
+		textColumn("repeat", "rule by which it repeats", func(r **row.Reservation) string { return c.rule((*r).Series) }),
 	}, func(add func(*row.Reservation)) error {
 		return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodeReservation(key, payload)
@@ -69,18 +69,18 @@ func (c *Catalog) reservation(id uint64) (string, error) {
 
 func spansTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[calendarSpan]{[]getter[calendarSpan]{
-		textColumn("node", "its name", func(s *calendarSpan) string { return s.node }),
-		timeColumn("start", "from then", func(s *calendarSpan) int64 { return s.start }),
-		timeColumn("end", "until then, as it is expected now", func(s *calendarSpan) int64 { return s.end }),
-		valueColumn("job", "whose it is; NULL for a reservation's", query.IntegerAffinity, query.NoUnit, func(s *calendarSpan) query.Value {
+		textColumn("node", "node name", func(s *calendarSpan) string { return s.node }),
+		timeColumn("start", "start", func(s *calendarSpan) int64 { return s.start }),
+		timeColumn("end", "expected end", func(s *calendarSpan) int64 { return s.end }),
+		valueColumn("job", "job; NULL: a reservation's", query.IntegerAffinity, query.NoUnit, func(s *calendarSpan) query.Value {
 			if s.job == 0 {
 				return query.Value{}
 			}
 			return query.Int(int64(s.job))
 		}),
-		textColumn("reservation", "whose it is", func(s *calendarSpan) string { return s.reservation }),
-		boolColumn("active", "it is under way", func(s *calendarSpan) bool { return s.now }),
-		boolColumn("whole", "it takes all of the node", func(s *calendarSpan) bool { return s.whole }),
+		textColumn("reservation", "reservation", func(s *calendarSpan) string { return s.reservation }),
+		boolColumn("active", "it is active now", func(s *calendarSpan) bool { return s.now }),
+		boolColumn("whole", "it takes the whole node", func(s *calendarSpan) bool { return s.whole }),
 	}, func(add func(calendarSpan)) error {
 		cal := c.src.Calendar()
 		err := c.eachNode(func(n *index.Node) (err error) {

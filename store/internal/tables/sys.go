@@ -6,9 +6,9 @@ import (
 
 func sysTables(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[queryTable]{[]getter[queryTable]{
-		textColumn("name", "of the table", func(t *queryTable) string { return t.name }),
-		boolColumn("planned", "AT shows it at a time to come", func(t *queryTable) bool { return t.planned }),
-		textColumn("meaning", "what its rows are", func(t *queryTable) string { return t.doc }),
+		textColumn("name", "name of the table", func(t *queryTable) string { return t.name }),
+		boolColumn("planned", "AT can show it in the future", func(t *queryTable) bool { return t.planned }),
+		textColumn("meaning", "meaning of its rows", func(t *queryTable) string { return t.doc }),
 	}, func(add func(queryTable)) error {
 		for _, t := range queryTables() {
 			add(t)
@@ -26,12 +26,12 @@ type sysColumn struct {
 
 func sysColumns(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysColumn]{[]getter[sysColumn]{
-		textColumn("table_name", "of the table", func(s *sysColumn) string { return s.table }),
-		intColumn("number", "from 1 on", func(s *sysColumn) int64 { return int64(s.number) }),
-		textColumn("name", "of the column", func(s *sysColumn) string { return s.Name }),
+		textColumn("table_name", "name of the table", func(s *sysColumn) string { return s.table }),
+		intColumn("number", "position, from 1", func(s *sysColumn) int64 { return int64(s.number) }),
+		textColumn("name", "name of the column", func(s *sysColumn) string { return s.Name }),
 		textColumn("type", "INTEGER, REAL or TEXT", func(s *sysColumn) string { return s.Type.String() }),
 		textColumn("unit", "time, duration, bytes, truth or nodes", func(s *sysColumn) string { return s.Unit.String() }),
-		textColumn("meaning", "what it says", func(s *sysColumn) string { return s.Doc }),
+		textColumn("meaning", "meaning of the column", func(s *sysColumn) string { return s.Doc }),
 	}, func(add func(sysColumn)) error {
 		for _, t := range queryTables() {
 			table, err := t.make(c, c.src.Now)
@@ -51,9 +51,9 @@ type sysIndex struct{ table, column, how string }
 
 func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
-		textColumn("table_name", "of the table", func(s *sysIndex) string { return s.table }),
-		textColumn("column_name", "of the column", func(s *sysIndex) string { return s.column }),
-		textColumn("how", "bitmap: any condition; key: equality; order: beginning and end; range: the same, by another order than that of the rows", func(s *sysIndex) string { return s.how }),
+		textColumn("table_name", "name of the table", func(s *sysIndex) string { return s.table }),
+		textColumn("column_name", "name of the column", func(s *sysIndex) string { return s.column }),
+		textColumn("how", "bitmap: any condition; key: equality; order: ranges in row order; range: ranges in another order", func(s *sysIndex) string { return s.how }),
 	}, func(add func(sysIndex)) error {
 		for _, t := range queryTables() {
 			table, err := t.make(c, c.src.Now)

@@ -26,23 +26,23 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 		return nil, err
 	}
 	columns := []getter[monthly]{
-		textColumn("month", "in UTC, as 2026-11: jobs count in that of their end, what they held in the one in which they did", func(m *monthly) string { return m.month.String() }),
-		textColumn("user", "whose jobs", func(m *monthly) string { return m.User }),
-		textColumn("account", "on whose account", func(m *monthly) string { return m.Account }),
-		textColumn("class", "in which class", func(m *monthly) string { return m.Class }),
-		textColumn("queue", "in which queue", func(m *monthly) string { return m.Queue }),
-		intColumn("jobs", "how many ended, of those that had begun", func(m *monthly) int64 { return m.Jobs }),
-		intColumn("failed", "how many of them failed", func(m *monthly) int64 { return m.Failed }),
-		intColumn("preempted", "how often they had made way for others", func(m *monthly) int64 { return m.Preempted }),
-		unitColumn("waits", "from their submits to their first starts, added up", query.Duration, func(m *monthly) int64 { return m.Waits }),
+		textColumn("month", "month in UTC, such as 2026-11; jobs count in the month of their end, resources in the month of their use", func(m *monthly) string { return m.month.String() }),
+		textColumn("user", "user", func(m *monthly) string { return m.User }),
+		textColumn("account", "account", func(m *monthly) string { return m.Account }),
+		textColumn("class", "class", func(m *monthly) string { return m.Class }),
+		textColumn("queue", "queue", func(m *monthly) string { return m.Queue }),
+		intColumn("jobs", "number of ended jobs that had started", func(m *monthly) int64 { return m.Jobs }),
+		intColumn("failed", "number of those that failed", func(m *monthly) int64 { return m.Failed }),
+		intColumn("preempted", "number of preemptions", func(m *monthly) int64 { return m.Preempted }),
+		unitColumn("waits", "total time from submit to first start", query.Duration, func(m *monthly) int64 { return m.Waits }),
 	}
 	held := func(name, doc string) {
 		columns = append(columns, intColumn(name+"_seconds", doc, func(m *monthly) int64 { return m.Of(name) }))
 	}
-	held(ledger.Nodes, "nodes x seconds that they held")
+	held(ledger.Nodes, "nodes x seconds held")
 	for _, def := range defs.All() {
 		if def.Consumable {
-			held(def.Name, def.Name+" x seconds that they asked for and held; of sizes in MB")
+			held(def.Name, def.Name+" x seconds requested and held; sizes in MB")
 		}
 	}
 	for _, pool := range defs.Pools() {

@@ -56,8 +56,8 @@ func (c *Catalog) eachView(fn func(*row.View) error) error {
 
 func sysViews(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.View]{[]getter[row.View]{
-		textColumn("name", "of the view", func(v *row.View) string { return v.Name }),
-		textColumn("sql", "its SELECT", func(v *row.View) string { return v.Select }),
+		textColumn("name", "name of the view", func(v *row.View) string { return v.Name }),
+		textColumn("sql", "its SELECT statement", func(v *row.View) string { return v.Select }),
 	}, func(add func(row.View)) error {
 		return c.eachView(func(v *row.View) error { add(*v); return nil })
 	}}, nil
