@@ -95,6 +95,10 @@ func runnerIn(dir string) *Runner {
 			}
 		}}
 	r.Idle = 50 * time.Millisecond
+	if most, err := strconv.ParseUint(os.Getenv("RUNNER_MOST"), 10, 64); err == nil {
+		files := filesBesides + filesOfAttempt*most
+		unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: files})
+	}
 	if dir := os.Getenv("RUNNER_STATE"); dir != "" {
 		r.StateDir = dir
 	}
@@ -251,7 +255,11 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 func (f *fake) Turn(_ context.Context, q *Request) (a *Answer, err error) {
 	err = f.update(func(s *fakeState) error {
 		a = new(Answer)
-		for _, r := range q.Ended {
+		for i, r := range q.Ended {
+			if s.Fail > 0 && s.Ops%s.Fail == 1 && i == 0 {
+				a.Reported = append(a.Reported, fmt.Errorf("%w at one report", errFake))
+				continue
+			}
 			a.Reported = append(a.Reported, s.report(r))
 		}
 		for _, c := range q.Again {

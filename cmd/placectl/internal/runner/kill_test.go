@@ -76,6 +76,9 @@ func TestKilledAtSteps(t *testing.T) {
 			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives && got.Exit != 3 {
 				t.Errorf("the first attempt ended as %d (%s), exit %d, and not as %v; notes:\n%s", got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
 			}
+			if _, who, _ := strings.Cut(c.step, " "); got.Outcome == store.OutcomeExited && (who == "" || who == "gate") && got.Use.MaxRSS == 0 {
+				t.Error("what its warden has counted is lost")
+			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
 			s.checkLedger()
 		})
@@ -92,7 +95,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 30 {
 		idle = append(idle, s.job(ledgerLine+`; ls $TMPDIR >>"$LEDGER.seen"; mkdir -p $TMPDIR/locked/in; chmod 500 $TMPDIR/locked; echo >$TMPDIR/left; sleep 100 & echo`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
 	}
-	s.start(nil, "keep").wait()
+	s.start([]string{"RUNNER_MOST=12"}, "keep").wait()
 	if cpu := s.attempt(busy).Result.Use.CPUUser; cpu < 5*time.Millisecond {
 		t.Errorf("a command that counts used %v", cpu)
 	}

@@ -272,6 +272,7 @@ func TestStateLost(t *testing.T) {
 	left, other := s.sleeper(tokenName+"="+n.String()), s.sleeper(tokenName+"="+n.String()+"0")
 	s.claim(k, n, s.as(supervisor))
 	s.pass()
+	s.start(nil, "keep").wait() // no pass starts one for that
 	if s.attempt(k).Ended || !living(left) {
 		t.Fatal("its keeper lives")
 	}
