@@ -136,14 +136,14 @@ func TestControlGroupsAdopted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		line    string
-		both    bool // the command is killed, too
+		all     bool // its warden and the command are killed, too
 		outcome []store.Outcome
 		why     string
 	}{
 		// Before Linux 6.15 nobody knows how an adopted command has ended.
 		{name: "adopted", line: escape + "; sleep 1; " + much + "; exit 5", outcome: []store.Outcome{store.OutcomeExited, store.OutcomeLost}},
 		{name: "too much memory", line: escape + "; sleep 1; exec dd if=/dev/zero of=/dev/null bs=300000000 count=1", outcome: []store.Outcome{store.OutcomeOOM, store.OutcomeLost}},
-		{name: "both killed", line: escape + "; " + much + "; sleep 100", both: true, outcome: []store.Outcome{store.OutcomeLost}},
+		{name: "all killed", line: escape + "; " + much + "; sleep 100", all: true, outcome: []store.Outcome{store.OutcomeLost}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, parent := groups(t)
@@ -157,7 +157,12 @@ func TestControlGroupsAdopted(t *testing.T) {
 			if err != nil || len(group) != 1 {
 				t.Fatal(group, err)
 			}
-			if c.both {
+			if c.all {
+				for _, pid := range s.ours() {
+					if kindOf(pid) == "placectl-job" {
+						unix.Kill(pid, unix.SIGKILL)
+					}
+				}
 				for _, pid := range (&cgroup{path: group[0]}).tasks() {
 					if !slices.Contains(escaped(t), pid) {
 						unix.Kill(pid, unix.SIGKILL)

@@ -141,6 +141,8 @@ type fakeState struct {
 	Jobs      map[uint64]*fakeJob
 	Fail      int // of so many answers one in ten is lost, and one operation not done
 	Ops       int
+
+	FailReports int // of turns that are made all the same
 }
 
 type fakeJob struct {
@@ -255,8 +257,9 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 func (f *fake) Turn(_ context.Context, q *Request) (a *Answer, err error) {
 	err = f.update(func(s *fakeState) error {
 		a = new(Answer)
-		for i, r := range q.Ended {
-			if s.Fail > 0 && s.Ops%s.Fail == 1 && i == 0 {
+		for _, r := range q.Ended {
+			if s.FailReports > 0 {
+				s.FailReports--
 				a.Reported = append(a.Reported, fmt.Errorf("%w at one report", errFake))
 				continue
 			}

@@ -110,6 +110,21 @@ func TestManyAtOnce(t *testing.T) {
 	s.checkLedger()
 }
 
+// TestReportFails: a report that the database does not take in a turn is made again.
+func TestReportFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	k, other := s.job(ledgerLine+"; exit 3"), s.job(ledgerLine+"; exit 4")
+	s.change(func(st *fakeState) { st.FailReports = 2 })
+	s.start(nil, "keep").wait()
+	for k, exit := range map[Key]int{k: 3, other: 4} {
+		if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != exit {
+			t.Errorf("%s: %+v", k, r)
+		}
+	}
+	s.checkLedger()
+}
+
 // TestOneKeeper: of several keepers one executes.
 func TestOneKeeper(t *testing.T) {
 	t.Parallel()

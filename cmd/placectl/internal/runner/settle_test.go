@@ -277,8 +277,12 @@ func TestStateLost(t *testing.T) {
 		t.Fatal("its keeper lives")
 	}
 	s.claim(k, n, store.Process{Host: "here", Boot: s.self().Boot, PIDNS: s.self().PIDNS, PID: supervisor.Pid, Born: 1})
+	before, earlier := s.job(ledgerLine), s.as(supervisor)
+	earlier.Boot = "before"
+	s.claim(before, store.Nonce{4}, earlier)
 	s.pass()
 	s.until("settled", s.ended(k))
+	s.until("settled, of an earlier start", s.ended(before))
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeLost || a.Result.Use.Leftover != 1 {
 		t.Errorf("%d, left over %d", a.Result.Outcome, a.Result.Use.Leftover)
 	}
