@@ -23,6 +23,7 @@ type Submission struct {
 	Begin     time.Time // no start before; zero: whenever
 	Deadline  time.Time // no end after; zero: whenever
 	After     []Dependency
+	AfterCorr []uint64 // arrays: each job waits until the one of the same index has ended well
 	Hold      bool
 	Reason    string    // why it is held
 	NoRequeue bool      // not queued again when it is stopped for another class
@@ -39,6 +40,17 @@ type Submission struct {
 
 // count is how many jobs it is of.
 func (s *Submission) count() int { return max(1, s.Array, len(s.Indexes), len(s.Each)) }
+
+// isArray reports whether it is of an array, which may have a single job.
+func (s *Submission) isArray() bool { return s.Array > 0 || len(s.Indexes) > 0 || len(s.Each) > 0 }
+
+// index is the index of the i-th job.
+func (s *Submission) index(i int) int {
+	if len(s.Indexes) > 0 {
+		return s.Indexes[i]
+	}
+	return i
+}
 
 // Element is what a job of an array executes that is not the same for all of them.
 type Element struct {
@@ -79,6 +91,10 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 		begins = step{to: JobHeld, reason: ws.wish(s.Reason)}
 	}
 	list := make([]*row.Job, s.count())
+	after, err := ws.corresponding(j, s)
+	if err != nil {
+		return nil, err
+	}
 	if j.Payload, err = ws.payloads().carry(s.Payload, len(list)); err != nil {
 		return nil, ws.spoil(err)
 	}
@@ -86,11 +102,11 @@ func (ws waiting) submit(s Submission) ([]*row.Job, error) {
 	for i := range list {
 		one := *j
 		one.ID = ws.state.NextJob
-		switch {
-		case len(s.Indexes) > 0:
-			one.Array, one.Index = one.ID-uint64(i), s.Indexes[i]
-		case s.Array > 0 || len(s.Each) > 0:
-			one.Array, one.Index = one.ID-uint64(i), i
+		if s.isArray() {
+			one.Array, one.Index = one.ID-uint64(i), s.index(i)
+		}
+		if after != nil {
+			one.After = after[i]
 		}
 		if len(s.Each) > 0 {
 			one.Command, one.Line = s.Each[i].Command, s.Each[i].Line
@@ -172,7 +188,7 @@ func (ws waiting) submitted(s Submission) (j *row.Job, never string, err error) 
 		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d", ErrInvalid, MaxArray)
 	case s.Throttle < 0 || s.Throttle > MaxArray:
 		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", ErrInvalid, s.Throttle, MaxArray)
-	case s.Throttle > 0 && s.Array == 0 && len(s.Indexes) == 0 && len(s.Each) == 0:
+	case s.Throttle > 0 && !s.isArray():
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once, and it is one job: that is for arrays", ErrInvalid, s.Throttle)
 	case s.Priority < -MaxPriority || s.Priority > MaxPriority:
 		return nil, "", badPriority(s.Priority)
@@ -292,6 +308,42 @@ func (ws waiting) dependencies(list []row.Dependency) ([]row.Dependency, error) 
 		}
 	}
 	return list, nil
+}
+
+// corresponding returns what each job of an array depends on, where that is not the same for all:
+// beside what all wait for, the job of its index in other arrays. It is nil without such arrays.
+func (ws waiting) corresponding(j *row.Job, s Submission) ([][]row.Dependency, error) {
+	if len(s.AfterCorr) == 0 {
+		return nil, nil
+	}
+	if !s.isArray() {
+		return nil, fmt.Errorf("%w: only the jobs of an array have others that correspond to them", ErrInvalid)
+	}
+	after := make([][]row.Dependency, s.count())
+	for _, array := range s.AfterCorr {
+		others, err := ws.arrayJobs(array)
+		if err != nil {
+			return nil, err
+		}
+		numbers := make(map[int]uint64, len(others))
+		for _, o := range others {
+			numbers[o.Index] = o.ID
+		}
+		for i := range after {
+			id, ok := numbers[s.index(i)]
+			if !ok {
+				return nil, fmt.Errorf("%w: array %d has no job of index %d", ErrInvalid, array, s.index(i))
+			}
+			after[i] = append(after[i], row.Dependency{When: AfterOK, Job: id})
+		}
+	}
+	for i := range after {
+		var err error
+		if after[i], err = ws.dependencies(append(after[i], j.After...)); err != nil {
+			return nil, err
+		}
+	}
+	return after, nil
 }
 
 // Alteration is what a job that waits is to have instead of what it has: what is nil

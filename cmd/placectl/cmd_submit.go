@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -37,7 +39,8 @@ func submitVerb() *verb {
 			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
 			"cycle --exec launches gets the command as it was given; scripts it does not start. What a line of a\n" +
 			"script asks for that is not supported is refused with its number.\n\n" +
-			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); when that\n" +
+			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); with\n" +
+			"--aftercorr each job of an array waits for the one of its index in another array to end well. When that\n" +
 			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
@@ -46,6 +49,7 @@ func submitVerb() *verb {
 			&cli.StringFlag{Name: "each", Usage: "a job for each line of `FILE`, - for standard input, in one array: {} in the command is the line, {1} its first field, {#} its index"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr", Usage: "each job of the array not before the one of its index in `ARRAY` has ended with status 0"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "not before the jobs of its user and name that came before it have ended"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
@@ -256,6 +260,15 @@ func dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 					s.After = append(s.After, store.Dependency{When: when, Job: id})
 				}
 			}
+		}
+	}
+	for _, list := range c.StringSlice("aftercorr") {
+		for _, word := range text.SplitList(list) {
+			array, err := strconv.ParseUint(strings.TrimSuffix(word, "[]"), 10, 64)
+			if err != nil {
+				return usagef("--aftercorr: %q is not an array such as 12[]", word)
+			}
+			s.AfterCorr = append(s.AfterCorr, array)
 		}
 	}
 	return nil

@@ -345,6 +345,7 @@ submit 1 --after=1
 submit 1 --afterok=1
 submit 1 --afternotok=1
 submit 1 --afterany=1
+submit 1 --array=2 --aftercorr=4
 submit 1 --priority=3
 submit 1 --begin=now+1h
 submit 1 --deadline=now+9h

@@ -166,7 +166,7 @@ var flagValues = map[string][]string{
 	"group-key": {"rack", "color", ""}, "state": {"free", "partly", "busy", "down", "running", "queued", "x"}, "feature": {"f"}, "reason": drawnWords,
 	"start": drawnInstants, "allow": {"user=ann", "user=*", "group=chem-", "class=red=", "job=1", "job=3", "queue=q1", "x"}, "timelimit": drawnSpans,
 	"repeat": {"daily", "weekly", "FREQ=MINUTELY", "FREQ=HOURLY", "FREQ=WEEKLY;BYDAY=SA", "x"}, "depth": {"0", "1", "2", "3", "x"}, "zone": {"UTC", "Europe/Berlin", "x"},
-	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2", "5%1", "0-9:3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"},
+	"array": {"0", "1", "3", "-1", "5-5", "1-7:3", "3%2", "5%1", "0-9:3%2"}, "after": {"1", "2", "99"}, "afterok": {"1", "2", "3,4"}, "afternotok": {"1", "2"}, "afterany": {"1", "1[]"}, "aftercorr": {"1", "2[]", "99"},
 	"each": {"job.sh", "nosuch"}, "failed": {""}, "cpus": {"1", "4", "0", "x"}, "gpus": {"1", "x"}, "mem": {"1gb", "x", ""}, "waiting": {""},
 	"priority": {"0", "5", "-5", "x"}, "begin": drawnInstants, "deadline": drawnInstants, "hold": {""}, "now": {""}, "force": {""}, "lost": {""}, "attempt": {"1", "2", "0"}, "no-requeue": {""}, "singleton": {""}, "requestor": drawnUsers,
 	"script": {"job.sh", "nosuch"}, "directives": {"pbs", "none", "x"}, "lax": {""}, "chdir": {"/", "/nosuch"}, "export": {"none", "X=1", "PATH,Y=2", "x y"}, "umask": {"027", "9"},

@@ -47,10 +47,8 @@ func (r *reader) slurmDepend(v string) error {
 		case part == "singleton":
 			r.turn("singleton", true)
 			continue
-		case kind == "aftercorr":
-			return errors.New("aftercorr: the elements of two arrays cannot be paired: afterok waits for all of the other array")
-		case !slices.Contains(dependencies, kind):
-			return fmt.Errorf("%q is not after, afterok, afternotok, afterany or singleton", kind)
+		case kind != "aftercorr" && !slices.Contains(dependencies, kind):
+			return fmt.Errorf("%q is not after, afterok, afternotok, afterany, aftercorr or singleton", kind)
 		}
 		for job := range strings.SplitSeq(jobs, ":") {
 			ours := job

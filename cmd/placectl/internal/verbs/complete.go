@@ -61,7 +61,7 @@ func (l List[R]) Complete(line []string) (c Completion) {
 // flagKinds are the kinds of what flags name.
 var flagKinds = map[string]Kind{
 	"queue": KindQueue, "class": KindClass, "nodes": KindNodes, "reservation": KindReservation, "pool": KindPool, "select": KindRequest,
-	"set": KindAssignment, "job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob, "afterany": KindJob,
+	"set": KindAssignment, "job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob, "afterany": KindJob, "aftercorr": KindJob,
 }
 
 // flagKind is the kind of what a flag of the verb names.
