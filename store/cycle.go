@@ -116,6 +116,14 @@ func (s *CycleSpec) asSet(tx *Tx) error {
 	return nil
 }
 
+// cyclesAs begins a cycle, which goes on from what the one before found out if it is of its kind.
+func (tx *Tx) cyclesAs(s *CycleSpec) {
+	if kind := s.kind(); tx.state.Cycle != kind {
+		tx.state.Cycle = kind
+		tx.loaded.freed.Anywhere()
+	}
+}
+
 // CycleReport is what a cycle did.
 type CycleReport struct {
 	Started []*Job // in this cycle
@@ -161,11 +169,8 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	if kind := spec.kind(); tx.state.Cycle != kind {
-		tx.state.Cycle = kind
-		tx.loaded.freed.Anywhere()
-	}
 	start, since := tx.db.opt.Now(), tx.written()
+	tx.cyclesAs(&spec)
 	p := newPass(tx, spec)
 	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == BySupervisor {

@@ -70,7 +70,7 @@ func (ws waiting) lots() (line []lot, err error) {
 			last.alike = append(last.alike, id)
 			return true, nil
 		}
-		j, err := ws.job(id)
+		j, err := ws.listedAs(id, payload)
 		if err != nil {
 			return false, err
 		}

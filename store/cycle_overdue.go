@@ -164,8 +164,8 @@ var walltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its wall
 // placed, and not executed by a supervisor or launcher, had its nodes for a time: it has finished.
 // So have all jobs of a queue that is played forward.
 func (os overdue) finish(j *row.Job) error {
-	s := step{end: j.End, reason: walltimeOver}
-	if os.loaded.playing || !j.Queued && !j.Claimed && !j.Launched {
+	s := step{end: min(j.End, os.now), reason: walltimeOver}
+	if os.db.plays || !j.Queued && !j.Claimed && !j.Launched {
 		s.to = JobFinished
 		return os.machine().do(j, s)
 	}

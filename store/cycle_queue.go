@@ -401,5 +401,19 @@ func (ws waiting) byKey(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
 	}
-	return ws.job(binary.BigEndian.Uint64(key[8:]))
+	id := binary.BigEndian.Uint64(key[8:])
+	_, payload, err := ws.jobRow(id)
+	if err != nil {
+		return nil, err
+	}
+	return ws.listedAs(id, payload)
+}
+
+// listedAs is a job that waits, with a row.
+func (ws waiting) listedAs(id uint64, payload []byte) (*row.Job, error) {
+	if p := ws.loaded.playing; p != nil && p.read != nil {
+		return p.job(id, payload)
+	}
+	ws.loaded.jobs.Handed(row.Key64(id), payload)
+	return row.DecodeJob(row.Key64(id), payload)
 }

@@ -90,12 +90,31 @@ func (p *pass) Kind(c *cycle.Job) (string, error) {
 		}
 		p.letting = &l
 	}
-	j := p.jobs[c.ID]
+	j, played := p.jobs[c.ID], p.tx.loaded.playing
+	if played != nil && played.kinds[j.ID] != "" {
+		return played.kinds[j.ID], nil
+	}
 	apart, err := p.tx.waiting().tellsApart(j, *p.letting)
-	return requestKind(j, apart), err
+	kind := requestKind(j, apart)
+	if played != nil && played.kinds != nil {
+		played.kinds[j.ID] = kind
+	}
+	return kind, err
 }
 
 func (p *pass) Request(c *cycle.Job) (*cycle.Request, error) {
+	played := p.tx.loaded.playing
+	if played == nil || played.requests == nil {
+		return p.request(c)
+	}
+	kind, err := p.Kind(c)
+	if err == nil && played.requests[kind] == nil {
+		played.requests[kind], err = p.request(c)
+	}
+	return played.requests[kind], err
+}
+
+func (p *pass) request(c *cycle.Job) (*cycle.Request, error) {
 	j := p.jobs[c.ID]
 	a, err := p.tx.askOf(j)
 	var snap *placer.Snapshot

@@ -75,6 +75,7 @@ type DB struct {
 	running running
 	changed atomic.Bool
 	behind  sync.Once // somebody was told that the clock is
+	plays   bool      // a queue is played forward: jobs end well at their walltime
 }
 
 // Open makes a handle on an existing database and checks that it is one. One whose name

@@ -51,11 +51,11 @@
 //
 // Jobs and the queue: [Tx.Submit], [Tx.Alter], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue], [Tx.RequeueHeld], [Tx.Retry],
 // [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.JobsNamed], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
+// [Tx.ArrayJobs], [Tx.JobsNamed], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.Forecasts], [Tx.FreshForecasts], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
 // [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
 // handing it to the site's own program: [Tx.Hook].
 //
-// What jobs have had, by month: [Tx.Usage]; in which order they wait: [PrioritiesOf].
+// What jobs have had, by month: [Tx.Usage]; in which order they wait: [PrioritiesOf]; what would come of changes: [Tx.Suppose].
 //
 // Attempts, each a start of a job: [Tx.Claim], [Tx.BeforeClaim], [Tx.HoldUnsigned], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose], [Tx.Signal], [Tx.Signalled],
 // [Tx.Attend], [Tx.AttendedOn],

@@ -19,6 +19,8 @@ type Queueing struct {
 	Before  []uint64  // those ahead of it that may take nodes first
 	Depends []Awaited // on other jobs
 
+	Forecasts *Forecasts // of which its own is one; nil for none
+
 	Priority float64          // what the setting job_priority comes to for it
 	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
 }
@@ -85,6 +87,9 @@ func (e explainer) waiting(j *row.Job) (*Explained, error) {
 	if err = passOver(err); err != nil {
 		return nil, err
 	}
+	if _, err := tx.FreshForecasts(); err != nil {
+		return nil, err
+	}
 	look, err := tx.Outlook()
 	if err != nil {
 		return nil, err
@@ -102,10 +107,16 @@ func (e explainer) waiting(j *row.Job) (*Explained, error) {
 // queueing finds where a job stands in the queue.
 func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
 	p, err := o.look(j)
+	if err == nil {
+		err = o.placed(j, &p)
+	}
 	if err != nil {
 		return nil, err
 	}
 	q := &Queueing{Prospect: p}
+	if q.Forecasts, err = o.tx.Forecasts(); err != nil {
+		return nil, err
+	}
 	if err := o.depends(j, q); err != nil {
 		return nil, err
 	}
@@ -178,11 +189,17 @@ func (tx *Tx) WhenJob(id uint64) (Prospect, error) {
 	case j.State == JobRunning:
 		return Prospect{}, row.Clash(name, "it runs since "+stamp(j.Start))
 	}
+	if _, err := tx.FreshForecasts(); err != nil {
+		return Prospect{}, err
+	}
 	look, err := tx.Outlook()
 	if err != nil {
 		return Prospect{}, err
 	}
 	p, err := look.look(j)
+	if err == nil {
+		err = look.placed(j, &p)
+	}
 	if err == nil && p.Start.IsZero() {
 		err = noStart(name, p)
 	}

@@ -3,8 +3,8 @@ package store
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/requests"
@@ -59,10 +59,12 @@ const (
 
 // Prospect is how a job stands.
 type Prospect struct {
-	Wait    Wait   // "" for one that neither waits nor has a plan
-	Cause   Cause  // of what has become of such a one
-	Reason  string // why it is where it is, in words; "" where there is nothing to say
-	Opening        // the expected one, zero where nobody knows; without Plan for a job that has its nodes planned already
+	Wait     Wait      // "" for one that neither waits nor has a plan
+	Cause    Cause     // of what has become of such a one
+	Reason   string    // why it is where it is, in words; "" where there is nothing to say
+	Opening            // the expected one, zero where that is unknown; Plan is found by WhenJob and ExplainJob alone
+	Forecast           // what that follows from; zero of a job that has its nodes planned already
+	After    time.Time // the job is behind those that were played, and starts later than that; zero: it is not
 }
 
 // Code is the word for programs: what the job waits for, or the cause of what has become of it.
@@ -85,9 +87,6 @@ func (tx *Tx) Outlook() (*Outlook, error) {
 
 // Prospect says how a job stands, and when it is expected to start.
 func (o *Outlook) Prospect(j *Job) (Prospect, error) {
-	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Ending, j.Reason, Opening{Start: j.Start, End: j.End}), nil
-	}
 	o.asked = j.row()
 	return o.look(&o.asked)
 }
@@ -116,7 +115,8 @@ func decided(state JobState, ending bool, because Reason, runs Opening) Prospect
 
 func (o *Outlook) look(j *row.Job) (p Prospect, err error) {
 	if j.State != JobHeld && j.State != JobQueued {
-		return decided(j.State, j.Ending, j.Reason, Opening{Start: instant(j.Start), End: instant(j.End)}), nil
+		p = decided(j.State, j.Ending, j.Reason, Opening{Start: instant(j.Start), End: instant(j.End)})
+		return p, o.sooner(j, &p)
 	}
 	for _, asked := range o.jobs {
 		if p, known := asked[j.ID]; known {
@@ -207,60 +207,93 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 
 // expect finds the start of a job that is neither held nor can never run.
 func (o *Outlook) expect(j *row.Job, p *Prospect) error {
-	after, known, err := o.after(j, p)
-	if err != nil || !known {
+	fs, err := o.tx.Forecasts()
+	if err != nil || p.Wait == WaitsUser {
 		return err
 	}
-	plan, refused, err := o.requests.Earliest(j, after)
-	if err != nil {
+	if due, err := o.allDue(j, p); !due || err != nil {
 		return err
 	}
-	short := ""
-	switch {
-	case refused != nil:
-		short = refused.Error()
-	case j.Deadline != 0 && plan.End > j.Deadline:
-		short = fmt.Sprintf("it could start at %s at the earliest, and not end by its deadline, %s", stamp(plan.Start), stamp(j.Deadline))
-	default:
-		p.Opening = opening(plan)
+	known := false
+	if fs != nil {
+		if p.Forecast, known = fs.Of(j.ID); known {
+			start := max(unix(p.Likely), o.tx.now, j.Begin)
+			p.Start, p.End = instant(start), instant(start+j.Walltime)
+		} else if fs.isBehind(j.ID) {
+			p.After = fs.After
+		}
 	}
 	if p.Wait != "" {
 		return nil
 	}
-	if p.Wait = WaitsRoom; p.Plan != nil && p.Plan.Start == o.tx.now {
-		p.Wait = WaitsTurn
+	short, err := o.requests.Short(j)
+	if err != nil {
+		return err
+	}
+	if p.Wait = WaitsTurn; known && unix(p.Start) > o.tx.now || !known && short != "" {
+		p.Wait = WaitsRoom
 	}
 	if p.Reason = j.Reason.String(); p.Reason != "" {
 		return nil
 	}
-	if p.Plan != nil && p.Wait == WaitsRoom {
-		short, err = o.short(j)
+	switch {
+	case !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
+		p.Reason = "it would not end by its deadline, " + stamp(j.Deadline)
+	case j.ID >= o.tx.state.Looked || j.Never: // no cycle has come to it yet
+	case p.Wait == WaitsRoom && short == "":
+		p.Reason = "jobs before it come first"
+	default:
+		p.Reason = short
 	}
-	p.Reason = short
-	return err
+	return nil
 }
 
-// after is the first instant at which a job might start, as far as that is known.
-func (o *Outlook) after(j *row.Job, p *Prospect) (at int64, known bool, err error) {
-	at = max(o.tx.now, j.Begin)
-	switch p.Wait {
-	case WaitsUser:
-		return 0, false, nil
-	case WaitsClass:
-		for t := range o.tx.loaded.releases.After(o.tx.now) {
-			return t, true, nil
-		}
-		return 0, false, nil
-	case WaitsJob:
-		for _, d := range j.After {
-			due, known, err := o.due(d)
-			if err != nil || !known {
-				return 0, false, err
-			}
-			at = max(at, due)
+// sooner finds out whether a job with a plan is likely to start before it.
+func (o *Outlook) sooner(j *row.Job, p *Prospect) error {
+	if j.State != JobReserved || !j.Queued {
+		return nil
+	}
+	fs, err := o.tx.Forecasts()
+	if err != nil || fs == nil {
+		return err
+	}
+	known := false
+	if p.Forecast, known = fs.Of(j.ID); known && unix(p.Likely) < j.Start {
+		start := max(unix(p.Likely), o.tx.now)
+		p.Start, p.End = instant(start), instant(start+j.Walltime)
+	}
+	return nil
+}
+
+// allDue reports whether it is known when what a job depends on comes.
+func (o *Outlook) allDue(j *row.Job, p *Prospect) (bool, error) {
+	if p.Wait != WaitsJob {
+		return true, nil
+	}
+	for _, d := range j.After {
+		if _, known, err := o.due(d); !known || err != nil {
+			return false, err
 		}
 	}
-	return at, true, nil
+	return true, nil
+}
+
+// placed finds the nodes that a job could have at its expected start, as far as they are planned now.
+func (o *Outlook) placed(j *row.Job, p *Prospect) error {
+	if p.Start.IsZero() || j.State == JobReserved {
+		return nil
+	}
+	for _, after := range [...]int64{max(o.tx.now, j.Begin), unix(p.Start)} {
+		plan, _, err := o.requests.Earliest(j, after)
+		if err != nil {
+			return err
+		}
+		if plan != nil && plan.Start == unix(p.Start) {
+			p.Plan = plan
+			return nil
+		}
+	}
+	return nil
 }
 
 // due is when a dependency is expected to be met.
@@ -317,15 +350,6 @@ func (o *Outlook) limited(j *row.Job) (string, error) {
 		return d.Text(o.tx.now, w.Ask.Duration), nil
 	}
 	return "", nil
-}
-
-// short says why a job's request does not fit now: of one that a cycle has come to, and
-// that was not found to run never.
-func (o *Outlook) short(j *row.Job) (string, error) {
-	if j.ID >= o.tx.state.Looked || j.Never {
-		return "", nil
-	}
-	return o.requests.Short(j)
 }
 
 // kind tells jobs apart that ask for different things.

@@ -2,15 +2,49 @@ package store
 
 import (
 	"cmp"
+	"container/heap"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
 )
+
+// Suppose runs fn on a transaction of its own, which sees what this reader sees and may change
+// everything: its changes are in memory alone, and are gone when fn returns. Others read
+// and write meanwhile. The policy local takes nodes as they were declared.
+func (tx *Tx) Suppose(fn func(*Tx) error) error {
+	if tx.file.Format() < firstLog {
+		return row.Clash("the database", fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there", tx.file.Format(), Format))
+	}
+	rows, err := tx.file.Suppose()
+	if err != nil {
+		return err
+	}
+	opt := tx.db.opt
+	opt.Actor, opt.Local, opt.Warn, opt.Behind = nil, nil, nil, true
+	opt.Now = tx.Now
+	supposed, err := (&DB{file: tx.db.file, log: tx.db.log, opt: opt}).begin(rows)
+	if err != nil {
+		return err
+	}
+	return ofStore(fn(supposed))
+}
+
+// PlaySpec is how the queue is played forward.
+type PlaySpec struct {
+	Cycle CycleSpec
+	Until time.Time   // the zero time: until no more jobs start
+	First int         // only so many of those that wait, in their order; 0: all of them
+	Done  func() bool // asked between instants whether the play has taken long enough; nil: it never has
+
+	runs func(j *row.Job, ran int64) (int64, error) // for how long a job runs, which has run for a while; nil: as long as it asked for
+}
 
 // Played is what becomes of a waiting job when the queue is played forward.
 type Played struct {
@@ -22,89 +56,199 @@ type Played struct {
 	Start  time.Time // zero: not before the end of the play
 }
 
-// Play plays the queue forward in a transaction until an instant: each job runs for its
+// Play plays the queue forward in a transaction that Suppose has begun: each job runs for its
 // walltime, and wherever something ends, begins or may begin there is a cycle as spec says.
 // Nothing comes to the queue, and nobody has to execute anything. It returns the jobs that
-// wait, by number. The transaction is at that instant then, and worth nothing any more: it
-// is one of DryRun.
-func Play(tx *Tx, spec CycleSpec, until time.Time) ([]Played, error) {
-	if !tx.Writable() {
-		return nil, ErrReadOnly
-	}
-	if err := spec.asSet(tx); err != nil {
-		return nil, err
-	}
-	p := &play{tx: tx, spec: spec, started: make(map[uint64]int64)}
-	list, err := p.prepare()
+// wait, by number. The transaction is at the last instant then, and worth nothing any more.
+func Play(tx *Tx, spec PlaySpec) ([]Played, error) {
+	p, err := play(tx, spec)
 	if err != nil {
-		return nil, tx.spoil(err)
-	}
-	for left := len(list); left > 0 && tx.now <= unix(until); {
-		n, err := p.step()
-		if err != nil {
-			return nil, tx.spoil(err)
-		}
-		next, ok, err := p.next()
-		if err != nil {
-			return nil, tx.spoil(err)
-		}
-		if left -= n; !ok {
-			break
-		}
-		tx.now, tx.loaded.overruns = next, nil
-		tx.calendar().SetNow(next)
-	}
-	for i := range list {
-		list[i].Start = instant(p.started[list[i].Job])
-	}
-	return list, nil
-}
-
-// play is a queue that is played forward.
-type play struct {
-	tx      *Tx
-	spec    CycleSpec
-	started map[uint64]int64 // when those who waited have started for the first time; 0: not yet
-}
-
-// prepare lists who waits, and has running jobs end at their walltime whoever executes them.
-func (p *play) prepare() (list []Played, err error) {
-	tx := p.tx
-	tx.loaded.playing = true
-	if err := tx.configure("overdue", "finish"); err != nil {
 		return nil, err
 	}
-	err = tx.eachJob(func(j *row.Job) error {
-		if !j.Queued {
-			return nil
-		}
+	list := make([]Played, 0, len(p.waiting))
+	for _, j := range p.waiting {
 		class := j.Class
 		if class == "" {
 			if class, err = tx.ClassOf(j.User); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		cpus, err := tx.cpusOf(j)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: instant(j.Submit)})
-		p.started[j.ID] = 0
-		j.Attended, j.Attendant = false, nil
-		return tx.putJob(j, j.State)
-	}, JobQueued, JobReserved)
-	if err != nil {
+		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: instant(j.Submit), Start: instant(p.started[j.ID])})
+	}
+	slices.SortFunc(list, func(a, b Played) int { return cmp.Compare(a.Job, b.Job) })
+	return list, nil
+}
+
+// playing is a queue that is played forward.
+type playing struct {
+	tx      *Tx
+	spec    PlaySpec
+	waiting []*row.Job       // as they were, in their order
+	behind  int              // how many wait behind those
+	started map[uint64]int64 // when those who waited have started for the first time; 0: not yet
+	begins  []int64          // when they may begin, of those who may not yet
+	ends    ends             // of those who end before their time, or after it
+	overrun map[uint64]int64 // until when those are taken to go on that were past their end
+	whole   bool             // it was not ended early
+
+	kinds    map[uint64]string         // of jobs; nil where reservations tell jobs apart
+	requests map[string]*cycle.Request // of kinds
+	read     map[uint64]readJob        // of the queue; nil where jobs make way for others
+}
+
+// readJob is a job with the row that it was read from.
+type readJob struct {
+	payload []byte
+	job     *row.Job
+}
+
+// play plays a queue.
+func play(tx *Tx, spec PlaySpec) (*playing, error) {
+	if !tx.file.Supposed() {
+		return nil, ErrReadOnly
+	}
+	if err := spec.Cycle.asSet(tx); err != nil {
 		return nil, err
 	}
-	return list, tx.eachJob(func(j *row.Job) error {
+	p := &playing{tx: tx, spec: spec, started: make(map[uint64]int64), whole: true}
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	tx.cyclesAs(&p.spec.Cycle)
+	until := int64(row.LastInstant)
+	if !spec.Until.IsZero() {
+		until = unix(spec.Until)
+	}
+	idle := 0
+	for left := len(p.waiting); left > 0 && tx.now <= until && idle < mostIdle; idle++ {
+		if spec.Done != nil && spec.Done() {
+			p.whole = false
+			break
+		}
+		n, err := p.step()
+		if err != nil {
+			return nil, err
+		}
+		next, ok, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		if left -= n; !ok {
+			break
+		}
+		if n > 0 {
+			idle = 0
+		}
+		tx.now, tx.loaded.overruns, tx.loaded.order = next, nil, nil
+		tx.calendar().SetNow(next)
+	}
+	return p, nil
+}
+
+// mostIdle is at how many instants nothing of the queue may start before nothing more is expected to:
+// reservations that repeat would have a play go on for ever.
+const mostIdle = 10_000
+
+// prepare lists who waits, and has running jobs end at their walltime whoever executes them.
+func (p *playing) prepare() error {
+	tx := p.tx
+	tx.loaded.playing, tx.db.plays = p, true
+	set, err := tx.settings()
+	if err != nil {
+		return err
+	}
+	if !set.FinishOverdue {
+		if err := p.goesOn(); err != nil {
+			return err
+		}
+	}
+	if err := tx.configure("overdue", "finish"); err != nil {
+		return err
+	}
+	if err := p.remembers(); err != nil {
+		return err
+	}
+	line, err := tx.waiting().line()
+	if err != nil {
+		return err
+	}
+	for i, j := range line {
+		if p.spec.First > 0 && len(p.waiting) == p.spec.First {
+			p.behind = len(line) - i
+			for _, j := range line[i:] {
+				if err := tx.file.Remove(row.Waiting, row.WaitingKey(j)); err != nil {
+					return err
+				}
+			}
+			break
+		}
+		p.waiting, p.started[j.ID] = append(p.waiting, j), 0
+		if j.Begin > tx.now {
+			p.begins = append(p.begins, j.Begin)
+		}
+		if j.Attended || j.Attendant != nil {
+			alone := *j
+			alone.Attended, alone.Attendant = false, nil
+			if err := tx.putJob(&alone, j.State); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.eachJob(func(j *row.Job) error {
 		j.Claimed, j.Launched = false, true
 		if j.EndsByClock() {
 			if err := tx.file.Mark(row.Changes, row.TimeKey(j.End, row.JobOwner(j.ID))); err != nil {
 				return err
 			}
+		} else if err := p.runs(j, tx.now-j.Start); err != nil {
+			return err
 		}
 		return tx.putJob(j, j.State)
 	}, JobRunning)
+}
+
+// goesOn notes until when jobs that are past their end are taken to keep their nodes.
+func (p *playing) goesOn() error {
+	late, err := p.tx.overdue().jobs()
+	p.overrun = make(map[uint64]int64, len(late))
+	for _, j := range late {
+		until := p.tx.now + p.tx.overdue().overrun(row.JobOwner(j.ID))
+		p.overrun[j.ID] = until
+		heap.Push(&p.ends, jobEnd{until, j.Start, j.ID})
+	}
+	return err
+}
+
+// remembers decides what is remembered from one instant to the next.
+func (p *playing) remembers() error {
+	letting, err := p.tx.waiting().letting()
+	if err != nil {
+		return err
+	}
+	if !letting.some {
+		p.kinds, p.requests = make(map[uint64]string), make(map[string]*cycle.Request)
+	}
+	ranks, err := sharing.Ranks(p.tx.file)
+	if ranks == nil {
+		p.read = make(map[uint64]readJob)
+	}
+	return err
+}
+
+// job is a job of the queue with a row.
+func (p *playing) job(id uint64, payload []byte) (*row.Job, error) {
+	if was, known := p.read[id]; known && len(was.payload) == len(payload) && &was.payload[0] == &payload[0] {
+		return was.job, nil
+	}
+	j, err := row.DecodeJob(row.Key64(id), payload)
+	if err == nil {
+		p.read[id] = readJob{payload, j}
+	}
+	return j, err
 }
 
 // cpusOf is how many cpus a job asks for, 0 where its request is not understood any more.
@@ -125,24 +269,75 @@ func (tx *Tx) cpusOf(j *row.Job) (int64, error) {
 	return 0, nil
 }
 
-// step does what there is to do at an instant, and returns how many jobs have started that
+// jobEnd is when a job ends that began at an instant.
+type jobEnd struct {
+	at, start int64
+	job       uint64
+}
+
+// ends are ends of jobs, as a heap.
+type ends []jobEnd
+
+func (e ends) Len() int           { return len(e) }
+func (e ends) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *ends) Push(x any)        { *e = append(*e, x.(jobEnd)) } //nolint:forcetypeassert // ours alone
+func (e *ends) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+// runs notes when a job that runs ends, where that is before its time.
+func (p *playing) runs(j *row.Job, ran int64) error {
+	if p.spec.runs == nil {
+		return nil
+	}
+	likely, err := p.spec.runs(j, ran)
+	if end := j.Start + likely; err == nil && end < j.End {
+		heap.Push(&p.ends, jobEnd{max(end, p.tx.now), j.Start, j.ID})
+	}
+	return err
+}
+
+// finish ends the jobs whose end has come.
+func (p *playing) finish() error {
+	tx := p.tx
+	late, err := tx.overdue().jobs()
+	if err != nil {
+		return err
+	}
+	late = slices.DeleteFunc(late, func(j *row.Job) bool { return p.overrun[j.ID] > tx.now })
+	for len(p.ends) > 0 && p.ends[0].at <= tx.now {
+		e := heap.Pop(&p.ends).(jobEnd) //nolint:forcetypeassert // ours alone
+		j, err := tx.job(e.job)
+		if err != nil {
+			return err
+		}
+		if j.State == JobRunning && j.Start == e.start && !j.Ending && j.End > tx.now {
+			late = append(late, j)
+		}
+	}
+	for _, j := range late {
+		if err := tx.overdue().finish(j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step makes what is due at an instant happen, and returns how many jobs have started that
 // have not before.
-func (p *play) step() (n int, err error) {
+func (p *playing) step() (n int, err error) {
 	tx := p.tx
 	if err := (&passage{tx: tx}).advance(); err != nil {
 		return 0, err
 	}
-	late, err := tx.overdue().jobs()
-	if err != nil {
+	if err := p.finish(); err != nil {
 		return 0, err
 	}
-	for _, j := range late {
-		if err := tx.overdue().finish(j); err != nil {
-			return 0, err
-		}
-	}
-	c := newPass(tx, p.spec)
-	for _, step := range []func() error{c.putOffs, c.listQueue, c.shares, c.unclaim, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep} {
+	c := newPass(tx, p.spec.Cycle)
+	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep, tx.settle} {
 		if err := step(); err != nil {
 			return 0, err
 		}
@@ -164,12 +359,15 @@ func (p *play) step() (n int, err error) {
 		if err := tx.putJob(j, j.State); err != nil {
 			return 0, err
 		}
+		if err := p.runs(j, 0); err != nil {
+			return 0, err
+		}
 	}
 	return n, nil
 }
 
 // next is the next instant at which something ends, begins, or may begin.
-func (p *play) next() (at int64, ok bool, err error) {
+func (p *playing) next() (at int64, ok bool, err error) {
 	soonest := func(t int64) {
 		if t > p.tx.now && (!ok || t < at) {
 			at, ok = t, true
@@ -185,22 +383,19 @@ func (p *play) next() (at int64, ok bool, err error) {
 			return 0, false, err
 		}
 	}
-	err = p.tx.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		j, err := p.tx.waiting().byKey(key)
-		if err == nil {
-			soonest(j.Begin)
-		}
-		return true, err
-	})
-	if err == nil {
-		err = p.spared(soonest)
+	if len(p.ends) > 0 {
+		soonest(p.ends[0].at)
 	}
+	for _, t := range p.begins {
+		soonest(t)
+	}
+	err = p.spared(soonest)
 	return at, ok, err
 }
 
 // spared tells of the instants at which running jobs have run for so long that they may make way
 // for one that waits.
-func (p *play) spared(at func(int64)) error {
+func (p *playing) spared(at func(int64)) error {
 	ranks, err := sharing.Ranks(p.tx.file)
 	if ranks == nil || err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/placer"
@@ -146,6 +147,18 @@ func (tx *Tx) tables() *tables.Source {
 			}
 			p, err := ahead.look(j)
 			return tables.Prospect{Code: p.Code(), Reason: p.Reason, Start: unix(p.Start)}, err
+		},
+		Forecasts: func() (list []tables.Foretold, record []row.Foretold, err error) {
+			fs, err := tx.Forecasts()
+			if err != nil || fs == nil {
+				return nil, nil, err
+			}
+			for _, f := range fs.value.Jobs {
+				if f.Likely != 0 {
+					list = append(list, tables.Foretold{Job: f.Job, Likely: f.Likely, Safe: f.Safe, Asked: f.Asked, AsOf: fs.value.AsOf})
+				}
+			}
+			return list, slices.Concat(fs.value.First, fs.value.Later), nil
 		},
 		Starts:   func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
 		HalfLife: func() (int64, error) { d, err := tx.Usage().decay(); return d.HalfLife, err },

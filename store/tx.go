@@ -60,7 +60,7 @@ type loaded struct {
 	queries      *tables.Catalog
 	overruns     map[uint64]int64 // how long owners that are overdue are taken to go on
 	moved        []*row.Job       // placed at an instant, whose plans could not be kept
-	playing      bool             // the queue is played forward: jobs end well at their walltime
+	playing      *playing         // what is remembered of a queue that is played forward; nil: it is not
 	displaced    []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
 	counters     *derived.Counters
 	tallies      *tallies.Tallies
@@ -69,6 +69,7 @@ type loaded struct {
 	reservations *state.Table[row.Reservation]
 	answers      *state.Table[row.Answer]
 	past         *nodehistory.Log
+	forecasts    **Forecasts     // that were asked for; nil until they are
 	order        *order          // of the jobs that wait; nil until it is asked for
 	present      map[uint32]bool // of users, whether a process of theirs executes jobs
 }
@@ -181,12 +182,7 @@ func (tx *Tx) flush() error {
 	if tx.mayStart() {
 		tx.state.Startable++
 	}
-	if tx.loaded.freed.Made() {
-		if err := tx.reservations().retryStandings(false); err != nil {
-			return err
-		}
-	}
-	if err := tx.replan(nil); err != nil {
+	if err := tx.settle(); err != nil {
 		return err
 	}
 	if b := tx.loaded.batches; b != nil {
@@ -220,6 +216,17 @@ func (tx *Tx) flush() error {
 		return nil
 	}
 	return tx.file.Put(row.Meta, row.KeyState, tx.state.Encode())
+}
+
+// settle decides what changes have left to decide: occurrences of standing reservations that were
+// missed, and plans that cannot be kept.
+func (tx *Tx) settle() error {
+	if tx.loaded.freed.Made() {
+		if err := tx.reservations().retryStandings(false); err != nil {
+			return err
+		}
+	}
+	return tx.replan(nil)
 }
 
 // running knows which goroutines are in a transaction of a handle, and whether that one

@@ -81,7 +81,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 	writes := func(args ...any) call { return call{args, true} }
 	later := time.Unix(1_000_000+4_000_000, 0)
 	return map[string]call{
-		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, time.Time{}, 2), "WhenJob": reads(uint64(6)), "Outlook": reads(),
+		"Ask": reads(ask), "Policy": reads(ask), "Route": reads(ask), "Candidates": reads(ask), "When": reads(ask, time.Time{}, 2), "WhenJob": reads(uint64(6)), "Outlook": reads(), "Forecasts": reads(), "FreshForecasts": reads(), "Suppose": reads(func(*Tx) error { return nil }),
 		"Explain": reads(ask, placer.Explain{}), "ExplainJob": reads(uint64(2), placer.Explain{}),
 		"Place": writes(ask), "PlaceAt": writes(ask, later), "PlaceOrReserve": writes(ask), "Submit": writes(Submission{Request: ask}),
 		"Job": reads(uint64(4)), "EachJob": reads(func(*Job) error { return nil }), "Asked": reads(job), "ExecVNode": reads(job),

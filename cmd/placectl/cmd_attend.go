@@ -336,7 +336,7 @@ func (a *attendant) begin() error {
 	a.Runner, a.here = runner, runner.Site
 	a.hook = &hook.Beside{Hook: *a.runner.hook()}
 	a.passes = runner.NewPasses()
-	a.passes.Startable = a.startable
+	a.passes.Startable, a.passes.Idle = a.startable, a.forecasts()
 	a.passes.Cycle = func() (attempts.Cycled, error) {
 		is, err := a.workCycle(a.c, wanted)
 		if a.done = errors.Is(err, errDismissed); a.done {

@@ -42,12 +42,15 @@ func cycleVerb() *verb {
 			"PLACECTL_INDEX, and of the environment PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
 			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once. If it fails the job is queued again;\n" +
 			"after three failures it is held.\n\n" +
+			"With --forecast the queue is played forward after the commit, and the starts that come of it are kept: job list and\n" +
+			"others show them. Processes that look after the queue do so by themselves.\n\n" +
 			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
 			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy, conservative or relaxed (the setting backfill)"},
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
 			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
+			&cli.BoolFlag{Name: "forecast", Usage: "keep when those who wait are expected to start, for all who ask"},
 			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
@@ -68,7 +71,7 @@ func (r *runner) cycle(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []string{"exec", "launch"} {
+	for _, flag := range []string{"exec", "launch", "forecast"} {
 		if c.IsSet(flag) && r.tx != nil {
 			return usage.Of("tx", "--%s cannot be part of a transaction", flag)
 		}
@@ -108,6 +111,9 @@ func (r *runner) cycle(c *cli.Context) error {
 		}
 		return err
 	})
+	if err == nil && c.Bool("forecast") && !c.Bool(verbs.DryRun) {
+		err = r.forecast(spec)
+	}
 	if err == nil && hooked && r.tx == nil && !c.Bool(verbs.DryRun) {
 		defer r.runHook()
 	}
@@ -127,6 +133,15 @@ func (r *runner) cycle(c *cli.Context) error {
 		return r.launchKept(c, launcher)
 	}
 	return r.launchAll(launcher, told, "")
+}
+
+// forecast plays the queue behind a cycle, within what that has left of its time.
+func (r *runner) forecast(spec store.CycleSpec) error {
+	db, err := r.open()
+	if err != nil {
+		return err
+	}
+	return db.Forecast(store.ForecastSpec{Done: spec.Enough})
 }
 
 func (r *runner) cycleSpec(c *cli.Context) (spec store.CycleSpec, err error) {

@@ -96,7 +96,7 @@ func (r *runner) explainIt(c *cli.Context, what *explaining) (err error) {
 }
 
 // wouldStop finds out whom a cycle would stop for a job, where rules say that it may: it makes one
-// on a copy of the database. Verbs in one transaction leave it out.
+// that it supposes. Verbs in one transaction leave it out.
 func (r *runner) wouldStop(what *explaining) (stops []store.MadeWay, err error) {
 	if what.job == "" || r.tx != nil {
 		return nil, nil
@@ -112,15 +112,11 @@ func (r *runner) wouldStop(what *explaining) (stops []store.MadeWay, err error) 
 	if err != nil || !may {
 		return nil, nil
 	}
-	db, done, err := r.scratchCopy()
-	if err != nil {
-		r.notef("whom job %d would stop is not known, for want of a copy to try it on: %v", id, err)
-		return nil, nil
-	}
-	defer done()
-	err = db.DryRun(func(tx *store.Tx) error {
-		stops, err = store.WouldStop(tx, id)
-		return err
+	err = r.view(func(tx *store.Tx) error {
+		return tx.Suppose(func(tx *store.Tx) error {
+			stops, err = store.WouldStop(tx, id)
+			return err
+		})
 	})
 	return stops, err
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +27,7 @@ func whatifVerb() *verb {
 		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
 			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
-			"waiting: it works on a copy. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
+			"waiting. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
 			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
 			"under the first.",
 		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, beside the other changes"}),
@@ -93,11 +91,6 @@ func (r *runner) whatifCompared(c *cli.Context) error {
 		}
 		rules = append(rules, rule)
 	}
-	db, done, err := r.scratchCopy()
-	if err != nil {
-		return err
-	}
-	defer done()
 	var plays [][]store.Played
 	var until time.Time
 	for _, rule := range rules {
@@ -106,7 +99,7 @@ func (r *runner) whatifCompared(c *cli.Context) error {
 			return err
 		}
 		var list []store.Played
-		list, until, err = r.played(db, horizon, spec, func(tx *store.Tx) error {
+		list, until, err = r.played(horizon, spec, func(tx *store.Tx) error {
 			if err := tx.Configure("slack", fmt.Sprint(rule.Slack)); err != nil {
 				return err
 			}
@@ -152,56 +145,30 @@ func (r *runner) supposed(c *cli.Context) ([]daily.Supposed, error) {
 	if other.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
 		return nil, usagef("--backfill: %w", err)
 	}
-	db, done, err := r.scratchCopy()
+	before, _, err := r.played(horizon, store.CycleSpec{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	before, _, err := r.played(db, horizon, store.CycleSpec{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	after, until, err := r.played(db, horizon, other, func(tx *store.Tx) error { return r.suppose(tx, c) })
+	after, until, err := r.played(horizon, other, func(tx *store.Tx) error { return r.suppose(tx, c) })
 	if err != nil {
 		return nil, err
 	}
 	return daily.CompareWaits(before, after, until), nil
 }
 
-// scratchCopy makes a copy of the database that is gone when it is done with.
-func (r *runner) scratchCopy() (db *store.DB, done func(), err error) {
-	from, err := r.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	dir, err := os.MkdirTemp("", "placectl-whatif-")
-	if err != nil {
-		return nil, nil, err
-	}
-	path := filepath.Join(dir, "copy.db")
-	if _, err = from.Backup(path, nil); err == nil {
-		db, err = store.Open(path, &store.Options{Private: true, Now: r.now, Chosen: true})
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return db, func() {
-		db.Close()
-		os.RemoveAll(dir)
-	}, nil
-}
-
 // played plays the queue forward, after something was changed.
-func (r *runner) played(db *store.DB, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
-	err = db.DryRun(func(tx *store.Tx) error {
-		if change != nil {
-			if err := change(tx); err != nil {
-				return err
-			}
-		}
+func (r *runner) played(horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
+	err = r.view(func(tx *store.Tx) error {
 		until = tx.Now().Add(horizon)
-		list, err = store.Play(tx, spec, until)
-		return err
+		return tx.Suppose(func(tx *store.Tx) error {
+			if change != nil {
+				if err := change(tx); err != nil {
+					return err
+				}
+			}
+			list, err = store.Play(tx, store.PlaySpec{Cycle: spec, Until: until})
+			return err
+		})
 	})
 	return list, until, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
@@ -63,7 +64,7 @@ func (r *runner) work(c *cli.Context) error {
 	}
 	passes := runner.NewPasses()
 	if c.Bool("cycle") {
-		passes.Startable = r.startable
+		passes.Startable, passes.Idle = r.startable, r.forecasts()
 		passes.Cycle = func() (attempts.Cycled, error) { return r.workCycle(c, func(*store.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
@@ -125,6 +126,36 @@ func (r *runner) launchByWork(c *cli.Context, runner *attempts.Runner) error {
 	}
 	return r.update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
 }
+
+// forecasts keeps expected starts up to date beside passes, when these have nothing to do. A play
+// under way does not keep a pass waiting.
+func (r *runner) forecasts() (idle func()) {
+	var busy atomic.Bool
+	var next time.Time
+	began := time.Now()
+	return func() {
+		if r.overSSH() || time.Now().Before(next) || !busy.CompareAndSwap(false, true) {
+			return
+		}
+		next = time.Now().Add(forecastEvery)
+		few := time.Since(began) > forecastEvery
+		db, err := r.open()
+		if err != nil {
+			busy.Store(false)
+			return // the next pass says why
+		}
+		go func() {
+			defer busy.Store(false)
+			defer r.done(db)
+			if err := db.Forecast(store.ForecastSpec{Rarely: true, Few: few, Done: func() bool { return r.ctx.Err() != nil }}); err != nil {
+				r.debugf("no starts are expected: %v", err)
+			}
+		}()
+	}
+}
+
+// forecastEvery is how often it is looked whether expected starts are out of date.
+const forecastEvery = 30 * time.Second
 
 // startable is what a cycle would see now of the changes that may let something start or stop.
 func (r *runner) startable() (is attempts.Startable, err error) {

@@ -433,6 +433,7 @@ var shownElsewhere = map[string]string{
 	"node down --lost":      "ending.txtar",
 	"cycle --exec":          "cycle_exec.txtar",
 	"cycle --exec-timeout":  "cycle_exec.txtar",
+	"cycle --forecast":      "forecast.txtar",
 	"cycle --max-time":      "cycle.txtar",
 	"cycle --widest":        "cycle.txtar",
 	"batch cursors --all":   "batch.txtar",

@@ -29,6 +29,7 @@ const importRules = `
 	placer/syntax, placer/priorityf          < placer
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
+	placer/forecast                          < store
 	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, store, store/internal/row, store/internal/tables, cmd/placectl, bench
 	index, timeline, placer, locality        < store/internal/row
 	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check

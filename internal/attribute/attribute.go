@@ -57,7 +57,7 @@ var Job = []Attribute{
 	{"reservation", Text, false, "the reservation it runs in"},
 	{"reason", Prose, false, "why it is in this state"},
 	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools) or turn; of another, the cause as in events"},
-	{"expected", Time, false, "of a waiting job: its planned start, or its earliest as things stand"},
+	{"expected", Time, false, "of a waiting job: its expected start"},
 	{"wait", Duration, false, "time from submit to start, or until now"},
 	{"run", Duration, false, "time from start to end, or until now"},
 	{"slowdown", Ratio, false, "of an ended job: time from submit to end, divided by its run time"},

@@ -61,16 +61,16 @@ func TestKeeps(t *testing.T) {
 func TestRecord(t *testing.T) {
 	var r Record
 	p := Plays{Now: 0, Asked: 2000, Drawn: 1000}
-	for i := range enough - 1 {
-		r.Learn(string(rune('a'+i)), p, Forecast{Safe: 1500}, 1000+int64(i)*10)
+	for i := range Enough - 1 {
+		r.Learn(Outcome{User: string(rune('a' + i)), Plays: p, Forecast: Forecast{Safe: 1500}, Start: 1000 + int64(i)*10})
 	}
 	if got := r.Of(p); got != (Forecast{1000, 2000, 2000}) {
 		t.Errorf("of few outcomes: %+v", got)
 	}
 	for range 10 {
-		r.Learn("one", p, Forecast{Safe: 1500}, 1900)
+		r.Learn(Outcome{User: "one", Plays: p, Forecast: Forecast{Safe: 1500}, Start: 1900})
 	}
-	if r.Len() != enough-1+perUser || r.Kept() != enough-1 {
+	if r.Len() != Enough-1+perUser || r.Kept() != Enough-1 {
 		t.Errorf("%d outcomes, %d kept", r.Len(), r.Kept())
 	}
 	got := r.Of(p)
@@ -82,7 +82,7 @@ func TestRecord(t *testing.T) {
 	}
 	var one Record
 	for i := range 300 {
-		one.Learn("ann", p, Forecast{}, 1000+int64(i))
+		one.Learn(Outcome{User: "ann", Plays: p, Forecast: Forecast{}, Start: 1000 + int64(i)})
 	}
 	if one.Len() != outcomes {
 		t.Errorf("one user: %d outcomes", one.Len())

@@ -8,12 +8,14 @@ import (
 const (
 	outcomes = 200  // how many are kept
 	perUser  = 3    // of these at most of one user, where there are several
-	enough   = 30   // from how many on they say something
 	likelyAt = 0.5  // the quantile of a likely start
 	safeAt   = 0.92 // and of a safe one: so that nine of ten start by then
 	ofWait   = 0.2  // the width is at least this part of the wait by asked durations
 	minWidth = 300  // seconds
 )
+
+// Enough is from how many outcomes on they say something.
+const Enough = 30
 
 // Plays are the starts of a job in two plays of the queue at an instant.
 type Plays struct {
@@ -34,26 +36,37 @@ type Forecast struct {
 	Asked  int64 // at the latest if no other job comes before it
 }
 
-// outcome is what has become of a forecast.
-type outcome struct {
-	user string
-	z    float64
-	kept bool // the job started by its safe start
+// Outcome is what has become of a forecast.
+type Outcome struct {
+	Job  uint64
+	User string
+	Plays
+	Forecast
+	Start int64
 }
+
+// z is where the start was, in widths behind the play of likely durations.
+func (o *Outcome) z() float64 { return float64(o.Start-o.Drawn) / o.width() }
+
+// Kept reports whether the job started by its safe start.
+func (o *Outcome) Kept() bool { return o.Start <= o.Safe }
 
 // Record is what has become of forecasts. The zero value has none.
 type Record struct {
-	list []outcome // the oldest first
+	list []Outcome // the oldest first
 	of   map[string]int
 }
+
+// Outcomes are those that count, the oldest first; for reading only.
+func (r *Record) Outcomes() []Outcome { return r.list }
 
 // Len is how many outcomes there are, and Kept of how many the job started by its safe start.
 func (r *Record) Len() int { return len(r.list) }
 
 // Kept counts them.
 func (r *Record) Kept() (n int) {
-	for _, o := range r.list {
-		if o.kept {
+	for i := range r.list {
+		if r.list[i].Kept() {
 			n++
 		}
 	}
@@ -63,10 +76,10 @@ func (r *Record) Kept() (n int) {
 // Of makes a forecast of two plays. As long as there are few outcomes, the plays are the forecast.
 func (r *Record) Of(p Plays) Forecast {
 	likely, safe := p.Drawn, max(p.Asked, p.Drawn)
-	if len(r.list) >= enough {
+	if len(r.list) >= Enough {
 		z := make([]float64, len(r.list))
-		for i, o := range r.list {
-			z[i] = o.z
+		for i := range r.list {
+			z[i] = r.list[i].z()
 		}
 		slices.Sort(z)
 		at := func(i int) int64 { return p.Drawn + int64(z[i]*p.width()) }
@@ -88,15 +101,15 @@ func (r *Record) safest(n int) int {
 	return min(n-1, int(math.Ceil(math.Ceil((m+1)*safeAt)/m*float64(n)))-1)
 }
 
-// Learn takes down when a job started of which plays were made, and what was forecast then.
-func (r *Record) Learn(user string, p Plays, f Forecast, start int64) {
+// Learn takes down when a job started that had a forecast.
+func (r *Record) Learn(o Outcome) {
 	if r.of == nil {
 		r.of = make(map[string]int)
 	}
-	r.list = append(r.list, outcome{user: user, z: float64(start-p.Drawn) / p.width(), kept: start <= f.Safe})
-	r.of[user]++
-	for len(r.of) > 1 && r.of[user] > perUser { // one user's burst is not the record
-		r.drop(slices.IndexFunc(r.list, func(o outcome) bool { return o.user == user }))
+	r.list = append(r.list, o)
+	r.of[o.User]++
+	for len(r.of) > 1 && r.of[o.User] > perUser { // one user's burst is not the record
+		r.drop(slices.IndexFunc(r.list, func(other Outcome) bool { return other.User == o.User }))
 	}
 	if len(r.list) > outcomes {
 		r.drop(0)
@@ -104,7 +117,7 @@ func (r *Record) Learn(user string, p Plays, f Forecast, start int64) {
 }
 
 func (r *Record) drop(i int) {
-	user := r.list[i].user
+	user := r.list[i].User
 	if r.of[user]--; r.of[user] == 0 {
 		delete(r.of, user)
 	}

@@ -107,7 +107,7 @@ func (o *observer) Started(job int32, now int64) {
 	if m := o.pending[job]; m != nil {
 		delete(o.pending, job)
 		m.Start = now
-		o.record.Learn(o.log.Of[job].User, m.Plays, m.Forecast, now)
+		o.record.Learn(Outcome{User: o.log.Of[job].User, Plays: m.Plays, Forecast: m.Forecast, Start: now})
 	}
 }
 

@@ -158,7 +158,7 @@ func (h *Reserved) Alone(fn func(*Recorder) (keep bool, err error)) error {
 // alike notes of a writer beside readers whether a row is there as it is to be put, or none
 // to be removed: then there is nothing to be done. Of one that is changed it notes that.
 func (r *Recorder) alike(t row.Table, key, value []byte) bool {
-	if !r.beside {
+	if !r.beside || r.supposed {
 		return false
 	}
 	old, err := r.get(t, key)

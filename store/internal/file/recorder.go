@@ -38,6 +38,7 @@ type Recorder struct {
 	passing  bool                // the clock is being brought up to date: readers may patch
 	inOrder  bool                // rows are put in the order of their keys, mostly
 	beside   bool                // a writer's who reads beside readers: what it changes is in changes alone
+	supposed bool                // and is never written down
 }
 
 // filledInOrder is how full pages are made whose rows come in order: bbolt's own half is

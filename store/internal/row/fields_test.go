@@ -209,6 +209,7 @@ var samples = []sampled{
 	sample("numbers", numberFields, fits(func(*int64) []byte { return NumberKey("user", "ann") })),
 	sample("limit_sums", numberFields, fits(func(*int64) []byte { return []byte("limit:x\x01y") })),
 	sample("payloads", payloadFields, fits(func(*Payload) []byte { return make([]byte, 16) })),
+	sample("forecasts", forecastsFields, fits(func(*Forecasts) []byte { return KeyForecasts })),
 	sample("postponed", postponedFields, fits(func(*Postponed) []byte { return KeyPostponed })),
 	sample("preempts", preemptFields, func(r *rand.Rand, x *preempt.Rule) []byte {
 		said, err := preempt.Parse([]string{"user:ann over account:b", "soft"}[r.IntN(2)])

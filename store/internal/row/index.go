@@ -56,7 +56,7 @@ var JobRows = Stored[Job]{
 			if !j.Waits(j.State) {
 				return b
 			}
-			return append64(append64(b, ^(uint64(j.Priority)^1<<63)), j.ID)
+			return append(b, WaitingKey(j)...)
 		}},
 		{Table: Claimed, Key: func(b []byte, j *Job) []byte {
 			if j.Attendant == nil || !j.Waits(j.State) {
@@ -214,3 +214,6 @@ func (j *Job) Borrow(key, payload []byte) error {
 	jobFields(&f, j)
 	return f.done(Jobs)
 }
+
+// WaitingKey is where a job that waits stands in the queue.
+func WaitingKey(j *Job) []byte { return append64(append64(nil, ^(uint64(j.Priority)^1<<63)), j.ID) }

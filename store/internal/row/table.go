@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms that Format has had before its release: each change of what it
 // holds raises it, and a program refuses files of another stage. 0 means released.
-const Stage = 14
+const Stage = 15
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -95,7 +95,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | identity | state | sums | hook | postponed | replica | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; where in a log the file stands; which jobs a node has refused; who was heard of when", 1, false},
+	Meta:           {"meta", "format | identity | state | sums | hook | postponed | replica | forecasts | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; where in a log the file stands; when those who wait are expected to start; which jobs a node has refused; who was heard of when", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},
@@ -188,6 +188,7 @@ var (
 	KeySums      = []byte("sums")
 	KeyPostponed = []byte("postponed") // which planned jobs overdue ones have put off
 	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
+	KeyForecasts = []byte("forecasts") // when those who wait are expected to start
 	KeyReplica   = []byte("replica")   // of which log the file is a replica, and where in it the file stands
 )
 
@@ -242,5 +243,5 @@ func FormatKnown() string {
 // Local reports whether a row is of one file alone: it belongs to what the file is, and not
 // to what is in the database.
 func Local(t Table, key []byte) bool {
-	return t == IndexSums || t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica))
+	return t == IndexSums || t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica) || string(key) == string(KeyForecasts))
 }

@@ -87,6 +87,8 @@ func queryTables() []queryTable {
 		{"pool_use", "one row for each job and reservation that holds some of a pool, or is to", false, poolUseTable},
 		{"limits", "how much some may have at once; how many jobs of arrays may run", false, limitsTable},
 		{"limit_use", "how much of them is used, one row for each of those whom they are counted for", false, limitUseTable},
+		{"forecasts", "when those who wait are expected to start", false, forecastsTable},
+		{"forecast_record", "what became of the last forecasts: those made at submission, and later ones drawn at random", false, forecastRecordTable},
 		{"preempts", "whose jobs make way for whose", false, preemptsTable},
 		{"priorities", "the numbers that somebody has set on users, groups, accounts, classes and queues", false, prioritiesTable},
 		{"decayed", "what jobs have had, where what lies back counts less: for FAIRSHARE, USAGE and TARGET", false, decayedTable},

@@ -45,6 +45,7 @@ type Source struct {
 	OnNode     func(*index.Node, []Device) ([]Device, error)
 	Attempt    func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
 	Prospect   func(*row.Job) (Prospect, error)
+	Forecasts  func() ([]Foretold, []row.Foretold, error) // that are known, and what became of earlier ones
 	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
 	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
 	Terms      func(job uint64) ([]priorityf.Term, error)    // of its priority, none once it does not wait
@@ -72,6 +73,12 @@ type Rows interface {
 type Prospect struct {
 	Code, Reason string
 	Start        int64 // Unix seconds, 0 where nobody knows
+}
+
+// Foretold is when a job is expected to start. Instants are in Unix seconds.
+type Foretold struct {
+	Job                       uint64
+	Likely, Safe, Asked, AsOf int64
 }
 
 // Device is a device of a node.

@@ -98,6 +98,7 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 	f.Add("nodes", output.Text, output.OrNil(names))
 	f.Add("set", output.Text, output.OrNil(set))
 	if q != nil {
+		f.Add("forecast", output.Prose, output.OrNil(p.forecast(q)))
 		f.Add("in_queue", output.Text, output.OrNil(p.inQueue()))
 		f.Add("placed_alone", output.Text, output.OrNil(p.alone()))
 	}

@@ -108,6 +108,19 @@ func (p *page) waitsFor(q *store.Queueing) string {
 	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
 }
 
+// forecast says when a job is likely to start, and by when it is safe to have started.
+func (p *page) forecast(q *store.Queueing) string {
+	if q.Forecasts == nil || q.Likely.IsZero() {
+		return ""
+	}
+	said := "likely " + p.at(q.Likely.Unix()) + ", safe " + p.at(q.Safe.Unix()) + " (as of " + p.at(q.Forecasts.AsOf.Unix()) + "; "
+	kept, of := q.Forecasts.Record()
+	if of < store.RecordEnough {
+		return said + fmt.Sprintf("%d of %d starts recorded: safe is by asked walltimes)", of, store.RecordEnough)
+	}
+	return said + fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept, p.at(q.Asked.Unix()))
+}
+
 // depends is what a job depends on, and how far that is.
 func (p *page) depends() error {
 	if p.ex.Queue == nil || len(p.ex.Queue.Depends) == 0 {

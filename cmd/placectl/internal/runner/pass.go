@@ -22,6 +22,7 @@ type Passes struct {
 	Cycle     func() (Cycled, error)
 	Startable func() (Startable, error) // for Cycle: what it would see now
 	Due       time.Time                 // when something begins or ends by the clock, the zero time for never
+	Idle      func()                    // called when there is nothing to do; it returns at once; may be nil
 
 	keeper    *launch.Detached // that we have started, nil for none
 	children  chan os.Signal   // tells that it may have ended
@@ -274,6 +275,9 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 	most := lookAgain
 	if !p.Due.IsZero() {
 		most = min(most, max(time.Until(p.Due), 0))
+	}
+	if p.Idle != nil {
+		p.Idle()
 	}
 	late := time.NewTimer(most)
 	defer late.Stop()

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/placer/forecast"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// learnedFrom is how many of the jobs that have ended last are learned from.
+const learnedFrom = 3000
+
+// durations are how long jobs are likely to run, as those that have ended say.
+type durations struct {
+	tx      *Tx
+	history forecast.History
+	learned int
+	sizes   map[[2]string]int64 // cpus of requests
+}
+
+// durations learns from the jobs that have ended.
+func (tx *Tx) durations() (*durations, error) {
+	d := &durations{tx: tx, sizes: make(map[[2]string]int64)}
+	if tx.file.Format() < row.Ended.Since() {
+		return d, nil
+	}
+	var list []*row.Job // the last first
+	key, err := tx.file.Last(row.Ended)
+	for ; err == nil && key != nil && len(list) < learnedFrom; key, _, err = tx.file.Before(row.Ended, key) {
+		_, owner := row.SplitTimeKey(key)
+		j, err := tx.job(owner)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, j)
+	}
+	for _, j := range slices.Backward(list) {
+		if !tells(j) {
+			continue
+		}
+		of, err := d.of(j)
+		if err != nil {
+			return nil, err
+		}
+		d.history.Learn(of, j.End-j.Start)
+		d.learned++
+	}
+	return d, err
+}
+
+// tells reports whether a job that has ended says how long others run: it has ended by itself, or at
+// what it asked for.
+func tells(j *row.Job) bool {
+	if j.Start == 0 || j.End < j.Start || j.State != JobFinished && j.State != JobFailed {
+		return false
+	}
+	switch j.Reason.Cause {
+	case row.CauseStopped, row.CauseLost, row.CauseRefused, row.CauseUnbegun, row.CauseLaunch, row.CauseUnsigned, row.CauseHealth:
+		return false
+	}
+	return true
+}
+
+// of is a job as far as its duration is foretold.
+func (d *durations) of(j *row.Job) (forecast.Job, error) {
+	key := [2]string{j.Select, j.Place}
+	size, known := d.sizes[key]
+	if !known {
+		var err error
+		if size, err = d.tx.cpusOf(j); err != nil {
+			return forecast.Job{}, err
+		}
+		d.sizes[key] = size
+	}
+	return forecast.Job{User: j.User, Name: j.Name, Asked: j.Walltime, Size: size}, nil
+}
+
+// runs is for how long a job runs that has run for a while.
+func (d *durations) runs(j *row.Job, ran int64) (int64, error) {
+	of, err := d.of(j)
+	if err != nil {
+		return 0, err
+	}
+	return d.history.Likely(of, ran), nil
+}
+
+// records are what has become of forecasts.
+type records struct {
+	first, later forecast.Record
+	kept         map[uint64]row.Forecast
+}
+
+// records are those of a value, nil for none, with what has become since of the forecasts in it.
+func (tx *Tx) records(kept *Forecasts) (*records, error) {
+	rs := new(records)
+	if kept == nil {
+		return rs, nil
+	}
+	rs.kept = kept.jobs
+	for _, o := range kept.value.First {
+		rs.first.Learn(outcomeOf(o))
+	}
+	for _, o := range kept.value.Later {
+		rs.later.Learn(outcomeOf(o))
+	}
+	for _, f := range kept.value.Jobs {
+		j, err := tx.job(f.Job)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if j.State != JobRunning && (j.State.Live() || j.Start == 0) {
+			continue
+		}
+		for _, of := range []struct {
+			said   row.Said
+			record *forecast.Record
+		}{{f.First, &rs.first}, {f.Later, &rs.later}} {
+			if of.said.At != 0 && j.Start >= of.said.At {
+				of.record.Learn(outcomeOf(row.Foretold{Job: j.ID, User: j.User, Said: of.said, Start: j.Start}))
+			}
+		}
+	}
+	return rs, nil
+}
+
+// of makes the forecast of a job from its starts in two plays, and notes it where its outcome counts:
+// the first of a job, and one of the later ones, each with the same chance.
+func (rs *records) of(job uint64, p forecast.Plays) row.Forecast {
+	f := row.Forecast{Job: job}
+	if was, known := rs.kept[job]; known {
+		f.First, f.Later, f.Seen = was.First, was.Later, was.Seen
+	}
+	record := &rs.later
+	if f.Seen == 0 {
+		record = &rs.first
+	}
+	made := record.Of(p)
+	f.Likely, f.Safe, f.Asked = made.Likely, made.Safe, made.Asked
+	said := row.Said{At: p.Now, Asked: p.Asked, Likely: p.Drawn, Says: made.Likely, Safe: made.Safe}
+	f.Seen++
+	switch {
+	case f.Seen == 1:
+		f.First = said
+	case scattered(job, uint64(p.Now))%(f.Seen-1) == 0:
+		f.Later = said
+	}
+	return f
+}
+
+// scattered is a number that depends on two as if it was drawn (splitmix64).
+func scattered(a, b uint64) uint64 {
+	x := a*0x9e3779b97f4a7c15 + b
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func outcomeOf(o row.Foretold) forecast.Outcome {
+	return forecast.Outcome{Job: o.Job, User: o.User, Plays: forecast.Plays{Now: o.At, Asked: o.Asked, Drawn: o.Likely},
+		Forecast: forecast.Forecast{Likely: o.Says, Safe: o.Safe, Asked: o.Asked}, Start: o.Start}
+}
+
+func foretold(list []forecast.Outcome) []row.Foretold {
+	return converted(list, func(o forecast.Outcome) row.Foretold {
+		return row.Foretold{Job: o.Job, User: o.User, Said: row.Said{At: o.Now, Asked: o.Plays.Asked, Likely: o.Drawn, Says: o.Likely, Safe: o.Safe}, Start: o.Start}
+	})
+}

@@ -1,0 +1,87 @@
+package row
+
+// Forecasts are when the jobs that waited at an instant were expected to start, in the order of their
+// numbers. There is no row where none were made.
+type Forecasts struct {
+	AsOf     int64
+	Revision uint64 // the commits that may have let something start, as they were counted then
+	Took     uint64 // nanoseconds that the plays took
+	After    int64  // the jobs behind those that were played start later than that; 0: none are behind
+	Jobs     []Forecast
+
+	// What became of forecasts: of those that were made first, and of later ones that were drawn.
+	First, Later []Foretold
+}
+
+// Forecast is one of them. Instants are 0 where a job is not expected to start.
+type Forecast struct {
+	Job                 uint64
+	Likely, Safe, Asked int64
+
+	First, Later Said   // forecasts whose outcome is not known yet
+	Seen         uint64 // how many there were
+}
+
+// Said is what was said of a job at an instant, 0 for nothing.
+type Said struct {
+	At            int64
+	Asked, Likely int64 // in the plays
+	Says, Safe    int64 // the likely and the safe start that followed
+}
+
+// Foretold is what became of a forecast.
+type Foretold struct {
+	Job  uint64
+	User string
+	Said
+	Start int64
+}
+
+const forecastsVersion = 1
+
+func forecastsFields(f *Fields, v *Forecasts) {
+	f.Version(forecastsVersion)
+	f.At("asOf", &v.AsOf, Past)
+	Uint(f, "revision", &v.Revision)
+	Uint(f, "took", &v.Took)
+	f.At("after", &v.After, Wish)
+	for i := range Items(f, "jobs", &v.Jobs) {
+		Uint(f, "job", &v.Jobs[i].Job)
+		f.At("likely", &v.Jobs[i].Likely, Wish)
+		f.At("safe", &v.Jobs[i].Safe, Wish)
+		f.At("asked", &v.Jobs[i].Asked, Wish)
+		saidFields(f, "first", &v.Jobs[i].First)
+		saidFields(f, "later", &v.Jobs[i].Later)
+		Uint(f, "seen", &v.Jobs[i].Seen)
+		f.Next()
+	}
+	outcomesFields(f, "first", &v.First)
+	outcomesFields(f, "later", &v.Later)
+}
+
+func saidFields(f *Fields, name string, s *Said) {
+	f.At(name+"At", &s.At, Past)
+	f.At(name+"Asked", &s.Asked, Wish)
+	f.At(name+"Likely", &s.Likely, Wish)
+	f.At(name+"Says", &s.Says, Wish)
+	f.At(name+"Safe", &s.Safe, Wish)
+}
+
+func outcomesFields(f *Fields, name string, list *[]Foretold) {
+	for i := range Items(f, name, list) {
+		o := &(*list)[i]
+		Uint(f, "job", &o.Job)
+		f.Text("user", &o.User)
+		saidFields(f, "said", &o.Said)
+		f.At("start", &o.Start, Past)
+		f.Next()
+	}
+}
+
+// EncodeForecasts is the row.
+func EncodeForecasts(v *Forecasts) []byte { return encode(forecastsFields, v) }
+
+// DecodeForecasts reads it.
+func DecodeForecasts(payload []byte) (*Forecasts, error) {
+	return decode(Meta, forecastsFields, KeyForecasts, payload)
+}
