@@ -90,6 +90,9 @@ func (p *Lines) when(j *store.Job) (string, error) {
 		return "", err
 	}
 	why := waitWord(prospect, p.zone)
+	if !prospect.After.IsZero() {
+		return "after ~" + at(prospect.After) + ", " + why, nil
+	}
 	if prospect.Start.IsZero() || !prospect.Start.After(now) {
 		return why, nil
 	}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+)
+
+// line is a database in which jobs come one behind the other on one node.
+type line struct {
+	*testing.T
+	db    *DB
+	clock *clock
+}
+
+func newLine(t *testing.T) *line {
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 1, 2)
+	return &line{t, db, clock}
+}
+
+func (l *line) do(fn func(*Tx) error) {
+	l.Helper()
+	if err := l.db.Update(fn); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *line) submit(n int, asked time.Duration) {
+	l.Helper()
+	l.do(func(tx *Tx) error {
+		for range n {
+			if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Cycle(CycleSpec{})
+		return err
+	})
+}
+
+func (l *line) end(job uint64) {
+	l.Helper()
+	l.do(func(tx *Tx) error {
+		if _, err := tx.Release(job); err != nil {
+			return err
+		}
+		_, err := tx.Cycle(CycleSpec{})
+		return err
+	})
+}
+
+func (l *line) forecast(spec ForecastSpec) {
+	l.Helper()
+	if err := l.db.Forecast(spec); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// view is the forecasts that readers see, and the count of commits that may let something start.
+func (l *line) view() (fs *Forecasts, startable uint64) {
+	l.Helper()
+	err := l.db.View(func(tx *Tx) (err error) {
+		fs, err = tx.Forecasts()
+		startable = tx.Startable()
+		return err
+	})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return fs, startable
+}
+
+// is checks the forecast of a job: seconds from now on.
+func (l *line) is(job uint64, likely, safe, asked int64) {
+	l.Helper()
+	fs, _ := l.view()
+	if fs == nil {
+		l.Fatalf("job %d: no forecasts", job)
+	}
+	f, known := fs.Of(job)
+	if got := [3]int64{unix(f.Likely) - l.clock.t, unix(f.Safe) - l.clock.t, unix(f.Asked) - l.clock.t}; !known || got != [3]int64{likely, safe, asked} {
+		l.Errorf("job %d is expected at %v (%v), want %v", job, got, known, [3]int64{likely, safe, asked})
+	}
+}
+
+// TestForecasts: one value is kept for all readers, made now and then, and raises no revision. With
+// nothing learned all of a forecast is the play by asked walltimes.
+func TestForecasts(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(60, 100*time.Second)
+	if fs, _ := l.view(); fs != nil {
+		t.Error("a reader has played for 59 jobs")
+	}
+	_, before := l.view()
+	l.forecast(ForecastSpec{Rarely: true})
+	l.is(60, 5900, 5900, 5900)
+	if _, after := l.view(); after != before {
+		t.Error("a forecast raises the revision")
+	}
+	l.submit(1, 100*time.Second)
+	l.forecast(ForecastSpec{Rarely: true})
+	fs, _ := l.view()
+	if _, known := fs.Of(61); known {
+		t.Error("the queue was played twice within 30 s")
+	}
+	err := l.db.View(func(tx *Tx) error {
+		fresh, err := tx.FreshForecasts()
+		if f, known := fresh.Of(61); err == nil && (!known || unix(f.Likely) != l.clock.t+6000) {
+			t.Errorf("job 61 is expected at %v", f.Likely)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.clock.t += 31
+	l.forecast(ForecastSpec{Rarely: true})
+	l.is(61, 5969, 5969, 5969)
+}
+
+// TestForecastFew: of few jobs readers play for themselves, as things are now.
+func TestForecastFew(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(3, 100*time.Second)
+	l.is(3, 200, 200, 200)
+	l.forecast(ForecastSpec{Rarely: true})
+	l.submit(1, 100*time.Second)
+	l.is(4, 300, 300, 300)
+}
+
+// TestForecastLearns: likely starts follow from how long jobs like those ran that have ended by
+// themselves, and the record from when those started that had a forecast.
+func TestForecastLearns(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(5, 100*time.Second)
+	for job := range uint64(3) {
+		l.clock.t += 10
+		l.end(job + 1)
+	}
+	l.is(5, 10, 100, 100) // job 4 runs
+	l.do(func(tx *Tx) error { _, err := tx.Cancel(4, ""); return err })
+	l.submit(2, 100*time.Second) // job 5 runs
+	l.is(7, 20, 200, 200)
+	l.forecast(ForecastSpec{})
+	l.clock.t += 30
+	l.is(6, 35, 70, 70) // it has run for longer than any: half of the rest
+	l.end(5)
+	l.forecast(ForecastSpec{})
+	fs, _ := l.view()
+	if kept, of := fs.Record(); kept != 1 || of != 1 {
+		t.Errorf("%d of %d started by their safe start, want 1 of 1", kept, of)
+	}
+}
+
+// TestPlayFirst: of a long queue the first are played, and those behind start later.
+func TestPlayFirst(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(8, 100*time.Second)
+	err := l.db.View(func(tx *Tx) error {
+		p, err := tx.played(PlaySpec{First: 5})
+		if err == nil && (p.behind != 2 || len(p.waiting) != 5 || p.started[6] != l.clock.t+500 || p.started[7] != 0) {
+			t.Errorf("%d are behind, %d were played, job 6 starts at %d, job 7 at %d", p.behind, len(p.waiting), p.started[6], p.started[7])
+		}
+		if err == nil {
+			p, err = tx.played(PlaySpec{Done: func() bool { return true }})
+		}
+		if err == nil && p.whole {
+			t.Error("a play that has no time is whole")
+		}
+		j, errJob := tx.Job(2)
+		if err == nil && errJob == nil && j.State == JobRunning {
+			t.Error("a reader sees what was played")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
