@@ -132,3 +132,34 @@ func TestLeavesAtRandom(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// TestWardenSaysNoneLeft: as long as a warden has not said that none is left of its attempt, some are,
+// whatever /proc lists.
+func TestWardenSaysNoneLeft(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, empty := range []bool{false, true} {
+		a := &attendance{slot: new(slot), warden: s.sleeper().Pid, over: true, empty: empty}
+		if a.left() == empty {
+			t.Errorf("it has said so: %v; some are left: %v", empty, a.left())
+		}
+	}
+}
+
+// TestSweepAgain: a sweep goes on for as long as it finds new processes.
+func TestSweepAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first, second := s.sleeper(), s.sleeper()
+	rounds := 0
+	storm := sweep(func(fn func(pid int)) {
+		fn(first.Pid)
+		if rounds++; rounds > 1 { // it was forked meanwhile
+			fn(second.Pid)
+		}
+	})
+	if storm || rounds != 3 {
+		t.Errorf("%d rounds; a storm: %v", rounds, storm)
+	}
+	s.until("killed", func() bool { return !living(first) && !living(second) })
+}
