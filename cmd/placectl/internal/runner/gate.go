@@ -153,8 +153,9 @@ func (p *plan) limits() (list []launch.Limit, err error) {
 		if os.Geteuid() != 0 {
 			want.Max = min(want.Max, is.Max)
 		}
-		want.Cur = min(want.Cur, want.Max)
-		list = append(list, launch.Limit{Name: l.Name, ID: id, Rlimit: want})
+		if want.Cur = min(want.Cur, want.Max); want != is { // else the gate has it, too
+			list = append(list, launch.Limit{Name: l.Name, ID: id, Rlimit: want})
+		}
 	}
 	return list, nil
 }
