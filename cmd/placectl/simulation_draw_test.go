@@ -299,7 +299,7 @@ func (s *simulation) job() string {
 // arguments draws what a verb cannot do without: words before the flags, and what
 // stands behind them.
 func (s *simulation) arguments(verb string) (needed, behind []string) {
-	if verb != "check" && s.seldom("bare", 60) {
+	if verb != "check" && verb != "wait" && s.seldom("bare", 60) { // wait alone waits for jobs that nothing ends
 		return nil, nil
 	}
 	nodes := func() string { return s.pick("nodes", drawnNodes) }
