@@ -105,6 +105,7 @@ type Selection struct {
 	Since   time.Time
 	Details bool // with Detail
 	Why     bool // with Wait
+	Starts  bool // with the expected start, and end, of those that wait
 }
 
 // Submission is a job to be submitted.

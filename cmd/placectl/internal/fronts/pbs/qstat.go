@@ -101,7 +101,7 @@ func (s *status) jobs(v fronts.View, words []string) error {
 	var list []*entry
 	details := s.set.Has("f")
 	if everything || len(queues) > 0 {
-		all, err := s.entries(v, fronts.Selection{Ended: too, Details: details, Why: true})
+		all, err := s.entries(v, fronts.Selection{Ended: too, Details: details, Why: true, Starts: s.set.Has("T")})
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *status) jobs(v fronts.View, words []string) error {
 		}
 	}
 	for _, r := range refs {
-		all, err := s.entries(v, fronts.Selection{IDs: []uint64{r.id}, Ended: true, Details: details || s.set.Has("x"), Why: true})
+		all, err := s.entries(v, fronts.Selection{IDs: []uint64{r.id}, Ended: true, Details: details || s.set.Has("x"), Why: true, Starts: s.set.Has("T")})
 		if err != nil {
 			return err
 		}

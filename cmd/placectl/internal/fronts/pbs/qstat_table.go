@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -58,6 +59,21 @@ func (s *status) plain(list []*entry) {
 	}
 }
 
+// startsAt is an expected start in five characters, as qstat -T has it: the time of today, the day of
+// this week, else the month and the day.
+func startsAt(at, now time.Time) string {
+	at = at.In(now.Location())
+	switch {
+	case at.Unix() <= 0:
+		return "--"
+	case at.YearDay() == now.YearDay() && at.Year() == now.Year():
+		return at.Format("15:04")
+	case at.Sub(now) < 6*24*time.Hour:
+		return at.Format("Mon")
+	}
+	return at.Format("01/02")
+}
+
 // alternative is the table of -a and its likes.
 func (s *status) alternative(list []*entry) {
 	w := [4]int{15, 8, 8, 10}
@@ -65,7 +81,11 @@ func (s *status) alternative(list []*entry) {
 		w = [4]int{30, 15, 15, 15}
 	}
 	pad := strings.Repeat(" ", w[0]+w[1]+w[2]+w[3]+19)
-	fmt.Fprintf(&s.b, "\n%s: \n%sReq'd  Req'd   Elap\n", s.about.Server, pad)
+	if s.set.Has("T") {
+		fmt.Fprintf(&s.b, "\n%s: \n%s                Est\n%sReq'd  Req'd   Start\n", s.about.Server, pad, pad)
+	} else {
+		fmt.Fprintf(&s.b, "\n%s: \n%sReq'd  Req'd   Elap\n", s.about.Server, pad)
+	}
 	fmt.Fprintf(&s.b, "%-*s %-*s %-*s %-*s %6s %3s %3s %6s %s\n", w[0], "Job ID", w[1], "Username", w[2], "Queue", w[3], "Jobname", "SessID", "NDS", "TSK", "Memory", "Time  S Time")
 	dash := func(n int) string { return strings.Repeat("-", n) }
 	fmt.Fprintf(&s.b, "%s %s %s %s %s %s %s %s %s %s %s\n", dash(w[0]), dash(w[1]), dash(w[2]), dash(w[3]), dash(6), dash(3), dash(3), dash(6), dash(5), "-", dash(5))
@@ -74,7 +94,10 @@ func (s *status) alternative(list []*entry) {
 		if e.Mem > 0 {
 			memory = size(e.Mem)
 		}
-		if e.State >= fronts.Running {
+		switch {
+		case s.set.Has("T") && e.State < fronts.Running:
+			elapsed = startsAt(e.Start, s.about.Now)
+		case e.State >= fronts.Running && !s.set.Has("T"):
 			elapsed = hours(e.Elapsed(s.about.Now))
 		}
 		row := fmt.Sprintf("%-*s %-*s %-*s %-*s %6s %3d %3d %6.6s %5.5s %1s %5.5s", w[0], cut(s.name(e), w[0]), w[1], cut(e.User, w[1]), w[2], cut(cmp.Or(e.Queue, s.about.Partition), w[2]), w[3], cut(e.Name, w[3]),

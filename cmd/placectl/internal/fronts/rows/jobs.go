@@ -153,10 +153,33 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 			return nil, err
 		}
 	}
+	if s.Starts && out.State < fronts.Running {
+		if err := v.starts(j, out); err != nil {
+			return nil, err
+		}
+	}
 	if s.Details {
 		out.Detail, err = v.detail(j, out)
 	}
 	return out, err
+}
+
+// starts says when a job that waits is expected to start.
+func (v *View) starts(j *store.Job, out *fronts.Job) error {
+	if err := v.looks(); err != nil {
+		return err
+	}
+	p, err := v.look.Prospect(j)
+	out.Start, out.End = p.Start, p.End
+	return err
+}
+
+// looks begins an outlook, once.
+func (v *View) looks() (err error) {
+	if v.look == nil {
+		v.look, err = v.Tx.Outlook()
+	}
+	return err
 }
 
 // limit is how many jobs of an array may run at once, 0 for any number.
@@ -200,10 +223,8 @@ var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.Wai
 // why says what a job waits for. Of those that wait for room alone the one whose turn is
 // first waits for Resources, or for nothing if there is room, the others for their turn.
 func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
-	if v.look == nil {
-		if v.look, err = v.Tx.Outlook(); err != nil {
-			return err
-		}
+	if err := v.looks(); err != nil {
+		return err
 	}
 	if j.State == store.JobHeld {
 		out.Wait = fronts.ForRelease

@@ -147,7 +147,7 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 
 // rows are the lines to be shown. It fails where the one job that is asked for is not there.
 func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows []*queued, err error) {
-	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Details: w.details}
+	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.start, Details: w.details}
 	if w.asked && len(w.refs) == 0 {
 		return nil, nil
 	}
