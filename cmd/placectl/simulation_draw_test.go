@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/placectl/placectl/placer"
 	"github.com/urfave/cli/v2"
@@ -181,7 +182,7 @@ var flagValues = map[string][]string{
 	"max-errors": {"0", "1", "3"}, "lease": drawnSpans, "keep": {"0", "1"}, "svg": {"out.svg"}, "html": {"out.html"}, "width": {"1", "60", "200"},
 	"host": drawnHosts, "want": {"0", "1", "3"}, "seconds": drawnSpans, "param": {"x=1", "x"}, "max-rows": {"0", "1", "1000"}, "by": {"node", "bucket", "device", "x"}, "bind": {"compact", "tight", "scatter", "x"}, "node split by": {"numa"}, "node import map": {"color=color", "ncpus=ncpus", "x"}, "skip": {"color", "mem", "x"}, "default-partition": {"q1"},
 	"device": {"ncpus=0", "ncpus=1-2", "lic=a", "ncpus=99", "ncpus", "nosuch=1"}, "slices": {"2", "4", "0", "lic=2", "1", "x"}, "rows": {"0", "1", "5"},
-	"repair": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
+	"repair": {""}, "cycle forecast": {""}, "in-process": {""}, "unit": {"mem=gb", "gb", "x"},
 	"metrics out": {"out.prom"}, "format": {"prometheus", "openmetrics", "x"},
 	"tx file": {"verbs.tx", "failing.tx", "nosuch"}, "node import from": {"auto", "csv", "json", "x"}, "class plan from": {"plan.json", "nosuch"},
 	"report from": {"now-1h", "x"}, "report to": {"now", "now+1h"}, "report by": {"user", "class", "queue", "x"}, "report add": {"n9 like n1", "x"}, "report drop": {"n1"}, "report limit": {"all running=1"}, "report preempt": {"user:ann over all"}, "report backfill": {"fcfs", "x"}, "report horizon": {"1h", "0"}, "csv": {"out.csv"}, "wide": {""}, "delay": {"1", "2s", "0", "x"}, "order": {"next", "newest", "state", "x"}, "job list since": drawnInstants, "history since": drawnInstants, "job list name": {"n*", "[", "s"}, "history name": {"n*", "x"},
@@ -418,4 +419,17 @@ func (s *simulation) arguments(verb string) (needed, behind []string) {
 		return []string{s.pick("backup", []string{s.file("copy.db"), s.file("nodes.csv"), s.file("none/backup.db")})}, nil
 	}
 	return nil, nil
+}
+
+// TestSimulationDraws: there are values to draw for each flag of the simulation's verbs.
+func TestSimulationDraws(t *testing.T) {
+	leafs, _ := leafVerbs()
+	for _, verb := range simulatedVerbs {
+		for _, f := range leafs[verb].Flags {
+			name := f.Names()[0]
+			if flagValues[verb+" "+name] == nil && flagValues[name] == nil {
+				t.Errorf("flagValues has none for %s --%s", verb, name)
+			}
+		}
+	}
 }
