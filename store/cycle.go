@@ -272,7 +272,7 @@ func (p *pass) schedule() (err error) {
 		return err
 	}
 	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
-		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making}, p.tx.now)
+		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.tx.loaded.playing.counts()}, p.tx.now)
 	p.tx.loaded.displaced = nil
 	p.tx.loaded.releases.Often = true
 	for anew := true; anew; {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -237,6 +238,38 @@ func (p *playing) remembers() error {
 		p.read = make(map[uint64]readJob)
 	}
 	return err
+}
+
+// counts is what counts the cpus that are free, nil where jobs may have others: those of reservations,
+// of jobs that are overdue, or of jobs that make way.
+func (p *playing) counts() func() (int64, error) {
+	if p == nil || p.kinds == nil || p.read == nil || len(p.overrun) > 0 {
+		return nil
+	}
+	return p.spare
+}
+
+// spare is at most how many cpus are free.
+func (p *playing) spare() (n int64, err error) {
+	ix, err := p.tx.index()
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range ix.Buckets() {
+		free := int64(b.Count[index.Free]) + int64(b.Count[index.Later])
+		if free == 0 {
+			continue
+		}
+		cpus, known := b.Get(index.NCPUs)
+		if !known {
+			return math.MaxInt64, nil
+		}
+		n += free * cpus.Num
+	}
+	for most, nodes := range ix.Rooms(index.NCPUs) {
+		n += most * int64(nodes.GetCardinality())
+	}
+	return n, ix.Err()
 }
 
 // job is a job of the queue with a row.

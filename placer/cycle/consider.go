@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
 )
 
 // consider starts a job, plans it, or leaves it as it is. It reports whether the job
@@ -102,7 +103,7 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 		return false, err
 	}
 	a := k.asked(j)
-	plan, err := snap.Place(a, p.now)
+	plan, err := p.place(snap, k, a)
 	switch {
 	case errors.Is(err, placer.ErrNever):
 		p.decide(k, j, err)
@@ -114,6 +115,26 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 		return false, err
 	}
 	return true, p.take(j, &a, plan)
+}
+
+// place finds nodes for a request now. One that asks for more cpus than are free is refused by their
+// count, once it is known that it can run.
+func (p *Pass) place(snap *placer.Snapshot, k *kind, a placer.Ask) (*placer.Plan, error) {
+	if p.spec.Spare != nil && k.waited && len(k.Demands) == 0 {
+		if p.spareOf != p.taken+1 || p.spareFrom != p.freed.times {
+			var err error
+			if p.spare, err = p.spec.Spare(); err != nil {
+				return nil, err
+			}
+			p.spareOf, p.spareFrom = p.taken+1, p.freed.times
+		}
+		if k.cpus > p.spare {
+			return nil, &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever, Why: "too few cpus are free"}
+		}
+	}
+	plan, err := snap.Place(a, p.now)
+	k.waited = k.waited || errors.Is(err, placer.ErrNotNow)
+	return plan, err
 }
 
 // take carries a plan out.

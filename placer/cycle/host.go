@@ -64,6 +64,9 @@ type Spec struct {
 	// Enough is asked between jobs whether the pass has taken long enough; nil: it
 	// never has.
 	Enough func() bool
+	// Spare is at most how many cpus are free now, where requests are kept from one pass to the next:
+	// those that ask for more, and nothing but nodes, are not looked for. Nil: that is not known.
+	Spare func() (int64, error)
 	// Preempter says who makes way for whom; nil: nobody for anybody.
 	Preempter Preempter
 }
@@ -140,6 +143,8 @@ type Request struct {
 
 	comparable bool
 	defs       *index.Defs
+	cpus       int64 // that it asks for
+	waited     bool  // it did not fit, and can run
 }
 
 // NewRequest finds out what a pass needs to know of what is asked for.
@@ -148,5 +153,10 @@ func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
 	r.Buckets, r.Beyond = s.Buckets(a)
 	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 && !a.Place.HasGroup &&
 		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous && a.Demands.Comparable()
+	for _, w := range a.Totals(r.defs) {
+		if w.Res == index.NCPUs {
+			r.cpus = w.Value.Num
+		}
+	}
 	return r, s.Index.Err()
 }

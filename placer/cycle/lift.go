@@ -83,7 +83,7 @@ func (p *Pass) ruledOutNow(j *Job) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		_, err = snap.Place(k.asked(j), p.now)
+		_, err = p.place(snap, k, k.asked(j))
 		switch {
 		case errors.Is(err, placer.ErrNever), errors.Is(err, placer.ErrNotNow):
 			p.decide(k, j, err)

@@ -36,6 +36,9 @@ type Pass struct {
 	unreached []*Job
 	whole     bool // every job was looked at
 
+	spare              int64 // how many cpus are free at most
+	spareOf, spareFrom int   // as of so many takings, and of room being made so many times
+
 	queue  []*Job
 	served map[uint64]bool // jobs for which others are stopped in this pass
 	vain   map[vain]int    // where nobody's making way helps, as of room being made so many times
