@@ -112,7 +112,9 @@ func (r *runner) cycle(c *cli.Context) error {
 		return err
 	})
 	if err == nil && c.Bool("forecast") && !c.Bool(verbs.DryRun) {
-		err = r.forecast(spec)
+		if err := r.forecast(spec); err != nil { // the cycle is done all the same
+			r.notef("expected starts stay as they were: %v", err)
+		}
 	}
 	if err == nil && hooked && r.tx == nil && !c.Bool(verbs.DryRun) {
 		defer r.runHook()
