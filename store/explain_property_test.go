@@ -181,7 +181,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 					return err
 				}
 				waitsFor, err := tx.waiting().ready(row)
-				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.Equal(tx.Now())) {
+				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.IsZero() && !s.Start.Equal(tx.Now())) {
 					t.Fatal(what)
 				}
 			case WaitsNever, WaitsHeld, WaitsBegin:

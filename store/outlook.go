@@ -230,14 +230,15 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if err != nil {
 		return err
 	}
-	if p.Wait = WaitsTurn; known && unix(p.Start) > o.tx.now || !known && short != "" {
+	late := j.Deadline != 0 && o.tx.now+j.Walltime > j.Deadline
+	if p.Wait = WaitsTurn; known && unix(p.Start) > o.tx.now || !known && (short != "" || late) {
 		p.Wait = WaitsRoom
 	}
 	if p.Reason = j.Reason.String(); p.Reason != "" {
 		return nil
 	}
 	switch {
-	case !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
+	case late, !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
 		p.Reason = "it would not end by its deadline, " + stamp(j.Deadline)
 	case j.ID >= o.tx.state.Looked || j.Never: // no cycle has come to it yet
 	case p.Wait == WaitsRoom && short == "":
