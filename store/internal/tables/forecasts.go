@@ -7,10 +7,10 @@ import (
 
 func forecastsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[Foretold]{[]getter[Foretold]{
-		intColumn("job", "which job", func(f *Foretold) int64 { return int64(f.Job) }),
-		timeColumn("likely", "it starts sooner about as often as later", func(f *Foretold) int64 { return f.Likely }),
-		timeColumn("safe", "nine of ten such jobs have started by then", func(f *Foretold) int64 { return f.Safe }),
-		timeColumn("asked", "when it starts if all jobs run as long as they asked for, and no other comes", func(f *Foretold) int64 { return f.Asked }),
+		intColumn("job", "job number", func(f *Foretold) int64 { return int64(f.Job) }),
+		timeColumn("likely", "likely start: as often too early as too late", func(f *Foretold) int64 { return f.Likely }),
+		timeColumn("safe", "safe start: nine of ten such jobs start by then", func(f *Foretold) int64 { return f.Safe }),
+		timeColumn("asked", "start if every job runs as long as it asked and none is added", func(f *Foretold) int64 { return f.Asked }),
 		timeColumn("as_of", "when the queue was played", func(f *Foretold) int64 { return f.AsOf }),
 	}, func(add func(Foretold)) error {
 		list, _, err := c.src.Forecasts()
@@ -23,10 +23,10 @@ func forecastsTable(c *Catalog, _ int64) (query.Table, error) {
 
 func forecastRecordTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.Foretold]{[]getter[row.Foretold]{
-		intColumn("job", "which job", func(f *row.Foretold) int64 { return int64(f.Job) }),
+		intColumn("job", "job number", func(f *row.Foretold) int64 { return int64(f.Job) }),
 		timeColumn("said", "when the forecast was made", func(f *row.Foretold) int64 { return f.At }),
-		timeColumn("likely", "the start that it said was likely", func(f *row.Foretold) int64 { return f.Says }),
-		timeColumn("safe", "and the safe one", func(f *row.Foretold) int64 { return f.Safe }),
+		timeColumn("likely", "likely start at that time", func(f *row.Foretold) int64 { return f.Says }),
+		timeColumn("safe", "safe start at that time", func(f *row.Foretold) int64 { return f.Safe }),
 		timeColumn("started", "when the job started", func(f *row.Foretold) int64 { return f.Start }),
 	}, func(add func(row.Foretold)) error {
 		_, list, err := c.src.Forecasts()
