@@ -181,7 +181,7 @@ func (p *playing) prepare() error {
 		if p.spec.First > 0 && len(p.waiting) == p.spec.First {
 			p.behind = len(line) - i
 			for _, j := range line[i:] {
-				if err := tx.file.Remove(row.Waiting, row.WaitingKey(j)); err != nil {
+				if err := tx.loaded.jobs.Unlist(row.Waiting, row.WaitingKey(j)); err != nil {
 					return err
 				}
 			}

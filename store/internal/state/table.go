@@ -101,6 +101,15 @@ func (t *Table[T]) Remove(key []byte) error {
 	return t.rows.Remove(t.of.Table, key)
 }
 
+// Unlist takes a row out of one of its indexes, in a transaction that is only supposed and never
+// written: the row is there, but that index no longer finds it.
+func (t *Table[T]) Unlist(index row.Table, key []byte) error {
+	if !t.rows.Supposed() {
+		panic("state: a row is taken out of an index, in a transaction that is written")
+	}
+	return t.rows.Remove(index, key)
+}
+
 // stored is a row as it is in the file, nil if it is not.
 func (t *Table[T]) stored(key []byte) (*T, error) {
 	payload, known := t.handed.get(key)
