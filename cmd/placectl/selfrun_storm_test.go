@@ -255,10 +255,22 @@ func TestSelfrunStorm(t *testing.T) {
 			t.Errorf("%s ran %d times", what, n)
 		}
 	}
+	// A warden that is killed just before its command is executed leaves a lost attempt. Behind a
+	// lost link the rest of its chain was never submitted.
+	missing := 0
 	for what := range want {
-		if ran[what] == 0 {
-			t.Errorf("%s never ran", what)
+		if ran[what] > 0 {
+			continue
 		}
+		var of, link int
+		if _, err := fmt.Sscanf(what, "chain %d %d", &of, &link); err != nil || link == links-1 || ran[fmt.Sprint("chain ", of, " ", link+1)] > 0 {
+			missing++
+			t.Logf("%s never ran", what)
+		}
+	}
+	lost, err := strconv.Atoi(s.looks("query", "SELECT count(DISTINCT job) FROM attempts WHERE outcome = 'lost'", "-o", "id"))
+	if err != nil || missing > lost {
+		t.Errorf("%d jobs never ran, and %d were lost (%v)\n%s", missing, lost, err, s.looks("query", "SELECT job, state, reason FROM jobs WHERE state <> 'finished'", "-o", "csv"))
 	}
 	s.looks("check")
 }
