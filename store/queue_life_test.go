@@ -24,6 +24,7 @@ type queueLife struct {
 	submitted uint64           // jobs that there must be
 	told      map[uint64]bool  // running jobs that somebody was told to launch
 	over      map[uint64]bool  // jobs that have ended
+	relaxed   bool             // the last cycle was
 	starts    map[uint64]int64 // plans as of the last step
 	waited    map[uint64]bool  // jobs that had none, or nobody was told of their start
 	calm      bool             // nothing but the queue's own doing moves plans
@@ -101,6 +102,7 @@ func (q *queueLife) cycle(t *rapid.T) {
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
 	}
+	q.follows(spec)
 	most := rapid.IntRange(0, 20).Draw(t, "enough")
 	var launch []*Job
 	before := q.snapshot()
@@ -220,12 +222,20 @@ func statesOf(tx *Tx) string {
 	return b.String()
 }
 
+// follows notes the kind of the next cycle: what relaxed ones promise others plan anew.
+func (q *queueLife) follows(spec CycleSpec) {
+	if q.relaxed != (spec.Backfill == Relaxed) {
+		q.relaxed, q.starts = !q.relaxed, nil
+	}
+}
+
 // settled makes cycles until nothing changes any more. Then one that has forgotten
 // all that earlier ones found out must change nothing either.
 func (q *queueLife) settled(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
 	var never []uint64 // what the last cycle has told of
 	told := false      // nothing has changed since it did
+	q.follows(spec)
 	cycle := func(tx *Tx) (any, error) {
 		before := statesOf(tx)
 		r, err := tx.Cycle(spec)
@@ -347,7 +357,7 @@ func TestQueueLife(t *testing.T) {
 }
 
 // TestPlansStand: while nodes stay up, nobody runs late and all have one priority,
-// a plan that a cycle has made is never put off, whatever is submitted behind it and
+// a plan that a cycle has made is never put off by one of its kind, whatever is submitted behind it and
 // placed beside it.
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
