@@ -24,13 +24,14 @@ func FuzzDirectives(f *testing.F) {
 		"#SBATCH -N 2 -n 7 -c 2 --mem=4G --gres=gpu:a100:2", "#PBS -l select=2:ncpus=4,place=scatter -l walltime=1:00:00 -W depend=afterok:1:2",
 		"#placectl 2:ncpus=4 --name x -t2h", "#SBATCH --export=ALL,A='x,y' -d afterok:12", "#PBS -v \"A='x'\" -a 12010730 -o n1:a/ -j oe",
 		"#SBATCH -w n[1-3] --gpus=3 --signal=B:USR1@60 -o %5j -b now+1hour", "#SBATCH --tim", "#PBS -hX `x`",
+		"#SBATCH -w n[1-3] -C sig\xc0", "#SBATCH -d aftercorr:1:2,afterok:3",
 	} {
 		f.Add(s+"\n", false)
 		f.Add(s+"\n"+s, true)
 	}
 	o := testOptions(f)
 	defs := testDefs(f)
-	lists := map[string]bool{"after": true, "afterok": true, "afternotok": true, "afterany": true, "pool": true}
+	lists := map[string]bool{"after": true, "afterok": true, "afternotok": true, "afterany": true, "aftercorr": true, "pool": true}
 	f.Fuzz(func(t *testing.T, script string, lax bool) {
 		o := o
 		o.Lax = lax

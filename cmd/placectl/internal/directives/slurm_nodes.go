@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // slurmOptions are those options of a script for sbatch that say together what is to
@@ -163,7 +164,7 @@ func (r *reader) slurmConstraint(v string) error {
 func featureList(v, between string) ([]string, error) {
 	features := strings.Split(v, between)
 	for _, f := range features {
-		if f == "" || strings.ContainsAny(f, "|&[]*(){}, :+='\"\\") {
+		if f == "" || strings.ContainsAny(f, "|&[]*(){}, :+='\"\\") || text.Printable(f) != f {
 			return nil, fmt.Errorf("%q: features with %s between them are wanted; counts, parentheses and other operators cannot be kept to", v, between)
 		}
 	}

@@ -47,7 +47,7 @@ func TestForks(t *testing.T) {
 				case "elsewhere":
 					s.watched(f.line, grace, 300*time.Millisecond)
 				default:
-					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 500*time.Millisecond, grace })
+					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = time.Second, grace })
 					p := s.start(nil, "keep")
 					s.until("begun", func() bool { return s.file("ledger") != "" })
 					if how == "adopted" {
