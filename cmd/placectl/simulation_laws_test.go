@@ -146,7 +146,7 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 			return fmt.Sprintf("job %d has become another: %+v was %+v", id, j, was)
 		case !ended(j) && ended(was) && c.verb != "requeue":
 			return fmt.Sprintf("job %d was %s and is %s", id, was.State, j.State)
-		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && !slices.Equal(j.AllNodes(), was.AllNodes()):
+		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && j.Attempt == was.Attempt && !slices.Equal(j.AllNodes(), was.AllNodes()):
 			return fmt.Sprintf("job %d runs, and is on %v instead of %v", id, j.AllNodes(), was.AllNodes())
 		case j.State == store.JobFinished && j.Queued && !j.Launched && was.State != j.State && c.verb != "done" && c.verb != "release" && c.verb != "run":
 			return fmt.Sprintf("job %d is finished, and nobody was told to launch it", id)
