@@ -111,7 +111,7 @@ func (r *runner) cycle(c *cli.Context) error {
 		}
 		return err
 	})
-	if err == nil && c.Bool("forecast") && !c.Bool(verbs.DryRun) {
+	if err == nil && c.Bool("forecast") && !r.repeated && !c.Bool(verbs.DryRun) {
 		if err := r.forecast(spec); err != nil { // the cycle is done all the same
 			r.notef("expected starts stay as they were: %v", err)
 		}
