@@ -82,7 +82,7 @@ func (r *runner) askedByAgent(ctx context.Context, words []string, text bool) (a
 		}
 	}
 	e.args = append(append(e.args, form), words...)
-	sub := newRunner(ctx, e)
+	sub := newRun(ctx, e, r.verbs)
 	err := sub.delivered(sub.main())
 	sub.leaveLogs()
 	if err == nil {

@@ -69,7 +69,8 @@ func submitVerb() *verb {
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
 			"placectl submit -t 10m --each images.txt -- convert {} {}.png\n" +
 			"placectl submit 1:ncpus=2 train.sh --export all,SEED=7 --out train.%j",
-		Run: (*runner).submit,
+		Carry: (*runner).carry,
+		Run:   (*runner).submit,
 		Used: func(r *runner, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
 			return r.printSubmitted(tx, jobs)
 		},

@@ -161,11 +161,14 @@ type runner struct {
 	widths    []int               // of columns, as the shell was told
 }
 
-func newRunner(ctx context.Context, e env) *runner {
+func newRunner(ctx context.Context, e env) *runner { return newRun(ctx, e, allVerbs()) }
+
+// newRun makes a run of one of the verbs of a list.
+func newRun(ctx context.Context, e env, list verbs.List[*runner]) *runner {
 	out := &process.Answers{Writer: e.stdout}
 	e.stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: allVerbs(), dash: -1, inLogs: new(inlogs.Handles)}
+	return &runner{env: e, ctx: ctx, stop: stop, answers: out, notes: e.stderr, verbs: list, dash: -1, inLogs: new(inlogs.Handles)}
 }
 
 // run runs one command and returns its exit status.

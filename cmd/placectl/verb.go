@@ -52,8 +52,8 @@ func (r *runner) forward(v *verb, inv invocation, c *cli.Context) error {
 	if reads {
 		in = r.stdin
 	}
-	if inv.Verb() == "submit" {
-		if inv, in, err = r.carry(inv, c, in); err != nil {
+	if v.Carry != nil {
+		if inv, in, err = v.Carry(r, inv, c, in); err != nil {
 			return err
 		}
 	}

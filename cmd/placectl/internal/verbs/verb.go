@@ -4,6 +4,7 @@
 package verbs
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -49,6 +50,9 @@ type Verb[R any] struct {
 	InTx func(R, *store.Tx, *cli.Context) error
 	// Used answers for a key that an older version has used for jobs; nil: it is refused.
 	Used func(R, *store.Tx, *cli.Context, []*store.Job) error
+	// Carry makes of an invocation what is executed on the host of the database: what that host
+	// lacks goes along in its input. nil: nothing has to.
+	Carry func(r R, inv Invocation[R], c *cli.Context, in io.Reader) (Invocation[R], io.Reader, error)
 }
 
 // Access is what a verb does to a database. It brings --dry-run, some exit statuses,
