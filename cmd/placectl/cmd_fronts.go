@@ -254,7 +254,7 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 func (ch *change) Signal(job uint64, number int) error {
 	a, nth, err := ch.Tx.Signal(job, number)
 	if err == nil {
-		*ch.sent = append(*ch.sent, sentTo{job, a.Number, nth})
+		*ch.sent = append(*ch.sent, sentTo{job: job, attempt: a.Number, number: nth})
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func (r *runner) signal(c *cli.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			sent = append(sent, sentTo{id, a.Number, number})
+			sent = append(sent, sentTo{job: id, attempt: a.Number, number: number})
 			return tx.Job(id)
 		})
 	})

@@ -85,7 +85,7 @@ func topVerb() *verb {
 
 // topView is a live view of a database.
 type topView struct {
-	*runner
+	run *runner
 	daily.Top
 	user string
 	seen fileStamp // the stamp of the file when it was read
@@ -100,7 +100,7 @@ func (r *runner) top(c *cli.Context) error {
 		return usagef("--delay must be a second or more")
 	}
 	a := r.audience()
-	v := &topView{runner: r, user: c.String("user"), Top: daily.Top{Order: daily.Next, Title: "placectl " + filepath.Base(r.DB), Zone: r.loc, Color: a.color, Blocks: a.blocks}}
+	v := &topView{run: r, user: c.String("user"), Top: daily.Top{Order: daily.Next, Title: "placectl " + filepath.Base(r.DB), Zone: r.loc, Color: a.color, Blocks: a.blocks}}
 	if err := v.look(); err != nil {
 		return err
 	}
@@ -111,23 +111,23 @@ func (r *runner) top(c *cli.Context) error {
 	case !a.terminal || !isFile || !term.IsTerminal(int(in.Fd())):
 		return r.answer(append(bytes.Join(v.Lines(a.width, 0), []byte("\n")), '\n'))
 	}
-	return v.run(in, delay)
+	return v.show(in, delay)
 }
 
 // look reads the database.
 func (v *topView) look() error {
-	v.seen = v.fileStamp()
-	return v.view(func(tx *store.Tx) (err error) {
-		if v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.loc); err != nil {
+	v.seen = v.run.fileStamp()
+	return v.run.view(func(tx *store.Tx) (err error) {
+		if v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.run.loc); err != nil {
 			return err
 		}
-		v.Top.Attended, err = v.attended(tx)
+		v.Top.Attended, err = v.run.attended(tx)
 		return err
 	})
 }
 
-// run shows the view until somebody has seen enough.
-func (v *topView) run(in *os.File, delay time.Duration) error {
+// show shows the view until somebody has seen enough.
+func (v *topView) show(in *os.File, delay time.Duration) error {
 	s, err := fullscreen.Open(in, os.Stdout)
 	if err != nil {
 		return err
@@ -163,11 +163,11 @@ func (v *topView) run(in *os.File, delay time.Duration) error {
 		case sig := <-s.Ended:
 			s.Close()
 			process.DieBy(sig.(syscall.Signal))
-		case <-v.ctx.Done():
-			return v.ctx.Err()
+		case <-v.run.ctx.Done():
+			return v.run.ctx.Err()
 		}
 		if wish == daily.Act {
-			out, complaint, status, err := launch.Self(v.ctx, append([]string{"--db", v.databasePath()}, v.Deed()...)...)
+			out, complaint, status, err := launch.Self(v.run.ctx, append([]string{"--db", v.run.databasePath()}, v.Deed()...)...)
 			if err != nil {
 				complaint = []byte(err.Error())
 			}
@@ -183,5 +183,5 @@ func (v *topView) run(in *os.File, delay time.Duration) error {
 // hasChanged reports whether there is something new: somebody has written, or the clock
 // alone has brought it.
 func (v *topView) hasChanged() bool {
-	return v.Trouble != "" || v.fileStamp() != v.seen || !v.Live.Due.IsZero() && !v.now().Before(v.Live.Due)
+	return v.Trouble != "" || v.run.fileStamp() != v.seen || !v.Live.Due.IsZero() && !v.run.now().Before(v.Live.Due)
 }

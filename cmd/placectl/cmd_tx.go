@@ -124,7 +124,7 @@ func (r *runner) lineOf(tx *store.Tx, number int, line string) (*lineAnswer, err
 	if err := sub.exec(inv); err != nil {
 		return nil, err
 	}
-	return &lineAnswer{number, inv.Verb(), out.Bytes()}, nil
+	return &lineAnswer{number: number, verb: inv.Verb(), answer: out.Bytes()}, nil
 }
 
 // below is a runner for a line: verbs that were declared for one are there for the next.

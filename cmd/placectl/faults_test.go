@@ -194,7 +194,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 				continue
 			}
 			if name == "check" && len(args) == 1 {
-				args = append(args, "--"+inProcess)
+				args = append(args, "--in-process")
 			}
 			met[name] = true
 			calls = append(calls, faultCall{args, v.Access == verbs.Makes})

@@ -109,7 +109,7 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 		if err := sub.repeat(line.Line); err != nil {
 			return err
 		}
-		answers = append(answers, lineAnswer{line.Number, line.Verb, out.Bytes()})
+		answers = append(answers, lineAnswer{number: line.Number, verb: line.Verb, answer: out.Bytes()})
 	}
 	return a.r.printLines(answers)
 }

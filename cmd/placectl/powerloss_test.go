@@ -205,7 +205,7 @@ func (h *history) verify(image []byte, allowed []string, line string) {
 		}
 		if h.random.IntN(100) == 0 && !h.disk.dropped {
 			os.Remove(path + ".lock")
-			c := newCapture("--db", path, "check", "--"+inProcess)
+			c := newCapture("--db", path, "check", "--in-process")
 			if status := c.run(); status != exit.OK && !strings.Contains(c.out.String()+c.err.String(), "meta page") {
 				h.wrong = append(h.wrong, line+": check: "+c.out.String()+c.err.String())
 			}

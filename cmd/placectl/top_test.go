@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/ptytest"
-	"github.com/placectl/placectl/store"
 )
 
 // topOnTerminal runs top on a pseudo terminal of its own.
@@ -95,20 +92,4 @@ func TestTop(t *testing.T) {
 		t.Error("ended by", status)
 	}
 	top.waitFor("\x1b[?1049l")
-}
-
-// BenchmarkTopTick is a tick without a change.
-func BenchmarkTopTick(b *testing.B) {
-	c := newCapture("top")
-	r := c.runner()
-	r.DB = filepath.Join(b.TempDir(), "x.db")
-	if err := os.WriteFile(r.DB, nil, 0o600); err != nil {
-		b.Fatal(err)
-	}
-	v := &topView{runner: r, Top: daily.Top{Live: &daily.Live{Stats: &store.Stats{}}}, seen: r.fileStamp()}
-	for b.Loop() {
-		if v.hasChanged() {
-			b.Fatal("nothing has changed")
-		}
-	}
 }

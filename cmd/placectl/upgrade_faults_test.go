@@ -47,7 +47,7 @@ func (o *oldFile) dump(what string) string {
 	if status, said := o.upgrade(); status != exit.OK {
 		o.t.Fatalf("%s: then config set: status %d: %s", what, status, said)
 	}
-	if status, said := o.run("check", "--"+inProcess); status != exit.OK {
+	if status, said := o.run("check", "--in-process"); status != exit.OK {
 		o.t.Fatalf("%s: then check: status %d: %s", what, status, said)
 	}
 	status, said := o.run("dump")
