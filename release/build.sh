@@ -34,7 +34,7 @@ GOFLAGS=-mod=readonly go build -modfile=release/tools.mod -o "$tools/nfpm" githu
 # compile OUT ARCH TAGS
 compile() {
 	CGO_ENABLED=0 GOOS=linux GOARCH=$2 GOFLAGS= go build -trimpath -buildvcs=false -tags "$3" \
-		-ldflags "-s -w -buildid= -X main.stampedVersion=$version -X main.stampedCommit=$commit" -o "$1" ./cmd/placectl
+		-ldflags "-s -w -buildid= -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedVersion=$version -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedCommit=$commit" -o "$1" ./cmd/placectl
 }
 
 # pack DIRECTORY: a folder as a tarball beside it.

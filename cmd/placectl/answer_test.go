@@ -20,10 +20,10 @@ func TestColor(t *testing.T) {
 		{verbs.Globals{NoColor: true}, true, "xterm", "A\nx\n"}, {verbs.Globals{}, true, "dumb", "A\nx\n"}, {verbs.Globals{NoHeader: true}, true, "xterm", "x\n"},
 	} {
 		c := newCapture()
-		c.stdoutTTY, c.vars["TERM"] = tt.tty, tt.term
+		c.StdoutTTY, c.vars["TERM"] = tt.tty, tt.term
 		r := c.runner()
 		r.Globals = tt.g
-		p := r.printer(res)
+		p := r.Printer(res)
 		p.Row("x")
 		p.Close()
 		if got := c.out.String(); got != tt.want {
@@ -36,11 +36,11 @@ func TestProgressKeepsQuiet(t *testing.T) {
 	for _, tt := range []struct{ tty, quiet bool }{{false, false}, {true, true}} {
 		clock := testNow
 		c := newCapture()
-		c.stderrTTY = tt.tty
-		c.now = func() time.Time { return clock }
+		c.StderrTTY = tt.tty
+		c.Clock = func() time.Time { return clock }
 		r := c.runner()
 		r.Quiet = tt.quiet
-		p := r.progress("importing", 10)
+		p := r.Progress("importing", 10)
 		clock = clock.Add(time.Second)
 		p.Add(5)
 		p.Done()
@@ -56,7 +56,7 @@ func TestTimesOfMessages(t *testing.T) {
 	for form, want := range map[output.Format]string{output.Table: "at 2026-11-20 10:30:00", output.CSV: "at 2026-11-20 10:30:00", output.JSON: kept, output.JSONL: kept} {
 		r := newCapture().runner()
 		r.Output = form
-		if got := r.localTimes(kept); got != want {
+		if got := r.LocalTimes(kept); got != want {
 			t.Errorf("%s: %s", output.FormatNames()[form], got)
 		}
 	}

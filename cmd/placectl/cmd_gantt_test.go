@@ -45,7 +45,7 @@ func BenchmarkGantt(b *testing.B) {
 		b.Run(cmp.Or(strings.ReplaceAll(args, " ", ""), "all"), func(b *testing.B) {
 			for b.Loop() {
 				c := newCapture(append([]string{"--db", path, "gantt"}, strings.Fields(args)...)...)
-				c.stdout = io.Discard
+				c.Stdout = io.Discard
 				if code := c.run(); code != exit.OK {
 					b.Fatal(c.err.String())
 				}

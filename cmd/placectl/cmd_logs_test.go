@@ -52,7 +52,7 @@ func TestLogsOnTerminal(t *testing.T) {
 			args = append(args, "--raw")
 		}
 		run := newCapture(args...)
-		run.stdoutTTY = c.terminal
+		run.StdoutTTY = c.terminal
 		if status := run.run(); status != 0 || run.out.String() != c.want {
 			t.Errorf("terminal %t, raw %t: %d, %q %s", c.terminal, c.raw, status, run.out.String(), run.err.String())
 		}

@@ -15,7 +15,7 @@ import (
 func runNode(t *testing.T, path, input string, args ...string) (out, errText string, code int) {
 	t.Helper()
 	c := newCapture(append([]string{"--db", path}, args...)...)
-	c.stdin = strings.NewReader(input)
+	c.Stdin = strings.NewReader(input)
 	code = c.run()
 	return c.out.String(), c.err.String(), code
 }
@@ -53,8 +53,8 @@ func TestNodeImportInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := newCapture("--db", path, "node", "import", "-")
-	c.stdin = strings.NewReader(nodesCSV(1000))
-	if code := run(ctx, c.env); code != exit.Interrupted || c.out.Len() > 0 {
+	c.Stdin = strings.NewReader(nodesCSV(1000))
+	if code := execute(ctx, c.Env); code != exit.Interrupted || c.out.Len() > 0 {
 		t.Fatal(code, c.out.String(), c.err.String())
 	}
 	if out, text, code := runNode(t, path, "", "node", "list", "-o", "json"); code != exit.OK || out != "[]\n" {
@@ -68,7 +68,7 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 	in, feed := io.Pipe()
 	done := make(chan int)
 	c := newCapture("--db", path, "node", "import", "-")
-	c.stdin = in
+	c.Stdin = in
 	go func() { done <- c.run() }()
 	if _, err := io.WriteString(feed, "name,ncpus\nn1,2\n"); err != nil { // it is reading by now
 		t.Fatal(err)
@@ -90,8 +90,8 @@ func TestNodeImportProgress(t *testing.T) {
 	for _, tty := range []bool{true, false} {
 		c := newCapture("--db", newNodeDB(t), "node", "import", "-")
 		now := testNow
-		c.now = func() time.Time { now = now.Add(time.Second); return now }
-		c.stdin, c.stderrTTY = strings.NewReader(nodesCSV(1000)), tty
+		c.Clock = func() time.Time { now = now.Add(time.Second); return now }
+		c.Stdin, c.StderrTTY = strings.NewReader(nodesCSV(1000)), tty
 		if code := c.run(); code != exit.OK || strings.Contains(c.err.String(), "import [####") != tty {
 			t.Errorf("terminal %v: %d, %q", tty, code, c.err.String())
 		}

@@ -32,7 +32,7 @@ func TestNodeListWidth(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := newCapture("--db", path, "--no-color", "node", "list")
-		c.stdoutTTY, c.width = tt.tty, func() int { return tt.width }
+		c.StdoutTTY, c.Width = tt.tty, func() int { return tt.width }
 		if code := c.run(); code != exit.OK || !strings.HasPrefix(c.out.String(), tt.head) ||
 			!strings.Contains(c.err.String(), tt.out) || (tt.out == "") != (c.err.Len() == 0) {
 			t.Errorf("width %d: %s%s", tt.width, c.out.String(), c.err.String())

@@ -17,7 +17,7 @@ func TestNodeLoadHoldsNoLock(t *testing.T) {
 	in, feed := io.Pipe()
 	done := make(chan int)
 	c := newCapture("--db", path, "node", "load", "-", "-o", "jsonl")
-	c.stdin = in
+	c.Stdin = in
 	go func() { done <- c.run() }()
 	if _, err := io.WriteString(feed, "n1 0.5\nn2 1\n"); err != nil { // it is reading by now
 		t.Fatal(err)

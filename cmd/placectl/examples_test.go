@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/internal/text"
 )
 
@@ -30,14 +31,14 @@ func examples(t *testing.T) []example {
 	t.Helper()
 	var all []example
 	r := newCapture().runner()
-	var ofVerb func(path string, v *verb)
-	ofVerb = func(path string, v *verb) {
+	var ofVerb func(path string, v *session.Verb)
+	ofVerb = func(path string, v *session.Verb) {
 		all = append(all, example{"help " + path, v.Example, false}, example{"help " + path, quotedCommands(v.Description), true})
 		for _, sub := range v.Verbs {
 			ofVerb(path+" "+sub.Name, sub)
 		}
 	}
-	for _, e := range r.verbs {
+	for _, e := range r.Verbs {
 		ofVerb(e.Name, e.Verb())
 	}
 	pages, err := filepath.Glob("../../docs/*")
@@ -125,7 +126,7 @@ func TestExamples(t *testing.T) {
 			seen[line] = true
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
-				if _, err := newCapture().runner().verbs.Parse(args); err != nil {
+				if _, err := newCapture().runner().Verbs.Parse(args); err != nil {
 					t.Fatalf("%s: placectl %s: %v", ex.where, line, err)
 				}
 				staysUp := slices.Contains(args, "work") && !slices.Contains(args, "--once")
@@ -185,9 +186,9 @@ func exampleDB(t *testing.T) string {
 			t.Fatal(err)
 		}
 		c := newCapture(words...)
-		for i, w := range c.args {
+		for i, w := range c.Args {
 			if strings.HasSuffix(w, ".csv") {
-				c.args[i] = filepath.Join(dir, w)
+				c.Args[i] = filepath.Join(dir, w)
 			}
 		}
 		c.vars["PLACECTL_DB"] = filepath.Join(dir, "placectl.db")
@@ -236,7 +237,7 @@ func TestManualHasExamples(t *testing.T) {
 	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
 	page = strings.ReplaceAll(page, " \\\n      ", " ") // a line that is too long goes on in the next
 	hidden := make(map[string]bool)                     // what programs alone call is not in it
-	for _, e := range c.runner().verbs {
+	for _, e := range c.runner().Verbs {
 		hidden["help "+e.Name] = e.Verb().Hidden
 	}
 	for _, ex := range examples(t) {
@@ -258,10 +259,14 @@ var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made"
 func TestMessagesNameVerbs(t *testing.T) {
 	call := regexp.MustCompile(`placectl ([a-z]+(?:-[a-z]+)*)`)
 	var verbs []string
-	for _, e := range newCapture().runner().verbs {
+	for _, e := range newCapture().runner().Verbs {
 		verbs = append(verbs, e.Name)
 	}
-	for _, dir := range []string{".", "../../store", "../../placer", "../../query", "../../locality", "../../index"} {
+	families, err := filepath.Glob("internal/verb/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range append(families, ".", "internal/session", "../../store", "../../placer", "../../query", "../../locality", "../../index") {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

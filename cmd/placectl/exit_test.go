@@ -12,6 +12,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/urfave/cli/v2"
 )
@@ -19,9 +20,11 @@ import (
 // fitError has everything an error may offer.
 type fitError struct{}
 
-func (fitError) Error() string           { return "no room for \x1b[2Jjob" }
+func (fitError) Error() string { return "no room for \x1b[2Jjob" }
+
 func (fitError) Earliest() (int64, bool) { return 1795167000, true }
-func (fitError) Caret() string           { return "ncpus=9\n      ^" }
+
+func (fitError) Caret() string { return "ncpus=9\n      ^" }
 
 func TestReport(t *testing.T) {
 	tests := []struct {
@@ -46,10 +49,10 @@ func TestReport(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := newCapture()
-		c.stderrTTY = tt.tty
+		c.StderrTTY = tt.tty
 		r := c.runner()
 		r.Output = tt.form
-		if code := r.report(tt.err); code != tt.code {
+		if code := r.Report(tt.err); code != tt.code {
 			t.Errorf("%s: status %d, want %d", tt.name, code, tt.code)
 		}
 		if got := c.err.String(); got != tt.want {
@@ -62,9 +65,9 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := newCapture("cycle")
-	r := newRunner(ctx, c.env)
-	r.verbs = entries(&verb{Name: "cycle", Run: func(r *runner, _ *cli.Context) error { return r.ctx.Err() }})
-	if code := r.report(r.main()); code != exit.Interrupted {
+	r := newRun(ctx, c.Env)
+	r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error { return r.Ctx.Err() }})
+	if code := r.Report(r.Main()); code != exit.Interrupted {
 		t.Errorf("status %d", code)
 	}
 }
@@ -77,7 +80,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestFullDisk(t *testing.T) {
 	for _, args := range []string{"version", "version -o json", "help"} {
 		c := newCapture(strings.Fields(args)...)
-		c.stdout = fullDisk{}
+		c.Stdout = fullDisk{}
 		if code := c.run(); code != exit.Failed || !strings.Contains(c.err.String(), "no space left") {
 			t.Errorf("%s: status %d, %q", args, code, c.err.String())
 		}
@@ -92,11 +95,11 @@ func TestNotesAndInput(t *testing.T) {
 	} {
 		c := newCapture(strings.Fields(tt.args)...)
 		r := c.runner()
-		if err := r.main(); err != nil {
+		if err := r.Main(); err != nil {
 			t.Fatal(err)
 		}
-		r.notef("note \a %d", 1)
-		r.debugf("detail")
+		r.Notef("note \a %d", 1)
+		r.Debugf("detail")
 		if got := c.err.String(); got != tt.want {
 			t.Errorf("%s: %q", tt.args, got)
 		}
@@ -107,7 +110,7 @@ func TestNotesAndInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"-": "from stdin\n", file: "from a file"} {
-		in, err := r.input(name)
+		in, err := r.Input(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
 	"go.etcd.io/bbolt"
@@ -180,8 +181,8 @@ var otherStatuses = []string{"pbs", "slurm"}
 func faultCalls(t *testing.T) (calls []faultCall) {
 	t.Helper()
 	met := map[string]bool{}
-	var ofVerb func(path []string, v *verb)
-	ofVerb = func(path []string, v *verb) {
+	var ofVerb func(path []string, v *session.Verb)
+	ofVerb = func(path []string, v *session.Verb) {
 		name := strings.Join(path, " ")
 		for _, args := range placectlCommands(v.Example) {
 			if slices.ContainsFunc(args, func(w string) bool {
@@ -216,9 +217,9 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 // try runs a call in the process.
 func (c *faultCall) try() (status int, said string) {
 	capture := newCapture(c.args...)
-	capture.stdin = strings.NewReader(exampleInput[strings.Join(c.args[:min(2, len(c.args))], " ")])
+	capture.Stdin = strings.NewReader(exampleInput[strings.Join(c.args[:min(2, len(c.args))], " ")])
 	capture.vars["USER"] = "ann"
-	capture.now = func() time.Time { return testNow.Add(time.Hour) }
+	capture.Clock = func() time.Time { return testNow.Add(time.Hour) }
 	capture.vars["PLACECTL_LOCK_TIMEOUT"] = "1s"
 	code := capture.run()
 	return code, capture.out.String() + capture.err.String()

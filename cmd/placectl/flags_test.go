@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
 )
@@ -542,7 +543,7 @@ func flagRun(t *testing.T, dir, line string) (int, string) {
 	}
 	c := newCapture(words...)
 	if strings.HasPrefix(words[0], "run") {
-		c.args = append(c.args, "--", "true")
+		c.Args = append(c.Args, "--", "true")
 	}
 	c.vars["PLACECTL_DB"] = filepath.Join(dir, "placectl.db")
 	code := c.run()
@@ -639,8 +640,8 @@ func TestFlagsHaveEffects(t *testing.T) {
 		}
 	}
 	r := newCapture().runner()
-	var look func(path string, v *verb)
-	look = func(path string, v *verb) {
+	var look func(path string, v *session.Verb)
+	look = func(path string, v *session.Verb) {
 		for _, f := range v.Flags {
 			if name := verbs.Dashed(f.Names()[0]); !shown[path+" "+name] {
 				t.Errorf("nothing shows what %s %s does", path, name)
@@ -650,7 +651,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 			look(path+" "+sub.Name, sub)
 		}
 	}
-	for _, e := range r.verbs {
+	for _, e := range r.Verbs {
 		look(e.Name, e.Verb())
 	}
 }
@@ -663,7 +664,7 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := newCapture().runner().verbs.Parse(append(words, "--", "true"))
+	inv, err := newCapture().runner().Verbs.Parse(append(words, "--", "true"))
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

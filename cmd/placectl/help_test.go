@@ -7,13 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/about"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/urfave/cli/v2"
 )
 
 // helpVerbs has a verb with everything that help shows.
-func helpVerbs() []*verb {
-	when := &verb{
+func helpVerbs() []*session.Verb {
+	when := &session.Verb{
 		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []verbs.Arg{{Name: "REQUEST"}}, Run: noAction,
 		Description: "Changes nothing.",
 		Flags: []cli.Flag{
@@ -24,8 +26,8 @@ func helpVerbs() []*verb {
 		},
 		Access: verbs.Reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
 	}
-	rm := &verb{Name: "rm", Usage: "remove nodes", Access: verbs.Writes, Statuses: []int{exit.NotNow}, Run: noAction}
-	return []*verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*verb{rm}}}
+	rm := &session.Verb{Name: "rm", Usage: "remove nodes", Access: verbs.Writes, Statuses: []int{exit.NotNow}, Run: noAction}
+	return []*session.Verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*session.Verb{rm}}}
 }
 
 func TestHelp(t *testing.T) {
@@ -54,8 +56,8 @@ Global flags, and statuses in full: placectl help --all
 	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
-		r.verbs = entries(helpVerbs()...)
-		if code := r.report(r.main()); strings.Contains(line, "--nope") != (code == exit.Usage) {
+		r.Verbs = entries(helpVerbs()...)
+		if code := r.Report(r.Main()); strings.Contains(line, "--nope") != (code == exit.Usage) {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
 		} else if diff := cmp.Diff(want, c.out.String()); code == exit.OK && diff != "" {
 			t.Errorf("%s:\n%s", line, diff)
@@ -65,7 +67,7 @@ Global flags, and statuses in full: placectl help --all
 
 // Flags under headings are named alone, and explained to who wants all; so is what a verb does.
 func TestHelpInBrief(t *testing.T) {
-	keep := &verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction, Description: "It keeps nodes.\n\nIt gives them back.",
+	keep := &session.Verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction, Description: "It keeps nodes.\n\nIt gives them back.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "for", Usage: "for `D`"}, &cli.BoolFlag{Name: "late", Category: "its time", Usage: "a late one"}, &cli.BoolFlag{Name: "soon", Category: "its time", Usage: "a soon one"}},
 		Example: "placectl keep --for 1h --late 'what stands in quotes is left as it is, however long' --soon"}
 	for line, want := range map[string]string{
@@ -121,8 +123,8 @@ Global flags are listed by placectl help --all.
 `} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
-		r.verbs = entries(keep)
-		if code := r.report(r.main()); code != exit.OK {
+		r.Verbs = entries(keep)
+		if code := r.Report(r.Main()); code != exit.OK {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
 		} else if diff := cmp.Diff(want, c.out.String()); diff != "" {
 			t.Errorf("%s:\n%s", line, diff)
@@ -146,7 +148,7 @@ func TestHelpOfEveryDay(t *testing.T) {
 	if code := all.run(); code != exit.OK {
 		t.Fatal(code)
 	}
-	for _, e := range c.runner().verbs {
+	for _, e := range c.runner().Verbs {
 		if e.Day > 0 {
 			if days[e.Day] != "" {
 				t.Errorf("%s and %s have one place", e.Name, days[e.Day])
@@ -154,7 +156,7 @@ func TestHelpOfEveryDay(t *testing.T) {
 			days[e.Day] = e.Name
 		}
 		daily, listed := strings.Contains(c.out.String(), "\n  "+e.Name+" "), strings.Contains(all.out.String(), "\n  "+e.Name+" ")
-		if hidden := e.Verb().Hidden; hidden == slices.Contains(c.runner().complete([]string{e.Name}), e.Name) {
+		if hidden := e.Verb().Hidden; hidden == slices.Contains(about.Complete(c.runner(), []string{e.Name}), e.Name) {
 			t.Errorf("%s is completed: %v", e.Name, !hidden)
 		}
 		if daily != (e.Day > 0) || listed == e.Verb().Hidden {
@@ -171,8 +173,8 @@ func TestHelpOfGroups(t *testing.T) {
 	} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
-		r.verbs = entries(helpVerbs()...)
-		if code := r.report(r.main()); code != exit.OK {
+		r.Verbs = entries(helpVerbs()...)
+		if code := r.Report(r.Main()); code != exit.OK {
 			t.Errorf("%s: status %d", line, code)
 		}
 		for _, want := range wants {
@@ -187,8 +189,8 @@ func TestHelpOfGroups(t *testing.T) {
 // list, and leaves the names of global flags alone: it would never see them.
 func TestVerbsAreExplained(t *testing.T) {
 	r := newCapture().runner()
-	var look func(path string, v *verb)
-	look = func(path string, v *verb) {
+	var look func(path string, v *session.Verb)
+	look = func(path string, v *session.Verb) {
 		if v.Usage == "" || v.Runs() && v.Example == "" && !v.Hidden {
 			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
@@ -222,7 +224,7 @@ func TestVerbsAreExplained(t *testing.T) {
 			look(path+" "+sub.Name, sub)
 		}
 	}
-	for _, e := range r.verbs {
+	for _, e := range r.Verbs {
 		v := e.Verb()
 		if v.Name != e.Name || v.Category == "" {
 			t.Errorf("%s: name %q, category %q", e.Name, v.Name, v.Category)

@@ -14,11 +14,12 @@ import (
 )
 
 // Who may import whom, read as "left of < may be imported right of it". What is
-// not said here is not allowed.
+// not said here is not allowed. A family is each package of verbs, command each of them and
+// the session.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query/internal/exec, bench
-	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, cmd/placectl, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
-	cmd/placectl/internal/detect             < cmd/placectl
+	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
+	cmd/placectl/internal/detect             < command
 	index, timeline                          < placer
 	timeline                                 < placer/limits
 	placer/limits                            < placer, placer/cycle, placer/cluster, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
@@ -30,7 +31,7 @@ const importRules = `
 	placer/fairshare, placer/recur           < store, store/internal/row
 	placer/cycle                             < store, store/internal/row
 	placer/forecast                          < store
-	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, store, store/internal/row, store/internal/tables, cmd/placectl, bench
+	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, store, store/internal/row, store/internal/tables, command, bench
 	index, timeline, placer, locality        < store/internal/row
 	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
 	store/internal/file                      < store, store/internal/tables, store/internal/batches, store/internal/check
@@ -89,109 +90,112 @@ const importRules = `
 	query/internal/functions, query/internal/exec, query/internal/plan < query
 	index                                    < query/syntax, query/internal/functions, query/internal/plan
 	index, timeline, placer, locality, query < store
-	index, timeline, placer, locality, query < cmd/placectl
+	index, timeline, placer, locality, query < command
 	index                                    < internal/text
 	internal/text                            < store, store/internal/settings, store/internal/tables
-	internal/attribute                       < store/internal/tables, cmd/placectl, cmd/placectl/internal/nouns
+	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/nouns
 	index, internal/text       < cmd/placectl/internal/output
-	internal/text              < cmd/placectl
-	cmd/placectl/internal/spool              < cmd/placectl, cmd/placectl/internal/output
-	cmd/placectl/internal/output             < cmd/placectl, cmd/placectl/internal/chart
+	internal/text              < command
+	cmd/placectl/internal/spool              < command, cmd/placectl/internal/output
+	cmd/placectl/internal/output             < command, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster
 	placer/backfill                          < placer/cluster, placer/forecast
 	placer, placer/backfill/swf, placer/cluster < placer/forecast
 	placer/forecast                          < cmd/placectl/internal/simulate, bench
-	placer/backfill, placer/backfill/swf     < cmd/placectl, bench
-	placer/fairshare, placer/cluster         < cmd/placectl, bench
+	placer/backfill, placer/backfill/swf     < command, bench
+	placer/fairshare, placer/cluster         < command, bench
 	index, timeline, placer, locality, query < bench
-	store                                    < cmd/placectl, bench
-	cmd/placectl/internal/infile             < cmd/placectl, cmd/placectl/internal/nodefile
+	store                                    < command, bench
+	cmd/placectl/internal/infile             < command, cmd/placectl/internal/nodefile
 	internal/text, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
-	cmd/placectl/internal/nodefile           < cmd/placectl
+	cmd/placectl/internal/nodefile           < command
 	index, placer/fairshare                  < cmd/placectl/internal/sharefile
 	cmd/placectl/internal/infile             < cmd/placectl/internal/sharefile
 	internal/text              < cmd/placectl/internal/sharefile
-	cmd/placectl/internal/sharefile          < cmd/placectl
+	cmd/placectl/internal/sharefile          < command
 	index, internal/text       < cmd/placectl/internal/directives
 	cmd/placectl/internal/infile             < cmd/placectl/internal/directives
-	cmd/placectl/internal/directives         < cmd/placectl
-	cmd/placectl/internal/chart              < cmd/placectl
-	cmd/placectl/internal/explain            < cmd/placectl
+	cmd/placectl/internal/directives         < command
+	cmd/placectl/internal/chart              < command
+	cmd/placectl/internal/explain            < command
 	index, timeline, placer, store           < cmd/placectl/internal/explain
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/explain
-	cmd/placectl/internal/launch             < cmd/placectl
+	cmd/placectl/internal/launch             < command
 	cmd/placectl/internal/group              < cmd/placectl/internal/launch
-	cmd/placectl/internal/demo               < cmd/placectl
+	cmd/placectl/internal/demo               < command
 	index, store                             < cmd/placectl/internal/demo
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/demo
 	internal/text              < cmd/placectl/internal/launch
 	index, store                             < cmd/placectl/internal/runner
 	internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/runner
-	cmd/placectl/internal/runner             < cmd/placectl
+	cmd/placectl/internal/runner             < command
 	index/devices, store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/runner < cmd/placectl/internal/remote
-	cmd/placectl/internal/remote             < cmd/placectl
+	cmd/placectl/internal/remote             < command
 	store, internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/hook
-	cmd/placectl/internal/hook               < cmd/placectl
+	cmd/placectl/internal/hook               < command
 	index, index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
-	cmd/placectl/internal/dispatch           < cmd/placectl, cmd/placectl/internal/remote
-	cmd/placectl/internal/usage              < cmd/placectl
-	cmd/placectl/internal/joblog             < cmd/placectl
+	cmd/placectl/internal/dispatch           < command, cmd/placectl/internal/remote
+	cmd/placectl/internal/usage              < command
+	cmd/placectl/internal/joblog             < command
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
-	cmd/placectl/internal/keyed              < cmd/placectl
+	cmd/placectl/internal/keyed              < command
 	cmd/placectl/internal/bytejson, cmd/placectl/internal/keyed, cmd/placectl/internal/output, cmd/placectl/internal/payload, store < cmd/placectl/internal/asked
-	cmd/placectl/internal/asked              < cmd/placectl
-	cmd/placectl/internal/bytejson           < cmd/placectl, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell
+	cmd/placectl/internal/asked              < command
+	cmd/placectl/internal/bytejson           < command, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell
 	index, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
-	cmd/placectl/internal/payload            < cmd/placectl
+	cmd/placectl/internal/payload            < command
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
-	cmd/placectl/internal/people, cmd/placectl/internal/signing < cmd/placectl
+	cmd/placectl/internal/people, cmd/placectl/internal/signing < command
 	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/exit
 	cmd/placectl/internal/launch, index, placer, query, locality, store < cmd/placectl/internal/exit
-	cmd/placectl/internal/exit, cmd/placectl/internal/process < cmd/placectl
+	cmd/placectl/internal/exit, cmd/placectl/internal/process < command
 	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/exit < cmd/placectl/internal/verbs
 	index, store                             < cmd/placectl/internal/verbs
-	cmd/placectl/internal/verbs              < cmd/placectl
+	cmd/placectl/internal/verbs              < command
 	index, placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/fairshare, placer/preempt < cmd/placectl/internal/simulate
 	cmd/placectl/internal/usage, internal/text, cmd/placectl/internal/output, cmd/placectl/internal/infile < cmd/placectl/internal/simulate
 	cmd/placectl/internal/nodefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
-	cmd/placectl/internal/simulate           < cmd/placectl
+	cmd/placectl/internal/simulate           < command
 	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
 	store                                    < cmd/placectl/internal/inlogs
-	cmd/placectl/internal/inlogs             < cmd/placectl
+	cmd/placectl/internal/inlogs             < command
 	placer, internal/text, cmd/placectl/internal/usage < cmd/placectl/internal/request
-	cmd/placectl/internal/request            < cmd/placectl
+	cmd/placectl/internal/request            < command
 	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, internal/text < cmd/placectl/internal/localorder
-	cmd/placectl/internal/localorder         < cmd/placectl
+	cmd/placectl/internal/localorder         < command
 	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/forward
-	cmd/placectl/internal/forward            < cmd/placectl
+	cmd/placectl/internal/forward            < command
 	locality, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
 	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
-	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < cmd/placectl
+	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < command
 	index, query, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/sqlshell
 	store, internal/text, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
 	internal/text                                  < cmd/placectl/internal/outfile
-	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < cmd/placectl
+	cmd/placectl/internal/sqlshell, cmd/placectl/internal/jobref, cmd/placectl/internal/outfile          < command
 	cmd/placectl/internal/directives, internal/text < cmd/placectl/internal/fronts
 	cmd/placectl/internal/fronts, cmd/placectl/internal/directives, internal/text, index < cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm
 	cmd/placectl/internal/fronts, cmd/placectl/internal/payload, internal/text < cmd/placectl/internal/fronts/rows
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
-	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < cmd/placectl
-	cmd/placectl/internal/attend             < cmd/placectl
+	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < command
+	cmd/placectl/internal/attend             < command
 	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
-	cmd/placectl/internal/step               < cmd/placectl
+	cmd/placectl/internal/step               < command
 	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
 	cmd/placectl/internal/nouns < cmd/placectl/internal/explain
-	cmd/placectl/internal/mcp                      < cmd/placectl
-	cmd/placectl/internal/fullscreen         < cmd/placectl, cmd/placectl/internal/daily
+	cmd/placectl/internal/mcp                      < command
+	cmd/placectl/internal/fullscreen         < command, cmd/placectl/internal/daily
 	internal/text              < cmd/placectl/internal/trends
-	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
-	cmd/placectl/internal/report             < cmd/placectl/internal/daily, cmd/placectl/internal/simulate, cmd/placectl
-	cmd/placectl/internal/daily              < cmd/placectl
+	cmd/placectl/internal/trends             < cmd/placectl/internal/report, cmd/placectl/internal/daily, cmd/placectl/internal/simulate, command
+	cmd/placectl/internal/report             < cmd/placectl/internal/daily, cmd/placectl/internal/simulate, command
+	cmd/placectl/internal/daily              < command
 	store                                    < cmd/placectl/internal/metrics
-	cmd/placectl/internal/metrics            < cmd/placectl
+	cmd/placectl/internal/metrics            < command
 	bench/oracle, bench/members, query/tables < bench
+	cmd/placectl/internal/session            < family, cmd/placectl
+	family, cmd/placectl/internal/exit, cmd/placectl/internal/people, cmd/placectl/internal/process, cmd/placectl/internal/verbs, store < cmd/placectl
+	cmd/placectl/internal/verb/queue, cmd/placectl/internal/verb/run < cmd/placectl/internal/verb/front
 `
 
 // confined are imports from elsewhere that belong to one package.
@@ -200,7 +204,7 @@ var confined = map[string][]string{
 	"net":                            {"store/internal/etcd", "bench"}, // it links the program to the C library
 	"net/http":                       {"store/internal/etcd"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
-	"github.com/urfave/cli/v2":       {"cmd/placectl", "cmd/placectl/internal/verbs", "cmd/placectl/internal/request"},
+	"github.com/urfave/cli/v2":       {"cmd/placectl/internal/verbs", "cmd/placectl/internal/request", "cmd/placectl/internal/session", "cmd/placectl/internal/verb"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 
@@ -268,16 +272,29 @@ func TestImports(t *testing.T) {
 
 func parseImportRules(text string) map[string][]string {
 	allowed := make(map[string][]string)
+	families := []string{"about", "ask", "batch", "cluster", "database", "front", "place", "queue", "run", "share"}
+	for i, name := range families {
+		families[i] = "cmd/placectl/internal/verb/" + name
+	}
+	several := map[string][]string{"family": families, "command": append([]string{"cmd/placectl/internal/session"}, families...)}
+	each := func(list string) (names []string) {
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.TrimSpace(name)
+			if more := several[name]; more != nil {
+				names = append(names, more...)
+			} else {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
 	for line := range strings.Lines(text) {
 		low, high, ok := strings.Cut(line, "<")
 		if !ok {
 			continue
 		}
-		for importer := range strings.SplitSeq(high, ",") {
-			for imported := range strings.SplitSeq(low, ",") {
-				importer, imported := strings.TrimSpace(importer), strings.TrimSpace(imported)
-				allowed[importer] = append(allowed[importer], imported)
-			}
+		for _, importer := range each(high) {
+			allowed[importer] = append(allowed[importer], each(low)...)
 		}
 	}
 	return allowed
@@ -294,7 +311,11 @@ func forbidden(pkg, imported string, allowed map[string][]string) string {
 		}
 		return ""
 	}
-	if owners := confined[imported]; owners != nil && !slices.Contains(owners, pkg) {
+	room := pkg
+	if strings.HasPrefix(pkg, "cmd/placectl/internal/verb/") {
+		room = "cmd/placectl/internal/verb"
+	}
+	if owners := confined[imported]; owners != nil && !slices.Contains(owners, room) {
 		return "only " + strings.Join(owners, ", ") + " may"
 	}
 	if slices.Contains(pure, pkg) && slices.Contains([]string{"os", "net", "time", "io/fs", "syscall", "math/rand", "math/rand/v2"}, imported) {

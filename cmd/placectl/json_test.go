@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/internal/attribute"
 )
 
@@ -43,21 +44,21 @@ type seenColumn struct {
 }
 
 // watchAnswers has the answers of this process left behind.
-func watchAnswers(e *env, dir string) {
+func watchAnswers(e *session.Env, dir string) {
 	form := ""
-	for i, arg := range e.args {
-		if arg == "-o" && i+1 < len(e.args) {
-			form = e.args[i+1]
+	for i, arg := range e.Args {
+		if arg == "-o" && i+1 < len(e.Args) {
+			form = e.Args[i+1]
 		}
 		if strings.HasPrefix(arg, "--output=") {
 			form = strings.TrimPrefix(arg, "--output=")
 		}
 	}
-	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.args, func(a string) bool { return a == "--follow" || a == "-f" && e.args[0] != "tx" }) {
+	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.Args, func(a string) bool { return a == "--follow" || a == "-f" && e.Args[0] != "tx" }) {
 		return
 	}
 	for _, verb := range []string{"run", "on", "work", "logs", "shell", "top", "attend", "keep", "mcp"} {
-		if slices.Contains(e.args, verb) {
+		if slices.Contains(e.Args, verb) {
 			return
 		}
 	}
@@ -65,8 +66,8 @@ func watchAnswers(e *env, dir string) {
 	if err != nil {
 		return
 	}
-	e.stdout = io.MultiWriter(e.stdout, file)
-	e.watch = func(verb string, res output.Result, row []any) {
+	e.Stdout = io.MultiWriter(e.Stdout, file)
+	e.Watch = func(verb string, res output.Result, row []any) {
 		a := seenAnswer{Verb: verb, Many: !res.Record || res.Many}
 		for i, c := range res.Columns {
 			var value any

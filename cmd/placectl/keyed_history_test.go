@@ -15,6 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/store"
 )
 
@@ -141,14 +142,14 @@ func (k *keyedClient) try(q *keyedRequest, key string) {
 		switch k.random.IntN(5) {
 		case 0:
 			done := k.random.IntN(2) == 0
-			c.commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
-				if err := commit(db, keep && done, fn); err != nil {
+			c.Commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+				if err := session.Commit(db, keep && done, fn); err != nil {
 					return err
 				}
 				return store.ErrUnknown
 			}
 		case 1:
-			c.stdout = broken{}
+			c.Stdout = broken{}
 		}
 	}
 	q.status = c.run()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"pgregory.net/rapid"
@@ -34,7 +35,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	}
 	done := rapid.Bool().Draw(s.draw, "done")
 	c := s.callWith(stdin, func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
-		err := commit(db, keep && done, fn)
+		err := session.Commit(db, keep && done, fn)
 		if err == nil && keep {
 			err = store.ErrUnknown
 		}
@@ -201,8 +202,8 @@ func TestKeyedDemo(t *testing.T) {
 // callWith is call with commits that are not the usual ones.
 func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*store.Tx) error) error, args ...string) command {
 	c := s.capture(stdin, args...)
-	c.commit = commit
-	status := run(context.Background(), c.env)
+	c.Commit = commit
+	status := execute(context.Background(), c.Env)
 	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
 }
 
@@ -218,7 +219,7 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	}
 	args := []string{"cycle", "--exec", launcher, "--key", "now"}
 	c := s.callWith("", func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
-		return errors.Join(commit(db, keep, fn), store.ErrUnknown)
+		return errors.Join(session.Commit(db, keep, fn), store.ErrUnknown)
 	}, args...)
 	if _, err := os.Stat(told); c.status != exit.Unknown || err == nil {
 		t.Fatalf("status %d: %s; launched: %v", c.status, c.err, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
@@ -110,8 +111,8 @@ work
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	var leaving, reviving, staying []string
-	var walk func(v *verb, name string)
-	walk = func(v *verb, name string) {
+	var walk func(v *session.Verb, name string)
+	walk = func(v *session.Verb, name string) {
 		for _, sub := range v.Verbs {
 			walk(sub, name+" "+sub.Name)
 		}

@@ -48,7 +48,7 @@ func BenchmarkNodeImport(b *testing.B) {
 	data := nodesCSV(10_000)
 	for b.Loop() {
 		c := newCapture("--db", newNodeDB(b), "node", "import", "-")
-		c.stdin = strings.NewReader(data)
+		c.Stdin = strings.NewReader(data)
 		if code := c.run(); code != exit.OK {
 			b.Fatal(c.err.String())
 		}
@@ -58,7 +58,7 @@ func BenchmarkNodeImport(b *testing.B) {
 func BenchmarkNodeList(b *testing.B) {
 	path := newNodeDB(b)
 	c := newCapture("--db", path, "node", "import", "-")
-	c.stdin = strings.NewReader(nodesCSV(10_000))
+	c.Stdin = strings.NewReader(nodesCSV(10_000))
 	if code := c.run(); code != exit.OK {
 		b.Fatal(c.err.String())
 	}
@@ -66,7 +66,7 @@ func BenchmarkNodeList(b *testing.B) {
 		b.Run(form, func(b *testing.B) {
 			for b.Loop() {
 				c := newCapture("--db", path, "-o", form, "node", "list")
-				c.stdout = io.Discard
+				c.Stdout = io.Discard
 				if code := c.run(); code != exit.OK {
 					b.Fatal(c.err.String())
 				}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -112,17 +113,17 @@ func testDB(t *testing.T) *store.DB {
 
 // Our own panics have a status of their own, wherever they come from.
 func TestCrash(t *testing.T) {
-	crash := func(how func(*runner) error) (int, string) {
+	crash := func(how func(*session.Run) error) (int, string) {
 		c := newCapture("cycle")
-		r := newRunner(t.Context(), c.env)
-		r.verbs = entries(&verb{Name: "cycle", Run: func(r *runner, _ *cli.Context) error { return how(r) }})
-		return r.outcome(), c.err.String()
+		r := newRun(t.Context(), c.Env)
+		r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error { return how(r) }})
+		return r.Outcome(), c.err.String()
 	}
 	db := testDB(t)
-	for what, how := range map[string]func(*runner) error{
-		"a verb":        func(*runner) error { panic("too bad") },
-		"a transaction": func(*runner) error { return db.View(func(*store.Tx) error { panic("too bad") }) },
-		"a change":      func(*runner) error { return db.Update(func(*store.Tx) error { panic("too bad") }) },
+	for what, how := range map[string]func(*session.Run) error{
+		"a verb":        func(*session.Run) error { panic("too bad") },
+		"a transaction": func(*session.Run) error { return db.View(func(*store.Tx) error { panic("too bad") }) },
+		"a change":      func(*session.Run) error { return db.Update(func(*store.Tx) error { panic("too bad") }) },
 	} {
 		code, said := crash(how)
 		if code != exit.Crash || !strings.Contains(said, "too bad") || !strings.Contains(said, "outcome_test.go") {
@@ -160,8 +161,8 @@ func TestSignals(t *testing.T) {
 		}
 		was := count()
 		c := newCapture("--db", db.Path(), "queue", "add", "q"+strings.ReplaceAll(tt.name, " ", ""))
-		c.commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
-			return commit(db, keep, func(tx *store.Tx) error {
+		c.Commit = func(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+			return session.Commit(db, keep, func(tx *store.Tx) error {
 				err := fn(tx)
 				if tt.during {
 					for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
@@ -174,11 +175,11 @@ func TestSignals(t *testing.T) {
 				return err
 			})
 		}
-		r := newRunner(t.Context(), c.env)
+		r := newRun(t.Context(), c.Env)
 		if tt.before {
-			r.stop()
+			r.Stop()
 		}
-		if code := r.outcome(); code != tt.status {
+		if code := r.Outcome(); code != tt.status {
 			t.Errorf("%s: status %d: %s", tt.name, code, c.err.String())
 		}
 		if got := count() - was; got != tt.changes {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/store"
-	_ "pgregory.net/rapid" // its flags
+	_ "pgregory.net/rapid"
 )
 
 var kills = flag.Int("kills", 150, "how many processes the kill tests kill, of mixed verbs five times as many")

@@ -17,6 +17,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/pbs"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
@@ -113,7 +114,7 @@ func rightsLines(t *testing.T) map[string]string {
 		rest = strings.TrimSpace(rest)
 		lines[rest] = who
 		plain, _, _ := strings.Cut(rest, " <")
-		inv, err := newCapture().runner().verbs.Parse(strings.Fields(plain))
+		inv, err := newCapture().runner().Verbs.Parse(strings.Fields(plain))
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
@@ -123,8 +124,8 @@ func rightsLines(t *testing.T) map[string]string {
 			has[fields[0]+" "+fields[1]] = true
 		}
 	}
-	var look func(path string, v *verb)
-	look = func(path string, v *verb) {
+	var look func(path string, v *session.Verb)
+	look = func(path string, v *session.Verb) {
 		if v.Runs() && !has[path] {
 			t.Errorf("the table has no line for %s", path)
 		}

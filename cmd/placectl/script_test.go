@@ -16,6 +16,8 @@ import (
 	"time"
 
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/front"
 	"github.com/placectl/placectl/store"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -25,8 +27,8 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 func TestMain(m *testing.M) {
 	lengthen()
 	commands := map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain}
-	for _, f := range frontEnds() {
-		for _, name := range f.commands {
+	for _, f := range front.FrontEnds() {
+		for _, name := range f.Commands {
 			commands[name] = mainTwice
 		}
 	}
@@ -36,11 +38,11 @@ func TestMain(m *testing.M) {
 // mainTwice is main, but for commitTwice.
 func mainTwice() {
 	e := processEnv()
-	e.commit = commitTwice
+	e.Commit = commitTwice
 	if name, set := os.LookupEnv(testUser); set {
-		e.self = func() string { return name }
+		e.Self = func() string { return name }
 	}
-	e.attendantKeeps = func() []string {
+	e.AttendantKeeps = func() []string {
 		return slices.DeleteFunc(os.Environ(), func(v string) bool {
 			return !strings.HasPrefix(v, "TEST_") && !strings.HasPrefix(v, "PATH=") && !strings.HasPrefix(v, "HOME=")
 		})
@@ -50,7 +52,7 @@ func mainTwice() {
 	}
 	if os.Getenv(inLogs) != "" {
 		e = intoLogs(e)
-		e.inWords = nil // each transaction is run twice
+		e.InWords = nil // each transaction is run twice
 	}
 	runProcess(e)
 }
@@ -67,7 +69,7 @@ func commitTwice(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	if err := db.DryRun(fn); errors.Is(err, store.ErrLocked) {
 		return err
 	}
-	return commit(db, keep, fn)
+	return session.Commit(db, keep, fn)
 }
 
 // TestScripts runs the command line in processes of its own.
@@ -91,7 +93,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv(testUser, "")
-			e.Setenv(startVariable, store.StartManual) // scripts about that take it back
+			e.Setenv(session.StartVariable, store.StartManual) // scripts about that take it back
 			here, err := os.Hostname()
 			if err != nil {
 				return err
@@ -176,36 +178,36 @@ func mustLoad(name string) *time.Location {
 
 // capture is an env whose output can be looked at.
 type capture struct {
-	env
+	session.Env
 	out, err bytes.Buffer
 	vars     map[string]string
 }
 
 func newCapture(args ...string) *capture {
 	c := &capture{vars: map[string]string{}}
-	c.env = env{
-		args:   args,
-		stdin:  strings.NewReader("from stdin\n"),
-		stdout: &c.out,
-		stderr: &c.err,
-		getenv: func(name string) string { return c.vars[name] },
-		environ: func() (list []string) {
+	c.Env = session.Env{
+		Args:   args,
+		Stdin:  strings.NewReader("from stdin\n"),
+		Stdout: &c.out,
+		Stderr: &c.err,
+		Getenv: func(name string) string { return c.vars[name] },
+		Environ: func() (list []string) {
 			for name, value := range c.vars {
 				list = append(list, name+"="+value)
 			}
 			return list
 		},
-		now:        func() time.Time { return testNow },
-		loc:        testLoc,
-		width:      func() int { return 80 },
-		self:       func() string { return c.vars["USER"] },
-		namespaced: func() bool { return false },
-		commit:     commit,
+		Clock:      func() time.Time { return testNow },
+		Loc:        testLoc,
+		Width:      func() int { return 80 },
+		Self:       func() string { return c.vars["USER"] },
+		Namespaced: func() bool { return false },
+		Commit:     session.Commit,
 	}
 	return c
 }
 
-func (c *capture) run() int { return run(context.Background(), c.env) }
+func (c *capture) run() int { return execute(context.Background(), c.Env) }
 
 // testRunner is a runner outside any verb.
-func (c *capture) runner() *runner { return newRunner(context.Background(), c.env) }
+func (c *capture) runner() *session.Run { return newRun(context.Background(), c.Env) }

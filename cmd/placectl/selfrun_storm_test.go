@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
 )
 
 var selfrunStorm = flag.Duration("selfrun-storm", 5*time.Second, "how long attendants, supervisors and verbs are killed")
@@ -78,7 +81,7 @@ func (s *selfrun) do(words ...string) string {
 // looks runs a verb that leaves none.
 func (s *selfrun) looks(words ...string) string {
 	s.t.Helper()
-	out, err := s.command([]string{startVariable + "=manual"}, words...).Output()
+	out, err := s.command([]string{session.StartVariable + "=manual"}, words...).Output()
 	if err != nil {
 		s.t.Fatalf("%v: %v", words, err)
 	}
@@ -294,7 +297,7 @@ func TestNothingIsLeft(t *testing.T) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	if time.Since(ended) < quietTime-time.Second {
+	if time.Since(ended) < run.QuietTime-time.Second {
 		t.Errorf("the attendant has left %v after the last job", time.Since(ended))
 	}
 	left, _ := filepath.Glob(filepath.Join(s.dir, "state", "*", "1.1"))

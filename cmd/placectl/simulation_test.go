@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -41,8 +42,8 @@ type simulation struct {
 	dir   string
 	db    string
 	now   time.Time
-	slow  time.Duration    // how far the clock of the command under way is behind
-	leafs map[string]*verb // by their whole names
+	slow  time.Duration            // how far the clock of the command under way is behind
+	leafs map[string]*session.Verb // by their whole names
 	exits map[string][]int
 	last  command
 	jobs  int // as of the last snapshot
@@ -84,11 +85,11 @@ func newSimulation(t fataler, dir string) *simulation {
 
 // leafVerbs are the verbs that can be called, subcommands by both their words, and the
 // exit statuses that the help of each lists.
-func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
+func leafVerbs() (leafs map[string]*session.Verb, exits map[string][]int) {
 	r := newCapture().runner()
-	leafs, exits = make(map[string]*verb), make(map[string][]int)
-	var walk func(path string, v *verb)
-	walk = func(path string, v *verb) {
+	leafs, exits = make(map[string]*session.Verb), make(map[string][]int)
+	var walk func(path string, v *session.Verb)
+	walk = func(path string, v *session.Verb) {
 		path = strings.TrimSpace(path + " " + v.Name)
 		if v.Runs() && !v.Hidden {
 			leafs[path] = v
@@ -98,7 +99,7 @@ func leafVerbs() (leafs map[string]*verb, exits map[string][]int) {
 			walk(path, sub)
 		}
 	}
-	for _, e := range r.verbs {
+	for _, e := range r.Verbs {
 		walk("", e.Verb())
 	}
 	return leafs, exits
@@ -110,7 +111,7 @@ func (s *simulation) call(stdin string, args ...string) command {
 	c := s.capture(stdin, args...)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	status := run(ctx, c.env)
+	status := execute(ctx, c.Env)
 	if ctx.Err() != nil {
 		s.t.Fatalf("%q has not ended after a minute", args)
 	}
@@ -122,9 +123,9 @@ func (s *simulation) capture(stdin string, args ...string) *capture {
 	c := newCapture(args...)
 	c.vars["PLACECTL_DB"] = s.db
 	c.vars["TMPDIR"] = s.dir
-	c.stdin = strings.NewReader(stdin)
+	c.Stdin = strings.NewReader(stdin)
 	now := s.now
-	c.now = func() time.Time { return now }
+	c.Clock = func() time.Time { return now }
 	return c
 }
 

@@ -111,7 +111,7 @@ func (s *soak) run(args ...string) int {
 	c := newCapture(args...)
 	c.vars["PLACECTL_DB"] = s.db
 	now := s.now
-	c.now = func() time.Time { return now }
+	c.Clock = func() time.Time { return now }
 	status := c.run()
 	if !slices.Contains([]int{exit.OK, exit.NotNow, exit.Never, exit.NotFound, exit.Conflict}, status) {
 		s.t.Fatalf("%q: status %d: %s%s", args, status, c.out.String(), c.err.String())

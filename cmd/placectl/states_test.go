@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/cluster"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -19,7 +20,7 @@ func TestStatesPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string][]string{"Nodes": nodeStates()}
+	want := map[string][]string{"Nodes": cluster.NodeStates()}
 	for _, class := range []index.Class{index.Free, index.Later, index.Busy} {
 		want["Nodes of a bucket"] = append(want["Nodes of a bucket"], class.String())
 	}

@@ -10,18 +10,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placectl/placectl/store/logtest" // testlog:///PATH names a database that is kept in a log
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/store/logtest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// inLogs is the environment variable that has commands of scripts keep each database in a
+// InLogs is the environment variable that has commands of scripts keep each database in a
 // log: a name NAME, unless it is that of a file that is something else, means
 // testlog:///.../NAME, or what the variable says instead of testlog://.
 const inLogs = "PLACECTL_TEST_IN_LOGS"
 
 // intoLogs makes a command's environment one in which databases are kept in logs, and what
 // it says one in which they are called as if they were files.
-func intoLogs(e env) env {
+func intoLogs(e session.Env) session.Env {
 	under := os.Getenv(inLogs)
 	named := make(map[string]string) // as the command knows it: as the script does
 	name := func(given string) string {
@@ -35,27 +36,27 @@ func intoLogs(e env) env {
 		named[under+path] = given
 		return under + path
 	}
-	db := e.getenv("PLACECTL_DB")
+	db := e.Getenv("PLACECTL_DB")
 	if db == "" {
 		db = "placectl.db"
 	}
 	db = name(db)
 	os.Setenv("PLACECTL_DB", db)
-	for i := range e.args {
-		switch word := e.args[i]; {
+	for i := range e.Args {
+		switch word := e.Args[i]; {
 		case word == "--":
-		case word == "--db" && i+1 < len(e.args):
-			e.args[i+1] = name(e.args[i+1])
+		case word == "--db" && i+1 < len(e.Args):
+			e.Args[i+1] = name(e.Args[i+1])
 			continue
 		case strings.HasPrefix(word, "--db="):
-			e.args[i] = "--db=" + name(strings.TrimPrefix(word, "--db="))
+			e.Args[i] = "--db=" + name(strings.TrimPrefix(word, "--db="))
 			continue
 		default:
 			continue
 		}
 		break
 	}
-	e.stdout, e.stderr = &asFiles{e.stdout, named}, &asFiles{e.stderr, named}
+	e.Stdout, e.Stderr = &asFiles{e.Stdout, named}, &asFiles{e.Stderr, named}
 	return e
 }
 

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // entries lists verbs that are made already.
-func entries(made ...*verb) (list verbs.List[*runner]) {
+func entries(made ...*session.Verb) (list verbs.List[*session.Run]) {
 	for _, v := range made {
-		list = append(list, verbs.Entry[*runner]{Name: v.Name, Make: func() *verb { return v }})
+		list = append(list, verbs.Entry[*session.Run]{Name: v.Name, Make: func() *session.Verb { return v }})
 	}
 	return list
 }
 
-func noAction(*runner, *cli.Context) error { return nil }
+func noAction(*session.Run, *cli.Context) error { return nil }
 
 func errorString(err error) string {
 	if err == nil {
@@ -28,7 +29,7 @@ func errorString(err error) string {
 }
 
 func TestOneOf(t *testing.T) {
-	cycle := &verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *runner, c *cli.Context) error {
+	cycle := &session.Verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *session.Run, c *cli.Context) error {
 		_, err := verbs.OneOf(c, "backfill", "fcfs", "easy", "conservative")
 		return err
 	}}
@@ -37,28 +38,28 @@ func TestOneOf(t *testing.T) {
 		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative; did you mean easy?",
 	} {
 		r := newCapture(strings.Fields(in)...).runner()
-		r.verbs = entries(cycle)
-		if err := r.main(); errorString(err) != want {
+		r.Verbs = entries(cycle)
+		if err := r.Main(); errorString(err) != want {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
 }
 
 func TestTimeFlags(t *testing.T) {
-	when := func() *verb {
-		return &verb{
+	when := func() *session.Verb {
+		return &session.Verb{
 			Name:  "when",
 			Flags: []cli.Flag{&cli.StringFlag{Name: "at"}, &cli.StringFlag{Name: "walltime", Aliases: []string{"t"}}},
-			Run: func(r *runner, c *cli.Context) error {
-				at, err := r.time(c, "at")
+			Run: func(r *session.Run, c *cli.Context) error {
+				at, err := r.Time(c, "at")
 				if err != nil {
 					return err
 				}
-				d, err := r.duration(c, "walltime")
+				d, err := r.Duration(c, "walltime")
 				if err != nil {
 					return err
 				}
-				p := r.printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
+				p := r.Printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
 				p.Row(at, d)
 				return p.Close()
 			},
@@ -72,8 +73,8 @@ func TestTimeFlags(t *testing.T) {
 	} {
 		c := newCapture(strings.Fields(in)...)
 		r := c.runner()
-		r.verbs = entries(when())
-		r.report(r.main())
+		r.Verbs = entries(when())
+		r.Report(r.Main())
 		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", in, got)
 		}
@@ -82,8 +83,8 @@ func TestTimeFlags(t *testing.T) {
 
 // TestRights: every verb that opens a database says who may use it.
 func TestRights(t *testing.T) {
-	var look func(path string, v *verb)
-	look = func(path string, v *verb) {
+	var look func(path string, v *session.Verb)
+	look = func(path string, v *session.Verb) {
 		if v.Runs() && (v.May < store.Anybody || v.May > store.Owners) {
 			t.Errorf("%s does not say who may use it", path)
 		}

@@ -5,15 +5,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/store"
 )
 
 // TestStampTellsCommitsApart: a command that waits notices a commit even if the time of the file
 // stays as it is: the kernel's clock stands still for milliseconds.
 func TestStampTellsCommitsApart(t *testing.T) {
-	r := &runner{}
+	r := &session.Run{}
 	r.DB = filepath.Join(t.TempDir(), "x.db")
-	none := r.fileStamp()
+	none := r.FileStamp()
 	if err := store.Create(r.DB, nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func TestStampTellsCommitsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := r.fileStamp()
+	before := r.FileStamp()
 	db, err := store.Open(r.DB, nil)
 	if err == nil {
 		err = db.Update(func(tx *store.Tx) error { return tx.Configure("depth", "3") })
@@ -33,11 +34,11 @@ func TestStampTellsCommitsApart(t *testing.T) {
 	if err := os.Chtimes(r.DB, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	after := r.fileStamp()
+	after := r.FileStamp()
 	if none == before || before == after {
 		t.Errorf("none %+v, made %+v, changed %+v", none, before, after)
 	}
-	if again := r.fileStamp(); again != after {
+	if again := r.FileStamp(); again != after {
 		t.Errorf("nothing was committed between %+v and %+v", after, again)
 	}
 }

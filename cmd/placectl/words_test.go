@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/store/logtest"
@@ -45,7 +46,7 @@ func (l *inLine) capture(line string) *capture {
 		l.t.Fatal(err)
 	}
 	c := newCapture(words...)
-	c.inWords = (*store.DB).UpdateInWords
+	c.InWords = (*store.DB).UpdateInWords
 	c.vars["PLACECTL_DB"], c.vars["PLACECTL_REPLICAS"], c.vars["USER"] = l.name, l.t.TempDir(), l.user
 	return c
 }
@@ -81,7 +82,7 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 				break
 			}
 			if time.Now().After(until) {
-				l.t.Fatalf("%v does not stand in the line", c.args)
+				l.t.Fatalf("%v does not stand in the line", c.Args)
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	template := flagsDB(t)
 	l := newInLine(t, template, filepath.Join(template, "placectl.db"))
 	l.user = "xaver"
-	base := asked.Request{Version: dialect(), User: "zoe", From: store.Submitter{UID: 4242, Name: "zoe", Host: "far"}, Zone: "Asia/Tokyo",
+	base := asked.Request{Version: session.Dialect(), User: "zoe", From: store.Submitter{UID: 4242, Name: "zoe", Host: "far"}, Zone: "Asia/Tokyo",
 		Carried: &payload.Carried{Host: "far", Dir: "/far", Umask: 0o027, Partial: true, Env: [][]byte{[]byte("PATH=/far/bin")}}}
 	request := func(change func(*asked.Request), words ...string) []byte {
 		q := base
@@ -269,7 +270,7 @@ func TestWordsAreNotHandedOver(t *testing.T) {
 		c := l.capture(line)
 		c.vars["API_TOKEN"] = "a secret"
 		var words *store.Words
-		c.inWords = func(db *store.DB, w *store.Words, fn func(*store.Tx) error) ([]byte, error) {
+		c.InWords = func(db *store.DB, w *store.Words, fn func(*store.Tx) error) ([]byte, error) {
 			words = w
 			return nil, db.Update(fn)
 		}

@@ -88,7 +88,7 @@ func (rep *Report) hints() []Hint {
 func program() string {
 	self, _ := os.Executable()
 	if strings.Contains(self, "go-build") {
-		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/cmd_demo.go")); err == nil {
+		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/verbs.go")); err == nil {
 			return "go run ./cmd/placectl"
 		}
 	}

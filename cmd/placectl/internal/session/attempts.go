@@ -1,0 +1,272 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/detect"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+)
+
+// AttemptsRunner executes attempts of this database's jobs on this host, which has that
+// name, "" for what the system says. It also returns how the jobs are launched.
+func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch string, err error) {
+	me, err := r.Me()
+	if err != nil {
+		return nil, "", err
+	}
+	if host == "" || store.SameHost(host, me.Host) {
+		// What passes write down they are to find again, whoever has made them.
+		host = me.Host
+	}
+	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf}
+	site.Words = func(verb string, args ...string) []string {
+		words := []string{"placectl", verb, "--db", site.Database, "--host", host}
+		if !r.Now.IsZero() {
+			words = append(words, "--now", r.Now.Format(time.RFC3339))
+		}
+		return append(words, args...)
+	}
+	var db attempts.Database
+	var is *remote.Answer
+	var beat func(context.Context) error
+	stamp := r.attemptsStamp
+	if r.OverSSH() {
+		lies, err := r.RemoteDatabase(host)
+		if err != nil {
+			return nil, "", err
+		}
+		db, stamp = lies, sshStamp
+		beat = func(ctx context.Context) error {
+			self, err := attempts.Self(host)
+			if err == nil {
+				_, err = lies.Ask(ctx, remote.AskBeat, remote.Question{User: me.Name, Boot: self.Boot})
+			}
+			return err
+		}
+		is, err = lies.Ask(r.Ctx, remote.AskSite, remote.Question{})
+		if err != nil {
+			return nil, "", err
+		}
+		lies.ID = is.ID
+	} else {
+		file := r.Dispatched(host, os.Getuid())
+		db = file
+		beat = func(context.Context) error {
+			self, err := attempts.Self(host)
+			if err == nil {
+				err = file.Beat(me.Name, self.Boot)
+			}
+			return err
+		}
+		if is, err = r.Site(); err != nil {
+			return nil, "", err
+		}
+		file.ID, file.Epoch = is.ID, is.Epoch
+		if !store.IsLog(r.DB) && r.Now.IsZero() {
+			file.Cycles = r.queueIsRun
+		}
+	}
+	is.KeptAt(&site)
+	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.Notef, Trust: r.Getenv("PLACECTL_TRUST") == "1"}
+	if is.LostAfter > 0 {
+		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
+	}
+	if is.Detect != "off" {
+		a.Started = func(ctx context.Context) error { return r.compareDevices(ctx, host, db) }
+	}
+	return a, is.Launch, nil
+}
+
+// queueIsRun reports whether a process of this user makes cycles here: an attendant, or work --cycle.
+func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
+	settings, err := tx.Settings()
+	if err != nil {
+		return false, err
+	}
+	is := r.AttendPlace(settings.StateDir).Holder()
+	lives, stopped := attempts.Look(is.PID, is.Born)
+	return is.PID != 0 && lives && !stopped, nil
+}
+
+// compareDevices says which of the devices that the database names this host lacks.
+func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Database) error {
+	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(ctx, 5*time.Second, words...) }), true)
+	var lacks []store.Lack
+	if lies, is := db.(*remote.Database); is {
+		a, err := lies.Ask(ctx, remote.AskLacks, remote.Question{Found: m.Found()})
+		if err != nil {
+			return err
+		}
+		lacks = a.Lacks
+	} else {
+		err := r.UpdateOnce(func(tx *store.Tx) (err error) {
+			lacks, err = tx.Detected(host, m.Found())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, l := range lacks {
+		r.Notef("%s", l.String())
+	}
+	return nil
+}
+
+// beatsWithin is how often a host says that it is there within the time after which it counts
+// as unreachable.
+const beatsWithin = 6
+
+// Dispatched is the database as those ask it who execute attempts of a user on a host.
+func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
+	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.Environ, Distrusts: r.DistrustsOpened}
+	if store.Others(r.DB) != "" {
+		d.Verify = r.Verify
+	}
+	return d
+}
+
+// ViewOnce reads the database without an answer: several may at once.
+func (r *Run) ViewOnce(fn func(*store.Tx) error) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Done(db)
+	return db.View(fn)
+}
+
+// UpdateOnce changes the database without an answer.
+func (r *Run) UpdateOnce(fn func(*store.Tx) error) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Done(db)
+	return r.Commit(db, true, fn)
+}
+
+// Site is what a host has to know of the database.
+func (r *Run) Site() (*remote.Answer, error) {
+	var a *remote.Answer
+	err := r.View(func(tx *store.Tx) (err error) {
+		a, err = siteOf(tx)
+		return err
+	})
+	if err == nil && a.ID == "" {
+		err = &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
+	}
+	return a, err
+}
+
+// siteOf is what a database says of itself to a host that executes its jobs.
+func siteOf(tx *store.Tx) (*remote.Answer, error) {
+	id, err := tx.Identity()
+	if err != nil {
+		return nil, err
+	}
+	settings, err := tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
+}
+
+// EndAttended ends the jobs of runs on this host that were killed.
+func (r *Run) EndAttended(tx *store.Tx) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	site := attempts.Site{Host: host}
+	is, err := siteOf(tx)
+	if err != nil || is.ID == "" {
+		return err
+	}
+	is.KeptAt(&site)
+	ended, committed, err := (&attempts.Runner{Site: site}).EndAttended(tx)
+	r.committed = committed
+	for _, j := range ended {
+		r.Notef("job %d is %s: %s", j.ID, j.State, j.Reason)
+	}
+	return err
+}
+
+// RemoteDatabase is the database as a host asks it that does not see its file.
+func (r *Run) RemoteDatabase(us string) (*remote.Database, error) {
+	host, path, err := store.SplitURL(r.DB)
+	if err != nil {
+		return nil, usage.Errorf("--db: %w", err)
+	}
+	return &remote.Database{Host: host, Path: path, Us: us, Now: r.Now}, nil
+}
+
+// sshStamp has a database on another host looked at every ten seconds.
+func sshStamp() string { return fmt.Sprint(time.Now().Unix() / 10) }
+
+// identityOf is the id of a database at a path, "" for none.
+func (r *Run) identityOf(path string) (id string) {
+	db, err := r.OpenNamed(path)
+	if err != nil {
+		return ""
+	}
+	defer r.Done(db)
+	err = db.View(func(tx *store.Tx) error {
+		is, err := tx.Identity()
+		id = is.ID
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// attemptsStamp tells states of the database apart.
+func (r *Run) attemptsStamp() string {
+	if store.IsLog(r.DB) {
+		return fmt.Sprint(r.logStamp())
+	}
+	state, err := store.StateOfFile(r.DB)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(state)
+}
+
+// LaunchDB is how other hosts find the database where nobody has said it: at its path on a
+// file system that they share, by its own name where it is kept in a log, else over ssh.
+func (r *Run) LaunchDB(here string) string {
+	path := r.DatabasePath()
+	if store.IsLog(path) || store.NetworkFileSystem(filepath.Dir(path)) != "" {
+		return path
+	}
+	return "ssh://" + here + path
+}
+
+// DrawNonce draws what tells this process from all others that launch.
+func DrawNonce() (n store.Nonce) {
+	rand.Read(n[:])
+	return n
+}
+
+// DatabasePath is the name of the database for programs that run elsewhere.
+func (r *Run) DatabasePath() string {
+	if r.OverSSH() || store.IsLog(r.DB) {
+		return r.DB
+	}
+	if path, err := filepath.Abs(r.DB); err == nil {
+		return path
+	}
+	return r.DB
+}

@@ -1,0 +1,278 @@
+package session
+
+import (
+	"bytes"
+	"os"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/asked"
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/spool"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// OpenLog makes a handle on the log that --db names.
+func (r *Run) OpenLog() (*store.Log, error) {
+	if !store.IsLog(r.DB) {
+		return nil, usage.Errorf("%s is a file: a log is there where the database is in etcd, --db etcd://HOST:PORT,.../PREFIX", r.DB)
+	}
+	db, err := r.Open()
+	if err != nil {
+		return nil, err
+	}
+	return db.Log(), nil
+}
+
+// LogSize is how much the log of the database holds. It warns where the log will take no
+// more before long.
+func (r *Run) LogSize() (store.LogSize, error) {
+	log, err := r.OpenLog()
+	if err != nil || r.Stale < 0 {
+		return store.LogSize{}, err
+	}
+	size, err := log.Size()
+	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise --quota-backend-bytes"
+	switch {
+	case err != nil:
+	case size.Full:
+		r.Notef("etcd is full, and takes nothing more (NOSPACE): %s; then etcdctl alarm disarm", what)
+	case size.Quota > 0 && size.Stored > size.Quota/2:
+		r.Notef("etcd has %s, more than half of the %s that it may have: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
+	}
+	return size, err
+}
+
+// Open makes a handle on the database that --db names.
+func (r *Run) Open() (*store.DB, error) {
+	if r.asker != nil { // what it has to look up besides, the process that asks looks up
+		r.asker.alone = true
+		return nil, asked.ErrAlone
+	}
+	if r.Tx != nil {
+		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
+	}
+	return r.OpenNamed(r.DB)
+}
+
+// OpenNamed makes a handle on a database. There is one of each that is kept in a log.
+func (r *Run) OpenNamed(name string) (*store.DB, error) {
+	connect := func() (*store.DB, error) { return store.Open(name, r.StoreOptions()) }
+	if !store.IsLog(name) {
+		return connect()
+	}
+	return r.InLogs.Open(name, connect)
+}
+
+// Done gives a handle back that is of no more use.
+func (r *Run) Done(db *store.DB) {
+	if db.Log() == nil {
+		_ = db.Close()
+	}
+}
+
+// LeaveLogs gives the connections to logs up. A cycle keeps a snapshot when it is time for
+// one, others when it is high time.
+func (r *Run) LeaveLogs() {
+	times := 2.0
+	if r.Verb != nil && r.Verb.Name == "cycle" {
+		times = 1
+	}
+	r.InLogs.Leave(times, func(name string, err error) { r.Debugf("%s: %v", name, err) })
+}
+
+// logStamp tells states of a log apart, as FileStamp does of a file.
+func (r *Run) logStamp() int64 {
+	db, err := r.OpenNamed(r.DB)
+	if err != nil {
+		return 0
+	}
+	return r.InLogs.Stamp(r.Ctx, db, r.LockTimeout)
+}
+
+func (r *Run) StoreOptions() *store.Options {
+	said := *r // of now: what is noted may be held back by the time there is a warning
+	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: func(s string) { said.Notef("%s", s) }, Detail: func(s string) { said.Debugf("%s", s) }}
+	opt.Beside = r.Verb != nil && r.Verb.Thinks
+	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
+	if r.Now.IsZero() {
+		opt.Host, _ = os.Hostname() // with no name, word of other hosts is word of this one
+		opt.Present = func(is store.Identity, uid uint32) bool {
+			return attend.Present(is.ID, dispatch.EpochOf(is), uid, attempts.Look)
+		}
+	}
+	if store.IsLog(r.DB) {
+		version, _ := BuildVersion()
+		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.Inv.Verb()}
+	}
+	return opt
+}
+
+// View runs fn on a snapshot of the database. What fn prints is held back until
+// the file is closed: whoever reads the answer slowly keeps nobody waiting.
+func (r *Run) View(fn func(*store.Tx) error) error {
+	if r.Tx != nil {
+		return fn(r.Tx)
+	}
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return r.Read(db, fn)
+}
+
+// Read runs fn on a snapshot of a database, and prints then what it printed, nothing
+// if it failed.
+func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
+	out := r.Stdout
+	var held spool.Spool
+	defer held.Reset()
+	r.Stdout = &held
+	err := db.View(func(tx *store.Tx) error {
+		held.Reset()
+		if err := fn(tx); err != nil || r.Verb == nil || !r.Verb.Revives {
+			return err
+		}
+		return r.NoteLeaving(tx, false)
+	})
+	r.Stdout = out
+	if err != nil {
+		return err
+	}
+	_, err = held.WriteTo(out)
+	if r.Verb != nil && r.Verb.Revives {
+		r.Leave()
+	}
+	return err
+}
+
+// Update runs fn and commits what it changed; with --dry-run it forgets it. fn may
+// run more than once, as in write.
+func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
+	if r.Verb.Access != verbs.Writes {
+		panic("placectl: " + r.Verb.Name + " writes, and does not declare it")
+	}
+	if r.Tx != nil && c.Bool(verbs.DryRun) {
+		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
+	}
+	if r.asker != nil {
+		return r.asker.within(r, c, fn)
+	}
+	if c.IsSet(verbs.Key) {
+		fn = r.Once(c, fn)
+	}
+	if r.Tx != nil {
+		return fn(r.Tx)
+	}
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return r.writeInWords(db, !c.Bool(verbs.DryRun), r.words(c), fn)
+}
+
+// Write runs fn and commits what it changed, or forgets it unless it is to keep it.
+// fn may run more than once, and only its last run counts: outside the transaction it
+// may change nothing but what each run sets anew as a whole. What it prints is held
+// back until the commit, because an answer means that the change is durable; without a
+// commit its notes are printed, and nothing else.
+func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	return r.writeInWords(db, keep, nil, fn)
+}
+
+// writeInWords is write of what another process may do, too, if it is said in words.
+func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) error {
+	stdout, stderr := r.Stdout, r.notes
+	var answer spool.Spool
+	var notes bytes.Buffer
+	defer answer.Reset()
+	var cover *process.Shield
+	r.Stdout, r.notes = &answer, &notes
+	said, err := r.commitInWords(db, keep, words, func(tx *store.Tx) error {
+		answer.Reset()
+		notes.Reset()
+		r.committed = nil
+		if err := fn(tx); err != nil || !keep {
+			return err
+		}
+		if err := r.NoteLeaving(tx, true); err != nil {
+			return err
+		}
+		if cover == nil {
+			cover = process.Raise(r.Stop)
+		}
+		if r.Verb.Alone { // it knows itself what it still has to do when it is interrupted
+			return nil
+		}
+		return r.Ctx.Err()
+	})
+	if cover != nil {
+		cover.Committed()
+		defer cover.Drop()
+	}
+	if said != nil {
+		answer.Reset()
+		notes.Reset()
+		r.committed, r.Leaving = nil, nil
+		err = r.hear(said)
+	} else {
+		r.Changed = r.Changed || err == nil && (db.Changed() || r.Repeated)
+	}
+	r.Stdout, r.notes = stdout, stderr
+	notes.WriteTo(stderr) //nolint:errcheck // as notef
+	if err != nil {
+		return err
+	}
+	if r.committed != nil && keep {
+		r.committed()
+	}
+	if _, err = answer.WriteTo(stdout); err != nil && r.Changed {
+		err = lostAnswer(err)
+	}
+	if r.Verb.Alone { // it goes on, and may wait for what the attendant does
+		r.Leave()
+	}
+	return err
+}
+
+// commitInWords commits what another process may do, too, if words say it; its answer is returned
+// then.
+func (r *Run) commitInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) ([]byte, error) {
+	if words != nil {
+		return r.InWords(db, words, fn)
+	}
+	return nil, r.Commit(db, keep, fn)
+}
+
+// Commit runs a function on a database once, and keeps what it changed, or not.
+func Commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+	if keep {
+		return db.Update(fn)
+	}
+	return db.DryRun(fn)
+}
+
+// Distrusts says why programs that a database names are not run; "" where they may be: a
+// file is no program, and who can write it could run what he likes as whoever asks it.
+func (r *Run) Distrusts(db *store.DB) string {
+	if r.Getenv("PLACECTL_TRUST") == "1" {
+		return ""
+	}
+	return db.Others()
+}
+
+// DistrustsOpened is the same of a database that is not open.
+func (r *Run) DistrustsOpened() string {
+	db, err := r.Open()
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Done(db)
+	return r.Distrusts(db)
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// LimitsOf reads limits of a key, each as MEASURE=N.
+func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []store.Limit, err error) {
+	for _, text := range words {
+		l := store.Limit{Key: key, Soft: soft}
+		var number string
+		var given bool
+		if l.Measure, number, given = strings.Cut(text, "="); !given {
+			return nil, usage.Errorf("%s: how much may it be? write %s=20", l.Measure, l.Measure)
+		}
+		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
+			return nil, usage.Errorf("%s: %w", l.Measure, err)
+		}
+		if slices.ContainsFunc(list, func(o store.Limit) bool { return o.Measure == l.Measure }) {
+			return nil, usage.Errorf("%s is there twice", l.Measure)
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// LimitOf is the resource that a measure is of.
+func LimitOf(defs *index.Defs, measure string) (index.Def, bool) {
+	name, _, _ := strings.Cut(measure, ".")
+	return defs.Lookup(name)
+}
+
+// limitNumber reads how much a limit lets there be: as a resource's amounts are written, a time
+// for walltime.job, else a number.
+func limitNumber(defs *index.Defs, measure, value string) (int64, error) {
+	if measure == "walltime.job" {
+		d, err := text.ParseDuration(value)
+		return int64(d.Seconds()), err
+	}
+	if def, ok := LimitOf(defs, measure); ok && def.Type.Numeric() && !strings.HasPrefix(value, "-") {
+		v, err := def.ParseValue(value)
+		return v.Num, err
+	}
+	return WholeAmount(value)
+}
+
+const UnitName = "unit"
+
+// UnitFlag is a flag of the verbs that read descriptions of nodes.
+func UnitFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: UnitName, Usage: "sizes without a unit are in `U`, such as gb, or mem=gb"}
+}
+
+func WholeAmount(value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return 0, usage.Errorf("%s is not a whole number from 0 on", text.Quoted(value))
+	}
+	return n, nil
+}
+
+// ClassOf finds the class of a submission that names none.
+func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
+	if s.Class == "" {
+		s.Class, err = tx.ClassOf(cmp.Or(c.String("requestor"), s.User))
+	}
+	return err
+}
+
+// Time reads a flag's value as an instant; the zero time when it is not given.
+func (r *Run) Time(c *cli.Context, flag string) (time.Time, error) {
+	s := c.String(flag)
+	if s == "" && !c.IsSet(flag) {
+		return time.Time{}, nil
+	}
+	t, err := text.ParseTime(s, r.Instant(), r.Loc)
+	if err != nil {
+		return time.Time{}, usage.Errorf("%s: %w", verbs.Dashed(flag), err)
+	}
+	return t, nil
+}
+
+// Duration reads a flag's value as a duration; 0 when it is not given.
+func (r *Run) Duration(c *cli.Context, flag string) (time.Duration, error) {
+	s := c.String(flag)
+	if s == "" && !c.IsSet(flag) {
+		return 0, nil
+	}
+	d, err := text.ParseDuration(s)
+	if err != nil {
+		return 0, usage.Errorf("%s: %w", verbs.Dashed(flag), err)
+	}
+	return d, nil
+}
+
+// Request reads what is to be placed; for the user who asks, unless it says for whom.
+func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
+	q, err := request.Read(c, args)
+	if q.User == "" {
+		q.User = r.Self()
+	}
+	return q, err
+}
+
+// Ordered runs fn, which must call localorder.Wanted when it has a transaction, and once more
+// when the site's own program was to be asked first.
+func (r *Run) Ordered(q *placer.Request, fn func() error) error {
+	return (&localorder.Asker{Open: r.Open, Distrusts: r.Distrusts, Note: r.Notef}).Ordered(r.Ctx, q, fn)
+}

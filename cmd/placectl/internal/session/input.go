@@ -1,0 +1,62 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+)
+
+func ShownFile(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// Malformed gives an error of the file the verb whose help describes files.
+func Malformed(err error) error {
+	var bad *infile.Error
+	if errors.As(err, &bad) {
+		return usage.Errorf("%w", err)
+	}
+	return err
+}
+
+// Input opens what an argument names for reading: a file, or standard input
+// for "-".
+func (r *Run) Input(name string) (io.ReadCloser, error) {
+	if r.asker != nil {
+		in, err := r.asker.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return r.hashed(in), nil
+	}
+	in := io.NopCloser(r.Stdin)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		in = f
+	}
+	if store.IsLog(r.DB) {
+		in = r.handed.Reader(name, in)
+	}
+	return r.hashed(in), nil
+}
+
+// ReadText reads an input to its end.
+func (r *Run) ReadText(name string) (infile.Text, error) {
+	in, err := r.Input(name)
+	if err != nil {
+		return infile.Text{}, err
+	}
+	defer in.Close()
+	data, err := infile.ReadAll(in)
+	return infile.New(ShownFile(name), data), err
+}

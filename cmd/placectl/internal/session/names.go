@@ -1,0 +1,58 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+)
+
+// FoldNumbers writes numbers in order with ranges: 3,5-9.
+func FoldNumbers(ids []uint64) string {
+	slices.Sort(ids)
+	var b strings.Builder
+	for i := 0; i < len(ids); i++ {
+		first := i
+		for i+1 < len(ids) && ids[i+1] == ids[i]+1 {
+			i++
+		}
+		if first > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, ids[first])
+		if i > first {
+			fmt.Fprintf(&b, "-%d", ids[i])
+		}
+	}
+	return b.String()
+}
+
+// LiveStates are the states of jobs that have not ended.
+func LiveStates() (states []store.JobState) {
+	for _, s := range store.JobStates() {
+		if s.Live() {
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// EachNamed calls fn with every node of a list.
+func EachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
+	numbers, err := tx.ResolveNodes(list)
+	if err != nil {
+		return err
+	}
+	for _, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		if err := fn(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+)
+
+// SayMoved says whose plans were made anew because devices were taken out of service.
+func (r *Run) SayMoved(tx *store.Tx) {
+	for _, j := range tx.Moved() {
+		what := j.State.String()
+		if j.State == store.JobReserved {
+			what = "starts at " + string(text.AppendLocal(nil, j.Start.Unix(), r.Loc))
+		}
+		r.Notef("job %d %s now: %s", j.ID, strings.Replace(what, "failed", "has failed", 1), j.Reason)
+	}
+}
+
+// Notef tells the user something that is not part of the answer; -q silences it.
+func (r *Run) Notef(format string, args ...any) {
+	if r.Front != nil {
+		r.Front.Notes = append(r.Front.Notes, text.Printable(fmt.Sprintf(format, args...)))
+		return
+	}
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...)})
+}
+
+// Warnf warns the user of something that may not be meant; programs get the code.
+func (r *Run) Warnf(code, format string, args ...any) {
+	if r.Front != nil {
+		r.Notef("warning: "+format, args...)
+		return
+	}
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Code: code})
+}
+
+// note tells a note or a warning, or records it.
+func (r *Run) note(p keyed.Part) {
+	switch {
+	case r.Rec != nil:
+		r.Rec.Add(p)
+	case r.Quiet || p.Verbose && !r.Verbose:
+	case r.Audience().Document:
+		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note)) //nolint:errcheck // there is nowhere left to complain to
+	default:
+		words := r.LocalTimes(p.Note)
+		if p.Code != "" {
+			words = "warning: " + words
+		}
+		fmt.Fprintln(r.notes, "placectl: "+text.Printable(words))
+	}
+}
+
+// Debugf tells what only -v asks for.
+func (r *Run) Debugf(format string, args ...any) {
+	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Verbose: true})
+}

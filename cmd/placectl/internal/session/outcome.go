@@ -1,0 +1,116 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+)
+
+// Delivered is what came of a run in the light of whether its answer could be written:
+// nobody must take a change for a failure.
+func (r *Run) Delivered(err error) error {
+	switch lost := r.Answers.Err; {
+	case lost == nil, errors.Is(err, exit.ErrLost):
+		return err
+	case r.Changed:
+		return lostAnswer(lost)
+	case err == nil:
+		return lost
+	}
+	return err
+}
+
+func lostAnswer(err error) error {
+	return fmt.Errorf("%w: %w; the same --key repeats it", exit.ErrLost, err)
+}
+
+// pipeClosed reports whether an answer that tells of no change has nobody left to read
+// it: as with other programs that is no failure.
+func (r *Run) pipeClosed() bool {
+	return !r.Changed && errors.Is(r.Answers.Err, syscall.EPIPE)
+}
+
+// crashed tells of a panic of ours and returns the exit status: the Go runtime would end
+// the process with the status of wrong usage. What came of a change nobody knows then.
+func (r *Run) crashed(p any) int {
+	stack := debug.Stack()
+	if from, ok := p.(interface{ Stack() []byte }); ok {
+		stack = from.Stack()
+	}
+	status := r.Report(fmt.Errorf("%w: %v", exit.ErrCrash, p))
+	if !r.Audience().Document {
+		r.Stderr.Write(stack)
+	}
+	return status
+}
+
+// Report tells the user about err, in the form that -o asks for, and returns
+// the exit status.
+func (r *Run) Report(err error) int {
+	var status exit.Status
+	switch {
+	case err == nil:
+		return exit.OK
+	case errors.As(err, &status):
+		return int(status)
+	}
+	code, why := exit.Classify(err)
+	if r.Verb != nil && r.Verb.Passes && !r.Begun && code < exit.Own {
+		code += exit.Own
+	}
+	if code == exit.Interrupted {
+		err = errors.New("interrupted")
+	}
+	var text []byte
+	if r.Audience().Document {
+		text = exit.AppendJSON(nil, err, code, why)
+	} else {
+		text = r.errorText(err)
+	}
+	r.Stderr.Write(text) // there is nowhere left to complain to
+	return code
+}
+
+// errorText is an error for people: one line for each error of a joined one,
+// and for a usage error where to read more.
+func (r *Run) errorText(err error) []byte {
+	var b []byte
+	for _, e := range exit.Unjoin(err) {
+		b = append(b, "placectl: "+text.Printable(r.LocalTimes(e.Error()))+"\n"...)
+	}
+	var refused interface{ Earliest() (int64, bool) }
+	if errors.As(err, &refused) {
+		if at, ok := refused.Earliest(); ok && at > r.Instant().Unix() {
+			b = append(text.AppendLocal(append(b, "placectl: it could start at "...), at, r.Loc), " (in "...)
+			b = append(text.AppendDuration(b, at-r.Instant().Unix()), ")\n"...)
+		}
+	}
+	var caret interface{ Caret() string }
+	if r.StderrTTY && errors.As(err, &caret) {
+		b = exit.AppendCaret(b, caret.Caret())
+	}
+	var wrong *usage.Error
+	if errors.As(err, &wrong) {
+		b = append(b, r.usageHint(wrong)...)
+	}
+	return b
+}
+
+// usageHint says where to read more, under the message of a usage error.
+func (r *Run) usageHint(e *usage.Error) string {
+	switch {
+	case error(e) == verbs.ErrNoVerb:
+		p := verbs.NewPage(r.Audience().Width)
+		r.Verbs.BeginWith(p)
+		return "usage: placectl [global flags] VERB [flags] [arguments]\n" + p.String() + "\nplacectl help lists the verbs of every day, help --all all of them\n"
+	case e.Verb() != "":
+		return "see: placectl help " + e.Verb() + "\n"
+	}
+	return "see: placectl help\n"
+}

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"io"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/forward"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// verb and invocation are those whose runs this command makes.
+type (
+	Verb       = verbs.Verb[*Run]
+	Invocation = verbs.Invocation[*Run]
+)
+
+// do does what the verb does.
+func (r *Run) do(v *Verb, c *cli.Context) error {
+	inTx := func(tx *store.Tx) error { return v.InTx(r, tx, c) }
+	switch {
+	case v.InTx == nil:
+		return v.Run(r, c)
+	case v.Access == verbs.Writes:
+		return r.Update(c, inTx)
+	}
+	return r.View(inTx)
+}
+
+// OverSSH reports whether the database is reached over ssh.
+func (r *Run) OverSSH() bool { return strings.HasPrefix(r.DB, store.URLScheme) }
+
+// forward has a verb executed where the database lies.
+func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
+	host, path, err := store.SplitURL(r.DB)
+	if err != nil {
+		return usage.Errorf("--db: %w", err)
+	}
+	reads, err := forward.Check(v, inv)
+	if err != nil {
+		return err
+	}
+	var in io.Reader // who reads nothing leaves it to others: a loop in a shell reads its lines there
+	if reads {
+		in = r.Stdin
+	}
+	if v.Carry != nil {
+		if inv, in, err = v.Carry(r, inv, c, in); err != nil {
+			return err
+		}
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return err
+	}
+	changes := (v.Access == verbs.Writes || v.Access == verbs.Makes) && !c.Bool(verbs.DryRun)
+	var nonce *store.Nonce
+	if changes {
+		drawn := DrawNonce()
+		nonce = &drawn
+	}
+	complaint := forward.NewComplaint(r.Stderr, nonce)
+	status, err := ssh.Run(r.Ctx, host, forward.Words(path, inv, r.Surroundings(), nonce), in, r.Stdout, complaint)
+	complaint.Flush()
+	if status == exit.OK && (err == nil || r.Answers.Err != nil) {
+		r.Changed = changes
+		return nil // delivered says what is lost
+	}
+	return complaint.Outcome(status, err, changes)
+}
+
+// printHelp answers help: of the verb of inv, or of all where it has none.
+func (r *Run) printHelp(inv Invocation) error {
+	p := verbs.NewPage(r.Audience().Width)
+	if v := inv.Leaf(); v == nil {
+		if inv.All {
+			r.Verbs.HelpAll(p)
+		} else {
+			r.Verbs.Help(p)
+		}
+	} else {
+		r.Verbs.HelpOf(v, p, inv.Verb(), inv.All)
+	}
+	_, err := io.WriteString(r.Stdout, p.String())
+	return err
+}
+
+// briefly shows who has named a noun alone what there is of it; programs have the error.
+func (r *Run) briefly(inv Invocation) {
+	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document && !r.Quiet {
+		p := verbs.NewPage(r.Audience().Width)
+		r.Verbs.BriefOf(v, p, inv.Verb())
+		io.WriteString(r.Stderr, p.String()+"\n") //nolint:errcheck // the error comes behind it
+	}
+}

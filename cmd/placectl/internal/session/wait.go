@@ -1,0 +1,103 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// PollInterval is how often waiting looks whether the file has changed. It holds
+// no lock meanwhile.
+const PollInterval = 200 * time.Millisecond
+
+// KeepTrying tries, for as long as patience lasts, until the answer is not "not
+// now": again when the file has changed, and when the time has come that the
+// refusal named. Patience is measured by the clock, whatever --now says.
+func (r *Run) KeepTrying(patience time.Duration, try func() error) error {
+	if patience > 0 && r.Tx != nil {
+		return usage.Of("tx", "--wait cannot be part of a transaction")
+	}
+	if patience == 0 {
+		return try()
+	}
+	deadline := r.Env.Clock().Add(patience)
+	for {
+		seen := r.FileStamp()
+		err := try()
+		if !errors.Is(err, placer.ErrNotNow) {
+			return err
+		}
+		if waited := r.WaitForChange(seen, deadline, earliestOf(err)); waited != nil {
+			return errors.Join(waited, err)
+		}
+		if !r.Env.Clock().Before(deadline) {
+			return err
+		}
+	}
+}
+
+// earliestOf is when a refused request could start, zero when that is not known.
+func earliestOf(err error) time.Time {
+	var refused interface{ Earliest() (int64, bool) }
+	if errors.As(err, &refused) {
+		if at, ok := refused.Earliest(); ok {
+			return time.Unix(at, 0)
+		}
+	}
+	return time.Time{}
+}
+
+// WaitForChange sleeps until the file is not as it was seen, the deadline, or
+// the time that was named. It fails when the run is interrupted.
+func (r *Run) WaitForChange(seen FileStamp, deadline, named time.Time) error {
+	ticks := time.NewTicker(PollInterval)
+	defer ticks.Stop()
+	var changed <-chan struct{}
+	if store.IsLog(r.DB) {
+		changed = r.InLogs.Changed()
+	}
+	for {
+		if !r.Env.Clock().Before(deadline) || !named.IsZero() && !r.Instant().Before(named) || r.FileStamp() != seen {
+			return nil
+		}
+		select {
+		case <-r.Ctx.Done():
+			return r.Ctx.Err()
+		case <-ticks.C:
+		case <-changed:
+		}
+	}
+}
+
+// WaitForFile sleeps until the file is not as it was seen. It fails when the run is
+// interrupted.
+func (r *Run) WaitForFile(seen FileStamp) error {
+	for r.FileStamp() == seen {
+		if err := r.WaitForChange(seen, r.Env.Clock().Add(time.Hour), time.Time{}); err != nil {
+			return err
+		}
+	}
+	return r.Ctx.Err()
+}
+
+// FileStamp tells states of the database apart. The time of the last change of the file would not
+// do: the kernel's clock may stand still between two commits.
+type FileStamp struct {
+	file store.FileState
+	log  int64 // of a database in a log
+}
+
+// FileStamp is the state of the database now, the zero stamp if there is none. Commands that wait
+// for a change ask for it over and over: then the attendant that they wait for is replaced if it
+// was killed.
+func (r *Run) FileStamp() (s FileStamp) {
+	r.leaveAgain()
+	if store.IsLog(r.DB) {
+		return FileStamp{log: r.logStamp()}
+	}
+	s.file, _ = store.StateOfFile(r.DB) //nolint:errcheck // there is none
+	return s
+}

@@ -1,0 +1,199 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/asked"
+	"github.com/placectl/placectl/cmd/placectl/internal/forward"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// A verb that writes to a database in etcd while others do waits in a line. Meanwhile the process
+// that is first may run it: it gets the verb in words, runs it as a line of tx is run, but as the
+// other user, and hands back a recording of the answer, which is printed here. If anything is
+// wrong, or takes this process, it is run here as ever.
+
+// asker is the process for which a verb is run, and the transaction that it is run in.
+type asker struct {
+	*asked.Request
+	as     func(*store.Options, func(*store.Tx) error) (changed bool, err error)
+	answer *asked.Answer // nil: it was not run
+	alone  bool          // it takes the process that asks
+}
+
+// Dialect tells programs apart that may read words in different ways.
+var Dialect = sync.OnceValue(func() string {
+	version, commit := BuildVersion()
+	return fmt.Sprint(version, " ", commit)
+})
+
+// words are the verb that runs, nil where it cannot be said in words.
+func (r *Run) words(c *cli.Context) *store.Words {
+	if r.InWords == nil || !store.IsLog(r.DB) || !r.Inv.Leaf().InWords() || r.IsFront || r.Front != nil || r.Behind ||
+		!r.Now.IsZero() || c.Bool(verbs.DryRun) || r.Inv.Has(request.Carried) || r.handed.Bytes > store.MaxWords {
+		return nil
+	}
+	q := &asked.Request{Version: Dialect(), Words: append([]string{r.Inv.Path[0].Name}, forward.VerbWords(r.Inv)...), Output: r.Output,
+		User: r.Self(), Apart: r.Namespaced(), Zone: r.zoneName(), Files: r.handed.Files}
+	var err error
+	if q.From, err = r.Me(); err != nil || q.Zone == "" {
+		return nil
+	}
+	for _, name := range asked.Variables {
+		if v := r.Getenv(name); v != "" {
+			q.Env = append(q.Env, name+"="+v)
+		}
+	}
+	if r.Inv.Verb() == "submit" {
+		if q.Carried, err = payload.Carry(payload.Always(r.Environ()), nil); err != nil {
+			return nil
+		}
+		q.Carried.Partial = true
+	}
+	text, err := q.Encode()
+	if err != nil || len(text) > store.MaxWords {
+		return nil
+	}
+	return &store.Words{Request: text, Run: r.runAsked}
+}
+
+// zoneName is the name of the time zone here, "" where it has none.
+func (r *Run) zoneName() string {
+	if r.Loc.String() == "UTC" {
+		return "UTC"
+	}
+	return r.Zone()
+}
+
+// runAsked runs a verb of another process.
+func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) (answer []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // it happens to the process that asks, too, and is its own
+			err = fmt.Errorf("%w: %v", asked.ErrAlone, p)
+		}
+	}()
+	q, err := asked.Decode(text, Dialect())
+	if err != nil {
+		return nil, err
+	}
+	by := &asker{Request: q, as: as}
+	e := r.Env
+	e.Args, e.Stdin, e.Stdout = q.Words, strings.NewReader(""), io.Discard
+	e.Self, e.Namespaced, e.Getenv = func() string { return q.User }, func() bool { return q.Apart }, q.Getenv
+	e.Environ = func() []string { return nil }
+	if e.Loc, err = q.Location(); err != nil {
+		return nil, err
+	}
+	sub := r.Below(e)
+	sub.notes = io.Discard // what is said before the transaction was said there
+	sub.Globals = verbs.Globals{DB: r.DB, Output: q.Output, LockTimeout: r.LockTimeout}
+	sub.asker, sub.Carried = by, q.Carried
+	inv, err := sub.Verbs.Parse(q.Words)
+	switch {
+	case err != nil:
+		return nil, err
+	case inv.Help || len(inv.Globals) > 0 || !inv.Leaf().InWords():
+		return nil, asked.ErrAlone
+	}
+	if err := sub.Exec(inv); err != nil {
+		return nil, err
+	}
+	if by.alone || by.answer == nil {
+		return nil, asked.ErrAlone
+	}
+	return by.answer.Encode()
+}
+
+// within runs the transaction of a verb of another process, and records the answer.
+func (a *asker) within(r *Run, c *cli.Context, fn func(*store.Tx) error) error {
+	if c.Bool(verbs.DryRun) || a.answer != nil {
+		return asked.ErrAlone
+	}
+	if c.IsSet(verbs.Key) {
+		fn = r.Once(c, fn)
+	}
+	answer := &asked.Answer{Said: new(keyed.Recording)}
+	rec, out := r.Rec, r.Stdout
+	r.Rec, r.Stdout = answer.Said, answer.Said
+	defer func() { r.Rec, r.Stdout, r.Tx = rec, out, nil }()
+	var err error
+	answer.Changed, err = a.as(a.options(r), func(tx *store.Tx) (err error) {
+		r.Tx = tx
+		if err = fn(tx); err == nil {
+			answer.Attend, err = wantsAttendant(tx, false)
+		}
+		return err
+	})
+	answer.Changed = answer.Changed || r.Repeated
+	if a.answer = answer; a.alone && err == nil {
+		err = asked.ErrAlone
+	}
+	return err
+}
+
+// options are those of the process that asks. What they cannot tell here takes that process.
+func (a *asker) options(r *Run) *store.Options {
+	opt := r.StoreOptions()
+	opt.Actor = &store.Actor{UID: a.From.UID, User: a.User, Namespaced: a.Apart, Member: func(string) bool { a.alone = true; return false }}
+	opt.Host = a.From.Host
+	opt.Present = func(store.Identity, uint32) bool { a.alone = true; return false }
+	return opt
+}
+
+// uidOf finds the uid of a user where the process is that asks.
+func (a *asker) uidOf(user string) (uint32, bool) {
+	if user == a.User {
+		return a.From.UID, true
+	}
+	a.alone = true
+	return 0, false
+}
+
+// hear prints the answer that another process has given to this one's words.
+func (r *Run) hear(text []byte) error {
+	a, err := asked.DecodeAnswer(text)
+	if err != nil {
+		return fmt.Errorf("%w: another process has done it, and its answer is not one: %w", store.ErrUnknown, err)
+	}
+	r.Changed = r.Changed || a.Changed
+	if r.mayLeave(true) {
+		r.leaveBehind(a.Attend, true)
+	}
+	return r.repeat(a.Said)
+}
+
+// Hostname is that of the process that asks.
+func (r *Run) Hostname() (string, error) {
+	if r.asker != nil {
+		return r.asker.From.Host, nil
+	}
+	return os.Hostname()
+}
+
+// uid is the real one of the process that asks.
+func (r *Run) uid() uint32 {
+	if r.asker != nil {
+		return r.asker.From.UID
+	}
+	return uint32(os.Getuid())
+}
+
+// OnlyHere fails if a verb is run for another process: what comes next takes that one.
+func (r *Run) OnlyHere() error {
+	if r.asker != nil {
+		return asked.ErrAlone
+	}
+	return nil
+}
+
+// LookedAt are flags of a script that name files and folders to be looked at.
+var LookedAt = []string{"chdir", "out", "err", "input"}

@@ -1,0 +1,102 @@
+package about
+
+import (
+	"io"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Man declares the verb man.
+func Man() *session.Verb {
+	return &session.Verb{
+		Name:     "man",
+		Category: "Store",
+		Usage:    "print the manual page, all verbs in it",
+		May:      store.Anybody,
+		Example:  "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1",
+		Run:      man,
+	}
+}
+
+// man writes what help says as a page of roff: what there is to know of all verbs in the
+// sections that manuals have, and a subsection for each verb. The layout of help is kept,
+// for it is one.
+func man(r *session.Run, _ *cli.Context) error {
+	var page strings.Builder
+	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n" +
+		".SH SYNOPSIS\n.B placectl\n[global flags] VERB [flags] [arguments]\n.br\n.B placectl help\n[VERB]\n" +
+		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, what runs on them and what is planned in one database file, places jobs on\n" +
+		"whole nodes or parts of them, and says when the next hole opens. Each command opens the file, does one thing as a\n" +
+		"whole or not at all, and goes.\n")
+	summary := verbs.NewPage(0)
+	r.Verbs.HelpAll(summary)
+	_, rest, _ := strings.Cut(summary.String(), "\nBEGIN WITH\n")
+	example, rest, _ := strings.Cut(rest, "\n\n")
+	list, rest, _ := strings.Cut(rest, "\nGLOBAL FLAGS")
+	_, rest, _ = strings.Cut(rest, "\n")
+	flags, rest, _ := strings.Cut(rest, "\nSPELLING\n")
+	spelling, statuses, _ := strings.Cut(rest, "\nEXIT STATUS\n")
+	section := func(title, text string) {
+		page.WriteString(".SH " + title + "\n")
+		writeRoff(&page, text)
+	}
+	section("EXAMPLES", example)
+	section("OVERVIEW", list)
+	section("GLOBAL OPTIONS", flags)
+	section("SPELLING OF VALUES", spelling)
+	page.WriteString(".SH VERBS\n")
+	for _, e := range r.Verbs {
+		manSection(r, &page, e.Verb(), "")
+	}
+	section("EXIT STATUS", statuses)
+	section("ENVIRONMENT", manEnvironment)
+	section("FILES", manFiles)
+	page.WriteString(".SH SEE ALSO\n.BR sbatch (1),\n.BR qsub (1),\n.BR crontab (5);\nplacectl slurm and placectl pbs are those commands over a database.\n")
+	_, err := io.WriteString(r.Stdout, page.String())
+	return err
+}
+
+const manEnvironment = `PLACECTL_DB       the database, as --db
+PLACECTL_NOW      the instant, as --now
+PLACECTL_OUTPUT   the form of answers, as --output
+PLACECTL_TRUST    1: programs that the database names are run whoever owns it
+NO_COLOR          no colour
+COLUMNS           how wide answers are where the terminal does not say
+In the environment of a job:
+PLACECTL_JOB, PLACECTL_ATTEMPT, PLACECTL_NODELIST, PLACECTL_CPUS, CUDA_VISIBLE_DEVICES`
+
+const manFiles = `placectl.db       the database, unless --db or PLACECTL_DB names another
+placectl.db.lock  the lock beside it; it may be empty, and must not be removed while in use
+/var/tmp/placectl-UID  what a host executes (the setting state_dir)`
+
+// manSection writes a verb's subsection, and those of the verbs below it.
+func manSection(r *session.Run, page *strings.Builder, v *session.Verb, above string) {
+	if v.Hidden {
+		return
+	}
+	path := strings.TrimSpace(above + " " + v.Name)
+	page.WriteString(".SS placectl " + path + "\n")
+	text := verbs.NewPage(0)
+	r.Verbs.HelpOf(v, text, path, true)
+	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help --all.\n"))
+	for _, sub := range v.Verbs {
+		manSection(r, page, sub, path)
+	}
+}
+
+// writeRoff writes text as it is laid out.
+func writeRoff(page *strings.Builder, text string) {
+	page.WriteString(".nf\n")
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(line)
+		if strings.HasPrefix(line, ".") {
+			page.WriteString(`\&`)
+		}
+		page.WriteString(line)
+	}
+	page.WriteString("\n.fi\n")
+}

@@ -1,0 +1,138 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/demo"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// demoDB is the database of the demo when none is named.
+const demoDB = "placectl-demo.db"
+
+// Demo declares the verb demo.
+func Demo() *session.Verb {
+	return &session.Verb{
+		Name:     "demo",
+		Category: "Store",
+		Usage:    "make a database to play with: a real cluster and its recorded jobs",
+		May:      store.Anybody,
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as they were scheduled here, moved in\n" +
+			"time so that the last day ends now. A node has failed, and another one has GPUs; these, and a few jobs on them, are not\n" +
+			"in the record. Works offline. Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to\n" +
+			"try on it. placectl simulate replays the whole record under other policies: bench/wagap-2013.md.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
+		},
+		Access:   verbs.Makes,
+		Statuses: []int{exit.Locked},
+		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
+		Run:      makeDemo,
+	}
+}
+
+func makeDemo(r *session.Run, c *cli.Context) error {
+	path, named, done, err := demoFile(r, c.Bool(verbs.DryRun))
+	if err != nil {
+		return err
+	}
+	defer done()
+	if r.Instant().Unix() < int64(demo.Lasts.Seconds()) {
+		return usage.Errorf("--now must leave room for six days since 1970")
+	}
+	return r.KeyedWithin(c, path, func(keep session.Keeper) error {
+		if c.Bool("force") || !named {
+			if err := removeDemo(path); err != nil {
+				return err
+			}
+		}
+		var report *demo.Report
+		answer := func() error { return printDemo(r, report) }
+		opt := &store.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
+		opt.Last = func(tx *store.Tx, _ store.Content) (err error) {
+			if report, err = demo.Read(tx, path); err != nil || !keep.Kept {
+				return err
+			}
+			return keep.Answer(tx, answer)
+		}
+		err := demo.Load(path, r.Instant(), opt)
+		switch {
+		case errors.Is(err, store.ErrExists):
+			return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
+		case err != nil || keep.Kept:
+			return err
+		case c.Bool(verbs.DryRun):
+			report.DB = ""
+		}
+		return keep.Answer(nil, answer)
+	})
+}
+
+// printDemo answers with the report. A text is not made of rows: it is recorded in each
+// form that may be asked for.
+func printDemo(r *session.Run, report *demo.Report) error {
+	for i := range output.FormatNames() {
+		form := output.Format(i)
+		err := r.InForms(func(f output.Format) bool { return f == form }, func() error {
+			o := r.OutputOptions()
+			o.Format = form
+			return report.Print(r.Stdout, o, r.Quiet)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoFile says where the demo's database goes, whether the command line names it, and
+// gives a function to call when all is done. PLACECTL_DB and --db count as everywhere; only what is used
+// without them is another file, so that your placectl.db is not in the way.
+func demoFile(r *session.Run, dry bool) (path string, named bool, done func(), err error) {
+	if dry {
+		dir, err := os.MkdirTemp("", "placectl-")
+		return filepath.Join(dir, demoDB), false, func() { os.RemoveAll(dir) }, err
+	}
+	inv, err := r.Verbs.Parse(r.Env.Args)
+	if err != nil {
+		return "", false, nil, err
+	}
+	if _, source := verbs.FindGlobal("db").LookUp(inv.Globals, r.Surroundings()); source != "" {
+		return r.DB, true, func() {}, nil
+	}
+	r.DB = demoDB
+	return r.DB, false, func() {}, nil
+}
+
+// removeDemo removes the file of an earlier demo, and none that holds anything
+// else: --force and a forgotten PLACECTL_DB must not cost a cluster.
+func removeDemo(path string) error {
+	db, err := store.Open(path, nil)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	made := false
+	err = db.View(func(tx *store.Tx) (err error) {
+		made, err = demo.Made(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !made {
+		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
+	}
+	return os.Remove(path)
+}

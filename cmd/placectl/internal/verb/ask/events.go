@@ -1,0 +1,174 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Events declares the verb events.
+func Events() *session.Verb {
+	return &session.Verb{
+		Name:     "events",
+		Category: "Queue",
+		Usage:    "what has become of jobs, nodes and reservations, and why",
+		May:      store.Anybody,
+		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.\n" +
+			"If events after that one have been dropped (the setting keep_ended) the exit status is 7.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},
+			&cli.StringFlag{Name: "job", Usage: "only those of `JOB`"},
+			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
+		},
+		Access:   verbs.Reads,
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
+		Run:      events,
+	}
+}
+
+func events(r *session.Run, c *cli.Context) error {
+	since, err := eventSince(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("follow") && r.Tx != nil {
+		return usage.Of("tx", "--follow cannot be part of a transaction")
+	}
+	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
+		return usage.Errorf("--follow never ends, and -o json is one document: use -o jsonl")
+	}
+	last := c.Int("last")
+	if c.IsSet("last") && last < 1 {
+		return usage.Errorf("--last must be 1 or more")
+	}
+	which := eventQuery{job: c.String("job"), since: since, asked: c.IsSet("since"), last: last}
+	if !c.Bool("follow") {
+		return r.View(func(tx *store.Tx) error {
+			p := r.Printer(output.Result{Columns: nouns.EventColumns()})
+			if err := which.each(tx, nouns.EventPrinter(p, tx)); err != nil {
+				return err
+			}
+			return p.Close()
+		})
+	}
+	return followEvents(r, which)
+}
+
+// followEvents prints events as they come. Those that are there already are gathered
+// first: a slow reader keeps no lock.
+func followEvents(r *session.Run, which eventQuery) error {
+	res := output.Result{Columns: nouns.EventColumns()}
+	p := r.Printer(res)
+	for {
+		seen, next := r.FileStamp(), which
+		rec := new(output.Recording)
+		err := r.View(func(tx *store.Tx) error {
+			print := nouns.EventPrinter(output.RecordTo(rec, r.OutputOptions(), res), tx)
+			return which.each(tx, func(ev *store.Event) error {
+				next.since, next.asked = ev.ID, true
+				return print(ev)
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(rec.PrintRows(p), p.Flush()); err != nil {
+			return err
+		}
+		which = next
+		which.last = 0
+		if err := r.WaitForFile(seen); err != nil {
+			return err
+		}
+	}
+}
+
+func eventSince(c *cli.Context) (uint64, error) {
+	if !c.IsSet("since") {
+		return 0, nil
+	}
+	since, err := strconv.ParseUint(c.String("since"), 10, 64)
+	if err != nil {
+		return 0, usage.Errorf("--since: %s is not the number of an event", text.Quoted(c.String("since")))
+	}
+	return since, nil
+}
+
+// eventQuery says which events are asked for.
+type eventQuery struct {
+	job   string // only those of a job, "" for all
+	since uint64 // only those after one
+	asked bool   // that one was named
+	last  int    // only the last so many, 0 for all
+}
+
+// each goes through the events that are asked for. What the clock has brought since the file was
+// last written is on its way but has no number yet: it is told when a writer writes it down.
+func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
+	only, since, last := uint64(0), q.since, q.last
+	if err := q.kept(tx); err != nil {
+		return err
+	}
+	if q.job != "" {
+		id, err := jobref.One(tx, q.job)
+		if err == nil {
+			_, err = tx.Job(id)
+		}
+		if err != nil {
+			return err
+		}
+		only = id
+	} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
+		since = max(since, recorded-uint64(last))
+	}
+	var held []*store.Event // of the last so many
+	err := tx.EachEvent(since, func(ev *store.Event) (bool, error) {
+		switch {
+		case ev.ID > tx.RecordedEvents() || only != 0 && ev.Job != only:
+		case last == 0:
+			return true, fn(ev)
+		default:
+			if held = append(held, ev); len(held)-last >= last {
+				held = append(held[:0], held[len(held)-last:]...)
+			}
+		}
+		return true, nil
+	})
+	for _, ev := range held[max(0, len(held)-last):] {
+		if err == nil {
+			err = fn(ev)
+		}
+	}
+	return err
+}
+
+// kept fails if events after the one that was named have been dropped: a program that goes on from
+// there would miss them.
+func (q eventQuery) kept(tx *store.Tx) error {
+	if !q.asked {
+		return nil
+	}
+	oldest := tx.RecordedEvents() + 1
+	err := tx.EachEvent(0, func(ev *store.Event) (bool, error) {
+		oldest = min(oldest, ev.ID)
+		return false, nil
+	})
+	if err != nil || q.since+1 >= oldest {
+		return err
+	}
+	err = fmt.Errorf("%w: those after event %d were dropped up to event %d; begin again with --since %d", exit.ErrGone, q.since, oldest-1, oldest-1)
+	return &exit.Detailed{Err: err, Key: "oldest", Value: strconv.AppendUint(nil, oldest, 10)}
+}

@@ -1,0 +1,85 @@
+package ask
+
+import (
+	"bytes"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/metrics"
+	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Metrics declares the verb metrics.
+func Metrics() *session.Verb {
+	return &session.Verb{
+		Name:     "metrics",
+		Category: "Asking",
+		Usage:    "the store in numbers, for Prometheus",
+		May:      store.Anybody,
+		Description: "Nodes, what they have and what is taken of it, jobs by state, how long they waited, the last cycle and the file.\n" +
+			"What counts up (_total, and the histogram of waits) is counted in the commit that ends a job, and does not go\n" +
+			"back when jobs are forgotten or archived; load begins anew. A file that --out names is replaced at once, so that\n" +
+			"node_exporter's textfile collector never reads half of one; it reads files whose names end in .prom. No label\n" +
+			"names a job, a user or a node: placectl query has those. With -o json and the other forms: samples as rows.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "`F` is prometheus (text 0.0.4) or openmetrics"},
+			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, which everybody may read, - for standard output"},
+		},
+		Access: verbs.Reads,
+		Example: "placectl metrics\nplacectl metrics --out /var/lib/prometheus/node-exporter/placectl.prom\n" +
+			"* * * * * placectl --db /srv/cluster.db metrics --out /var/lib/prometheus/node-exporter/placectl.prom     # in a crontab",
+		Run: printMetrics,
+	}
+}
+
+func printMetrics(r *session.Run, c *cli.Context) error {
+	name, err := verbs.OneOf(c, "format", "prometheus", "openmetrics")
+	if err != nil {
+		return err
+	}
+	format := metrics.Prometheus
+	if name == "openmetrics" {
+		format = metrics.OpenMetrics
+	}
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	var m *store.Metrics
+	if err := r.Read(db, func(tx *store.Tx) error { m, err = tx.Metrics(); return err }); err != nil {
+		return err
+	}
+	version, _ := session.BuildVersion()
+	families := metrics.Families(m, version)
+	var text bytes.Buffer
+	if err := metrics.Write(&text, families, format); err != nil {
+		return err
+	}
+	switch out := c.String("out"); {
+	case out != "" && out != "-":
+		if err := r.NotDatabase("--out", out); err != nil {
+			return usage.Errorf("%w", err)
+		}
+		return outfile.ReplaceAs(out, text.Bytes(), 0o644)
+	case out == "-" || r.Audience().Table:
+		return r.Answer(text.Bytes())
+	}
+	return printSamples(r, families)
+}
+
+// printSamples prints them as rows.
+func printSamples(r *session.Run, list []*metrics.Family) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "labels"}, {Name: "value", Kind: output.Number}}})
+	for _, f := range list {
+		for _, s := range f.Samples {
+			if err := p.Row(f.Name+s.Suffix, s.Text(), s.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return p.Close()
+}

@@ -1,0 +1,226 @@
+package ask
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Query declares the verb query.
+func Query() *session.Verb {
+	return &session.Verb{
+		Name:     "query",
+		Category: "Asking",
+		Usage:    "ask in SQL about nodes, jobs and what is planned",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
+		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
+			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
+			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
+			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
+			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket), reasons(job),\n" +
+			"blockers(job) and generate_series(from, to, step) are tables; history is who had which node when.\n" +
+			"docs/sql.md has the language and thirty questions, docs/sql-tables.md all tables, docs/states.md the states.\n" +
+			"CREATE TEMP VIEW names a query for the statements behind it, placectl view set for everybody.\n" +
+			"EXPLAIN shows how a query is answered, EXPLAIN ANALYZE what it took. Several statements are separated by\n" +
+			"semicolons; the first error ends it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE` for :NAME, or 1=VALUE for ?1"},
+			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
+			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
+		},
+		Access: verbs.Reads,
+		Alone:  true,
+		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
+			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +
+			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT 3\" -o id\n" +
+			"placectl query \"EXPLAIN SELECT count(*) FROM nodes WHERE ncpus >= :n\" --param n=8",
+		Run: runQuery,
+	}
+}
+
+func runQuery(r *session.Run, c *cli.Context) error {
+	text, err := queryText(r, c)
+	if err != nil {
+		return err
+	}
+	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}}
+	if err := readParams(c, &q); err != nil {
+		return err
+	}
+	limit, err := r.Duration(c, "max-time")
+	if err != nil {
+		return err
+	}
+	list, err := query.Parse(text)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return usage.Errorf("there is no statement")
+	}
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	q.Views = make(map[string]*query.View)
+	asked := 0
+	for _, statement := range list {
+		if statement.View != nil {
+			if err := sqlshell.SetView(q.Views, text, statement.View); err != nil {
+				return err
+			}
+			continue
+		}
+		if asked++; asked > 1 && r.Audience().Brief {
+			fmt.Fprintln(r.Stdout)
+		}
+		if err := ask(r, db, statement, q, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queryText is the SQL: the argument, or what --file names.
+func queryText(r *session.Run, c *cli.Context) (string, error) {
+	if !c.IsSet("file") {
+		return c.Args().First(), nil
+	}
+	if c.NArg() > 0 {
+		return "", usage.Errorf("either SQL or --file")
+	}
+	in, err := r.Input(c.String("file"))
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	return string(text), err
+}
+
+// readParams reads --param.
+func readParams(c *cli.Context, q *store.Query) error {
+	var given sqlshell.Settings
+	for _, p := range c.StringSlice("param") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return usage.Errorf("--param: %s is not NAME=VALUE", text.Quoted(p))
+		}
+		if err := given.SetParam(name, value); err != nil {
+			return usage.Errorf("--param: %w", err)
+		}
+	}
+	q.Named, q.Args = given.Named, given.Args()
+	return nil
+}
+
+// ask runs one statement, and prints its answer when the file is closed again. It shows how
+// many rows it has looked at.
+func ask(r *session.Run, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
+	ctx := r.Ctx
+	q.Zone = r.Loc
+	if limit > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
+	}
+	if r.Audience().Progress {
+		bar := r.Progress("rows looked at", 0)
+		defer bar.Done()
+		q.Progress = bar.Add
+	}
+	err := r.Read(db, func(tx *store.Tx) error {
+		rows, err := tx.Query(ctx, statement, q)
+		if err != nil {
+			return err
+		}
+		return printRows(r, rows)
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)), Limit: limit.Milliseconds()}
+	}
+	return err
+}
+
+// printRows prints an answer.
+func printRows(r *session.Run, rows *store.Rows) error {
+	var p *output.Printer
+	values := make([]any, len(rows.Columns))
+	for row, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			p = r.Printer(queryResult(rows.Columns, row))
+		}
+		for i, v := range row {
+			switch unit := rows.Columns[i].Unit; {
+			case rows.Columns[i].JSON && v.Kind() == query.Text && r.Audience().Document:
+				values[i] = json.RawMessage(v.String())
+			case unit == query.Truth && v.Kind() == query.Integer:
+				values[i] = v.Int64() != 0
+			case v.Kind() == query.Real && unit != query.Time:
+				values[i] = output.Real{Number: v.Float64(), Text: v.String()}
+			default:
+				values[i] = v.Any()
+			}
+		}
+		if err := p.Row(values...); err != nil {
+			return err
+		}
+	}
+	if p == nil {
+		p = r.Printer(queryResult(rows.Columns, nil))
+	}
+	return p.Close()
+}
+
+// queryResult describes an answer. What a column holds is told by its type, or where
+// it has none by its value in the first row.
+func queryResult(columns []query.Column, first []query.Value) output.Result {
+	var res output.Result
+	for i, c := range columns {
+		col := output.Column{Name: c.Name, Kind: queryKind(c)}
+		if col.Kind == output.Text && first != nil && c.Type != query.TextAffinity {
+			col.Kind = map[query.Kind]output.Kind{query.Integer: output.Integer, query.Real: output.Number}[first[i].Kind()]
+		}
+		res.Columns = append(res.Columns, col)
+	}
+	return res
+}
+
+func queryKind(c query.Column) output.Kind {
+	switch c.Unit {
+	case query.Time:
+		return output.Time
+	case query.Duration:
+		return output.Duration
+	case query.Bytes:
+		return output.Size
+	case query.Truth:
+		return output.Boolean
+	}
+	switch c.Type {
+	case query.IntegerAffinity:
+		return output.Integer
+	case query.RealAffinity:
+		return output.Number
+	}
+	return output.Text
+}

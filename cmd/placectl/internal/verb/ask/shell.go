@@ -1,0 +1,151 @@
+package ask
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+)
+
+// Shell declares the verb shell.
+func Shell() *session.Verb {
+	return &session.Verb{
+		Name:     "shell",
+		Category: "Asking",
+		Usage:    "ask in SQL, one question after the other",
+		May:      store.Anybody,
+		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
+			"arrows bring back what was asked before, with a mark at its ends of lines, and Ctrl-R finds one with the words of the\n" +
+			"line. Ctrl-C ends a statement that takes too long. Commands begin with a point: .help lists them. Answers that\n" +
+			"are higher than the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: each\n" +
+			"sees the database as it is then.\n" +
+			"Without a terminal statements are read from standard input, and the first error ends it.",
+		Access:  verbs.Reads,
+		Alone:   true,
+		Example: "placectl shell\nprintf '.mode csv\\nSELECT name FROM nodes;\\n' | placectl shell",
+		Run:     shell,
+	}
+}
+
+func shell(r *session.Run, _ *cli.Context) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	host := shellHost{r, db, make(map[string]*query.View)}
+	a := r.Audience()
+	s := sqlshell.Settings{Format: r.Output, NoHeader: r.NoHeader, Out: r.Stdout, Terminal: a.Terminal}
+	var shell *sqlshell.Shell
+	if f, ok := r.Stdin.(*os.File); ok && a.Terminal && term.IsTerminal(int(f.Fd())) {
+		r.Notef("%s: SQL, or .help", r.DB)
+		tty := sqlshell.NewTTY(f, r.Stdout)
+		if shell, err = sqlshell.OnTerminal(host, tty, s, historyFile(r)); err == nil {
+			shell.Pager = func(out io.Writer) io.WriteCloser {
+				_, rows := tty.Size()
+				return &launch.Pager{Command: r.Getenv("PAGER"), Rows: rows, Out: out}
+			}
+		}
+	} else {
+		shell, err = sqlshell.New(host, r.Stdin, s)
+	}
+	if err != nil {
+		return err
+	}
+	return shell.Run()
+}
+
+// shellHost answers what is asked in a shell.
+type shellHost struct {
+	r     *session.Run
+	db    *store.DB
+	views map[string]*query.View
+}
+
+func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement, s *sqlshell.Settings) error {
+	if statement.View != nil {
+		return sqlshell.SetView(h.views, text, statement.View)
+	}
+	return ask(h.run(ctx, s), h.db, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
+}
+
+// run is a run that prints as the settings say, and ends with a context of its own: an
+// interrupt ends a statement, and not the shell.
+func (h shellHost) run(ctx context.Context, s *sqlshell.Settings) *session.Run {
+	sub := *h.r
+	sub.Ctx, sub.Stdout, sub.Output, sub.NoHeader = ctx, s.Out, s.Format, s.NoHeader
+	sub.StdoutTTY, sub.Widths = sub.StdoutTTY && s.Terminal, s.Widths
+	return &sub
+}
+
+func (h shellHost) Printer(res output.Result, s *sqlshell.Settings) *output.Printer {
+	return h.run(h.r.Ctx, s).Printer(res)
+}
+
+func (h shellHost) Report(err error) { h.r.Report(err) }
+
+// Schema adds the views to the tables.
+func (h shellHost) Schema() (what sqlshell.Schema, err error) {
+	err = h.db.View(func(tx *store.Tx) error {
+		if what.Tables, what.Columns, err = tx.QueryTables(); err != nil {
+			return err
+		}
+		what.Views = make(map[string]string)
+		err := tx.Views().Each(func(v store.SQLView) error {
+			what.Views[v.Name] = v.Select
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for name, v := range h.views {
+			what.Views[name] = v.Select.String()
+		}
+		for name := range what.Views {
+			what.Tables = append(what.Tables, name)
+			if what.Columns[name], err = h.columns(tx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	slices.Sort(what.Tables)
+	return what, err
+}
+
+// columns are those of a view; none where it cannot be asked now.
+func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
+	text := "SELECT * FROM " + query.Name{Text: view}.String()
+	list, err := query.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(h.r.Ctx, list[0], store.Query{Text: text, Zone: h.r.Loc, Views: h.views})
+	if err != nil {
+		return nil, nil
+	}
+	return rows.Columns, nil
+}
+
+// historyFile is where the history is kept, "" for nowhere.
+func historyFile(r *session.Run) string {
+	dir := r.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home := r.Getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "placectl", "history")
+}

@@ -1,0 +1,87 @@
+package ask
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Usage declares the verb usage.
+func Usage() *session.Verb {
+	return &session.Verb{
+		Name:     "usage",
+		Category: "Asking",
+		Usage:    "who has had how much",
+		May:      store.Anybody,
+		Description: "What jobs asked for, times how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of nodes,\n" +
+			"what runs up to now included. jobs are those that ended in the time and had begun, waits for how long all of them\n" +
+			"together had waited for their first starts, wait one of them. Days and months are those of UTC. What was archived, or dropped by the setting\n" +
+			"keep_ended, still counts in whole months. The SQL table usage has it by month, user, account, class and queue at\n" +
+			"once, without what runs.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "by", Usage: "a row for each `WHAT`: user, account, class, queue, day or month", Value: "user"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first job)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
+		},
+		Access:  verbs.Reads,
+		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by day --from now-7d",
+		Run:     showUsage,
+	}
+}
+
+func showUsage(r *session.Run, c *cli.Context) error {
+	spec := store.UsageSpec{By: store.UsageBy(c.String("by"))}
+	switch spec.By {
+	case store.UsageByUser, store.UsageByAccount, store.UsageByClass, store.UsageByQueue, store.UsageByDay, store.UsageByMonth:
+	default:
+		return usage.Errorf("--by %s: there are user, account, class, queue, day and month", text.Quoted(c.String("by")))
+	}
+	for flag, to := range map[string]*time.Time{"from": &spec.From, "to": &spec.To} {
+		if !c.IsSet(flag) {
+			continue
+		}
+		at, err := r.Time(c, flag)
+		if err != nil {
+			return err
+		}
+		*to = at
+	}
+	if !spec.From.IsZero() && !spec.To.IsZero() && spec.To.Before(spec.From) {
+		return usage.Errorf("--to is before --from")
+	}
+	return r.View(func(tx *store.Tx) error {
+		report, err := tx.Usage().Total(spec)
+		if err != nil {
+			return err
+		}
+		if report.Left > 0 {
+			r.Notef("archived, and perhaps of that time: %s, of which only whole months are known", text.Plural(int(report.Left), "job"))
+		}
+		return printUsage(r, string(spec.By), report)
+	})
+}
+
+func printUsage(r *session.Run, by string, report *store.UsageReport) error {
+	first := output.Column{Name: by}
+	if r.Audience().Document {
+		first.Name = "name" // it is there whatever the rows are of
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer}, {Name: "failed", Kind: output.Integer},
+		{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number}, {Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},
+		{Name: "waits", Kind: output.Duration}, {Name: "wait", Kind: output.Duration}}})
+	for _, t := range report.Totals {
+		hours := func(name string) float64 { return float64(t.Held[name]) / 3600 }
+		var wait any
+		if t.Jobs > 0 {
+			wait = t.Waits / time.Duration(t.Jobs)
+		}
+		p.Row(t.Name, by, t.Jobs, t.Failed, t.Preempted, hours("ncpus"), hours("ngpus"), hours("nodes"), t.Waits, wait)
+	}
+	return p.Close()
+}

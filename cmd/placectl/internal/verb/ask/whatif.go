@@ -1,0 +1,258 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
+	"github.com/placectl/placectl/cmd/placectl/internal/trends"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Whatif declares the verb whatif.
+func Whatif() *session.Verb {
+	return &session.Verb{
+		Name:     "whatif",
+		Category: "Asking",
+		Usage:    "what those who wait would wait on another cluster, or under other rules",
+		May:      store.Anybody,
+		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
+			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
+			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
+			"waiting. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
+			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
+			"under the first.",
+		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, beside the other changes"}),
+		Exclusive: []string{"backfill compare"},
+		Access:    verbs.Reads,
+		Alone:     true,
+		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
+			"placectl whatif --drop n7 --backfill conservative\n" +
+			"placectl whatif --compare easy,conservative,relaxed\n" +
+			"placectl whatif --limit 'user:* ncpus=64'\n" +
+			"placectl whatif --priority 'PRIORITY + 10*XFACTOR'",
+		Run: whatif,
+	}
+}
+
+// supposeFlags say what is to be otherwise, and for how long the queue is played. Help has
+// them under a heading, or with the verb's others where it is empty.
+func supposeFlags(heading string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
+		&cli.StringFlag{Category: heading, Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
+		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
+		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
+		&cli.StringFlag{Category: heading, Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
+		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "with `B`: fcfs, easy, conservative or relaxed"},
+		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "for so long, `D` (7d)"},
+	}
+}
+
+// defaultHorizon is for how long a queue is played forward.
+const defaultHorizon = 7 * 24 * time.Hour
+
+func whatif(r *session.Run, c *cli.Context) error {
+	if c.IsSet("compare") {
+		return whatifCompared(r, c)
+	}
+	list, err := supposed(r, c)
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+		{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
+		{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
+	for _, w := range list {
+		p.Row(w.Of, output.OrNil(w.Name), w.Jobs, w.Before, w.After, w.After-w.Before, w.LateBefore, w.LateAfter)
+	}
+	return p.Close()
+}
+
+// whatifCompared plays the queue forward under several kinds of backfilling.
+func whatifCompared(r *session.Run, c *cli.Context) error {
+	horizon, err := horizon(r, c)
+	if err != nil {
+		return err
+	}
+	var rules []simulate.Rule
+	for _, word := range strings.Split(c.String("compare"), ",") {
+		rule, err := simulate.ParseRule(word)
+		if err != nil {
+			return usage.Errorf("--compare: %w", err)
+		}
+		rules = append(rules, rule)
+	}
+	var plays [][]store.Played
+	var until time.Time
+	for _, rule := range rules {
+		spec := store.CycleSpec{}
+		if spec.Backfill, err = store.ParseBackfill(rule.Policy.String()); err != nil {
+			return err
+		}
+		var list []store.Played
+		list, until, err = played(r, horizon, spec, func(tx *store.Tx) error {
+			if err := tx.Configure("slack", fmt.Sprint(rule.Slack)); err != nil {
+				return err
+			}
+			return suppose(r, tx, c)
+		})
+		if err != nil {
+			return err
+		}
+		plays = append(plays, list)
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "backfill"},
+		{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}, {Name: "late", Kind: output.Integer}}})
+	for _, w := range daily.WaitsByRule(plays, until, trends.SizeOf) {
+		for i, rule := range rules {
+			p.Row(w.Of, output.OrNil(w.Name), w.Jobs, rule.String(), w.Means[i], w.Means[i]-w.Means[0], w.Late[i])
+		}
+	}
+	return p.Close()
+}
+
+// horizon is for how long the queue is played.
+func horizon(r *session.Run, c *cli.Context) (time.Duration, error) {
+	horizon, err := r.Duration(c, "horizon")
+	if err != nil {
+		return 0, err
+	}
+	if !c.IsSet("horizon") {
+		horizon = defaultHorizon
+	}
+	if horizon <= 0 {
+		return 0, usage.Errorf("--horizon: it must be more than 0")
+	}
+	return horizon, nil
+}
+
+// supposed plays the queue forward as it is, and with what the flags say, and compares.
+func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
+	horizon, err := horizon(r, c)
+	if err != nil {
+		return nil, err
+	}
+	var other store.CycleSpec
+	if other.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+		return nil, usage.Errorf("--backfill: %w", err)
+	}
+	before, _, err := played(r, horizon, store.CycleSpec{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	after, until, err := played(r, horizon, other, func(tx *store.Tx) error { return suppose(r, tx, c) })
+	if err != nil {
+		return nil, err
+	}
+	return daily.CompareWaits(before, after, until), nil
+}
+
+// played plays the queue forward, after something was changed.
+func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		until = tx.Now().Add(horizon)
+		return tx.Suppose(func(tx *store.Tx) error {
+			if change != nil {
+				if err := change(tx); err != nil {
+					return err
+				}
+			}
+			list, err = store.Play(tx, store.PlaySpec{Cycle: spec, Until: until})
+			return err
+		})
+	})
+	return list, until, err
+}
+
+// suppose changes what flags say is to be otherwise.
+func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	for _, text := range c.StringSlice("add") {
+		if err := addLike(tx, text); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("drop") {
+		nodes, err := tx.ResolveNodes(c.String("drop"))
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if err := tx.SetNodeState(n, index.Offline, "supposed"); err != nil {
+				return err
+			}
+		}
+	}
+	for _, text := range c.StringSlice("limit") {
+		words := strings.Fields(text)
+		if len(words) < 2 {
+			return usage.Errorf("--limit %q: expected KEY MEASURE=N", text)
+		}
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		list, err := session.LimitsOf(defs, words[0], words[1:], false)
+		if err != nil {
+			return err
+		}
+		if err := tx.Limits().Set(list...); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("priority") {
+		if err := tx.Configure("job_priority", c.String("priority")); err != nil {
+			return fmt.Errorf("--priority: %w", err)
+		}
+	}
+	for _, text := range c.StringSlice("preempt") {
+		rule, err := preempt.Parse(text)
+		if err != nil {
+			return usage.Errorf("--preempt: %w", err)
+		}
+		rule.MinRun, rule.AtMost = 0, 0
+		if err := tx.Preemption().Set(rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLike adds nodes with what another one has: 'g[3-4] like g1'.
+func addLike(tx *store.Tx, text string) error {
+	words := strings.Fields(text)
+	if len(words) != 3 || words[1] != "like" {
+		return usage.Errorf("--add %q: expected NAMES like NODE, such as 'g[3-4] like g1'", text)
+	}
+	names, err := index.ExpandNodeList(words[0])
+	if err != nil {
+		return usage.Errorf("--add: %w", err)
+	}
+	like, err := tx.Node(words[2])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, there, err := tx.NodeNumber(name); err != nil || there {
+			return errors.Join(err, usage.Errorf("--add: there is a node %s", name))
+		}
+		n := *like
+		n.Name, n.State, n.Res, n.Features = name, index.Up, slices.Clone(like.Res), slices.Clone(like.Features)
+		n.Set(index.Host, index.Value{Str: name})
+		if _, err := tx.PutNode(&n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

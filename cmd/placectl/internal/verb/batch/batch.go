@@ -1,0 +1,177 @@
+// Package batch holds the verb batch: lists of items that are handed out to hosts by locality.
+package batch
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Batch declares the verb batch.
+func Batch() *session.Verb {
+	return &session.Verb{
+		Name:     "batch",
+		Category: "Locality",
+		Usage:    "jobs that share files, worked off so that each file goes to few hosts",
+		Description: "A batch is a sequence of files and a sequence of jobs, each of which uses some files that follow each\n" +
+			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
+			"files that it has. docs/locality.md has the loop that a host runs.",
+		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
+		Verbs: []*session.Verb{
+			batchCreateVerb(),
+			{Name: "list", Usage: "all batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
+				Example: "placectl batch list"},
+			batchShowVerb(),
+			batchNextVerb(),
+			batchAnswerVerb("done", "take a host's results of jobs", (*store.Tx).BatchDone),
+			batchAnswerVerb("fail", "take a host's report that it could not do jobs", (*store.Tx).BatchFail),
+			batchExpireVerb(),
+			batchRecomputeVerb(),
+			batchCursorsVerb(),
+			{Name: "rm", Usage: "forget a batch and all of its jobs", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
+				Example: "placectl batch rm night-12"},
+		},
+	}
+}
+
+func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	p := r.Printer(output.Result{Columns: nouns.BatchFields.Columns()})
+	if err := tx.EachBatch(func(b *store.Batch) error {
+		return nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
+	}); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+func batchRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	b, err := tx.RemoveBatch(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return printBatch(r, tx, b)
+}
+
+// printBatch prints one batch.
+func printBatch(r *session.Run, tx *store.Tx, b *store.Batch) error {
+	p := r.Printer(output.Result{Record: true, Columns: nouns.BatchFields.Columns()})
+	nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
+	return p.Close()
+}
+
+// batchAnswerVerb makes one of the verbs done and fail.
+func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *session.Verb {
+	return &session.Verb{
+		Name:  name,
+		Usage: usage,
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
+		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
+			"has reported it before; the message says which. Nothing of what others have done is changed.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
+		},
+		Access:  verbs.Writes,
+		Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)",
+		Run: func(r *session.Run, c *cli.Context) error {
+			jobs, err := batchJobs(c)
+			if err != nil {
+				return err
+			}
+			return r.Update(c, func(tx *store.Tx) error {
+				reports, err := answer(tx, c.Args().First(), c.String("host"), jobs)
+				if err != nil {
+					return err
+				}
+				return printReports(r, reports)
+			})
+		},
+	}
+}
+
+// batchJobs reads the numbers of jobs of a batch, each once.
+func batchJobs(c *cli.Context) ([]int, error) {
+	seen := make(map[int]bool)
+	var jobs []int
+	for _, arg := range c.Args().Slice()[1:] {
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 0 {
+			return nil, usage.Errorf("%s is not the number of a job", text.Quoted(arg))
+		}
+		if !seen[n] {
+			seen[n] = true
+			jobs = append(jobs, n)
+		}
+	}
+	return jobs, nil
+}
+
+func printReports(r *session.Run, reports []locality.Report) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
+	for _, x := range reports {
+		p.Row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
+	}
+	return p.Close()
+}
+
+func batchCursorsVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "cursors",
+		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
+		Description: "rules tells which soft rules a team breaks: its fastest host is to be no faster than the others together,\n" +
+			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
+		Access:  verbs.Reads,
+		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",
+		Run:     batchCursors,
+	}
+}
+
+func batchCursors(r *session.Run, c *cli.Context) error {
+	name := c.Args().First()
+	return r.View(func(tx *store.Tx) error {
+		b, err := tx.Batch(name)
+		if err != nil {
+			return err
+		}
+		p := r.Printer(output.Result{Columns: []output.Column{{Name: "first_job", Kind: output.Integer}, {Name: "last_job", Kind: output.Integer}, {Name: "result", Kind: output.Integer},
+			{Name: "first_unfinished", Kind: output.Integer}, {Name: "first_ungenerated", Kind: output.Integer}, {Name: "remaining_credit", Kind: output.Number},
+			{Name: "expavg_credit", Kind: output.Number}, {Name: "est_time_left", Kind: output.Duration}, {Name: "hosts", Kind: output.List}, {Name: "rules", Kind: output.List}}})
+		places, err := tx.BatchPlaces(name)
+		if err != nil {
+			return err
+		}
+		err = tx.EachBatchRange(name, func(cur *locality.Cursor) error {
+			if cur.Remaining() == 0 && !c.Bool("all") {
+				return nil
+			}
+			return cursorRow(p, b, cur, places.In(cur))
+		})
+		if err != nil {
+			return err
+		}
+		return p.Close()
+	})
+}
+
+func cursorRow(p *output.Printer, b *store.Batch, cur *locality.Cursor, t *locality.Team) error {
+	at := b.Progress(cur)
+	var result, left any
+	if at.Result > 0 {
+		result = at.Result
+	}
+	if s, ok := cur.Left(); ok {
+		left = s
+	}
+	return p.Row(at.First, at.Last, result, at.Unfinished, at.Ungenerated, locality.Credits(cur.Remaining()), locality.Credits(cur.Rate()), left, t.Hosts, t.Broken())
+}

@@ -1,0 +1,204 @@
+package batch
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func batchNextVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "next",
+		Usage: "give a host work, and say which files it is to fetch and which to delete",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
+		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
+			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
+			"With --key a request whose answer was lost can be repeated: until the host asks for something else, or has\n" +
+			"reported all that it was given, the same key gets the same answer.\n" +
+			"Status 3 says that there is nothing for this host now, 4 that the batch is finished; files to delete are\n" +
+			"printed with both.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that asks, `H`"},
+			&cli.StringFlag{Name: "user", Usage: "whose host it is, `U`; no two results of a job come from one user"},
+			&cli.IntFlag{Name: "want", Usage: "at most `N` jobs (1)"},
+			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
+			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
+		},
+		Exclusive: []string{"want seconds"},
+		Access:    verbs.Writes,
+		Statuses:  []int{exit.NotNow, exit.Never},
+		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
+			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
+		Run: batchNext,
+	}
+}
+
+func batchNext(r *session.Run, c *cli.Context) error {
+	want, err := batchWant(r, c)
+	if err != nil {
+		return err
+	}
+	var why error
+	err = r.Update(c, func(tx *store.Tx) error {
+		var g *store.BatchGrant
+		g, why = tx.BatchNext(c.Args().First(), c.String("host"), c.String("user"), want)
+		if g == nil {
+			return why
+		}
+		b, err := tx.Batch(c.Args().First())
+		if err != nil {
+			return err
+		}
+		if b.Over() {
+			why = exit.ErrBatchFinished
+		}
+		if r.Rec != nil && why != nil {
+			r.Rec.Refused = true // there may be something later
+		}
+		return printGrant(r, g)
+	})
+	if err != nil {
+		return err
+	}
+	if why != nil {
+		return fmt.Errorf("batch %s, host %s: %w", c.Args().First(), c.String("host"), why)
+	}
+	return nil
+}
+
+func batchWant(r *session.Run, c *cli.Context) (locality.Want, error) {
+	w := locality.Want{Jobs: c.Int("want")}
+	switch {
+	case c.IsSet("want") && w.Jobs < 1:
+		return w, usage.Errorf("--want: %d jobs; at least 1", w.Jobs)
+	case c.IsSet("seconds"):
+		d, err := r.Duration(c, "seconds")
+		if err != nil {
+			return w, err
+		}
+		w.Seconds = int64(d / time.Second)
+	case w.Jobs == 0:
+		w.Jobs = 1
+	}
+	if c.IsSet("lease") {
+		d, err := r.Duration(c, "lease")
+		if err != nil {
+			return w, err
+		}
+		if w.Lease = int64(d / time.Second); w.Lease < 1 {
+			return w, usage.Errorf("--lease: it must be longer than nothing")
+		}
+	}
+	return w, nil
+}
+
+// printGrant answers with what the host got; -o id with the jobs alone.
+func printGrant(r *session.Run, g *store.BatchGrant) error {
+	return r.Either(func(f output.Format) bool { return f == output.ID },
+		func() error { return printGranted(r, g, false) }, func() error { return printGranted(r, g, true) })
+}
+
+func printGranted(r *session.Run, g *store.BatchGrant, files bool) error {
+	p := r.Printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+		{Name: "size", Kind: output.Size}, {Name: "until", Kind: output.Time}}})
+	if files {
+		for _, f := range g.Delete {
+			p.Row("delete", f.Name, f.Number, f.Number, f.Size, nil)
+		}
+		for _, f := range g.Fetch {
+			p.Row("fetch", f.Name, f.Number, f.Number, f.Size, nil)
+		}
+	}
+	for _, j := range g.Jobs {
+		p.Row("job", strconv.Itoa(j.Job), j.Files.A, j.Files.B, nil, j.Until)
+	}
+	return p.Close()
+}
+
+func batchExpireVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "expire",
+		Usage: "take back jobs whose leases are over, of one batch or of all",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
+		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
+			"when few hosts ask.",
+		Access:  verbs.Writes,
+		Whole:   true,
+		Example: "placectl batch expire",
+		Run:     batchExpire,
+	}
+}
+
+func batchExpire(r *session.Run, c *cli.Context) error {
+	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer}},
+		func(tx *store.Tx, p *output.Printer, name string) error {
+			x, err := tx.BatchExpire(name)
+			if err != nil {
+				return err
+			}
+			return p.Row(name, x.Leases, x.Hosts)
+		})
+}
+
+func batchRecomputeVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "recompute",
+		Usage: "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
+		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
+			"that say nothing count less. For cron, once a day.",
+		Access:  verbs.Writes,
+		Whole:   true,
+		Example: "placectl batch recompute",
+		Run:     batchRecompute,
+	}
+}
+
+func batchRecompute(r *session.Run, c *cli.Context) error {
+	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer}, {Name: "expavg_credit", Kind: output.Number}},
+		func(tx *store.Tx, p *output.Printer, name string) error {
+			if err := tx.BatchRecompute(name); err != nil {
+				return err
+			}
+			b, err := tx.Batch(name)
+			if err != nil {
+				return err
+			}
+			return p.Row(name, b.Active, locality.Credits(b.Rate))
+		})
+}
+
+// eachBatchNamed runs fn on the batch that the argument names, or on every one, in
+// one transaction, and prints its rows.
+func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column, fn func(*store.Tx, *output.Printer, string) error) error {
+	return r.Update(c, func(tx *store.Tx) error {
+		names := c.Args().Slice()
+		if len(names) == 0 {
+			if err := tx.EachBatch(func(b *store.Batch) error {
+				names = append(names, b.Name)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		p := r.Printer(output.Result{Columns: columns})
+		for _, name := range names {
+			if err := fn(tx, p, name); err != nil {
+				return err
+			}
+		}
+		return p.Close()
+	})
+}

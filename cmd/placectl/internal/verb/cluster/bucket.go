@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Bucket declares the verb bucket.
+func Bucket() *session.Verb {
+	return &session.Verb{
+		Name:     "bucket",
+		Category: "Cluster",
+		Usage:    "nodes that are alike: the same resources, queue and priority",
+		Example:  "placectl bucket list",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "the buckets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: bucketList,
+				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
+					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
+					"free and later are one state, and busy is two: docs/states.md.",
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}},
+				Example: "placectl bucket list"},
+		},
+	}
+}
+
+func bucketList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	buckets, err := tx.Buckets()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
+		{Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+		{Name: "open", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
+	for _, b := range buckets {
+		if b.Up > 0 || c.Bool("all") {
+			p.Row(b.ID, b.Signature, output.OrNil(b.Queue), b.Priority, b.Up, b.Free, b.Later, b.Busy, b.Open, b.NotUp)
+		}
+	}
+	return p.Close()
+}
+
+// Set declares the verb set.
+func Set() *session.Verb {
+	return &session.Verb{
+		Name:     "set",
+		Category: "Cluster",
+		Usage:    "placement sets: nodes that share a value of the group key",
+		Example:  "placectl set list",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "the placement sets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: setList,
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
+					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},
+				},
+				Example: "placectl set list\nplacectl set list --group-key rack"},
+		},
+	}
+}
+
+func setList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	sets, err := tx.PlacementSets(c.String("queue"), text.SplitList(c.String("group-key")))
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "set"}, {Name: "total", Kind: output.Integer}, {Name: "free", Kind: output.Integer},
+		{Name: "total_ncpus", Kind: output.Integer}, {Name: "free_ncpus", Kind: output.Integer}, {Name: "total_mem", Kind: output.Size}, {Name: "free_mem", Kind: output.Size}}})
+	for _, s := range sets {
+		p.Row(s.Name, s.Total, s.Free, s.TotalCPUs, s.FreeCPUs, s.TotalMem*1024, s.FreeMem*1024)
+	}
+	return p.Close()
+}

@@ -1,0 +1,336 @@
+// Package cluster holds the verbs that make a database and describe its nodes, resources and buckets.
+package cluster
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Init declares the verb init.
+func Init() *session.Verb {
+	return &session.Verb{
+		Name:     "init",
+		Category: "Cluster",
+		Usage:    "make a new, empty database",
+		May:      store.Anybody,
+		Description: "A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string,\n" +
+			"string_array. Jobs use up what is consumable (long, size and float can be); of the others a node must\n" +
+			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +
+			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.\n\n" +
+			"--from makes the database of another, a file or one in etcd, as restore does of a backup: with --db etcd://...\n" +
+			"it moves a file there, with --from etcd://... it moves one back. FROM stays as it is.\n\n" +
+			"With --group the file, its lock file, and a folder that is made for them are that group's to read and write.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "resource", Usage: "declare `NAME=TYPE[,consumable][,unique]`; repeatable"},
+			&cli.StringFlag{Category: "buckets and sets", Name: "signature", Usage: "resources `R,R` whose values make a bucket (all that are not unique)"},
+			&cli.StringFlag{Category: "buckets and sets", Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
+			&cli.StringFlag{Name: "policy", Usage: "which nodes jobs take first, `POLICY` (firstavailable)"},
+			&cli.StringSliceFlag{Name: "set", Usage: "a setting, `KEY=VALUE`; may be repeated"},
+			&cli.BoolFlag{Name: "any-time", Usage: "any --now may write to it: for tests, simulations"},
+			&cli.StringFlag{Category: "of another database", Name: "from", Usage: "begin with all that is in `FROM`, another database"},
+			&cli.BoolFlag{Category: "of another database", Name: "force", Usage: "with --from: also where attempts of FROM have not ended"},
+			&cli.StringFlag{Name: "group", Usage: "the members of `G` may read and write it, too"},
+			&cli.BoolFlag{Name: "local", Usage: "this machine as a node: its cores, memory and GPUs"},
+		},
+		Access:  verbs.Makes,
+		Example: "placectl init --resource color=string --group-key color\nplacectl init --local",
+		Run:     initialise,
+	}
+}
+
+func initialise(r *session.Run, c *cli.Context) error {
+	defs, err := parseDefs(c.StringSlice("resource"))
+	if err != nil {
+		return err
+	}
+	settings, err := initSettings(c)
+	if err != nil {
+		return err
+	}
+	var local *index.Node
+	setup := func(tx *store.Tx) error {
+		for _, def := range defs {
+			if err := tx.AddResource(def); err != nil {
+				return err
+			}
+		}
+		for _, kv := range settings {
+			if err := tx.Configure(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+		if c.Bool("local") {
+			var err error
+			local, err = addLocalNode(r, tx)
+			return err
+		}
+		return nil
+	}
+	fill := func(tx *store.Tx) error {
+		if err := setup(tx); err != nil {
+			return err
+		}
+		return printMade(r, tx, defs, local)
+	}
+	if c.IsSet(verbs.Key) {
+		fill = r.Once(c, fill)
+	}
+	var answer bytes.Buffer
+	out := r.Stdout
+	r.Stdout = &answer
+	err = create(r, c, fill)
+	r.Stdout = out
+	if errors.Is(err, store.ErrExists) && c.IsSet(verbs.Key) {
+		return madeBefore(r, c, err)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = answer.WriteTo(r.Stdout); err == nil && local != nil && r.Audience().Table && !c.Bool(verbs.DryRun) {
+		r.Notef("jobs start by themselves here; after a reboot your next command goes on with the queue")
+	}
+	return err
+}
+
+// madeBefore repeats the answer of the init that made the file with the same key. To
+// others the file exists.
+func madeBefore(r *session.Run, c *cli.Context, exists error) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return r.Write(db, !c.Bool(verbs.DryRun), r.Once(c, func(*store.Tx) error { return exists }))
+}
+
+// printMade answers with the new database, and the node that it begins with, nil for none.
+func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node) error {
+	settings, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}, {Name: "start"}, {Name: "node", Detail: local == nil}}
+	p := r.Printer(output.Result{Record: true, Columns: columns})
+	names := []string{}
+	for _, def := range defs {
+		names = append(names, def.Name)
+	}
+	var node any
+	if local != nil {
+		if node, err = introduced(r, tx, local); err != nil {
+			return err
+		}
+	}
+	p.Row(r.DB, store.Format, names, cmp.Or(settings.Start, store.StartManual), node)
+	return p.Close()
+}
+
+// create makes the file, or for a dry run one in a place of its own.
+func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
+	path := r.DB
+	if c.Bool(verbs.DryRun) {
+		if store.IsLog(path) {
+			if _, err := r.OpenNamed(path); !errors.Is(err, store.ErrNotFound) {
+				return cmp.Or(err, fmt.Errorf("%s: %w", path, store.ErrExists))
+			}
+		} else if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %w", path, store.ErrExists)
+		}
+		dir, err := os.MkdirTemp("", "placectl-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		path = dir + "/dry-run.db"
+	}
+	opt := r.StoreOptions()
+	opt.AnyTime = c.Bool("any-time")
+	make := store.Create
+	if c.IsSet("from") {
+		if c.Bool("any-time") {
+			return usage.Errorf("--any-time is for a new database: that of --from is one for tests, or not")
+		}
+		make = func(path string, opt *store.Options, setup func(*store.Tx) error) error {
+			return createFrom(r, c, path, opt, setup)
+		}
+	} else if c.Bool("force") {
+		return usage.Errorf("--force is for --from")
+	}
+	gid := -1
+	if c.IsSet("group") {
+		if store.IsLog(path) {
+			return usage.Errorf("--group is for a file: who may use a database in a log is said there")
+		}
+		is, ok := people.System.GID(c.String("group"))
+		if !ok {
+			return usage.Errorf("--group: there is no group %s", text.Quoted(c.String("group")))
+		}
+		gid = is
+		if err := sharedFolder(filepath.Dir(path), gid); err != nil {
+			return err
+		}
+	}
+	err := make(path, opt, setup)
+	if err == nil && gid >= 0 {
+		err = shareWith(path, gid)
+	}
+	r.Changed = err == nil && !c.Bool(verbs.DryRun)
+	return err
+}
+
+// createFrom makes a database of another.
+func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options, setup func(*store.Tx) error) error {
+	from, err := r.OpenNamed(c.String("from"))
+	if err != nil {
+		return err
+	}
+	defer r.Done(from)
+	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
+	if len(held) > 0 {
+		r.Notef("%s held, for what waited may have run; placectl unhold lets a job go on", text.Plural(len(held), "job"))
+	}
+	return err
+}
+
+// initSettings gathers the settings that the flags ask for.
+func initSettings(c *cli.Context) ([][2]string, error) {
+	var out [][2]string
+	if c.Bool("local") { // a model of other machines must not ssh to them
+		out = append(out, [2]string{"start", store.StartAuto})
+	}
+	if v := c.String("signature"); v != "" {
+		out = append(out, [2]string{"signature", v})
+	}
+	if v := c.String("policy"); v != "" {
+		out = append(out, [2]string{"policy", v})
+	}
+	if v := c.String("group-key"); v != "" {
+		out = append(out, [2]string{"group_key", v})
+	}
+	for _, kv := range c.StringSlice("set") {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, usage.Errorf("--set takes KEY=VALUE, not %q", kv)
+		}
+		out = append(out, [2]string{strings.ReplaceAll(key, "-", "_"), value})
+	}
+	return out, nil
+}
+
+// parseDefs reads resource definitions.
+func parseDefs(texts []string) ([]index.Def, error) {
+	var defs []index.Def
+	for _, s := range texts {
+		def, err := parseDef(s)
+		if err != nil {
+			return nil, usage.Errorf("%w", err)
+		}
+		defs = append(defs, def)
+	}
+	return defs, nil
+}
+
+func parseDef(s string) (index.Def, error) {
+	name, rest, ok := strings.Cut(s, "=")
+	if !ok {
+		return index.Def{}, fmt.Errorf("the resource %q lacks a type: write %s=TYPE", s, s)
+	}
+	words := strings.Split(rest, ",")
+	typ, err := index.ParseType(words[0])
+	if err != nil {
+		return index.Def{}, fmt.Errorf("resource %s: %w", name, err)
+	}
+	def := index.Def{Name: name, Type: typ}
+	for _, w := range words[1:] {
+		switch w {
+		case "consumable":
+			def.Consumable = true
+		case "unique":
+			def.Unique = true
+		default:
+			return index.Def{}, fmt.Errorf("resource %s: %q is neither consumable nor unique", name, w)
+		}
+	}
+	return def, nil
+}
+
+// addLocalNode adds this machine as a node: its cores, memory and GPUs.
+func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
+	found, err := detectHosts(r, nil, "", false)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err = applyDetected(r, tx, found); err != nil {
+		return nil, err
+	}
+	return tx.Node(found[0].Name)
+}
+
+// introduced says what a node is in words for who meets it first; programs get its name.
+func introduced(r *session.Run, tx *store.Tx, n *index.Node) (string, error) {
+	if r.Audience().Document {
+		return n.Name, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return "", err
+	}
+	has := []string{}
+	for _, a := range n.Res {
+		switch def, _ := defs.Get(a.Res); def.Name {
+		case "ncpus":
+			has = append(has, text.Plural(int(a.Value.Num), "cpu"))
+		case "mem":
+			has = append(has, text.FormatSize(a.Value.Num<<10)+" of memory")
+		case "ngpus":
+			if a.Value.Num == 0 {
+				continue
+			}
+			has = append(has, text.Plural(int(a.Value.Num), "GPU"))
+		}
+	}
+	return n.Name + ", this machine: " + text.List(has, "and"), nil
+}
+
+// shareWith lets the members of a group use a database that was just made, whatever the umask.
+func shareWith(db string, gid int) error {
+	for _, name := range []string{db, db + ".lock"} {
+		err := os.Chown(name, -1, gid)
+		if err == nil {
+			err = os.Chmod(name, 0o660)
+		}
+		if err != nil && (name == db || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedFolder makes the folder of a database for a group where there is none: what is made in it
+// is the group's, too. One that is there stays as it is.
+func sharedFolder(dir string, gid int) error {
+	if err := os.Mkdir(dir, 0o770); errors.Is(err, fs.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if err := os.Chown(dir, -1, gid); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o770|fs.ModeSetgid)
+}

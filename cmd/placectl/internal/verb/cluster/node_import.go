@@ -1,0 +1,274 @@
+package cluster
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeImportVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "import",
+		Usage: "add nodes from a file, or change them; all or nothing",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
+		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
+			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
+			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
+			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
+			"where null takes a value away. A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the\n" +
+			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out\n" +
+			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
+			"beside a column bucket are in bytes, as it prints them.\n\n" +
+			"What PBS and Slurm print is read too, and known by how it begins: pbsnodes -a and -F json, of Torque as well;\n" +
+			"scontrol show nodes, sinfo -N and --json, with gres.conf beside FILE. Resources that are missing are made then,\n" +
+			"with the type that their values show, and each field that is not imported is named on a line. --map gives a\n" +
+			"field, called as the file calls it, a name of ours; --skip passes it over. With them a CSV may be of any origin,\n" +
+			"separated by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
+			session.UnitFlag(),
+			&cli.StringSliceFlag{Name: "map", Usage: "the file's field `HEADER=FIELD[:UNIT]` is our field or resource FIELD, in B, KiB to TiB, s, min or h; may be repeated"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "pass over the file's field `HEADER`; may be repeated"},
+			&cli.StringFlag{Name: "default-partition", Usage: "Slurm's partition `P` is no queue (the one that the file, or slurm.conf beside it, calls the default)"},
+		},
+		Access:  verbs.Writes,
+		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl node import -\nplacectl node list -o json | placectl --db copy.db node import -",
+		Run:     nodeImport,
+	}
+}
+
+// importSummary counts what an import did.
+type importSummary struct {
+	added, updated, unchanged int
+	nodes                     int // in the store, afterwards
+	queues                    []string
+}
+
+func nodeImport(r *session.Run, c *cli.Context) error {
+	from, err := verbs.OneOf(c, "from", nodefile.Formats()...)
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	f, err := readNodeFile(r, c, name, from)
+	if err != nil {
+		return session.Malformed(err)
+	}
+	return session.Malformed(r.Update(c, func(tx *store.Tx) error {
+		sum, err := importNodes(r, tx, f)
+		if err != nil {
+			return err
+		}
+		r.SayMoved(tx)
+		return sayImport(r, f, sum)
+	}))
+}
+
+// sayImport answers with what the import has done.
+func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
+	for _, def := range f.Made {
+		what := def.Name + "=" + def.Type.String()
+		if def.Consumable {
+			what += ",consumable"
+		}
+		r.Notef("resource %s was not there: made as %s", def.Name, what)
+	}
+	for _, u := range f.Unmapped {
+		r.Notef("unmapped: %s", u)
+	}
+	for _, q := range sum.queues {
+		r.Notef("queue %s was not there: made", q)
+	}
+	if len(f.Computed) > 0 {
+		r.Notef("passed over, because they are worked out: %s", strings.Join(slices.Sorted(maps.Keys(f.Computed)), ", "))
+	}
+	return printImport(r, sum)
+}
+
+// readNodeFile reads and understands the file, with the resources as they are
+// declared before.
+func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefile.File, error) {
+	var defs *index.Defs
+	if err := r.View(func(tx *store.Tx) (err error) {
+		defs, err = tx.Resources()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	units, err := readUnits(c, defs)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := nodefile.ParseColumns(c.StringSlice("map"), c.StringSlice("skip"))
+	if err != nil {
+		return nil, usage.Errorf("%w", err)
+	}
+	text, err := r.ReadText(name)
+	if err != nil {
+		return nil, err
+	}
+	opt := nodefile.Options{Format: format, Units: units, Columns: columns, DefaultPartition: c.String("default-partition")}
+	if name != "-" {
+		opt.Beside = func(other string) ([]byte, bool) {
+			data, err := os.ReadFile(filepath.Join(filepath.Dir(name), other))
+			return data, err == nil
+		}
+	}
+	return nodefile.Parse(text, defs, opt)
+}
+
+// importNodes writes what the file says.
+func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSummary, err error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return sum, err
+	}
+	if !slices.Equal(defs.All(), f.Base.All()) {
+		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
+	}
+	for _, def := range f.Made {
+		if err := tx.AddResource(def); err != nil {
+			return sum, err
+		}
+	}
+	if sum.queues, err = makeQueues(tx, f); err != nil {
+		return sum, err
+	}
+	const step = 256 // nodes between looks at the clock and at an interrupt
+	bar := r.Progress("import", int64(len(f.Nodes)))
+	defer bar.Done()
+	for i := range f.Nodes {
+		if i%step == step-1 {
+			bar.Add(step)
+			if err := r.Ctx.Err(); err != nil {
+				return sum, err
+			}
+		}
+		if err := sum.upsert(tx, f, &f.Nodes[i]); err != nil {
+			return sum, err
+		}
+	}
+	buckets, err := tx.Buckets()
+	for _, b := range buckets {
+		sum.nodes += b.Up + b.NotUp
+	}
+	return sum, err
+}
+
+// makeQueues makes the queues of the file that are not there, by name.
+func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
+	list, err := tx.Queues()
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{"": true}
+	for _, q := range list {
+		known[q.Name] = true
+	}
+	made := []string{}
+	for i := range f.Nodes {
+		if q := f.Nodes[i].Queue; !known[q] {
+			known[q] = true
+			made = append(made, q)
+		}
+	}
+	slices.SortFunc(made, cmp.Compare)
+	for _, q := range made {
+		if err := tx.AddQueue(store.Queue{Name: q}); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// notSplit refuses to add a node beside the parts into which it was split: what it has would
+// be there twice. Of PBS's nodes both are in the file, and have what the file says. A node
+// that is split has nearly always a part 0 or 1.
+func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
+	for group := range 2 {
+		part := index.PartName(name, group)
+		number, exists, err := tx.NodeNumber(part)
+		if err != nil || !exists || f.Names(part) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		if n.IsPart(name) {
+			return &store.Conflict{What: "node " + name, Why: "it is split, and " + part + " is a part of it; placectl node join " + name + " makes it one again"}
+		}
+	}
+	return nil
+}
+
+// upsert adds a node, or changes it where it differs.
+func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
+	number, exists, err := tx.NodeNumber(p.Name)
+	if err != nil {
+		return err
+	}
+	var n *index.Node
+	changed := true
+	if exists {
+		old, err := tx.NodeByNumber(number)
+		if err != nil {
+			return err
+		}
+		n, changed, err = p.Change(old)
+		if err != nil {
+			return f.Errorf(p.At, "node %s: %w", p.Name, err)
+		}
+	} else if n, err = p.Create(p.Name); err != nil {
+		return f.Errorf(p.At, "node %s: %w", p.Name, err)
+	} else if err := notSplit(tx, f, p.Name); err != nil {
+		return err
+	}
+	switch {
+	case !changed:
+		sum.unchanged++
+		return nil
+	case exists:
+		sum.updated++
+	default:
+		sum.added++
+	}
+	_, err = tx.PutNode(n)
+	return err
+}
+
+func printImport(r *session.Run, sum importSummary) error {
+	return r.Either(session.IsTable, func() error { return printImported(r, sum, false) }, func() error { return printImported(r, sum, true) })
+}
+
+// printImported prints it as a row, or as a record; queues are not named where there are none
+// and people read it.
+func printImported(r *session.Run, sum importSummary, record bool) error {
+	var queues any = sum.queues
+	if len(sum.queues) == 0 && r.Audience().Brief {
+		queues = nil
+	}
+	p := r.Printer(output.Result{Record: record, ID: 3, Columns: []output.Column{
+		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer}, {Name: "unchanged", Kind: output.Integer},
+		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List, Detail: !record && len(sum.queues) == 0},
+	}})
+	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
+	return p.Close()
+}

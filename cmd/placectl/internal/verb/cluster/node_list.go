@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeListVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "list",
+		Usage: "nodes, and what is free of them",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
+		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
+			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +
+			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
+			"out the columns that say nothing of any listed node.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"},
+			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
+			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
+		},
+		Access:  verbs.Reads,
+		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",
+		Run:     nodeList,
+	}
+}
+
+// nodeFilter says which nodes are wanted.
+type nodeFilter struct {
+	states   []string // any of them; all when empty
+	byQueue  bool
+	queue    string
+	features []string // all of them
+}
+
+func readNodeFilter(c *cli.Context) (nodeFilter, error) {
+	f := nodeFilter{byQueue: c.IsSet("queue"), queue: c.String("queue")}
+	for _, list := range c.StringSlice("feature") {
+		f.features = append(f.features, text.SplitList(list)...)
+	}
+	for _, list := range c.StringSlice("state") {
+		for _, s := range text.SplitList(list) {
+			switch {
+			case s == "up":
+				f.states = append(f.states, "free", "partly", "busy")
+			case slices.Contains(NodeStates(), s):
+				f.states = append(f.states, s)
+			default:
+				return f, usage.Errorf("--state: %w", text.NotOneOf(s, append([]string{"up"}, NodeStates()...)))
+			}
+		}
+	}
+	return f, nil
+}
+
+// takes reports whether a node is wanted, so far as its row tells.
+func (f *nodeFilter) takes(n *index.Node) bool {
+	if f.byQueue && n.Queue != f.queue {
+		return false
+	}
+	for _, w := range f.features {
+		if !slices.Contains(n.Features, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func nodeList(r *session.Run, c *cli.Context) error {
+	filter, err := readNodeFilter(c)
+	if err != nil {
+		return err
+	}
+	return r.View(func(tx *store.Tx) error {
+		return printNodes(r, tx, c.Args().First(), &filter)
+	})
+}
+
+// printNodes goes through the nodes of a list, or all, twice: to find what columns it
+// takes, and to print them.
+func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	a := r.Audience()
+	var measure *output.Printer
+	if a.Table && a.Width > 0 {
+		measure = r.Printer(output.Result{})
+	}
+	survey, some := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns), measure), false
+	err = eachNode(tx, names, filter, func(n *nouns.Node) error {
+		some = true
+		survey.See(n)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	cols := survey.Columns(a.Brief)
+	if a.Document || !a.Brief && survey.Named {
+		cols = append(cols, nouns.DeviceField(false))
+	}
+	cols = append(cols, survey.Resources()...)
+	if measure != nil && some {
+		var out []string
+		if cols, out = survey.Fit(cols, a.Width); len(out) > 0 {
+			r.Notef("no room for the columns %s: -o line shows all", strings.Join(out, ", "))
+		}
+	}
+	p := r.Printer(output.Result{Columns: cols.Columns()})
+	if err := eachNode(tx, names, filter, func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// eachNode goes through the nodes of a list, or all, that the filter takes. A node is good
+// until fn returns.
+func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*nouns.Node) error) error {
+	if f.byQueue && f.queue != "" {
+		if _, err := tx.Queue(f.queue); err != nil {
+			return err
+		}
+	}
+	var row nouns.Node
+	take := func(n *index.Node) (err error) {
+		if !f.takes(n) {
+			return nil
+		}
+		row = nouns.Node{Node: n}
+		if row.Occupancy, err = tx.Occupancy(n); err != nil {
+			return err
+		}
+		if len(f.states) > 0 && !slices.Contains(f.states, row.Occupancy.State.String()) {
+			return nil
+		}
+		if row.Devices, err = tx.DevicesOfNode(n); err != nil {
+			return err
+		}
+		return fn(&row)
+	}
+	if names == "" {
+		return tx.ScanNodes(take)
+	}
+	return session.EachNamed(tx, names, take)
+}

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeShowVerb() *session.Verb {
+	return &session.Verb{
+		Name:        "show",
+		Usage:       "all about nodes, what is on them and what is planned",
+		May:         store.Anybody,
+		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Description: "With -o json a single name is answered with an object, and a node list with an array.",
+		Access:      verbs.Reads,
+		Example:     "placectl node show n7",
+		InTx:        nodeShow,
+	}
+}
+
+func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	names := c.Args().First()
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	about := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns+" priorityf"), nil)
+	more := nouns.NewSurvey(defs, output.Fields[*nouns.Node]{nouns.DeviceField(r.Audience().People),
+		{Name: "allocations", Kind: output.Object, Value: func(n *nouns.Node) any { return allocationValue(r, n) }}}, nil)
+	count := 0
+	each := func(fn func(*nouns.Node) error) error {
+		return eachNode(tx, names, &nodeFilter{}, func(n *nouns.Node) (err error) {
+			if n.Allocations, err = tx.Allocations(n.Number); err != nil {
+				return err
+			}
+			return fn(n)
+		})
+	}
+	err = each(func(n *nouns.Node) error {
+		count++
+		about.See(n)
+		more.See(n)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	table := r.Audience().Table
+	last := more.Columns(table)
+	if !table && !about.Named {
+		last = last[1:]
+	}
+	// In a table the lines of one node come after those of another.
+	single := table || count == 1 && !strings.ContainsAny(names, "[,")
+	cols := slices.Concat(about.Columns(table), about.Resources(), last)
+	p := r.Printer(output.Result{Record: single, Many: true, Columns: cols.Columns()})
+	if err := each(func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// allocationValue is what is on a node as the form of output wants it.
+func allocationValue(r *session.Run, n *nouns.Node) any {
+	if r.Audience().People {
+		return allocationText(r, n.Allocations)
+	}
+	var list []allocationObject
+	for _, a := range n.Allocations {
+		list = append(list, allocationObject{a.Job, a.Reservation, a.Start, a.End, a.Now})
+	}
+	return list
+}
+
+// allocationObject is something that is on a node.
+type allocationObject struct {
+	Job         uint64    `json:"job,omitempty"`
+	Reservation string    `json:"reservation,omitempty"`
+	Start       time.Time `json:"start"`
+	End         time.Time `json:"end"`
+	Now         bool      `json:"now"`
+}
+
+// allocationText is what is on a node in words, nil for nothing.
+func allocationText(r *session.Run, list []store.Allocation) any {
+	var parts []string
+	for _, a := range list {
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.Loc), text.AppendLocal(nil, a.End.Unix(), r.Loc)))
+	}
+	return output.OrNil(strings.Join(parts, "; "))
+}

@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func nodeSplitVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "split",
+		Usage: "make a node of each part, so that jobs lie inside one",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Description: "By numa a node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`), each with the\n" +
+			"devices of its group, and of what is only counted, such as memory, a share by its cores. Their host is g1: a\n" +
+			"job larger than a part asks for chunks on one host, as 2:ngpus=2 with --place pack:group=host. A node must\n" +
+			"have nothing on it, now or planned. `node join` undoes it.",
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "by", Required: true, Usage: "what the parts are: `numa`, the groups of the devices"}},
+		Access:  verbs.Writes,
+		Example: "placectl node split g1 --by numa",
+		InTx:    nodeSplit,
+	}
+}
+
+func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	if _, err := verbs.OneOf(c, "by", "numa"); err != nil {
+		return err
+	}
+	return changeNodes(r, tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
+		if err := done.note(tx, n, nodeRemoved); err != nil {
+			return err
+		}
+		parts, err := tx.SplitNode(n.Number)
+		for _, p := range parts {
+			if err == nil {
+				err = done.note(tx, p, nodeAdded)
+			}
+		}
+		return err
+	})
+}
+
+func nodeJoinVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "join",
+		Usage: "undo node split: make one node of the parts again",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "NAMES"}},
+		Description: "NAMES are those of the nodes that were split, such as g1, whose parts g1.0 and g1.1 have it as their host. The\n" +
+			"parts must have nothing on them, now or planned, and agree in queue, state and all that a node has once.",
+		Access:  verbs.Writes,
+		Example: "placectl node join g1",
+		InTx:    nodeJoin,
+	}
+}
+
+func nodeJoin(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	names, err := namesToAdd(c.Args().First())
+	if err != nil {
+		return err
+	}
+	var done nodeChanges
+	for _, name := range names {
+		whole, parts, err := tx.JoinNode(name)
+		if err != nil {
+			return err
+		}
+		var made nodeChanges
+		if err := made.note(tx, whole, nodeAdded); err != nil {
+			return err
+		}
+		for _, p := range parts { // nothing was on them either: they stood as the whole does
+			done = append(done, nodeChange{p.Name, made[0].state, made[0].reason, nodeRemoved})
+		}
+		done = append(done, made...)
+	}
+	return printNodeChanges(r, done)
+}

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Resource declares the verb resource.
+func Resource() *session.Verb {
+	return &session.Verb{
+		Name:     "resource",
+		Category: "Cluster",
+		Usage:    "what nodes have and jobs ask for",
+		Example:  "placectl resource list",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,
+				Example: "placectl resource list"},
+			{Name: "add", Usage: "declare resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes, Whole: true, Run: resourceAdd,
+				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
+			{Name: "rm", Usage: "forget declared resources that nothing has", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes, InTx: resourceRemove,
+				Example: "placectl resource rm color"},
+		},
+	}
+}
+
+func resourceList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	return printResources(r, tx, nil)
+}
+
+func resourceAdd(r *session.Run, c *cli.Context) error {
+	defs, err := parseDefs(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		names := make(map[string]bool)
+		for _, def := range defs {
+			if err := tx.AddResource(def); err != nil {
+				return err
+			}
+			names[def.Name] = true
+		}
+		return printResources(r, tx, names)
+	})
+}
+
+func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	for _, name := range c.Args().Slice() {
+		if err := tx.RemoveResource(name); err != nil {
+			return err
+		}
+	}
+	return printResources(r, tx, nil)
+}
+
+// printResources lists the resources, those named or all.
+func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "type"}, {Name: "consumable", Kind: output.Boolean},
+		{Name: "unique", Kind: output.Boolean}, {Name: "builtin", Kind: output.Boolean}, {Name: "signature", Kind: output.Boolean}}})
+	for _, def := range defs.All() {
+		if names == nil || names[def.Name] {
+			p.Row(def.Name, def.Type.String(), def.Consumable, def.Unique, def.Builtin, inSignature(defs, set, def))
+		}
+	}
+	return p.Close()
+}
+
+func inSignature(defs *index.Defs, set *store.Settings, def index.Def) bool {
+	if len(set.Signature) == 0 {
+		return defs.MaySign(def)
+	}
+	for _, name := range set.Signature {
+		if name == def.Name {
+			return true
+		}
+	}
+	return false
+}

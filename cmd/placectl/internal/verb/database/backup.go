@@ -1,0 +1,156 @@
+package database
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Backup declares the verb backup.
+func Backup() *session.Verb {
+	return &session.Verb{
+		Name:     "backup",
+		Category: "Store",
+		Usage:    "copy the database while others use it",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
+		Description: "FILE holds all that is in the database at one instant, and is itself a database. The copy is verified,\n" +
+			"synced and has its name then: FILE is whole, or not there. One that is there is not written over. With -\n" +
+			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
+		Access:   verbs.Reads,
+		Alone:    true,
+		Statuses: []int{exit.Conflict, exit.Lost},
+		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",
+		Run:      backup,
+	}
+}
+
+func backup(r *session.Run, c *cli.Context) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	if name == "-" {
+		return backupToStdout(r, db)
+	}
+	var content store.Content
+	err = working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
+		content, err = db.Backup(name, watch)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Changed = true
+	p := r.Printer(output.Result{Record: true, Columns: contentColumns()})
+	p.Row(contentRow(name, content)...)
+	return p.Close()
+}
+
+func backupToStdout(r *session.Run, db *store.DB) error {
+	if r.StdoutTTY {
+		return usage.Errorf("a database is not written to a terminal: name a file, or a pipe")
+	}
+	return working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
+		content, err := db.BackupTo(r.Stdout, watch)
+		if err == nil {
+			r.Notef("%s of %s written: %s, %s", text.FormatSize(content.Bytes), r.DB, text.Plural(int(content.Nodes), "node"), text.Plural(int(content.Jobs), "job"))
+		}
+		return err
+	})
+}
+
+// contentColumns show what a file holds.
+func contentColumns() []output.Column {
+	return []output.Column{{Name: "file"}, {Name: "bytes", Kind: output.Size}, {Name: "nodes", Kind: output.Integer},
+		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer}, {Name: "rows", Kind: output.Integer}}
+}
+
+func contentRow(name string, c store.Content) []any {
+	return []any{name, c.Bytes, c.Nodes, c.Jobs, c.Events, c.Rows}
+}
+
+// workMemory is how much memory a long work gets before garbage is collected more often
+// than other commands would: they are over before theirs matters.
+const workMemory = 40 << 20
+
+// working shows how far a long work has come, and ends it when the run is interrupted.
+func working(r *session.Run, label string, total int64, work func(store.Watch) error) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(workMemory))
+	bar := r.Progress(label, total)
+	defer bar.Done()
+	return work(func(n int64) error {
+		bar.Add(n)
+		return r.Ctx.Err()
+	})
+}
+
+// sizeOf is the size of a file in bytes, 0 where it is not to be had.
+func sizeOf(r *session.Run, name string) int64 {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// Restore declares the verb restore.
+func Restore() *session.Verb {
+	return &session.Verb{
+		Name:     "restore",
+		Category: "Store",
+		Usage:    "put a backup in the place of the database",
+		May:      store.Owners,
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
+		Description: "The database becomes what FILE holds, in one step; FILE stays. A database that is there, sound or damaged,\n" +
+			"is kept beside as NAME.replaced-N. Jobs that waited when the backup was made, or had started and nobody been\n" +
+			"told to launch them, may have run since: they are held, with the reason \"restored\", and unhold lets them go on.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
+		Access:   verbs.Makes,
+		Alone:    true,
+		Statuses: []int{exit.NotFound, exit.Locked},
+		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
+		Run:      restore,
+	}
+}
+
+func restore(r *session.Run, c *cli.Context) error {
+	name := c.Args().First()
+	if name == "-" {
+		return usage.Errorf("a backup is read from a file, not from standard input: write it into one first")
+	}
+	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun)}
+	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
+		opt.Last = func(tx *store.Tx, done *store.Restored) error {
+			return keep.Answer(tx, func() error { return printRestored(r, done) })
+		}
+		return working(r, "restoring", sizeOf(r, name), func(watch store.Watch) error {
+			opt.Watch = watch
+			_, err := store.Restore(r.DB, name, opt)
+			return err
+		})
+	})
+}
+
+func printRestored(r *session.Run, done *store.Restored) error {
+	if n := len(done.Held); n > 0 {
+		r.Notef("%s held, for what waited may have run since the backup; placectl unhold lets a job go on", text.Plural(n, "job"))
+	}
+	p := r.Printer(output.Result{Record: true, Columns: append(contentColumns(),
+		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})
+	var kept any
+	if done.Kept != "" {
+		kept = done.Kept
+	}
+	p.Row(append(contentRow(r.DB, done.Content), int64(len(done.Held)), kept)...)
+	return p.Close()
+}

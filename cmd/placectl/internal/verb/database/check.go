@@ -1,0 +1,185 @@
+package database
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+const (
+	inProcess = "in-process"
+	// checkTime bounds a check: damaged pages can lead in a circle.
+	checkTime = 10 * time.Minute
+)
+
+// Check declares the verb check.
+func Check() *session.Verb {
+	return &session.Verb{
+		Name:     "check",
+		Category: "Store",
+		Usage:    "look for damage and contradictions",
+		May:      store.Anybody,
+		Description: "Verifies the pages of the file, the checksum of every row and the sum of every table, every index against its\n" +
+			"rows, that no more is taken of a node than it has, reservations, class shares, batches, and the clock. Files of\n" +
+			"older formats are read as they are. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
+			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
+			verbs.KeyFlag(),
+		},
+		Takes:    map[string]store.Right{"repair": store.Owners},
+		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
+		Alone:    true,
+		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+		Example:  "placectl check\nplacectl check --repair",
+		Run:      check,
+	}
+}
+
+func check(r *session.Run, c *cli.Context) error {
+	if c.Bool("repair") {
+		return repair(r, c)
+	}
+	if c.IsSet(verbs.Key) {
+		return usage.Errorf("--key is for --repair: looking changes nothing")
+	}
+	look := func() ([]string, error) { return checkInChild(r) }
+	if c.Bool(inProcess) {
+		look = func() ([]string, error) { return findingsOf(r, (*store.DB).Check) }
+	}
+	findings, err := look()
+	if err == nil && len(findings) > 0 {
+		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
+	}
+	answer := func() error { return printFindings(r, findings) }
+	if c.Bool(inProcess) && err != nil { // its parent reads the findings
+		return cmp.Or(answer(), err)
+	}
+	if err := r.Failing("findings", err, answer); err != nil {
+		return err
+	}
+	r.Notef("%s is sound", r.DB)
+	if !store.IsLog(r.DB) {
+		return nil
+	}
+	size, err := r.LogSize()
+	if err != nil {
+		return err
+	}
+	r.Notef("its log has %s in etcd", text.FormatSize(size.Prefix))
+	log, err := r.OpenLog()
+	if err != nil {
+		return err
+	}
+	format, err := log.Format()
+	if err == nil && format < store.Format {
+		r.Notef("it is written in format %d, for machines with an older version; placectl upgrade brings it to %d", format, store.Format)
+	}
+	return err
+}
+
+// repair makes anew what is derived. What it refuses to guess about is told all the same.
+func repair(r *session.Run, c *cli.Context) error {
+	var findings []string
+	return r.KeyedWork(c, r.DB, func() (err error) {
+		if findings, err = findingsOf(r, (*store.DB).Repair); err != nil {
+			return r.Failing("findings", err, func() error { return printFindings(r, findings) })
+		}
+		return nil
+	}, func() error {
+		r.Notef("%s: %s repaired", r.DB, text.Plural(len(findings), "finding"))
+		return printFindings(r, findings)
+	})
+}
+
+// printFindings answers with what was found. People are told in words where that is
+// nothing.
+func printFindings(r *session.Run, findings []string) error {
+	return r.InForms(func(f output.Format) bool { return f != output.Table || len(findings) > 0 }, func() error {
+		p := r.Printer(output.Result{Columns: []output.Column{{Name: "finding"}}})
+		for _, f := range findings {
+			p.Row(f)
+		}
+		return p.Close()
+	})
+}
+
+// findingsOf looks in this process.
+func findingsOf(r *session.Run, look func(*store.DB, func(string)) error) (list []string, err error) {
+	db, err := r.Open()
+	if err != nil {
+		return nil, err
+	}
+	err = look(db, func(f string) { list = append(list, f) })
+	return list, err
+}
+
+// checkInChild looks in a process of its own: a badly damaged file can end the
+// process that reads it, or keep it for ever.
+func checkInChild(r *session.Run) ([]string, error) {
+	if _, err := r.Open(); err != nil {
+		return nil, err // a file that is not there, or not ours, needs no child
+	}
+	ctx, cancel := context.WithTimeout(r.Ctx, checkTime)
+	defer cancel()
+	out, complaint, status, err := launch.Self(ctx, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.Instant().Unix(), 10),
+		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
+	if err != nil {
+		return findingsOf(r, (*store.DB).Check)
+	}
+	findings := readFindings(out)
+	switch {
+	case status == exit.OK:
+		return findings, nil
+	case ctx.Err() != nil:
+		return findings, fmt.Errorf("%w: checking %s took longer than %v", store.ErrDamaged, r.DB, checkTime)
+	case status == exit.Damaged && len(findings) > 0:
+		return findings, nil
+	case status == exit.Locked:
+		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint))
+	case status == exit.Damaged:
+		return append(findings, errorMessage(complaint)), nil
+	}
+	return append(findings, "reading the file ends the process: "+firstLine(complaint)), nil
+}
+
+// readFindings reads what a checking child printed.
+func readFindings(out []byte) []string {
+	var list []string
+	for line := range bytes.Lines(out) {
+		var row struct{ Finding string }
+		if bytejson.Unmarshal(line, &row) == nil && row.Finding != "" {
+			list = append(list, row.Finding)
+		}
+	}
+	return list
+}
+
+// errorMessage reads the error that a child reported as JSON.
+func errorMessage(b []byte) string {
+	var e struct{ Error struct{ Message string } }
+	if bytejson.Unmarshal(bytes.TrimSpace(b), &e) == nil && e.Error.Message != "" {
+		return e.Error.Message
+	}
+	return firstLine(b)
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
+}

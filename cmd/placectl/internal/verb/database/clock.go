@@ -1,0 +1,76 @@
+package database
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Clock declares the verb clock.
+func Clock() *session.Verb {
+	return &session.Verb{
+		Name:     "clock",
+		Category: "Store",
+		Usage:    "put the database's clock right",
+		Verbs: []*session.Verb{
+			{Name: "reset", Usage: "put the instant that the database stands for back, after a clock was wrong",
+				May: store.Owners,
+				Description: "A database stands for the instant at which it was last written, and nobody can write from before it (7).\n" +
+					"If somebody wrote with a clock that was ahead, all others are locked out; this puts the instant back, by\n" +
+					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +
+					"placectl events shows it: it is not undone. What has begun goes on, for as long as it would have.",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "put it back to `T`, not to now"}},
+				Access: verbs.Writes, Alone: true, Run: clockReset,
+				Example: "placectl clock reset --dry-run\nplacectl clock reset --to 2026-11-20T10:00:00Z"},
+		},
+	}
+}
+
+func clockReset(r *session.Run, c *cli.Context) error {
+	to := r.Instant()
+	if c.IsSet("to") {
+		var err error
+		if to, err = r.Time(c, "to"); err != nil {
+			return err
+		}
+	}
+	r.Behind = true
+	return r.Update(c, func(tx *store.Tx) error {
+		if !c.IsSet("to") && !tx.Now().After(to) {
+			r.Notef("the database stands at %s: there is nothing to put back", tx.Now().UTC().Format(time.RFC3339))
+			return printReset(r, tx, &store.ClockReset{Was: tx.Now(), Now: tx.Now()})
+		}
+		done, err := tx.ResetClock(to)
+		if err != nil {
+			return err
+		}
+		return printReset(r, tx, done)
+	})
+}
+
+// printReset answers with what began and ended by the wrong clock: as a document with
+// both instants, else as a list.
+func printReset(r *session.Run, tx *store.Tx, done *store.ClockReset) error {
+	return r.Either(func(f output.Format) bool { return f.Traits().Document }, func() error {
+		p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true}, {Name: "now", Kind: output.Time, Required: true}, {Name: "changed", Kind: output.Object, Required: true}}})
+		p.Row(done.Was, done.Now, nouns.EventObjects(tx, done.Changed))
+		return p.Close()
+	}, func() error {
+		if done.Was != done.Now {
+			r.Notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339), done.Now.UTC().Format(time.RFC3339))
+		}
+		p := r.Printer(output.Result{Columns: nouns.EventColumns()})
+		print := nouns.EventPrinter(p, tx)
+		for _, ev := range done.Changed {
+			if err := print(ev); err != nil {
+				return err
+			}
+		}
+		return p.Close()
+	})
+}

@@ -1,0 +1,115 @@
+package database
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Compact declares the verb compact.
+func Compact() *session.Verb {
+	return &session.Verb{
+		Name:     "compact",
+		Category: "Store",
+		Usage:    "write the file anew, without its free pages",
+		May:      store.Owners,
+		Description: "Of what has been removed the file keeps the space, for what comes. compact gives it back: the rows are\n" +
+			"copied into a file beside, compared, synced, and take the place of the old one in one step. It may be killed\n" +
+			"at any point. Others wait meanwhile.",
+		Access:  verbs.Writes,
+		Alone:   true,
+		Example: "placectl compact",
+		Run:     compact,
+	}
+}
+
+func compact(r *session.Run, c *cli.Context) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	work := db.Compact
+	if c.Bool(verbs.DryRun) {
+		work = db.CompactTrial
+	}
+	var done store.Compacted
+	return r.KeyedWork(c, r.DB, func() error {
+		return working(r, "compacting", sizeOf(r, r.DB), func(watch store.Watch) (err error) {
+			done, err = work(watch)
+			return err
+		})
+	}, func() error { return printCompacted(r, done) })
+}
+
+func printCompacted(r *session.Run, done store.Compacted) error {
+	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
+	p.Row(r.DB, done.Before, done.After)
+	return p.Close()
+}
+
+// Archive declares the verb archive.
+func Archive() *session.Verb {
+	return &session.Verb{
+		Name:     "archive",
+		Category: "Store",
+		Usage:    "move what has ended into a file",
+		May:      store.Owners,
+		Description: "Jobs that ended before T, their events, those of nodes and reservations, and batches that ended go into FILE\n" +
+			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
+			"have a line for each row, as dump writes them. One that is there gets more, if it is an archive of this database.\n" +
+			"Jobs stay that others wait for, and arrays as long as one of their jobs does. FILE is synced before the first\n" +
+			"row goes: killed at any point, everything is in one of the two, and the same call again goes on. What\n" +
+			"nodes were (nodes AT, capacity) and sums of usage stay. The setting keep_ended lets cycles drop what is older,\n" +
+			"what nodes were along with it, without a file.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "before", Usage: "what ended before `T`: 2026-11-01, now-30d", Required: true},
+			&cli.StringFlag{Name: "to", Usage: "the archive, `FILE`.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
+		},
+		Access:  verbs.Writes,
+		Alone:   true,
+		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to 2025.jsonl.gz",
+		Run:     archive,
+	}
+}
+
+func archive(r *session.Run, c *cli.Context) error {
+	before, err := text.ParseTime(c.String("before"), r.Instant(), r.Loc)
+	if err != nil {
+		return usage.Errorf("--before %w", err)
+	}
+	if before.After(r.Instant()) {
+		return usage.Errorf("--before %s: that is yet to come", c.String("before"))
+	}
+	to := c.String("to")
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	var done *store.Archived
+	return r.KeyedWork(c, r.DB, func() error {
+		err := working(r, "archiving", 0, func(watch store.Watch) (err error) {
+			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("archiving to %s: %w", text.Quoted(to), err)
+		}
+		return nil
+	}, func() error { return printArchived(r, to, done) })
+}
+
+func printArchived(r *session.Run, to string, done *store.Archived) error {
+	if done.Stay > 0 {
+		r.Notef("%s ended before, and stay: others wait for them, or for one of their array", text.Plural(int(done.Stay), "job"))
+	}
+	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
+		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})
+	p.Row(to, done.Jobs, done.Events, done.Batches, done.Stay)
+	return p.Close()
+}

@@ -1,0 +1,100 @@
+// Package database holds the verbs that look after the file as a whole: settings, check, backup, dump,
+// compact, salvage, upgrade and their like.
+package database
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Config declares the verb config.
+func Config() *session.Verb {
+	return &session.Verb{
+		Name:     "config",
+		Category: "Cluster",
+		Usage:    "the settings of the database",
+		Description: "list says of each setting what it is for, what may stand in it, and what holds where nobody has set it. In their\n" +
+			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
+		Example: "placectl config list\nplacectl config set overdue=finish",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "every setting", May: store.Anybody, Access: verbs.Reads, InTx: configList,
+				Example: "placectl config list"},
+			{Name: "get", Usage: "one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
+				Example: "placectl config get group_key"},
+			{Name: "set", Usage: "change settings; an empty value puts the default back", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Whole: true, Run: configSet,
+				Example: "placectl config set group_key=switch default_walltime=1800"},
+		},
+	}
+}
+
+var settingFields = output.Fields[store.Setting]{
+	{Name: "name", Value: func(s store.Setting) any { return s.Name }},
+	{Name: "value", Value: func(s store.Setting) any { return s.Value }},
+	{Name: "default", Value: func(s store.Setting) any { return s.Default }},
+	{Name: "set", Kind: output.Boolean, Value: func(s store.Setting) any { return s.Set }},
+	{Name: "doc", Value: func(s store.Setting) any { return s.Doc }},
+}
+
+func configList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	settings, err := tx.AllSettings()
+	if err != nil {
+		return err
+	}
+	return session.PrintAll(r, settingFields, settings...)
+}
+
+func configGet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	settings, err := tx.AllSettings()
+	if err != nil {
+		return err
+	}
+	name := settingName(c.Args().First())
+	i := slices.IndexFunc(settings, func(s store.Setting) bool { return s.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
+	}
+	p := r.Printer(output.Result{Record: true, ID: 1, Columns: settingFields.Columns()})
+	settingFields.Print(p, settings[i])
+	return p.Close()
+}
+
+// settingName takes a setting's name with - for _ too.
+func settingName(s string) string { return strings.ReplaceAll(s, "-", "_") }
+
+func configSet(r *session.Run, c *cli.Context) error {
+	var pairs [][2]string
+	for _, arg := range c.Args().Slice() {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			if names := store.SettingNames(); c.NArg() == 2 && slices.Contains(names, settingName(arg)) {
+				return usage.Errorf("%q is not NAME=VALUE: write %s=%s", arg, arg, text.ShellWord(c.Args().Get(1)))
+			}
+			return usage.Errorf("%q is not NAME=VALUE", arg)
+		}
+		pairs = append(pairs, [2]string{settingName(name), value})
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		for _, kv := range pairs {
+			if err := tx.Configure(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+		settings, err := tx.AllSettings()
+		if err != nil {
+			return err
+		}
+		return session.PrintAll(r, settingFields, slices.DeleteFunc(settings, func(s store.Setting) bool {
+			return !slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name })
+		})...)
+	})
+}

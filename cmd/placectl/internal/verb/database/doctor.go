@@ -1,0 +1,273 @@
+package database
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/detect"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/signing"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Doctor declares the verb doctor.
+func Doctor() *session.Verb {
+	return &session.Verb{
+		Name:     "doctor",
+		Category: "Store",
+		Usage:    "what this host has of what it takes to execute jobs",
+		May:      store.Anybody,
+		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
+			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
+			"or it fails: then the exit status is 1. Nothing is changed. After a reboot a queue goes on with the next command\n" +
+			"of its user; --install has a line @reboot in your crontab do that, or a unit of systemd.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "install", Usage: "have your queue go on after a reboot: show a line and write it into your crontab"},
+			&cli.BoolFlag{Name: "uninstall", Usage: "take that line out again"},
+		},
+		Exclusive: []string{"install uninstall"},
+		Access:    verbs.Reads,
+		Alone:     true,
+		Example:   "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
+		Run:       doctor,
+	}
+}
+
+// errUnfit says that something fails.
+var errUnfit = errors.New("jobs cannot be executed here as it is")
+
+func doctor(r *session.Run, c *cli.Context) error {
+	if c.Bool("install") || c.Bool("uninstall") {
+		return install(r, c)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	runner, launched, err := r.AttemptsRunner("")
+	var all []attempts.Finding
+	if err != nil {
+		all = append(all, attempts.Finding{What: "database", State: attempts.Fails, Detail: err.Error()})
+		runner = &attempts.Runner{Site: attempts.Site{Host: host, StateDir: attempts.DefaultState(os.Getuid())}}
+	} else {
+		all = append(all, attempts.Finding{What: "database", State: attempts.Works, Detail: runner.Database}, launchedBy(launched))
+		if !r.OverSSH() {
+			more, err := examineFile(r, host)
+			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+			if more, err = examineWays(r, host); err != nil {
+				return err
+			}
+			all = append(all, more...)
+		}
+	}
+	if !r.OverSSH() {
+		all = append(all, examineBoot(r)...)
+	}
+	all = append(all, examineUser(r))
+	all = append(all, runner.Examine()...)
+	all = append(all, examineDevices(r), examineSSH())
+	fields := output.Fields[attempts.Finding]{
+		{Name: "what", Value: func(f attempts.Finding) any { return f.What }},
+		{Name: "state", Value: func(f attempts.Finding) any { return string(f.State) }},
+		{Name: "detail", Value: func(f attempts.Finding) any { return output.OrNil(f.Detail) }},
+	}
+	err = nil
+	if i := slices.IndexFunc(all, func(f attempts.Finding) bool { return f.State == attempts.Fails }); i >= 0 {
+		err = fmt.Errorf("%w: %s", errUnfit, all[i].What)
+	}
+	return r.Failing("findings", err, func() error { return session.PrintAll(r, fields, all...) })
+}
+
+// launchedBy says who launches the database's jobs.
+func launchedBy(way string) attempts.Finding {
+	switch way {
+	case store.LaunchExec:
+		return attempts.Finding{What: "launch", State: attempts.Limited, Detail: "exec: cycles tell the site's launcher of jobs, and passes execute none"}
+	case store.LaunchWork:
+		return attempts.Finding{What: "launch", State: attempts.Works, Detail: "work: passes execute jobs"}
+	}
+	return attempts.Finding{What: "launch", State: attempts.Works, Detail: "not yet decided: the first placectl work or cycle --exec does"}
+}
+
+// examineFile looks at the file of the database, and which of its nodes this host is.
+func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
+	var out []attempts.Finding
+	add := func(what string, state attempts.Fitness, format string, args ...any) {
+		out = append(out, attempts.Finding{What: what, State: state, Detail: fmt.Sprintf(format, args...)})
+	}
+	if on := store.NetworkFileSystem(dirOf(r.DatabasePath())); on != "" {
+		add("file_system", attempts.Limited, "%s: its locks may not keep other machines out", on)
+	} else {
+		add("file_system", attempts.Works, "locks keep others out")
+	}
+	db, err := r.Open()
+	if err != nil {
+		return nil, err
+	}
+	if why := r.Distrusts(db); why != "" {
+		add("programs", attempts.Limited, "those that the database names are not run, since %s", why)
+	} else {
+		add("programs", attempts.Works, "those that the database names are run")
+	}
+	add(examineSignatures(r))
+	var mine []string
+	var gone error
+	var hook store.HookState
+	var attended *daily.Attended
+	err = db.View(func(tx *store.Tx) (err error) {
+		mine = nil
+		if attended, err = r.Attended(tx); err != nil {
+			return err
+		}
+		if hook, err = tx.Hook().State(); err != nil {
+			return err
+		}
+		if behind := tx.Now().Sub(r.Env.Clock()); r.Now.IsZero() && behind > time.Second {
+			gone = fmt.Errorf("it is %s behind the database's", behind.Round(time.Second))
+		}
+		return tx.EachNode(func(n *index.Node) error {
+			if store.SameHost(store.HostOfNode(n), host) {
+				mine = append(mine, n.Name)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if gone != nil {
+		add("clock", attempts.Limited, "%v: see placectl clock", gone)
+	} else {
+		add("clock", attempts.Works, "not behind the database's")
+	}
+	switch a := attended; {
+	case a == nil:
+		add("start", attempts.Works, "manual: jobs start when cron or you run placectl cycle or work")
+	case a.PID != 0 && a.Why != "":
+		add("start", attempts.Limited, "auto: process %d attends to the queue, but %s", a.PID, a.Why)
+	case a.Why != "":
+		add("start", attempts.Limited, "auto, but no process attends to the queue: %s%s", a.Why, strings.TrimSuffix("; "+a.Help, "; "))
+	case a.PID != 0:
+		add("start", attempts.Works, "auto: process %d attends to the queue", a.PID)
+	default:
+		add("start", attempts.Works, "auto: the next command that changes the queue leaves a process that attends to it")
+	}
+	switch {
+	case hook.Program == nil:
+	case !hook.Failing.IsZero():
+		add("hook", attempts.Limited, "%s has been failing since %s, and %s; placectl cycle runs it again and says why",
+			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), daily.WaitingEvents(hook.Behind))
+	default:
+		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), daily.WaitingEvents(hook.Behind))
+	}
+	if len(mine) == 0 {
+		add("nodes", attempts.Limited, "none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
+	} else {
+		add("nodes", attempts.Works, "this host is %s", index.FoldNodeList(mine))
+	}
+	return out, nil
+}
+
+func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
+
+// examineSignatures says whether jobs of this user can be verified here.
+func examineSignatures(r *session.Run) (what string, state attempts.Fitness, format string, detail any) {
+	shared := store.Others(r.DB)
+	if shared == "" {
+		return "signatures", attempts.Works, "%s", "none are needed: only you or root can write the database"
+	}
+	_, err := signing.Read(r.KeyPath())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "signatures", attempts.Limited, "%s", fmt.Sprintf("%s, and there is no %s: passes here hold your jobs; your first submission makes a key, and a node with another home directory needs a copy", shared, r.KeyPath())
+	case err != nil:
+		return "signatures", attempts.Fails, "%s", err.Error()
+	}
+	return "signatures", attempts.Works, "%s", fmt.Sprintf("%s: passes execute what you have signed with %s", shared, r.KeyPath())
+}
+
+// examineUser says whose jobs are executed.
+func examineUser(r *session.Run) attempts.Finding {
+	me, err := r.Me()
+	if err != nil {
+		return attempts.Finding{What: "user", State: attempts.Fails, Detail: err.Error()}
+	}
+	return attempts.Finding{What: "user", State: attempts.Works, Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
+}
+
+// examineDevices says which devices are found here.
+func examineDevices(r *session.Run) attempts.Finding {
+	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(r.Ctx, 5*time.Second, words...) }), false)
+	var words []string
+	for _, h := range m.Found() {
+		words = append(words, h.Resource+"="+h.Devices.String())
+	}
+	f := attempts.Finding{What: "devices", State: attempts.Works, Detail: strings.Join(words, "; ")}
+	if len(m.Notes) > 0 {
+		f.State, f.Detail = attempts.Limited, strings.Join(m.Notes, "; ")
+	}
+	return f
+}
+
+// examineSSH says whether other hosts can be reached.
+// wayTime is how long another host may take to answer.
+const wayTime = 10 * time.Second
+
+// examineWays has each other host reach the database as passes there do, where commands leave a
+// process that makes such passes.
+func examineWays(r *session.Run, here string) ([]attempts.Finding, error) {
+	others := make(map[string]bool)
+	var database string
+	err := r.View(func(tx *store.Tx) error {
+		clear(others)
+		settings, err := tx.Settings()
+		if err != nil || settings.Start != store.StartAuto {
+			return err
+		}
+		database = cmp.Or(settings.LaunchDB, r.LaunchDB(here))
+		return tx.EachNode(func(n *index.Node) error {
+			if host := store.HostOfNode(n); n.State == index.Up && !store.SameHost(host, here) {
+				others[host] = true
+			}
+			return nil
+		})
+	})
+	ssh, none := launch.FindSSH()
+	if err != nil || len(others) == 0 || none != nil {
+		return nil, err
+	}
+	hosts := slices.Sorted(maps.Keys(others))
+	came := ssh.Each(r.Ctx, hosts, wayTime, func(string) []string {
+		return []string{"placectl", "--db", database, "config", "get", "start", "-q"}
+	})
+	f := attempts.Finding{What: "ways", State: attempts.Works, Detail: text.Plural(len(hosts), "other host") + ": the database is reached from there as " + database}
+	if why := errors.Join(came...); why != nil {
+		f.State, f.Detail = attempts.Limited, "jobs do not run on other hosts that do not reach the database as "+database+" (the setting launch_db): "+strings.ReplaceAll(why.Error(), "\n", "; ")
+	}
+	return []attempts.Finding{f}, nil
+}
+
+func examineSSH() attempts.Finding {
+	if _, err := launch.FindSSH(); err != nil {
+		return attempts.Finding{What: "ssh", State: attempts.Limited, Detail: "there is none: jobs on other hosts, their logs and placectl on cannot be reached from here"}
+	}
+	return attempts.Finding{What: "ssh", State: attempts.Works}
+}

@@ -1,0 +1,112 @@
+package database
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Dump declares the verb dump.
+func Dump() *session.Verb {
+	return &session.Verb{
+		Name:     "dump",
+		Category: "Store",
+		Usage:    "write every row as a line of JSON",
+		May:      store.Anybody,
+		Description: "The rows of one instant, but for those that are derived from others, to standard output: a line that says\n" +
+			"what this is, {\"table\",\"key\",\"row\"} for each row, and a line that says how many they are. load makes the same\n" +
+			"database of it, also in a later version of placectl. -o has no effect.",
+		Access:  verbs.Reads,
+		Alone:   true,
+		Example: "placectl dump | gzip >cluster.jsonl.gz\nplacectl dump | jq -c 'select(.table == \"nodes\").row.name'",
+		Run:     dump,
+	}
+}
+
+func dump(r *session.Run, _ *cli.Context) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return working(r, "dumping", 0, func(watch store.Watch) error {
+		content, err := db.Dump(r.Stdout, watch)
+		if err == nil {
+			r.Debugf("%s of %s written", text.Plural(int(content.Rows), "row"), r.DB)
+		}
+		return err
+	})
+}
+
+// Load declares the verb load.
+func Load() *session.Verb {
+	return &session.Verb{
+		Name:     "load",
+		Category: "Store",
+		Usage:    "make a database of a dump",
+		May:      store.Owners,
+		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
+		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +
+			"that --db names, or nothing does. One that is there is not written over: give it another name first.",
+		Access:  verbs.Makes,
+		Alone:   true,
+		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",
+		Run:     load,
+	}
+}
+
+func load(r *session.Run, c *cli.Context) error {
+	name := cmp.Or(c.Args().First(), "-")
+	opt := &store.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
+	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
+		if keep.Kept {
+			opt.Last = func(tx *store.Tx, content store.Content) error {
+				return keep.Answer(tx, func() error { return printLoaded(r, content) })
+			}
+		}
+		content, err := loadFrom(r, name, opt)
+		if err == nil && !keep.Kept {
+			err = keep.Answer(nil, func() error { return printLoaded(r, content) })
+		}
+		return err
+	})
+}
+
+func loadFrom(r *session.Run, name string, opt *store.LoadOptions) (content store.Content, err error) {
+	from := r.Stdin // not read as a part of the request: a dump may be larger than memory
+	if name != "-" {
+		in, err := os.Open(name)
+		if err != nil {
+			return content, err
+		}
+		defer in.Close()
+		from = in
+	}
+	err = working(r, "loading", sizeOf(r, name), func(watch store.Watch) (err error) {
+		opt.Watch = watch
+		content, err = store.Load(r.DB, from, opt)
+		return err
+	})
+	var line *store.LineError
+	switch {
+	case errors.As(err, &line):
+		err = usage.Errorf("%s: %w", session.ShownFile(name), err)
+	case err != nil:
+		err = fmt.Errorf("loading %s: %w", session.ShownFile(name), err)
+	}
+	return content, err
+}
+
+func printLoaded(r *session.Run, content store.Content) error {
+	p := r.Printer(output.Result{Record: true, Columns: contentColumns()})
+	p.Row(contentRow(r.DB, content)...)
+	return p.Close()
+}

@@ -1,0 +1,105 @@
+package database
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Log declares the verb log.
+func Log() *session.Verb {
+	return &session.Verb{
+		Name:     "log",
+		Category: "Store",
+		Usage:    "who changed how much, where the database is in etcd",
+		May:      store.Anybody,
+		Description: "Each transaction is an entry: its position, when it was made, by whom, on which host, with which verb, and how\n" +
+			"many rows of which tables it has changed. Entries before the second newest snapshot are gone.",
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only the entries behind the one at position `N`"}},
+		Access: verbs.Reads, Alone: true, Run: log,
+		Example: "placectl --db etcd://e1:2379,e2:2379,e3:2379/cluster log --since 1200",
+		Verbs: []*session.Verb{
+			{Name: "check", Usage: "verify that entries follow each other, and that a replica made anew equals this machine's",
+				May:    store.Anybody,
+				Access: verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+				Example: "placectl --db etcd://e1:2379/cluster log check"},
+			{Name: "trim", Usage: "put a snapshot at the log's end, and delete what lies before the snapshot before it",
+				May:         store.Owners,
+				Description: "It is done by itself when it is time; cycle looks first. Nothing of the database changes.",
+				Access:      verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+				Example: "placectl --db etcd://e1:2379/cluster log trim"},
+		},
+	}
+}
+
+func log(r *session.Run, c *cli.Context) error {
+	since := uint64(0)
+	if c.IsSet("since") {
+		var err error
+		if since, err = strconv.ParseUint(c.String("since"), 10, 64); err != nil {
+			return usage.Errorf("--since: %s is not the position of an entry", text.Quoted(c.String("since")))
+		}
+	}
+	log, err := r.OpenLog()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "entry", Kind: output.Integer}, {Name: "time", Kind: output.Time}, {Name: "host"}, {Name: "user"}, {Name: "verb"},
+		{Name: "rows", Kind: output.Integer}, {Name: "bytes", Kind: output.Size}, {Name: "tables", Kind: output.List}}})
+	err = log.Each(since, func(e *store.LogEntry) error {
+		p.Row(int64(e.Position), e.Now, e.Host, e.User, e.Verb, int64(e.Rows), int64(e.Bytes), e.Tables)
+		return r.Ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+func logCheck(r *session.Run, _ *cli.Context) error {
+	log, err := r.OpenLog()
+	if err != nil {
+		return err
+	}
+	var findings []string
+	err = log.Check(func(f string) { findings = append(findings, f) })
+	if printed := printFindings(r, findings); printed != nil {
+		return printed
+	}
+	if err == nil && len(findings) > 0 {
+		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
+	}
+	if err == nil {
+		r.Notef("%s is sound", r.DB)
+	}
+	return err
+}
+
+func logTrim(r *session.Run, _ *cli.Context) error {
+	log, err := r.OpenLog()
+	if err != nil {
+		return err
+	}
+	before, err := log.Size()
+	if err != nil {
+		return err
+	}
+	if err := log.Trim(); err != nil {
+		return err
+	}
+	after, err := log.Size()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
+	p.Row(r.DB, before.Prefix, after.Prefix)
+	return p.Close()
+}

@@ -1,0 +1,113 @@
+package database
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Tx declares the verb tx.
+func Tx() *session.Verb {
+	return &session.Verb{
+		Name:     "tx",
+		Category: "Queue",
+		Usage:    "many verbs in one process and one commit, all or nothing",
+		May:      store.Anybody,
+		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
+			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
+			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
+			"verb's alone; in JSON a list of {\"line\", \"verb\", \"result\"}.",
+		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
+		Access:   verbs.Writes,
+		Alone:    true,
+		Statuses: []int{exit.NotNow, exit.Never},
+		Example:  "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
+		Run:      transaction,
+	}
+}
+
+func transaction(r *session.Run, c *cli.Context) error {
+	name := c.String("file")
+	in, err := r.Input(name)
+	if err != nil {
+		return err
+	}
+	text, err := infile.ReadAll(in)
+	in.Close()
+	if err != nil {
+		return err
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		n := 0
+		var answers []session.LineAnswer
+		for line := range strings.Lines(string(text)) {
+			n++
+			answer, err := lineOf(r, tx, n, strings.TrimRight(line, "\r\n"))
+			if err != nil {
+				return fmt.Errorf("%v: %w; nothing was changed", infile.Position{File: name, Line: n}, err)
+			}
+			if answer != nil {
+				answers = append(answers, *answer)
+			}
+		}
+		if r.Rec != nil && len(answers) > 0 {
+			return nil // they are recorded, each by itself
+		}
+		return r.InForms(func(f output.Format) bool { return len(answers) > 0 || f == output.JSON }, func() error { return r.PrintLines(answers) })
+	})
+}
+
+// lineOf runs the verb of a line within the transaction; its answer is nil if there is no verb.
+func lineOf(r *session.Run, tx *store.Tx, number int, line string) (*session.LineAnswer, error) {
+	words, err := text.SplitWords(line)
+	if err != nil {
+		return nil, usage.Of("", "%w", err)
+	}
+	if len(words) > 0 && words[0] == "placectl" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	e := r.Env
+	e.Args, e.Stdout, e.Stdin = words, &out, strings.NewReader("")
+	rec := new(keyed.Recording)
+	if r.Rec != nil {
+		e.Stdout = rec
+	}
+	sub := r.Below(e)
+	inv, err := sub.Verbs.Parse(words)
+	switch {
+	case err != nil:
+		return nil, err
+	case inv.Help || !inv.Leaf().CanJoin():
+		return nil, usage.Of("tx", "%s cannot be part of a transaction", text.Quoted(strings.Join(words, " ")))
+	case len(inv.Globals) > 0:
+		return nil, usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
+	}
+	sub.Globals, sub.Tx, sub.Dry = r.Globals, tx, r.Dry
+	sub.Output = session.LineFormat(r.Output)
+	if r.Rec != nil {
+		sub.Rec = rec
+		defer func() { r.Rec.Add(keyed.Part{Line: rec, Number: number, Verb: inv.Verb()}) }()
+	}
+	if err := sub.Exec(inv); err != nil {
+		return nil, err
+	}
+	return &session.LineAnswer{Number: number, Verb: inv.Verb(), Answer: out.Bytes()}, nil
+}

@@ -1,0 +1,99 @@
+package database
+
+import (
+	"os"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Upgrade declares the verb upgrade.
+func Upgrade() *session.Verb {
+	return &session.Verb{
+		Name:     "upgrade",
+		Category: "Store",
+		Usage:    "bring the database to the format that this version writes",
+		May:      store.Owners,
+		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
+			"an older version could not read it any more (8): until upgrade, all write what that version reads, and what later\n" +
+			"formats keep is not kept. Give all machines the new version first.\n\n" +
+			"In a file that others may write, passes execute only jobs that their users have signed. Jobs that wait unsigned\n" +
+			"are listed; --sign signs yours, and placectl unhold those of its user.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your jobs that wait: a database that others may write had no signatures before format 10"}},
+		Access:   verbs.Reads, // what it writes says nothing that was not there
+		Alone:    true,
+		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+		Example:  "placectl --db etcd://e1:2379/cluster upgrade",
+		Run:      upgrade,
+	}
+}
+
+func upgrade(r *session.Run, c *cli.Context) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	was, err := db.Upgrade()
+	if err != nil {
+		return err
+	}
+	r.Changed = was != store.Format
+	if err := unsigned(r, db, c.Bool("sign")); err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "was", Kind: output.Integer}, {Name: "format", Kind: output.Integer}}})
+	p.Row(r.DB, was, store.Format)
+	return p.Close()
+}
+
+// unsigned lists the jobs that wait without a signature, if passes ask for one, or signs
+// those of this process's user.
+func unsigned(r *session.Run, db *store.DB, sign bool) error {
+	if store.Others(r.DB) == "" {
+		return nil
+	}
+	var waiting []uint64
+	signed := 0
+	look := func(tx *store.Tx) error {
+		waiting, signed = nil, 0
+		var mine []uint64
+		err := tx.EachJob(func(j *store.Job) error {
+			if len(j.Signature) > 0 || j.Attended || len(j.Command) == 0 && j.Payload == (store.PayloadKey{}) {
+				return nil
+			}
+			own, err := r.Dispatched("", os.Getuid()).Mine(tx, j)
+			if sign && own {
+				mine = append(mine, j.ID)
+			} else {
+				waiting = append(waiting, j.ID)
+			}
+			return err
+		}, store.JobHeld, store.JobQueued, store.JobReserved)
+		for _, id := range mine {
+			if err == nil {
+				signed++
+				err = tx.Sign(id, r.Sign)
+			}
+		}
+		return err
+	}
+	if sign {
+		if err := db.Update(look); err != nil {
+			return err
+		}
+	} else if err := db.View(look); err != nil {
+		return err
+	}
+	if signed > 0 {
+		r.Notef("%s signed", text.Plural(signed, "job"))
+	}
+	if len(waiting) > 0 {
+		r.Notef("not signed, and held by passes until their users unhold them: jobs %s", session.FoldNumbers(waiting))
+	}
+	return nil
+}

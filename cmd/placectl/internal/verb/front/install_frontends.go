@@ -1,0 +1,110 @@
+package front
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// InstallFrontends declares the verb installfrontends.
+func InstallFrontends() *session.Verb {
+	return &session.Verb{
+		Name:     "install-frontends",
+		Category: "Store",
+		Usage:    "make links by whose names placectl is called as qsub, sbatch and their likes",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
+		Description: "A link of ours that is there is made anew. Another file of such a name is left as it is, and then nothing\n" +
+			"is done, unless --force replaces it. It is said whether DIR comes first in PATH, and which database is used.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files that are not ours"}},
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl install-frontends slurm .",
+		Run:      installFrontends,
+	}
+}
+
+func installFrontends(r *session.Run, c *cli.Context) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.Args().Get(1))
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return usage.Errorf("%s is no directory", text.Quoted(c.Args().Get(1)))
+	}
+	var commands []string
+	for _, f := range FrontEnds() {
+		if f.verb == c.Args().First() {
+			commands = f.Commands
+		}
+	}
+	for _, name := range commands {
+		path := filepath.Join(dir, name)
+		if !c.Bool("force") && !oursOrNone(path, program) {
+			return fmt.Errorf("%w: %s is there, and no link of ours: --force replaces it", store.ErrExists, path)
+		}
+	}
+	for _, name := range commands {
+		if err := relink(program, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(r.Stdout, "%s in %s\n", text.List(commands, "and"), text.Printable(dir))
+	sayPath(r, dir, commands[0])
+	if err := frontDatabase(r); err != nil {
+		r.Notef("%v", err)
+	} else {
+		r.Notef("the database is %s", r.DB)
+	}
+	return nil
+}
+
+// oursOrNone reports whether there is nothing at a path, or a link that leads to us.
+func oursOrNone(path, program string) bool {
+	to, err := os.Readlink(path)
+	if err != nil {
+		_, err = os.Lstat(path)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return to == program || filepath.Base(to) == "placectl"
+}
+
+// relink puts a link in the place of what is there, without a moment without it.
+func relink(program, path string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(program, next); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// sayPath says who is called by a name, if it is not the link in dir.
+func sayPath(r *session.Run, dir, name string) {
+	for _, in := range filepath.SplitList(r.Getenv("PATH")) {
+		if abs, err := filepath.Abs(in); err == nil && abs == dir {
+			r.Notef("%s is the first in PATH that has %s", dir, name)
+			return
+		}
+		if _, err := os.Stat(filepath.Join(in, name)); err == nil {
+			r.Notef("%s comes first in PATH: put %s in front of it", filepath.Join(in, name), dir)
+			return
+		}
+	}
+	r.Notef("%s is not in PATH: export PATH=%s:$PATH", dir, text.ShellWord(dir))
+}

@@ -1,0 +1,306 @@
+package front
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/step"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
+	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// Submit submits as our own verb does: the options of qsub or sbatch become flags of
+// submit, and what the job carries is read of this process.
+func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
+	r, v := *ch.r, queue.Submit()
+	r.Front, r.Verb, r.Inv, r.Dash = &s, v, session.Invocation{Path: []*session.Verb{v}, Dash: -1}, -1
+	sc := &queue.Script{Script: &payload.Script{Name: s.Source, Text: s.Script}}
+	empty, err := r.Inv.Context(r.Ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := queue.Directed(&r, empty, ch.Tx, sc)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := queue.Submission(&r, c, nil, sc)
+	if err != nil {
+		return nil, queue.Blame(&r, err, nil, sc)
+	}
+	if err := queue.Dependencies(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
+	if err := ch.complete(&sub, &s, sc, c.IsSet("umask"), c.IsSet("chdir")); err != nil {
+		return nil, err
+	}
+	if err := queue.Singleton(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
+	if err := session.ClassOf(ch.Tx, c, &sub); err != nil {
+		return nil, err
+	}
+	sub.Notes = bounded(s.Notes)
+	if s.Plan {
+		return ch.planned(sub)
+	}
+	jobs, err := ch.Tx.Submit(sub)
+	var why *placer.Refusal
+	switch {
+	case errors.As(err, &why) && why.Rule:
+		return nil, fmt.Errorf("%w: %w", fronts.ErrLimit, err)
+	case errors.As(err, &why):
+		return nil, fmt.Errorf("%w: %w", fronts.ErrNever, err)
+	case err != nil:
+		return nil, err
+	}
+	out := make([]*fronts.Job, len(jobs))
+	for i, j := range jobs {
+		if out[i], err = ch.Row(j); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// maxNotes bounds how many notes a submission leaves: a script may have any number of
+// options that are ignored.
+const maxNotes = 16
+
+func bounded(notes []string) []string {
+	if len(notes) <= maxNotes {
+		return notes
+	}
+	return append(notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more", len(notes)-maxNotes))
+}
+
+// complete gives a submission what qsub and sbatch give a job and submit does not.
+func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queue.Script, umask, chdir bool) error {
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return err
+	}
+	queues, err := ch.Tx.Queues()
+	if err != nil {
+		return err
+	}
+	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q store.Queue) bool { return q.Name == sub.Queue }) {
+		sub.Queue = ""
+	}
+	if sub.Name == "" {
+		sub.Name = s.Name
+	}
+	sub.User, sub.Command = ch.Host.User, s.Args
+	if s.Attended { // it runs where it was typed, with what there is there
+		sub.Attended, sub.Payload = true, nil
+		return nil
+	}
+	p := sub.Payload
+	p.Compat = string(s.Family)
+	p.Variables = append(p.Variables, frontrows.LineVariable+"="+s.Line)
+	if s.Family == directives.PBS {
+		ch.asPBS(p, sub, s, settings.Server, sc.Joined, umask, chdir)
+	}
+	return nil
+}
+
+// asPBS has a job begin in the home directory, with its output in files that are called as
+// PBS calls them, in the directory that it was submitted in.
+func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask, chdir bool) {
+	dir := strings.ReplaceAll(ch.Host.Dir, "%", "%%")
+	number, id := "%j", "%j."+server
+	if sub.Array > 0 || len(sub.Indexes) > 0 {
+		number, id = "%A.%a", "%A[%a]."+server
+	}
+	file := func(pattern, letter, suffix string) string {
+		switch {
+		case pattern == "":
+			return dir + "/%x." + letter + number
+		case !filepath.IsAbs(pattern):
+			pattern = dir + "/" + pattern
+		}
+		pattern = strings.ReplaceAll(pattern, "%j."+server, id)
+		if info, err := os.Stat(strings.ReplaceAll(pattern, "%%", "%")); err == nil && info.IsDir() {
+			pattern += "/" + id + suffix
+		}
+		return pattern
+	}
+	if p.Out = file(p.Out, "o", ".OU"); p.Err != "" || !joined {
+		p.Err = file(p.Err, "e", ".ER")
+	}
+	if !umask {
+		p.Umask = 0o077
+	}
+	if home := os.Getenv("HOME"); home != "" && !chdir {
+		p.Dir = home
+	}
+	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)
+}
+
+// typed is the process that a command was typed to, as far as it starts programs.
+type typed struct {
+	step.Host
+	cl *cluster
+}
+
+// Allocate is run, for a job that is asked for in the words of sbatch.
+func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*fronts.Job) []string) (int, error) {
+	r, program, words := h.cl.r, "/proc/self/exe", s.Args
+	if words[0] != fronts.Ourselves {
+		var err error
+		if program, err = launch.Find(words[0]); err != nil {
+			return 0, err
+		}
+	}
+	if r.Attending = run.AttendRun(r); r.Attending != nil {
+		defer r.Attending.End()
+	}
+	var job *store.Job
+	err := h.cl.Update(func(ch fronts.Change) error {
+		jobs, err := ch.Submit(s)
+		if err != nil {
+			return &fronts.Refusal{View: ch, Err: err}
+		}
+		tx := ch.(*change).Tx
+		if job, err = tx.Job(jobs[0].ID); err != nil {
+			return err
+		}
+		return errors.Join(run.Attends(r, tx, job), run.Pass(r, tx, &job))
+	})
+	if err != nil {
+		return 0, err
+	}
+	if job.State != store.JobRunning {
+		waits, err := h.row(job)
+		if err != nil {
+			return 0, err
+		}
+		told(waits)
+		c, err := r.Inv.Context(r.Ctx)
+		if err != nil {
+			return 0, err
+		}
+		if job, err = run.AwaitTurn(r, c, job, run.Forever); err != nil {
+			return 0, err
+		}
+	}
+	begun, err := h.row(job)
+	if err != nil {
+		return 0, err
+	}
+	told(begun)
+	var status exit.Status
+	var nodeFiles []string
+	if s.Family == directives.PBS {
+		nodeFiles = []string{"PBS_NODEFILE"}
+	}
+	if err = run.RunJob(r, job, program, words, env(begun), nodeFiles...); errors.As(err, &status) {
+		return int(status), nil
+	}
+	return 0, err
+}
+
+// row is a job as front-ends see it.
+func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
+	err = h.cl.r.View(func(tx *store.Tx) error {
+		row, err = h.cl.rows(tx).Row(job)
+		return err
+	})
+	return row, err
+}
+
+// planned is when a job would start, and where, without there being one.
+func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
+	after := ch.Tx.Now()
+	if sub.Begin.After(after) {
+		after = sub.Begin
+	}
+	list, err := ch.Tx.When(sub.Request, after, 1)
+	if err != nil || len(list) == 0 {
+		return []*fronts.Job{{}}, err
+	}
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	j := &fronts.Job{Name: sub.Name, Queue: cmp.Or(sub.Queue, settings.Partition), Start: list[0].Start, End: list[0].End}
+	var numbers []uint32
+	for _, a := range list[0].Plan.Chunks {
+		for _, p := range a.Picks {
+			if !slices.Contains(numbers, p.Node) {
+				numbers = append(numbers, p.Node)
+			}
+		}
+	}
+	if j.Nodes, err = ch.Tx.NodeNames(numbers); err != nil {
+		return nil, err
+	}
+	j.CPUs, err = ch.Cores(sub.Select)
+	return []*fronts.Job{j}, err
+}
+
+// Alter gives a job what the options ask for instead of what it had.
+func (ch *change) Alter(job uint64, family directives.Family, given []directives.Given) error {
+	r, v := *ch.r, queue.Submit()
+	s := &fronts.Submission{Family: family, Given: given}
+	r.Front, r.Verb, r.Inv, r.Dash = s, v, session.Invocation{Path: []*session.Verb{v}, Dash: -1}, -1
+	empty, err := r.Inv.Context(r.Ctx)
+	if err != nil {
+		return err
+	}
+	sc := &queue.Script{Script: &payload.Script{Name: "the command line"}}
+	c, err := queue.Directed(&r, empty, ch.Tx, sc)
+	if err != nil {
+		return err
+	}
+	j, err := ch.Tx.Job(job)
+	if err != nil {
+		return err
+	}
+	for _, g := range sc.Counts {
+		if j.State == store.JobRunning && !slices.Contains(queue.AlterableRunning, g.Name()) {
+			return queue.Fixed(g)
+		}
+	}
+	sub, err := queue.Submission(&r, c, nil, sc)
+	if err != nil {
+		return queue.Blame(&r, err, nil, sc)
+	}
+	if err := queue.Dependencies(ch.Tx, c, &sub); err != nil {
+		return err
+	}
+	settings, err := ch.Tx.Settings()
+	if err != nil {
+		return err
+	}
+	if sub.Queue == settings.Partition {
+		if _, err := ch.Tx.Queue(sub.Queue); errors.Is(err, store.ErrNotFound) {
+			sub.Queue = ""
+		}
+	}
+	a, err := queue.Alteration(&r, c, &sub, sc.Counts)
+	if err != nil {
+		return err
+	}
+	a.Notes = bounded(s.Notes)
+	if sub.Walltime == 0 && c.IsSet("walltime") {
+		if sub.Walltime, err = r.Duration(c, "walltime"); err != nil {
+			return err
+		}
+	}
+	_, err = ch.Tx.Alter(job, a)
+	return err
+}

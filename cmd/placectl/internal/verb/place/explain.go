@@ -1,0 +1,186 @@
+package place
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/explain"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Explain declares the verb explain.
+func Explain() *session.Verb {
+	return &session.Verb{
+		Name:     "explain",
+		Category: "Placing",
+		Usage:    "why a job waits, or a request would, and what would help",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
+		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
+			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
+			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n\n" +
+			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
+			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
+			"start, and what would come of placing it now if nobody else waited; by rules of preemption, whom a cycle\n" +
+			"would stop for it now.\n\n" +
+			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
+			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
+		Flags: append(request.Flags(), request.OverLimits(),
+			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
+			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
+			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
+		Access:   verbs.Reads,
+		Revives:  true,
+		Statuses: []int{exit.Conflict},
+		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
+			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +
+			"placectl explain 8:ncpus=1 --policy priority --limit 5\n" +
+			"placectl explain 12 -o json\nplacectl explain '40[3]'",
+		Run: explainRequest,
+	}
+}
+
+// explaining is what is to be explained: a request, or a job.
+type explaining struct {
+	request placer.Request
+	job     string // how the job is named, "" for the request
+	certain bool   // the job, whether there is one or not
+	ask     placer.Explain
+	nodes   string
+}
+
+func explainRequest(r *session.Run, c *cli.Context) error {
+	what, err := explainingOf(r, c)
+	if err != nil {
+		return err
+	}
+	return r.Ordered(&what.request, func() error { return explainIt(r, c, what) })
+}
+
+func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
+	stops, err := wouldStop(r, what)
+	if err != nil {
+		return err
+	}
+	return r.View(func(tx *store.Tx) error {
+		if what.nodes != "" {
+			if what.ask.Nodes, err = tx.ResolveNodes(what.nodes); err != nil {
+				return err
+			}
+		}
+		ex, err := explained(r, tx, what)
+		if err != nil {
+			return err
+		}
+		ex.Stops = stops
+		if ex.Explanation == nil && what.nodes != "" {
+			return usage.Errorf("--nodes is about requests; job %s has its nodes", what.job)
+		}
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		return explain.Print(r.Stdout, r.OutputOptions(), ex, tx, defs, tx.Now().Unix())
+	})
+}
+
+// wouldStop finds out whom a cycle would stop for a job, where rules say that it may: it makes one
+// that it supposes. Verbs in one transaction leave it out.
+func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err error) {
+	if what.job == "" || r.Tx != nil {
+		return nil, nil
+	}
+	var id uint64
+	may := false
+	err = r.View(func(tx *store.Tx) error {
+		if id, err = jobref.One(tx, what.job); err == nil {
+			may, err = store.MayStop(tx, id)
+		}
+		return nil // what is wrong with the name is said where it is explained
+	})
+	if err != nil || !may {
+		return nil, nil
+	}
+	err = r.View(func(tx *store.Tx) error {
+		return tx.Suppose(func(tx *store.Tx) error {
+			stops, err = store.WouldStop(tx, id)
+			return err
+		})
+	})
+	return stops, err
+}
+
+// explainingOf reads what to explain.
+func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
+	what := new(explaining)
+	var err error
+	args := c.Args().Slice()
+	if what.request, err = r.Request(c, args); err != nil {
+		return what, err
+	}
+	what.nodes = c.String("nodes")
+	if what.ask.Rank = c.Int("limit"); what.ask.Rank < 0 {
+		return what, usage.Errorf("--limit must be 0 or more")
+	}
+	switch {
+	case !c.IsSet("job"):
+		if len(args) == 1 && oneJob().MatchString(args[0]) && !flagsGiven(c) {
+			what.job = args[0]
+		}
+		return what, request.Any(c, &what.request)
+	case givesRequest(c):
+		return what, usage.Errorf("either --job, or a request")
+	}
+	what.job, what.certain = c.String("job"), true
+	return what, nil
+}
+
+// oneJob is a word that may name a job: 12, or 12[3], which is no select. It is made
+// when it is first asked for, so that other verbs start without it.
+var oneJob = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`) })
+
+// givesRequest reports whether the command line asks for something.
+func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() > 0 }
+
+// flagsGiven reports whether there are request flags.
+func flagsGiven(c *cli.Context) bool {
+	return slices.ContainsFunc(request.Flags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
+}
+
+// explained explains a job, where there is one of that name, else the request.
+func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
+	if what.job != "" {
+		id, err := jobref.One(tx, what.job)
+		if err == nil {
+			_, err = tx.Job(id)
+		}
+		isSelect := !strings.Contains(what.job, "[") && !what.certain
+		if err == nil {
+			return tx.ExplainJob(id, what.ask)
+		}
+		if !isSelect || !errors.Is(err, store.ErrNotFound) && id != 0 {
+			return nil, err
+		}
+	}
+	if err := localorder.Wanted(tx, &what.request); err != nil {
+		return nil, err
+	}
+	if n, err := strconv.Atoi(what.job); err == nil {
+		r.Notef("there is no job %d: this is about a request for %s", n, text.Plural(n, "chunk"))
+	}
+	return tx.Explain(what.request, what.ask)
+}

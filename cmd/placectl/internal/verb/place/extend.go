@@ -1,0 +1,67 @@
+package place
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Extend declares the verb extend.
+func Extend() *session.Verb {
+	return &session.Verb{
+		Name:     "extend",
+		Category: "Placing",
+		Usage:    "give a job another walltime",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
+		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
+			"somebody else has one of the nodes before the new end.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
+		},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Brief:   true,
+		Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m",
+		Run:     extend,
+	}
+}
+
+func extend(r *session.Run, c *cli.Context) error {
+	value, more := strings.CutPrefix(c.String("walltime"), "+")
+	d, err := text.ParseDuration(value)
+	if err != nil {
+		return usage.Errorf("--walltime: %w", err)
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		walltime := d.Truncate(time.Second)
+		id, err := jobref.One(tx, c.Args().First())
+		if err != nil {
+			return err
+		}
+		if more {
+			old, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			if walltime += old.Walltime; walltime < 0 {
+				walltime = math.MaxInt64 // refused, as too long
+			}
+		}
+		job, err := tx.Extend(id, walltime)
+		if err != nil {
+			return err
+		}
+		p := r.Jobs(tx, true, "job state start end walltime nodes")
+		p.Print(job)
+		return p.Close()
+	})
+}

@@ -1,0 +1,105 @@
+// Package place holds the verbs that take nodes at once or at a time: place, reserve, extend, when, explain.
+package place
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Place declares the verb place.
+func Place() *session.Verb {
+	return &session.Verb{
+		Name:     "place",
+		Category: "Placing",
+		Usage:    "place a request on nodes, as a job that runs now or is planned",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
+		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
+			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
+			"nodes from its start on, and starts by the clock.",
+		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
+			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
+			&cli.BoolFlag{Name: "or-reserve", Usage: "else plan it for the earliest time at which it fits"},
+			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
+			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
+		Exclusive: []string{"at or-reserve wait"},
+		Access:    verbs.Writes,
+		Whole:     true,
+		Brief:     true,
+		Statuses:  []int{exit.NotNow, exit.Never},
+		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
+			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
+			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
+		Run: place,
+		Used: func(r *session.Run, tx *store.Tx, c *cli.Context, jobs []*store.Job) error {
+			return r.PrintPlacement(tx, jobs[0], c.Bool("explain"))
+		},
+	}
+}
+
+func place(r *session.Run, c *cli.Context) error {
+	q, err := r.Request(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if err := request.Any(c, &q); err != nil {
+		return err
+	}
+	decide, patience, err := placeHow(r, c)
+	if err != nil {
+		return err
+	}
+	try := func() error {
+		return r.Ordered(&q, func() error {
+			return r.Update(c, func(tx *store.Tx) error {
+				if err := localorder.Wanted(tx, &q); err != nil {
+					return err
+				}
+				job, err := decide(tx, q)
+				if err != nil {
+					return err
+				}
+				return r.PrintPlacement(tx, job, c.Bool("explain"))
+			})
+		})
+	}
+	return r.KeepTrying(patience, try)
+}
+
+// placeHow reads which way to place the flags ask for, and for how long to try.
+func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
+	decide = (*store.Tx).Place
+	switch {
+	case c.Bool("or-reserve"):
+		decide = (*store.Tx).PlaceOrReserve
+	case c.IsSet("at"):
+		at, err := r.Time(c, "at")
+		if err != nil {
+			return nil, 0, err
+		}
+		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.PlaceAt(q, notPast(at, tx)) }
+	case c.IsSet("wait"):
+		patience, err = r.Duration(c, "wait")
+	}
+	return decide, patience, err
+}
+
+// startSlack is how far a start may lie behind the clock: "now" was a moment ago when
+// the lock is had.
+const startSlack = time.Minute
+
+// notPast takes a start that lies a moment back for now.
+func notPast(at time.Time, tx *store.Tx) time.Time {
+	if now := tx.Now(); at.Before(now) && !at.Before(now.Add(-startSlack)) {
+		return now
+	}
+	return at
+}

@@ -1,0 +1,183 @@
+package place
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Reservation declares the verb reservation.
+func Reservation() *session.Verb {
+	return &session.Verb{
+		Name:     "reservation",
+		Category: "Placing",
+		Usage:    "what is reserved",
+		Example:  "placectl reservation list",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "reservations that have not ended", May: store.Anybody, Access: verbs.Reads, InTx: reservationList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
+				Example: "placectl reservation list"},
+			{Name: "show", Usage: "one reservation", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: reservationShow,
+				Example: "placectl reservation show maintenance"},
+		},
+	}
+}
+
+func reservationList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	var all []*store.Reservation
+	err := tx.EachReservation(func(res *store.Reservation) error {
+		if c.Bool("all") || res.State(tx.Now()) != "ended" {
+			all = append(all, res)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return a.Start.Compare(b.Start) })
+	if err := tx.EachStanding(func(s *store.Standing) error { return sayMissing(r, s) }); err != nil {
+		return err
+	}
+	return printReservations(r, tx, false, all...)
+}
+
+func reservationShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	res, err := tx.Occurrences(c.Args().First())
+	if err != nil {
+		return err
+	}
+	s, err := tx.Standing(c.Args().First())
+	if err == nil {
+		err = sayMissing(r, s)
+	} else if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return errors.Join(err, printReservations(r, tx, len(res) == 1, res...))
+}
+
+// sayMissing says which occurrences of a standing reservation cannot be made now.
+func sayMissing(r *session.Run, s *store.Standing) error {
+	for _, at := range s.Missing {
+		r.Notef("reservation %s has no occurrence at %s yet: %s; it is tried until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
+	}
+	return nil
+}
+
+// reservationView is a reservation as answers show it.
+type reservationView struct {
+	*store.Reservation
+	tx     *store.Tx
+	nodes  []string
+	repeat string
+	takes  any // what it keeps of each node, nil for whole nodes
+}
+
+var reservationFields = output.Fields[*reservationView]{
+	{Name: "name", Value: func(v *reservationView) any { return v.Name }},
+	{Name: "state", Value: func(v *reservationView) any { return v.State(v.tx.Now()) }},
+	{Name: "start", Kind: output.Time, Value: func(v *reservationView) any { return v.Start }},
+	{Name: "end", Kind: output.Time, Value: func(v *reservationView) any { return v.End }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *reservationView) any { return v.nodes }},
+	{Name: "access", Value: func(v *reservationView) any { return output.OrNil(v.Access.String()) }},
+	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return output.OrNil(v.Limit) }},
+	{Name: "repeat", Value: func(v *reservationView) any { return output.OrNil(v.repeat) }},
+	{Name: "takes", Kind: output.Object, Detail: true, Required: true, Value: func(v *reservationView) any { return v.takes }},
+	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return output.OrNil(v.Note) }},
+}
+
+func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {
+	v := &reservationView{Reservation: res, tx: tx}
+	var err error
+	if v.nodes, err = tx.NodeNames(res.Nodes); err != nil {
+		return nil, err
+	}
+	if v.takes, err = amountsKept(tx, res, v.nodes); err != nil {
+		return nil, err
+	}
+	v.repeat, err = repeatRule(tx, res)
+	return v, err
+}
+
+// reservedAmounts is what a reservation keeps of a node, as JSON shows it.
+type reservedAmounts struct {
+	Node      string           `json:"node"`
+	Resources map[string]int64 `json:"resources"`
+}
+
+func printReservations(r *session.Run, tx *store.Tx, record bool, all ...*store.Reservation) error {
+	p := r.Printer(output.Result{Record: record, Many: true, Columns: reservationFields.Columns()})
+	for _, res := range all {
+		v, err := viewReservation(tx, res)
+		if err != nil {
+			return err
+		}
+		reservationFields.Print(p, v)
+	}
+	return p.Close()
+}
+
+// repeatRule is the rule by which a reservation occurs, "" for one that does so
+// once, or has just been given up.
+func repeatRule(tx *store.Tx, res *store.Reservation) (string, error) {
+	if res.Series == "" {
+		return "", nil
+	}
+	s, err := tx.Standing(res.Series)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.Repeat.Rule, nil
+}
+
+func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, error) {
+	if res.Uses == nil {
+		return nil, nil // whole nodes
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]reservedAmounts, len(names))
+	for i, use := range res.Uses {
+		out[i] = reservedAmounts{names[i], make(map[string]int64)}
+		for _, a := range use.Amounts {
+			if def, ok := defs.Get(index.ResID(a.Quantity)); ok {
+				out[i].Resources[def.Name] = nouns.Amount(def, index.Value{Num: a.N})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Unreserve declares the verb unreserve.
+func Unreserve() *session.Verb {
+	return &session.Verb{
+		Name:     "unreserve",
+		Category: "Placing",
+		Usage:    "give a reservation's nodes back and forget it",
+		May:      store.Operators,
+		Args:     []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}},
+		Access:   verbs.Writes,
+		Example:  "placectl unreserve maintenance",
+		InTx:     unreserve,
+	}
+}
+
+func unreserve(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	gone, err := tx.Unreserve(c.Args().First())
+	if err != nil {
+		return err
+	}
+	return printReservations(r, tx, len(gone) == 1, gone...)
+}

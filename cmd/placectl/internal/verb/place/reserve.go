@@ -1,0 +1,150 @@
+package place
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// itsTimes is the heading of flags that say more of when a reservation is.
+const itsTimes = "its times"
+
+// Reserve declares the verb reserve.
+func Reserve() *session.Verb {
+	return &session.Verb{
+		Name:     "reserve",
+		Category: "Placing",
+		Usage:    "keep nodes for some jobs, or from all, for a time",
+		May:      store.Operators,
+		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
+		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
+			"of that --user, --group and so on. It begins and ends by the clock. Without --allow nobody gets in.\n\n--allow lets jobs in: user=, group=,\n" +
+			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
+			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
+			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +
+			"Reservations that let somebody in may lie over each other: a job must be let in\n" +
+			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
+			"without names that there are already. It first occurs when the rule says so, at --start or after.",
+		Flags: append(request.Flags(),
+			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
+			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
+			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, such as user=ann,group=chem-"},
+			&cli.StringFlag{Category: itsTimes, Name: "timelimit", Usage: "a job may use no more than `D` of it"},
+			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
+			&cli.IntFlag{Category: itsTimes, Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
+			&cli.StringFlag{Category: itsTimes, Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
+		Access:   verbs.Writes,
+		Whole:    true,
+		Statuses: []int{exit.NotNow, exit.Never},
+		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
+			"placectl reserve course 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
+			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",
+		Run: reserve,
+	}
+}
+
+func reserve(r *session.Run, c *cli.Context) error {
+	spec, start, err := reserveSpec(r, c)
+	if err != nil {
+		return err
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		spec := spec
+		spec.Start = notPast(start, tx)
+		if list := c.String("nodes"); list != "" {
+			if spec.Nodes, err = tx.ResolveNodes(list); err != nil {
+				return err
+			}
+			spec.End = spec.Start.Add(spec.Request.Walltime)
+		} else if spec.Repeat.Rule != "" {
+			a, err := tx.Ask(spec.Request)
+			if err != nil {
+				return err
+			}
+			spec.End = spec.Start.Add(time.Duration(a.Duration) * time.Second)
+		}
+		made, err := tx.AddReservation(spec)
+		if err != nil {
+			return err
+		}
+		return printReservations(r, tx, len(made) == 1, made...)
+	})
+}
+
+// reserveSpec reads what a reservation is to be, but for its nodes, and its start.
+func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, error) {
+	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
+	var err error
+	if spec.Request, err = r.Request(c, c.Args().Tail()); err != nil {
+		return spec, time.Time{}, err
+	}
+	start, err := startTime(r, c)
+	if err != nil {
+		return spec, start, err
+	}
+	if err := checkReserveFlags(c, &spec); err != nil {
+		return spec, start, err
+	}
+	if spec.Access, err = placer.ParseAccess(strings.Join(c.StringSlice("allow"), ",")); err != nil {
+		return spec, start, err
+	}
+	if c.IsSet("timelimit") {
+		limit, err := r.Duration(c, "timelimit")
+		if err != nil {
+			return spec, start, err
+		}
+		if spec.Limit = limit.Truncate(time.Second); spec.Limit == 0 {
+			return spec, start, usage.Errorf("--timelimit must be a second or more")
+		}
+	}
+	if c.IsSet("repeat") {
+		spec.Repeat.Rule, spec.Repeat.Zone = c.String("repeat"), cmp.Or(c.String("zone"), r.Zone())
+	}
+	return spec, start, nil
+}
+
+// checkReserveFlags refuses flags that are missing, or that would do nothing beside
+// the others.
+func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
+	nodes := c.String("nodes")
+	switch {
+	case (nodes == "") == (spec.Request.Select == ""):
+		return usage.Errorf("name the nodes with --nodes, or say with a select how many of what kind")
+	case nodes != "" && spec.Request.Walltime == 0:
+		return usage.Errorf("for how long? add -t, e.g. -t 4h")
+	case c.IsSet("depth") && spec.Depth < 1:
+		return usage.Errorf("--depth must be 1 or more")
+	}
+	for _, f := range request.Flags() {
+		if name := f.Names()[0]; nodes != "" && name != "walltime" && name != "pool" && c.IsSet(name) {
+			return usage.Errorf("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", verbs.Dashed(name))
+		}
+	}
+	for _, name := range []string{"depth", "zone"} {
+		if c.IsSet(name) && !c.IsSet("repeat") {
+			return usage.Errorf("%s is for reservations that --repeat", verbs.Dashed(name))
+		}
+	}
+	for _, name := range []string{"name", "reservation"} {
+		if c.IsSet(name) && c.IsSet("repeat") {
+			return usage.Errorf("%s is not kept for the occurrences to come, so it cannot be given with --repeat", verbs.Dashed(name))
+		}
+	}
+	return nil
+}
+
+func startTime(r *session.Run, c *cli.Context) (time.Time, error) {
+	if !c.IsSet("start") {
+		return r.Instant(), nil
+	}
+	return r.Time(c, "start")
+}

@@ -1,0 +1,155 @@
+package place
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// When declares the verb when.
+func When() *session.Verb {
+	return &session.Verb{
+		Name:     "when",
+		Category: "Placing",
+		Usage:    "when a request could start, or a waiting job is expected to",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
+		Description: "A planned job (--job) starts as planned. When one without a plan starts comes from a play of the queue, in\n" +
+			"which all jobs run as long as they asked for and nothing new comes. It is unknown while the job is held or late, or\n" +
+			"waits for something of unknown end: the exit status is 3 then, and 4 for a job that can never run.\n" +
+			"start is the likely start: sooner about as often as later. By safe nine of ten such jobs have started. asked is the\n" +
+			"start if all jobs run as long as they asked for; record is how many of the last jobs started by their safe start.",
+		Flags: append(request.Flags(), request.OverLimits(),
+			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
+		Access:   verbs.Reads,
+		Revives:  true,
+		Brief:    true,
+		Statuses: []int{exit.NotNow, exit.Never, exit.Conflict},
+		Example:  "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
+		Run:      when,
+	}
+}
+
+func when(r *session.Run, c *cli.Context) error {
+	q, err := r.Request(c, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if c.IsSet("job") {
+		if c.IsSet("count") || givesRequest(c) {
+			return usage.Errorf("--job is about a job as it was submitted: no request and no --count beside it")
+		}
+		return whenJob(r, c)
+	}
+	if err := request.Any(c, &q); err != nil {
+		return err
+	}
+	if c.Int("count") < 1 {
+		return usage.Errorf("--count must be at least 1")
+	}
+	return r.Ordered(&q, func() error { return printStarts(r, q, c.Int("count")) })
+}
+
+// printStarts prints the first starts of a request.
+func printStarts(r *session.Run, q placer.Request, count int) error {
+	return r.View(func(tx *store.Tx) error {
+		if err := localorder.Wanted(tx, &q); err != nil {
+			return err
+		}
+		found, err := tx.When(q, tx.Now(), count)
+		if err != nil {
+			return err
+		}
+		starts := make([]*startView, len(found))
+		for i, start := range found {
+			if starts[i], err = viewStart(tx, start); err != nil {
+				return err
+			}
+		}
+		return session.PrintAll(r, startFields, starts...)
+	})
+}
+
+// startView is a start as answers show it.
+type startView struct {
+	store.Opening
+	now   time.Time
+	nodes []string
+	waits []store.Owner
+	of    store.Forecast // of a job
+	known *store.Forecasts
+}
+
+var startFields = output.Fields[*startView]{
+	{Name: "start", Kind: output.Time, Value: func(v *startView) any { return v.Start }},
+	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.End }},
+	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
+	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
+	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return nouns.OwnersOf(v.waits) }},
+	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
+}
+
+// expectedFields are startFields of a job, and what its start follows from.
+var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
+	{Name: "safe", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Safe) }},
+	{Name: "asked", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Asked) }},
+	{Name: "as_of", Kind: output.Time, Value: func(v *startView) any {
+		if v.known == nil || v.of.Likely.IsZero() {
+			return nil
+		}
+		return v.known.AsOf
+	}},
+	{Name: "record", Value: func(v *startView) any {
+		if v.known == nil || v.of.Likely.IsZero() {
+			return nil
+		}
+		kept, of := v.known.Record()
+		return fmt.Sprintf("%d/%d", kept, of)
+	}},
+}...)
+
+func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
+	v = &startView{Opening: start, now: tx.Now()}
+	if v.nodes, err = tx.NodeNames(start.Plan.NodeNumbers()); err != nil {
+		return nil, err
+	}
+	v.waits, err = tx.WaitsFor(start.Plan)
+	return v, err
+}
+
+// whenJob prints the expected start of a job.
+func whenJob(r *session.Run, c *cli.Context) error {
+	return r.View(func(tx *store.Tx) error {
+		id, err := jobref.One(tx, c.String("job"))
+		if err != nil {
+			return err
+		}
+		expected, err := tx.WhenJob(id)
+		if err != nil {
+			return err
+		}
+		start, err := viewStart(tx, expected.Opening)
+		if err != nil {
+			return err
+		}
+		start.of = expected.Forecast
+		if start.known, err = tx.Forecasts(); err != nil {
+			return err
+		}
+		return session.PrintAll(r, expectedFields, start)
+	})
+}

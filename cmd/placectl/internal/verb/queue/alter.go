@@ -1,0 +1,170 @@
+package queue
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// alterable are the flags of submit that alter takes, as far as they are not those that a
+// running job may have changed, too.
+var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
+	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}, request.OfPayload...)
+
+// AlterableRunning are those that a running job may have changed.
+var AlterableRunning = []string{"name", "walltime", "priority", "comment"}
+
+// Alter declares the verb alter.
+func Alter() *session.Verb {
+	var flags []cli.Flag
+	for _, f := range Submit().Flags {
+		if name := f.Names()[0]; slices.Contains(alterable, name) || slices.Contains(AlterableRunning, name) {
+			flags = append(flags, f)
+		}
+	}
+	return &session.Verb{
+		Name:     "alter",
+		Category: "Queue",
+		Usage:    "change what jobs ask for",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "The flags are those of submit, and what they do not name stays. Limits, rights and deadlines hold as at\n" +
+			"submission. A job with a planned start gives it up, and is planned anew. A running job may get another name,\n" +
+			"comment, priority and walltime (+30m: so much more). The directory, the environment, the output, retries and mail\n" +
+			"are for the job's own user to change, whose signature they need. If one of several jobs cannot be changed, none is.",
+		Flags:    slices.Concat(request.Size(), flags),
+		Access:   verbs.Writes,
+		Whole:    true,
+		Brief:    true,
+		Statuses: Submit().Statuses,
+		Example:  "placectl alter 12 -t 4h --priority 50\nplacectl alter '40[]' --queue night --begin 22:00",
+		Run:      alter,
+	}
+}
+
+func alter(r *session.Run, c *cli.Context) error {
+	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool { return g.Name() == verbs.DryRun || g.Name() == verbs.Key })
+	if len(given) == 0 {
+		return usage.Errorf("say what to change, such as -t 4h")
+	}
+	walltime, longer := strings.CutPrefix(c.String("walltime"), "+")
+	if longer {
+		if err := c.Set("walltime", walltime); err != nil {
+			return err
+		}
+	}
+	var sub store.Submission
+	var err error
+	if sub.Request, err = request.Read(c, nil); err != nil {
+		return err
+	}
+	if err := itsTurn(r, c, &sub); err != nil {
+		return err
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		sub := sub
+		if err := Dependencies(tx, c, &sub); err != nil {
+			return err
+		}
+		a, err := Alteration(r, c, &sub, given)
+		if err != nil {
+			return err
+		}
+		var jobs []*store.Job
+		err = eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, several bool) error {
+			if !several || j.State.Live() {
+				jobs = append(jobs, j)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+			a := a
+			if longer {
+				j, err := tx.Job(id)
+				if err != nil {
+					return nil, err
+				}
+				sum := j.Walltime + sub.Walltime
+				a.Walltime = &sum
+			}
+			return tx.Alter(id, a)
+		})
+	})
+}
+
+// errFixed is of what a job keeps for all its life.
+var errFixed = errors.New("a job keeps what it was submitted with: cancel it, and submit it anew")
+
+// Fixed says of an option that a job keeps what it has.
+func Fixed(g verbs.Given) error {
+	return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
+}
+
+// Alteration is what the options change of a job, of which a submission has the values.
+func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
+	from, err := process(r)
+	if err != nil {
+		return a, err
+	}
+	for _, g := range given {
+		switch g.Name() {
+		case "name":
+			a.Name = &sub.Name
+		case "comment":
+			a.Comment = &sub.Comment
+		case "user":
+			a.User = &sub.User
+		case "policy":
+			a.Policy = &sub.Policy
+		case "account":
+			a.Account = &sub.Account
+		case "queue":
+			a.Queue = &sub.Queue
+		case "class":
+			a.Class = &sub.Class
+		case "select", "cpus", "gpus", "mem":
+			a.Select = &sub.Select
+		case "place":
+			a.Place = &sub.Place
+		case "reservation":
+			a.Reservation = &sub.Reservation
+		case "access":
+			a.Access = &sub.Access
+		case "prefer":
+			a.Prefer = &sub.Prefer
+		case "exclude":
+			a.Exclude = &sub.Exclude
+		case "walltime":
+			a.Walltime = &sub.Walltime
+		case "priority":
+			a.Priority = &sub.Priority
+		case "begin":
+			a.Begin = &sub.Begin
+		case "deadline":
+			a.Deadline = &sub.Deadline
+		case "no-requeue":
+			a.NoRequeue = &sub.NoRequeue
+		case "after", "afterok", "afternotok", "afterany":
+			a.After = &sub.After
+		default:
+			if !slices.Contains(request.OfPayload, g.Name()) {
+				return a, Fixed(g)
+			}
+			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), counts(r, &p.Ending)) }, r.Sign
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,166 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Cancel declares the verb cancel.
+func Cancel() *session.Verb {
+	return &session.Verb{
+		Name:     "cancel",
+		Category: "Queue",
+		Usage:    "end jobs, wherever they are",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
+		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
+			"launched them to stop them. " + endsFirst + "\n" +
+			"Without JOB, --user, --name and --all choose among the jobs that have not ended; none is no error.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
+			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
+			&cli.StringFlag{Name: "name", Usage: "all your jobs with `NAME`; with --user, all jobs of that user with it"},
+			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
+			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started: one that has, if you name it, is a conflict"}},
+		Exclusive: []string{"user all", "name all"},
+		Access:    verbs.Writes,
+		Whole:     true,
+		Brief:     true,
+		Example:   "placectl cancel 12\nplacectl cancel '40[]'\nplacectl cancel --name train --waiting",
+		Run:       cancel,
+	}
+}
+
+func cancel(r *session.Run, c *cli.Context) error {
+	chosen := c.IsSet("user") || c.IsSet("name") || c.Bool("all")
+	switch named := c.Args().Present(); {
+	case named && chosen:
+		return usage.Errorf("name jobs, or choose them by --user, --name or --all, not both")
+	case !named && !chosen:
+		return usage.Errorf("name the jobs to cancel, or choose them by --user, --name or --all")
+	}
+	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) })
+	if c.Bool("waiting") {
+		whatever := change
+		change = func(tx *store.Tx, id uint64) (*store.Job, error) {
+			j, err := tx.Job(id)
+			if err == nil && j.State == store.JobRunning {
+				err = &store.Conflict{What: "job " + strconv.FormatUint(id, 10), Why: "it has started"}
+			}
+			if err != nil {
+				return nil, err
+			}
+			return whatever(tx, id)
+		}
+	}
+	if !chosen {
+		return changeJobs(r, c, change)
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		jobs, err := choose(r, tx, c)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			r.Notef("no job to cancel")
+		}
+		return changeEach(r, tx, jobs, change)
+	})
+}
+
+// choose finds the jobs that have not ended which --user, --name, --all and --waiting choose:
+// without --user those of the user who asks.
+func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, err error) {
+	user := cmp.Or(c.String("user"), r.Self())
+	states := session.LiveStates()
+	if c.Bool("waiting") {
+		states = slices.DeleteFunc(states, func(s store.JobState) bool { return s == store.JobRunning })
+	}
+	err = tx.EachJob(func(j *store.Job) error {
+		if j.User == user && (!c.IsSet("name") || j.Name == c.String("name")) {
+			jobs = append(jobs, j)
+		}
+		return nil
+	}, states...)
+	slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return jobs, err
+}
+
+// Requeue declares the verb requeue.
+func Requeue() *session.Verb {
+	return &session.Verb{
+		Name:     "requeue",
+		Category: "Queue",
+		Usage:    "take running jobs off their nodes and queue them again",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "For jobs that were submitted. The next cycle tells those who\n" +
+			"launched them to stop them. " + endsFirst,
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
+			&cli.BoolFlag{Name: "hold", Usage: "they wait for placectl unhold then"}},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Brief:   true,
+		Example: "placectl requeue 12 --reason 'node n3 went down'",
+		Run: func(r *session.Run, c *cli.Context) error {
+			return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				if c.Bool("hold") {
+					return tx.RequeueHeld(id, c.String("reason"))
+				}
+				return tx.Requeue(id, c.String("reason"))
+			}))
+		},
+	}
+}
+
+// Release declares the verb release.
+func Release() *session.Verb {
+	return &session.Verb{
+		Name:        "release",
+		Category:    "Placing",
+		Usage:       "end running jobs and give their nodes back",
+		May:         store.Anybody,
+		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: endsFirst,
+		Flags:       []cli.Flag{nowFlag()},
+		Access:      verbs.Writes,
+		Whole:       true,
+		Brief:       true,
+		Example:     "placectl release 12 13",
+		Run:         release,
+	}
+}
+
+func release(r *session.Run, c *cli.Context) error {
+	return changeJobs(r, c, atOnce(c, (*store.Tx).Release))
+}
+
+// endsFirst says of a verb that a job whose command is executed here ends in its own time.
+const endsFirst = "A job whose command a supervisor or run executes is ending first: it keeps its nodes until the command has\n" +
+	"ended, at the latest when the job's grace is over."
+
+// nowFlag is of the verbs that take jobs off their nodes.
+func nowFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "now", Usage: "give the nodes back at once, whatever is still executed there (the time is written --now=TIME here)"}
+}
+
+// atOnce has a job give its nodes back without waiting for its command, where --now says
+// so.
+func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job, error) {
+	if !c.Bool("now") {
+		return change
+	}
+	return func(tx *store.Tx, id uint64) (*store.Job, error) {
+		j, err := change(tx, id)
+		if err == nil && j.Ending {
+			return tx.GiveBack(id)
+		}
+		return j, err
+	}
+}

@@ -1,0 +1,58 @@
+package queue
+
+import (
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Done declares the verb done.
+func Done() *session.Verb {
+	return &session.Verb{
+		Name:        "done",
+		Category:    "Queue",
+		Usage:       "say that a running job has exited",
+		May:         store.Anybody,
+		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "With status 0 it has finished, with any other it has failed; jobs that depend on it go by that. Its nodes\nare given back.",
+		Flags: []cli.Flag{&cli.IntFlag{Name: "status", Usage: "its exit status `N` (0)"},
+			&cli.IntFlag{Name: "attempt", Usage: "that attempt `N` has exited, not a later one ($PLACECTL_ATTEMPT, else the one that the job is at)"},
+			&cli.BoolFlag{Name: "force", Usage: "though a supervisor executes it, who would say so"},
+			&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Example: "./simulate; placectl done $PLACECTL_JOB --status $?",
+		Run: func(r *session.Run, c *cli.Context) error {
+			f := store.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"), Force: c.Bool("force")}
+			switch {
+			case f.Status < 0 || f.Status > 255:
+				return usage.Errorf("--status %d is no exit status: 0 to 255", f.Status)
+			case c.IsSet("attempt") && f.Attempt < 1:
+				return usage.Errorf("--attempt %d: attempts are numbered from 1", f.Attempt)
+			}
+			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				f := f
+				if f.Job = id; f.Attempt == 0 {
+					f.Attempt = ownAttempt(r, id)
+				}
+				return tx.FinishAttempt(f)
+			})
+		},
+	}
+}
+
+// ownAttempt is the attempt at a job that this is part of, 0 where it is not.
+func ownAttempt(r *session.Run, id uint64) int {
+	if r.Getenv("PLACECTL_JOB") != strconv.FormatUint(id, 10) {
+		return 0
+	}
+	n, err := strconv.Atoi(r.Getenv("PLACECTL_ATTEMPT"))
+	if err != nil {
+		return 0
+	}
+	return n
+}

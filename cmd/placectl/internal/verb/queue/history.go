@@ -1,0 +1,57 @@
+package queue
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// historyLength is how many jobs a history has, unless --last or --since says otherwise.
+const historyLength = 20
+
+// History declares the verb history.
+func History() *session.Verb {
+	return &session.Verb{
+		Name:     "history",
+		Category: "Queue",
+		Usage:    "jobs that have ended, and what they used",
+		May:      store.Anybody,
+		Description: "The last to end comes first: 20 of them, or all since a time. TOOK of OF is its run time against its walltime; CPU\n" +
+			"and MEM are what its processes used, where they were executed by passes of work; EXIT is its status. Jobs are kept for as long as\n" +
+			"the setting keep_ended says; placectl archive puts them elsewhere.",
+		Flags: append(jobFilterFlags(),
+			&cli.IntFlag{Name: "last", Usage: "at most `N`, the last that ended"},
+		),
+		Access:  verbs.Reads,
+		Example: "placectl history\nplacectl history --user ann --since now-7d\nplacectl history --state failed --last 5 -o json",
+		Run:     history,
+	}
+}
+
+func history(r *session.Run, c *cli.Context) error {
+	f, err := jobFilter(r, c)
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("state") {
+		f.States = daily.Ended()
+	}
+	for _, s := range f.States {
+		if s.Live() {
+			return usage.Errorf("--state: jobs that are %s have not ended; see placectl job list", s)
+		}
+	}
+	last := c.Int("last")
+	switch {
+	case c.IsSet("last") && last < 1:
+		return usage.Errorf("--last must be 1 or more")
+	case last == 0 && f.Since.IsZero():
+		last = historyLength
+	}
+	return r.View(func(tx *store.Tx) error {
+		return daily.PrintHistory(r.Printer, tx, r.Loc, &f, last, r.Audience().Table)
+	})
+}

@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Hold declares the verb hold.
+func Hold() *session.Verb {
+	return &session.Verb{
+		Name:        "hold",
+		Category:    "Queue",
+		Usage:       "keep waiting jobs from starting",
+		May:         store.Anybody,
+		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
+		Access:      verbs.Writes,
+		Whole:       true,
+		Brief:       true,
+		Example:     "placectl hold 12 '13[]'",
+		Run: func(r *session.Run, c *cli.Context) error {
+			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, c.String("reason")) })
+		},
+	}
+}
+
+// Unhold declares the verb unhold.
+func Unhold() *session.Verb {
+	return &session.Verb{
+		Name:     "unhold",
+		Category: "Queue",
+		Usage:    "let held jobs wait for their turn",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Access:   verbs.Writes,
+		Brief:    true,
+		Description: "A job of yours that is held as not signed, in a database that others may write, is signed: look first, with\n" +
+			"placectl show, at what it executes.",
+		Example: "placectl unhold 12",
+		Run: func(r *session.Run, c *cli.Context) error {
+			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
+		},
+	}
+}
+
+func jobThrottleVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "throttle",
+		Usage: "let only so many jobs of an array run at once",
+		May:   store.Anybody,
+		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
+		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +
+			"with none any number may run again.",
+		Access:  verbs.Writes,
+		Whole:   true,
+		Brief:   true,
+		Example: "placectl job throttle 12[] 5",
+		Run:     jobThrottle,
+	}
+}
+
+func jobThrottle(r *session.Run, c *cli.Context) error {
+	most := int64(-1)
+	if text := c.Args().Get(1); text != "none" {
+		var err error
+		if most, err = session.WholeAmount(text); err != nil {
+			return usage.Errorf("%w, or none", err)
+		}
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		array, err := jobref.Array(tx, c.Args().First())
+		if err != nil {
+			return err
+		}
+		if err := tx.Limits().Throttle(array, most); err != nil {
+			return err
+		}
+		jobs, err := tx.ArrayJobs(array)
+		if err != nil {
+			return err
+		}
+		return printChanged(r, tx, slices.DeleteFunc(jobs, func(j *store.Job) bool { return !j.State.Live() }))
+	})
+}
+
+// UnholdJob lets a held job wait for its turn, and signs what it executes if it is the job of
+// this process's user.
+func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
+	j, err := tx.Unhold(id)
+	if err != nil || store.Others(r.DB) == "" {
+		return j, err
+	}
+	text, signature, err := tx.Signed(id)
+	mine, errMine := r.Dispatched("", os.Getuid()).Mine(tx, j)
+	if err = errors.Join(err, errMine); err != nil || !mine || r.Verify(text, signature) {
+		return j, err
+	}
+	if err := tx.Sign(id, r.Sign); err != nil {
+		return nil, err
+	}
+	r.Notef("job %d was not signed by you, and is now: placectl show %d says what it executes", id, id)
+	return tx.Job(id)
+}

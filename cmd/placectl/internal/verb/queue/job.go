@@ -1,0 +1,282 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Job declares the verb job.
+func Job() *session.Verb {
+	return &session.Verb{
+		Name:     "job",
+		Category: "Queue",
+		Usage:    "what waits, what runs, and what has run",
+		Example:  "placectl job list",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "jobs that have not ended, a line each", May: store.Anybody, Access: verbs.Reads,
+				Revives: true, Run: jobList,
+				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
+					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
+					"columns, and so have -o csv, json and the like, by state and number.",
+				Flags: append(jobFilterFlags(),
+					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too; the newest come first"},
+					&cli.BoolFlag{Name: "wide", Usage: "all columns"},
+					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
+				),
+				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
+			jobThrottleVerb(),
+		},
+	}
+}
+
+// Show declares the verb show.
+func Show() *session.Verb {
+	return &session.Verb{
+		Name:     "show",
+		Category: "Placing",
+		Usage:    "one job",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}},
+		Access:   verbs.Reads,
+		Revives:  true,
+		Example:  "placectl show 12",
+		InTx:     jobShow,
+	}
+}
+
+// The columns of the jobs table, what programs get of it besides, and what job show has besides.
+const (
+	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
+	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line comment promised retry_mem"
+)
+
+// jobFilterFlags say which jobs a list has.
+func jobFilterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`, or in one of several: queued,held"},
+		&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
+		&cli.StringFlag{Name: "queue", Usage: "only those of a `QUEUE`"},
+		&cli.StringFlag{Name: "class", Usage: "only those of a `CLASS`"},
+		&cli.StringFlag{Name: "name", Usage: "only those whose name is like a `PATTERN`: night-*"},
+		&cli.StringFlag{Name: "since", Usage: "only those that were there at `TIME` or after, those that have ended since, too"},
+		&cli.StringFlag{Name: "until", Usage: "only those submitted before `TIME`"},
+	}
+}
+
+// jobFilter is what those flags say.
+func jobFilter(r *session.Run, c *cli.Context) (f daily.Filter, err error) {
+	f = daily.Filter{User: c.String("user"), Queue: c.String("queue"), Class: c.String("class"), Name: c.String("name")}
+	if err := daily.CheckName(f.Name); err != nil {
+		return f, usage.Errorf("--name: %s: a [ that is not closed", text.Quoted(f.Name))
+	}
+	if f.Since, err = r.Time(c, "since"); err != nil {
+		return f, err
+	}
+	if f.Until, err = r.Time(c, "until"); err != nil {
+		return f, err
+	}
+	f.States, err = jobStates(c)
+	return f, err
+}
+
+func jobList(r *session.Run, c *cli.Context) error {
+	f, err := jobFilter(r, c)
+	if err != nil {
+		return err
+	}
+	order, err := jobOrder(r, c)
+	if err != nil {
+		return err
+	}
+	return r.View(func(tx *store.Tx) error { return printJobs(r, tx, &f, order, c.Bool("wide")) })
+}
+
+// jobOrder is --order, or what a form has without it.
+func jobOrder(r *session.Run, c *cli.Context) (daily.Order, error) {
+	switch {
+	case c.IsSet("order"):
+		word, err := verbs.OneOf(c, "order", "next", "newest", "state")
+		return map[string]daily.Order{"next": daily.Next, "newest": daily.Newest, "state": daily.ByState}[word], err
+	case !r.Audience().Table || c.Bool("wide"):
+		return daily.ByState, nil
+	case c.Bool("all") || c.IsSet("since"):
+		return daily.Newest, nil
+	}
+	return daily.Next, nil
+}
+
+// printJobs prints jobs: for people a line each, unless they want all columns.
+func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order, wide bool) error {
+	var p interface {
+		Print(*store.Job) error
+		Close() error
+	}
+	if r.Audience().Table && !wide {
+		lines, err := daily.PrintLines(r.Printer, tx, r.Loc)
+		if err != nil {
+			return err
+		}
+		p = lines
+	} else {
+		look, err := tx.Outlook()
+		if err != nil {
+			return err
+		}
+		jobs := r.Jobs(tx, false, jobListColumns+jobMoreColumns)
+		jobs.Look = look
+		p = jobs
+	}
+	if err := f.EachIn(tx, order, p.Print); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// jobStates is which states --state, --all and --since ask for; none means all.
+func jobStates(c *cli.Context) (states []store.JobState, err error) {
+	if !c.IsSet("state") {
+		if c.Bool("all") || c.IsSet("since") {
+			return nil, nil
+		}
+		return session.LiveStates(), nil
+	}
+	known := make(map[string]store.JobState)
+	var names []string
+	for _, s := range store.JobStates() {
+		known[s.String()], names = s, append(names, s.String())
+	}
+	for word := range strings.SplitSeq(strings.ToLower(c.String("state")), ",") {
+		s, ok := known[strings.TrimSpace(word)]
+		if !ok {
+			return nil, usage.Errorf("--state: %w", text.NotOneOf(word, names))
+		}
+		if !slices.Contains(states, s) {
+			states = append(states, s)
+		}
+	}
+	return states, nil
+}
+
+func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	id, err := jobref.One(tx, c.Args().First())
+	if err != nil {
+		return err
+	}
+	job, err := tx.Job(id)
+	if err != nil {
+		return err
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return err
+	}
+	// There is room for why it waits, and from when on.
+	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
+	if c.Bool("env") {
+		sees, err := store.RolesOf(tx).Sees(job)
+		if err == nil && !sees {
+			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, job.ID, job.User)
+		}
+		if err != nil {
+			return err
+		}
+		columns += " env"
+	}
+	if err := r.NoteLowered(tx, job); err != nil {
+		return err
+	}
+	p := r.Jobs(tx, true, columns)
+	p.Look = look
+	p.Print(job)
+	return p.Close()
+}
+
+// eachJobNamed calls fn for every job that the arguments name, each once, and says
+// whether one word has named several: an array, or a range.
+func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bool) error) error {
+	seen := make(map[uint64]bool)
+	for _, word := range words {
+		ids, err := jobref.Named(tx, word)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			j, err := tx.Job(id)
+			if err != nil {
+				return err
+			}
+			if err := fn(j, len(ids) > 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// changeJobs changes every job that the arguments name, in one transaction, and
+// prints what they are then. Of an array, or a range, those that have ended are passed
+// over: the others are what is left of it.
+func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
+	return r.Update(c, func(tx *store.Tx) error {
+		var jobs []*store.Job
+		err := eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, several bool) error {
+			if !several || j.State.Live() {
+				jobs = append(jobs, j)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return changeEach(r, tx, jobs, change)
+	})
+}
+
+// changeEach changes jobs, and prints what they are then.
+func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job, error)) error {
+	changed := make([]*store.Job, 0, len(jobs))
+	for _, was := range jobs {
+		j, err := change(tx, was.ID)
+		if err != nil {
+			return err
+		}
+		if j.Ending && !was.Ending {
+			r.Notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
+		}
+		changed = append(changed, j)
+	}
+	return printChanged(r, tx, changed)
+}
+
+// printChanged answers with jobs as they are now; for people those of an array that are alike
+// are a line.
+func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
+	each := func() error {
+		p := r.Jobs(tx, false, "job state start end nodes reason* reason_code*")
+		for _, j := range jobs {
+			p.Print(j)
+		}
+		return p.Close()
+	}
+	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
+		return each()
+	}
+	return r.Either(session.IsTable, func() error { return nouns.PrintFolded(r.Printer, tx, jobs, "state start end nodes", each) }, each)
+}

@@ -1,0 +1,58 @@
+package queue
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Retry declares the verb retry.
+func Retry() *session.Verb {
+	return &session.Verb{
+		Name:     "retry",
+		Category: "Queue",
+		Usage:    "submit jobs that have ended once more",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "Each becomes a new job with the same request, command, script, directory and environment; retry_of names the\n" +
+			"old one. Jobs of an array become an array again, with the same indices. The new jobs wait for nothing else: begin\n" +
+			"and dependencies are not kept, nor is a deadline that is over. Limits hold as at submission.\n" +
+			"What you retry is signed by you: a job of another user waits then for that user's placectl unhold.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "of the named jobs only those that have failed; none is no error"}},
+		Access:   verbs.Writes,
+		Whole:    true,
+		Brief:    true,
+		Statuses: []int{exit.NotNow, exit.Never},
+		Example:  "placectl retry 12\nplacectl retry '40[]' --failed",
+		Run:      retry,
+	}
+}
+
+func retry(r *session.Run, c *cli.Context) error {
+	return r.Update(c, func(tx *store.Tx) error {
+		var ids []uint64
+		err := eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, _ bool) error {
+			if !c.Bool("failed") || j.State == store.JobFailed {
+				ids = append(ids, j.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		jobs, err := tx.Retry(ids, r.Sign)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			r.Notef("no job has failed")
+		}
+		p := r.MadeJobs(tx, false, "job state retry_of name array* index* select place walltime submit reason* reason_code*")
+		for _, j := range jobs {
+			p.Print(j)
+		}
+		return p.Close()
+	})
+}

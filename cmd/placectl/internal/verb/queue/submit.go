@@ -1,0 +1,295 @@
+// Package queue holds the verbs of jobs that wait their turn: submit, hold, alter, cancel, wait and their like.
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Submit declares the verb submit.
+func Submit() *session.Verb {
+	return &session.Verb{
+		Name:     "submit",
+		Category: "Queue",
+		Usage:    "put a job, or an array of jobs, into the queue",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
+		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
+			"script in FILE, is kept with the job: without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH in\n" +
+			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
+			"The list of --array is one of indices and ranges, 1,5,9-12 or 0-99:2 (5-5 for one alone). Files of --out and --err may\n" +
+			"hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
+			"With --each a command that has no {} gets the line as its last argument, and so does a script. Tabs part the fields {1},\n" +
+			"{2} and so on, or commas in a line without a tab; blank lines are left out. A job finds its line in $PLACECTL_LINE, too:\n" +
+			"a shell reads that as it is, and {} between the quotes of sh -c as code. --array %10 beside it: at most 10 at once.\n\n" +
+			"With the command are kept the directory, the\n" +
+			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
+			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
+			"cycle --exec launches gets the command as it was given; scripts it does not start. What a line of a\n" +
+			"script asks for that is not supported is refused with its number.\n\n" +
+			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); with\n" +
+			"--aftercorr each job of an array waits for the one of its index in another array to end well. When that\n" +
+			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
+			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
+		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
+			request.Bind(), request.OverLimits(),
+			&cli.StringFlag{Name: "array", Usage: "`N` jobs with indices from 0, or those of a list, such as 0-99:2; %10 behind it: at most 10 at once"},
+			&cli.StringFlag{Name: "each", Usage: "a job for each line of `FILE`, - for standard input, in one array: {} in the command is the line, {1} its first field, {#} its index"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
+			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr", Usage: "each job of the array not before the one of its index in `ARRAY` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
+			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "not before the jobs of its user and name that came before it have ended"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
+			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
+			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "a `WORD` of yours about it, which show and query know"},
+			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
+			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
+			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
+			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
+		Access:   verbs.Writes,
+		Whole:    true,
+		Brief:    true,
+		Statuses: []int{exit.NotNow, exit.Never},
+		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
+			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
+			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
+			"placectl submit -t 10m --each images.txt -- convert {} {}.png\n" +
+			"placectl submit 1:ncpus=2 train.sh --export all,SEED=7 --out train.%j",
+		Carry: carry,
+		Run:   submit,
+		Used: func(r *session.Run, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
+			return printSubmitted(r, tx, jobs)
+		},
+	}
+}
+
+func submit(r *session.Run, c *cli.Context) error {
+	selects, sc, err := scriptOf(r, c, plainArgs(r, c))
+	if err != nil {
+		return err
+	}
+	if err := readEach(r, c); err != nil {
+		return err
+	}
+	var s store.Submission
+	if sc == nil {
+		if s, err = Submission(r, c, selects, nil); err != nil {
+			return err
+		}
+	}
+	if sc != nil || s.Payload != nil {
+		if err := bindDirectory(r, c); err != nil {
+			return err
+		}
+	}
+	return r.Update(c, func(tx *store.Tx) (err error) {
+		c, s := c, s
+		if sc != nil { // what its lines mean is a matter of the database
+			if c, err = Directed(r, c, tx, sc); err != nil {
+				return err
+			}
+			if s, err = Submission(r, c, selects, sc); err != nil {
+				return Blame(r, err, selects, sc)
+			}
+		}
+		if err := Dependencies(tx, c, &s); err != nil {
+			return err
+		}
+		if err := Singleton(tx, c, &s); err != nil {
+			return err
+		}
+		if err := session.ClassOf(tx, c, &s); err != nil {
+			return err
+		}
+		jobs, err := tx.Submit(s)
+		if err != nil {
+			return err
+		}
+		return printSubmitted(r, tx, jobs)
+	})
+}
+
+// printSubmitted answers with the job, or the jobs of the array.
+func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
+	reason, err := warnNever(r, tx, jobs)
+	if err != nil {
+		return err
+	}
+	for i, j := range jobs {
+		shown := *j
+		if shown.Reason = (store.Reason{Text: reason}); reason != "" {
+			shown.Reason.Cause = store.CauseNever
+		}
+		jobs[i] = &shown
+	}
+	return r.Either(session.IsTable, func() error {
+		each := func() error {
+			p := r.Jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit")
+			for _, j := range jobs {
+				p.Print(j)
+			}
+			return p.Close()
+		}
+		if jobs[0].Array == 0 {
+			return each()
+		}
+		return nouns.PrintFolded(r.Printer, tx, jobs, "state name class priority select place walltime submit", each)
+	}, func() error { return nouns.PrintSubmission(r.Printer, tx, jobs) })
+}
+
+// warnNever warns of jobs that were just submitted and can never run, and says why
+// they wait.
+func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, err error) {
+	first := jobs[0]
+	if !first.Never {
+		return "", nil
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return "", err
+	}
+	p, err := look.Prospect(first)
+	if err != nil || p.Wait != store.WaitsNever {
+		return "", err // it was submitted with a key before, and could run by now
+	}
+	name := "job " + nouns.JobID(first)
+	if len(jobs) > 1 {
+		name = fmt.Sprintf("jobs %s-%s", nouns.JobID(first), nouns.JobID(jobs[len(jobs)-1]))
+	}
+	r.Warnf("never", "%s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
+	return p.Reason, nil
+}
+
+// Submission reads all of a submission but what it takes a transaction for.
+func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s store.Submission, err error) {
+	if r.Dash >= 0 {
+		s.Command = c.Args().Slice()[r.Dash:]
+	}
+	if s.Request, err = r.Request(c, selects); err != nil {
+		return s, err
+	}
+	switch {
+	case sc != nil && r.Dash >= 0:
+		return s, usage.Errorf("a job runs %s or the command behind --, not both", sc.Name)
+	case sc == nil && len(s.Command) == 0:
+		err = runsNothing(c, &s.Request)
+	default:
+		s.Sign = r.Sign
+		s.Payload, err = payloadOf(r, c, sc)
+	}
+	if err != nil {
+		return s, err
+	}
+	s.Hold = c.Bool("hold")
+	if err := each(r, c, &s); err != nil {
+		return s, err
+	}
+	return s, itsTurn(r, c, &s)
+}
+
+// itsTurn reads what says when a job may have its turn.
+func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
+	s.Priority, s.NoRequeue, s.Comment = c.Int64("priority"), c.Bool("no-requeue"), c.String("comment")
+	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
+		if !c.IsSet(flag) {
+			continue
+		}
+		if *to, err = r.Time(c, flag); err != nil {
+			return err
+		}
+		if flag == "begin" && to.Before(r.Instant()) {
+			r.Notef("--begin %s is past: it may start at once", text.Quoted(c.String(flag)))
+		}
+	}
+	return nil
+}
+
+// runsNothing verifies a submission of a job that somebody else launches.
+func runsNothing(c *cli.Context, q *placer.Request) error {
+	for _, flag := range request.OnlyWithPayload {
+		if c.IsSet(flag) {
+			return usage.Errorf("--%s is for what the job runs: give a command behind --, or a script", flag)
+		}
+	}
+	return request.Any(c, q)
+}
+
+// array reads how many jobs there are to be, or with which indices.
+func array(c *cli.Context, s *store.Submission) error {
+	if !c.IsSet("array") {
+		return nil
+	}
+	a, err := text.ParseArray(c.String("array"), store.MaxArray)
+	if err != nil {
+		return usage.Errorf("--array: %w", err)
+	}
+	s.Throttle = min(a.Limit, store.MaxArray)
+	if s.Array = a.Count; a.Count == 0 {
+		s.Indexes = a.Indexes()
+	}
+	return nil
+}
+
+// Dependencies reads the flags that name other jobs.
+func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	for when := store.After; when <= store.AfterAny; when++ {
+		for _, list := range c.StringSlice(when.String()) {
+			words := text.SplitList(list)
+			if len(words) == 0 { // --afterok "$job" of a submit that failed
+				return usage.Errorf("--%s names no job", when)
+			}
+			for _, word := range words {
+				ids, err := jobref.Named(tx, word)
+				if err != nil {
+					return err
+				}
+				for _, id := range ids {
+					s.After = append(s.After, store.Dependency{When: when, Job: id})
+				}
+			}
+		}
+	}
+	for _, list := range c.StringSlice("aftercorr") {
+		for _, word := range text.SplitList(list) {
+			array, err := strconv.ParseUint(strings.TrimSuffix(word, "[]"), 10, 64)
+			if err != nil {
+				return usage.Errorf("--aftercorr: %q is not an array such as 12[]", word)
+			}
+			s.AfterCorr = append(s.AfterCorr, array)
+		}
+	}
+	return nil
+}
+
+// Singleton has a submission wait for the jobs of its user and name.
+func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	switch {
+	case !c.Bool("singleton"):
+		return nil
+	case s.Name == "":
+		return usage.Errorf("--singleton goes by the job's name: --name says it")
+	}
+	return tx.EachJob(func(j *store.Job) error {
+		if j.Name == s.Name && j.User == s.User {
+			s.After = append(s.After, store.Dependency{When: store.AfterAny, Job: j.ID})
+		}
+		return nil
+	}, store.JobHeld, store.JobQueued, store.JobReserved, store.JobRunning)
+}

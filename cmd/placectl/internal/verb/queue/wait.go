@@ -1,0 +1,156 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Wait declares the verb wait.
+func Wait() *session.Verb {
+	return &session.Verb{
+		Name:     "wait",
+		Category: "Queue",
+		Usage:    "wait until jobs have ended, or started",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
+		Description: "Without JOB it waits for all of your jobs that have not ended when it begins.\n" +
+			"Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
+			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
+			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "for no longer than `D`"},
+		},
+		Access:   verbs.Reads,
+		Revives:  true,
+		Alone:    true,
+		Statuses: []int{exit.NotNow},
+		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
+		Run:      waitVerb,
+	}
+}
+
+func waitVerb(r *session.Run, c *cli.Context) error {
+	started := c.String("for") == "started"
+	if !started && c.String("for") != "ended" {
+		return usage.Errorf("--for: %w", text.NotOneOf(c.String("for"), []string{"started", "ended"}))
+	}
+	deadline := time.Time{}
+	if c.IsSet("timeout") {
+		d, err := r.Duration(c, "timeout")
+		if err != nil {
+			return err
+		}
+		deadline = r.Env.Clock().Add(d)
+	}
+	words := c.Args().Slice()
+	if len(words) == 0 {
+		if err := r.View(func(tx *store.Tx) error {
+			jobs, err := choose(r, tx, c)
+			for _, j := range jobs {
+				words = append(words, strconv.FormatUint(j.ID, 10))
+			}
+			if len(jobs) == 0 && err == nil {
+				r.Notef("no job to wait for")
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	for {
+		seen := r.FileStamp()
+		jobs, next, err := waitedFor(r, words, started)
+		if err != nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return reached(j, started) })
+		if len(left) == 0 {
+			return waitResult(r, jobs)
+		}
+		if !deadline.IsZero() && !r.Env.Clock().Before(deadline) {
+			err := fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			if !r.Audience().Document {
+				return err
+			}
+			return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
+		}
+		end := deadline
+		if end.IsZero() {
+			end = r.Env.Clock().Add(time.Hour)
+		}
+		for more := true; more; { // as long as the last of them waits there is no need to read all
+			if err := r.WaitForChange(seen, end, next); err != nil {
+				return err
+			}
+			seen = r.FileStamp()
+			more = !started && r.Env.Clock().Before(end) && goesOn(r, left[len(left)-1].ID)
+		}
+	}
+}
+
+// goesOn reports whether a job is there, and has not ended.
+func goesOn(r *session.Run, id uint64) (is bool) {
+	err := r.View(func(tx *store.Tx) error {
+		j, err := tx.Job(id)
+		is = err == nil && j.State.Live()
+		return err
+	})
+	return is && err == nil
+}
+
+// reached reports whether a job has come as far as it is waited for.
+func reached(j *store.Job, started bool) bool {
+	return !j.State.Live() || started && j.State == store.JobRunning
+}
+
+// waitedFor finds the jobs as they are now, and when the clock will next start one.
+func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job, next time.Time, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
+			jobs = append(jobs, j)
+			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
+				next = j.Start
+			}
+			return nil
+		})
+	})
+	return jobs, next, err
+}
+
+// waitResult prints how the jobs came out, and fails when one came out badly.
+func waitResult(r *session.Run, jobs []*store.Job) error {
+	bad := 0
+	for _, j := range jobs {
+		if j.State == store.JobFailed || j.State == store.JobCancelled {
+			bad++
+		}
+	}
+	var err error
+	if bad > 0 {
+		were := "were"
+		if len(jobs) == 1 {
+			were = "was"
+		}
+		err = fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
+	}
+	return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
+}
+
+// printWaited prints jobs that were waited for.
+func printWaited(r *session.Run, jobs []*store.Job) error {
+	p := r.Jobs(nil, false, "job state start end reason exit* reason_code* array* index*")
+	for _, j := range jobs {
+		p.Print(j)
+	}
+	return p.Close()
+}

@@ -1,0 +1,83 @@
+package run
+
+import (
+	"errors"
+	"io"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Attempts declares the verb attempts.
+func Attempts() *session.Verb {
+	return &session.Verb{
+		Name:     "attempts",
+		Category: "Queue",
+		Usage:    "answer a host that executes jobs and reaches the database over ssh",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskOn, Kind: verbs.KindWord}},
+		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
+		Alone:    true,
+		Hidden:   true,
+		Run:      listAttempts,
+	}
+}
+
+func listAttempts(r *session.Run, c *cli.Context) error {
+	var q remote.Question
+	text, err := io.ReadAll(r.Stdin)
+	if err == nil {
+		err = bytejson.Unmarshal(text, &q)
+	}
+	what := c.Args().First()
+	if err != nil || what == remote.AskClaim && q.Claim == nil || what == remote.AskReport && q.Result == nil {
+		return usage.Errorf("it is for other hosts, which ask on standard input")
+	}
+	d := r.Dispatched(q.Host, q.UID)
+	d.ID = q.ID
+	a := new(remote.Answer)
+	switch what {
+	case remote.AskSite:
+		a, err = r.Site()
+	case remote.AskLaunch:
+		err = d.Update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+	case remote.AskLacks:
+		err = d.Update(func(tx *store.Tx) (err error) {
+			a.Lacks, err = tx.Detected(q.Host, q.Found)
+			return err
+		})
+	case remote.AskHeld:
+		a.Held, err = d.Held(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
+	case remote.AskSent:
+		err = d.Signalled(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Sent)
+	case remote.AskOn:
+		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
+	case remote.AskLook:
+		a.View, err = d.Look(r.Ctx)
+	case remote.AskClaim:
+		a.Order, err = d.Claim(r.Ctx, *q.Claim)
+	case remote.AskReport:
+		err = d.Report(r.Ctx, q.Result)
+	case remote.AskBeat:
+		err = d.Beat(q.User, q.Boot)
+	}
+	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport || what == remote.AskHeld) {
+		return errors.New(err.Error()) // not that there is no such job: it may come back
+	}
+	if err != nil {
+		return err
+	}
+	if err = a.Write(r.Stdout); what == remote.AskReport {
+		if left := summon(r, launch.Fork); left != nil {
+			r.Debugf("the queue is not looked after: %v", left)
+		}
+	}
+	return err
+}

@@ -1,0 +1,357 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/hook"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+)
+
+// Attend declares the verb attend.
+func Attend() *session.Verb {
+	return &session.Verb{
+		Name:     "attend",
+		Category: "Queue",
+		Hidden:   true,
+		Usage:    "look after the queue until there is nothing left to do",
+		May:      store.Anybody,
+		Description: "Commands that change the queue start it where start is auto, at most one for each user on a host. It makes\n" +
+			"cycles, starts the jobs of its user here and over ssh, and ends 10 s after there was nothing left to do. Where\n" +
+			"one is there already, nothing is done.",
+		Access:   verbs.Writes,
+		Thinks:   true,
+		Unkeyed:  true,
+		Alone:    true,
+		Stays:    "it is the attendant",
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl attend",
+		Run:      lookAfter,
+	}
+}
+
+// attendant looks after a queue.
+type attendant struct {
+	*session.Run
+	*attempts.Runner
+	c       *cli.Context
+	place   attend.Place
+	passes  *attempts.Passes
+	wakes   attempts.Wakes
+	hook    *hook.Beside
+	here    attempts.Site
+	remote  remotePasses
+	present attend.Presence
+	over    error // why it cannot go on
+	done    bool  // it is not wanted any more
+	lock    *attend.Lock
+	began   time.Time
+	last    time.Time // when there was something to do
+}
+
+// hold notes that this process has the lock from now on.
+func (a *attendant) hold(lock *attend.Lock) (err error) {
+	a.lock = lock
+	a.wakes.Rung, err = hold(a.Run, lock)
+	return err
+}
+
+// giveUp ends the attendant. One that fails at once would fail again: the next one has to wait. A
+// database that is gone is no failure.
+func (a *attendant) giveUp(why error) {
+	if a.gone() {
+		a.done = true
+		return
+	}
+	if a.over = why; time.Since(a.began) < time.Second {
+		a.lock.Fail(why, a.Env.Clock()) //nolint:errcheck // the next one comes sooner then
+	}
+}
+
+// gone reports whether there is no file at the path of the database.
+func (a *attendant) gone() bool {
+	_, err := os.Lstat(a.place.Database)
+	return errors.Is(err, fs.ErrNotExist) && !store.IsLog(a.place.Database)
+}
+
+// QuietTime is how long an attendant stays when there is nothing left to do.
+const QuietTime = 10 * time.Second
+
+func lookAfter(r *session.Run, c *cli.Context) error {
+	if c.Bool(verbs.DryRun) {
+		return r.View(wanted)
+	}
+	place, err := attendHere(r)
+	if err != nil {
+		return err
+	}
+	lock := place.Inherited(3)
+	if lock == nil {
+		lock = place.Second().Inherited(3)
+	}
+	if lock != nil {
+		settleDown(r, place)
+	} else if lock, err = place.Try(); lock == nil {
+		return err
+	}
+	return attendWith(r, c, place, lock)
+}
+
+// attendHere is where the lock of the attendant lies.
+func attendHere(r *session.Run) (place attend.Place, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		settings, err := tx.Settings()
+		if err == nil {
+			place = r.AttendPlace(settings.StateDir)
+		}
+		return err
+	})
+	return place, err
+}
+
+// hold notes that this process has the lock, and tells when the bell is rung.
+func hold(r *session.Run, lock *attend.Lock) (rung <-chan struct{}, err error) {
+	self, err := attempts.Self("")
+	if err != nil {
+		return nil, err
+	}
+	if err := lock.Hold(self.PID, self.Born, r.Env.Clock()); err != nil {
+		return nil, err
+	}
+	return lock.Listen()
+}
+
+// settleDown takes from this process what it has of the one that started it.
+func settleDown(r *session.Run, place attend.Place) {
+	unix.Umask(0o022)
+	os.Chdir("/") //nolint:errcheck // it holds a folder then
+	var all unix.CPUSet
+	all.Fill()
+	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it has the cores that it has
+	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
+		var limit unix.Rlimit
+		if unix.Getrlimit(what, &limit) == nil && limit.Cur < limit.Max {
+			limit.Cur = limit.Max
+			unix.Setrlimit(what, &limit) //nolint:errcheck // it is allowed
+		}
+	}
+	if log, err := place.Log(); err == nil {
+		unix.Dup3(int(log.Fd()), 1, 0) //nolint:errcheck // its words are lost then
+		unix.Dup3(int(log.Fd()), 2, 0) //nolint:errcheck // as before
+		log.Close()
+	}
+	r.Quiet = false
+}
+
+func attendWith(r *session.Run, c *cli.Context, place attend.Place, lock *attend.Lock) error {
+	a := &attendant{Run: r, c: c, place: place, wakes: wakes(r), began: time.Now()}
+	if err := a.begin(); err != nil {
+		a.lock = lock
+		a.giveUp(err)
+		return errors.Join(a.over, lock.Close())
+	}
+	ctx, stop := signal.NotifyContext(r.Ctx, unix.SIGTERM, unix.SIGHUP)
+	defer stop()
+	r.Ctx = ctx
+	go a.Runner.KeepBeat(ctx)
+	a.last = time.Now()
+	err := attend.Attend(lock, attend.Steps[string]{Begin: a.hold, State: a.passes.Stamp, Act: a.act, Wait: a.wait})
+	return errors.Join(err, a.over)
+}
+
+// wakes has the kernel tell of changes where it knows of all of them, and etcd of those in a log.
+// Elsewhere the state of the database is looked at from time to time: less often on a network file
+// system, where a look asks the server.
+func wakes(r *session.Run) attempts.Wakes {
+	switch {
+	case store.IsLog(r.DB):
+		return attempts.Wakes{Changed: r.InLogs.Changed()}
+	case r.OverSSH():
+	case store.NetworkFileSystem(filepath.Dir(r.DB)) != "":
+		return attempts.Wakes{Every: networkEvery}
+	default:
+		if changed, err := attend.Watch(r.DatabasePath()); err == nil { // there may be too many watches
+			return attempts.Wakes{Changed: changed}
+		}
+	}
+	return attempts.Wakes{Every: workEvery}
+}
+
+// begin gets to know the database.
+func (a *attendant) begin() error {
+	runner, _, err := a.AttemptsRunner("")
+	if err != nil {
+		return err
+	}
+	a.Runner, a.here = runner, runner.Site
+	a.hook = &hook.Beside{Hook: *siteHook(a.Run)}
+	a.passes = runner.NewPasses()
+	a.passes.Startable, a.passes.Idle = func() (attempts.Startable, error) { return startable(a.Run) }, forecasts(a.Run)
+	a.passes.Cycle = func() (attempts.Cycled, error) {
+		is, err := workCycle(a.Run, a.c, wanted)
+		if a.done = errors.Is(err, errDismissed); a.done {
+			err = nil
+		}
+		return is, err
+	}
+	a.passes.After = func(v *attempts.View) {
+		if v.Hooked {
+			a.hook.Start(a.Ctx)
+		}
+	}
+	return nil
+}
+
+// act makes a cycle and passes. A database that is gone, or that another program has taken
+// to a newer format, ends the attendant.
+func (a *attendant) act() {
+	if a.done = a.gone(); a.done {
+		return
+	}
+	var id store.Identity
+	err := a.View(func(tx *store.Tx) (err error) {
+		id, err = tx.Identity()
+		return err
+	})
+	if errors.Is(err, store.ErrNewer) {
+		a.giveUp(errors.Join(err, a.replaced()))
+		return
+	}
+	if err == nil && (id.ID != a.here.ID || dispatch.EpochOf(id) != a.here.Epoch) {
+		if err := a.begin(); err != nil {
+			a.giveUp(err)
+			return
+		}
+	}
+	a.present.Keep(a.here.ID, a.here.Epoch)
+	a.passes.Turn(a.Ctx)
+	if agent := a.place.Agent(); agent != "" {
+		os.Setenv("SSH_AUTH_SOCK", agent) //nolint:errcheck // ssh does without, or says why not
+	}
+	a.remote.start(a.Ctx, a.Run, a.Runner)
+}
+
+// anewVariable is set for an attendant that has taken the place of one of another version.
+const anewVariable = "PLACECTL_ANEW"
+
+// replaced executes the program that was installed in place of this one, which has the lock from
+// then on; it returns if there is none, or if this one has already taken another one's place.
+func (a *attendant) replaced() error {
+	if a.Getenv(anewVariable) != "" {
+		return nil
+	}
+	words := slices.Concat([]string{"placectl"}, a.Env.Args)
+	env := slices.DeleteFunc(a.Environ(), func(v string) bool { return strings.HasPrefix(v, "SSH_AUTH_SOCK=") })
+	return launch.Replace("placectl", words, append(env, anewVariable+"=1"), a.lock.File)
+}
+
+// errDismissed says that others are to run the queue now.
+var errDismissed = &store.Conflict{What: "the queue", Why: "it is run by others: start is manual, or jobs are launched by exec"}
+
+// wanted fails with errDismissed where that is so.
+func wanted(tx *store.Tx) error {
+	settings, err := tx.Settings()
+	if err == nil && (settings.Start == store.StartManual || settings.Launch == store.LaunchExec) {
+		return errDismissed
+	}
+	return err
+}
+
+// wait waits until there may be something to do, and is false when it is time to leave.
+func (a *attendant) wait() bool {
+	if a.over != nil || a.done || a.Ctx.Err() != nil {
+		return false
+	}
+	if a.passes.Wait(a.Ctx, a.wakes) {
+		a.last = time.Now()
+		return true
+	}
+	if a.Ctx.Err() != nil {
+		return false
+	}
+	if time.Since(a.last) < QuietTime {
+		return true
+	}
+	busy, err := a.busy()
+	if err != nil {
+		a.giveUp(err)
+		return false
+	}
+	if busy {
+		a.last = time.Now().Add(-QuietTime / 2)
+	}
+	return busy
+}
+
+// busy reports whether something of this user waits or runs.
+func (a *attendant) busy() (busy bool, err error) {
+	err = a.View(func(tx *store.Tx) (err error) {
+		busy, err = a.Dispatched(a.here.Host, os.Getuid()).Busy(tx)
+		return err
+	})
+	return busy, err
+}
+
+// remotePasses has passes made on other hosts while passes here go on.
+type remotePasses struct{ done chan struct{} }
+
+// start starts passes on the other hosts where there is something to do, unless such passes
+// are under way.
+func (p *remotePasses) start(ctx context.Context, r *session.Run, here *attempts.Runner) {
+	select {
+	case <-p.done:
+		p.done = nil
+	default:
+	}
+	if p.done != nil {
+		return
+	}
+	hosts, database, err := passHosts(r, here.Host)
+	if err != nil || len(hosts) == 0 {
+		return
+	}
+	done := make(chan struct{})
+	p.done = done
+	go func() {
+		defer close(done)
+		if err := passesOn(r, ctx, here, hosts, database); err != nil {
+			r.Notef("%v", err)
+		}
+	}()
+}
+
+// takeOver asks the attendant to leave, and waits for its lock.
+func takeOver(r *session.Run, place attend.Place) (*attend.Lock, error) {
+	for {
+		lock, err := place.Try()
+		if lock != nil || err != nil {
+			return lock, err
+		}
+		if is := place.Read(); is.PID != 0 && is.PID != os.Getpid() && attempts.Lives(is.PID, is.Born) {
+			syscall.Kill(is.PID, syscall.SIGTERM) //nolint:errcheck // it may have ended
+			syscall.Kill(is.PID, syscall.SIGCONT) //nolint:errcheck // so that it ends if it is stopped
+		}
+		select {
+		case <-r.Ctx.Done():
+			return nil, r.Ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,300 @@
+// Package run holds the verbs that make cycles and execute jobs on hosts: cycle, work, run, attend, logs.
+package run
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Cycle declares the verb cycle.
+func Cycle() *session.Verb {
+	return &session.Verb{
+		Name:     "cycle",
+		Category: "Queue",
+		Usage:    "start and plan what waits: one pass over the queue",
+		May:      store.Anybody,
+		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
+			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
+			"conservative all are; with fcfs nobody passes one that does not fit; with relaxed the first is promised a latest\n" +
+			"start, which is kept, and the shortest of the others go around it (the setting slack). With\n" +
+			"--launch jobs are executed as by `placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
+			"The answer is who is to be launched, and whose command is to be stopped (for other classes, cancelled,\n" +
+			"queued again by hand, or past its walltime where overdue=finish), since the last cycle; each is told once.\n" +
+			"A job that was planned, and of which no cycle told before its end, is queued again.\n\n" +
+			"The program of --exec is run, not through a shell, with the job's command behind its own arguments, with\n" +
+			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE\n" +
+			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
+			"PLACECTL_INDEX, and of the environment PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
+			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once. If it fails the job is queued again;\n" +
+			"after three failures it is held.\n\n" +
+			"With --forecast the queue is played forward after the commit, and the starts that come of it are kept: job list and\n" +
+			"others show them. Processes that look after the queue do so by themselves.\n\n" +
+			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
+			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy, conservative or relaxed (the setting backfill)"},
+			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
+			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
+			&cli.BoolFlag{Name: "forecast", Usage: "keep when those who wait are expected to start, for all who ask"},
+			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
+			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
+			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
+			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
+		},
+		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "widest": store.Operators},
+		Access:    verbs.Writes,
+		Thinks:    true,
+		Exclusive: []string{"launch exec"},
+		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
+			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
+		Run: cycle,
+	}
+}
+
+func cycle(r *session.Run, c *cli.Context) error {
+	spec, err := cycleSpec(r, c)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []string{"exec", "launch", "forecast"} {
+		if c.IsSet(flag) && r.Tx != nil {
+			return usage.Of("tx", "--%s cannot be part of a transaction", flag)
+		}
+	}
+	launcher, err := launcher(r, c)
+	if err != nil {
+		return err
+	}
+	if launcher != nil {
+		spec.By, spec.Nonce = store.ByLauncher, session.DrawNonce()
+	}
+	passes := c.Bool("launch")
+	if passes {
+		spec.By = store.BySupervisor
+	}
+	var told []launch.Notice
+	hooked := false
+	err = r.Update(c, func(tx *store.Tx) error {
+		if err := r.EndAttended(tx); err != nil {
+			return err
+		}
+		report, err := tx.Cycle(spec)
+		if err != nil {
+			return err
+		}
+		if launcher == nil {
+			report.Launch = printed(report)
+		}
+		if launcher == nil || c.Bool(verbs.DryRun) {
+			err = printTold(r, tx, report)
+		} else if told, err = noticesOf(tx, report); r.Rec != nil && len(told) > 0 {
+			r.Rec.Add(keyed.Part{Launch: told})
+		}
+		sayCycle(r, report)
+		if err == nil {
+			hooked, err = r.Dispatched("", os.Getuid()).Hooked(tx)
+		}
+		return err
+	})
+	if err == nil && c.Bool("forecast") && !r.Repeated && !c.Bool(verbs.DryRun) {
+		if err := forecast(r, spec); err != nil { // the cycle is done all the same
+			r.Notef("expected starts stay as they were: %v", err)
+		}
+	}
+	if err == nil && hooked && r.Tx == nil && !c.Bool(verbs.DryRun) {
+		defer runHook(r)
+	}
+	if launcher != nil && r.Kept == nil && errors.Is(err, store.ErrUnknown) {
+		if claimed, errRead := toldUnder(r, spec.Nonce, told); errRead == nil {
+			return errors.Join(err, launchAll(r, launcher, claimed, ""))
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case passes && !c.Bool(verbs.DryRun):
+		return makePasses(r)
+	case launcher == nil || c.Bool(verbs.DryRun):
+		return nil
+	case r.Kept != nil:
+		return launchKept(r, c, launcher)
+	}
+	return launchAll(r, launcher, told, "")
+}
+
+// forecast plays the queue behind a cycle, within what that has left of its time.
+func forecast(r *session.Run, spec store.CycleSpec) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return db.Forecast(store.ForecastSpec{Done: spec.Enough})
+}
+
+func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error) {
+	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+		return spec, usage.Errorf("--backfill: %w", err)
+	}
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet && spec.Backfill != store.EASY) {
+		return spec, usage.Errorf("--depth is for easy, and 1 or more")
+	}
+	spec.WidestFirst = c.Bool("widest")
+	if c.IsSet("max-time") {
+		d, err := r.Duration(c, "max-time")
+		if err != nil {
+			return spec, err
+		}
+		end := time.Now().Add(d)
+		spec.Enough = func() bool { return !time.Now().Before(end) }
+	}
+	return spec, nil
+}
+
+// noticesOf is what a cycle tells the launcher: of the jobs to be stopped, and of those
+// to be launched.
+func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error) {
+	var out []launch.Notice
+	for _, list := range []struct {
+		event string
+		jobs  []*store.Job
+	}{{launch.Stop, report.Stopped}, {launch.Start, report.Launch}} {
+		for _, j := range list.jobs {
+			nodes, err := tx.NodeNames(j.AllNodes())
+			if err != nil {
+				return nil, err
+			}
+			chunks, err := chunkNodes(tx, j)
+			if err != nil {
+				return nil, err
+			}
+			env, err := deviceEnv(tx, j)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command, Env: append(aboutJob(j, nodes), env...), Chunks: chunks})
+		}
+	}
+	return out, nil
+}
+
+// deviceEnv says which devices a running job has of its first node, where that names some.
+func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
+	nodes := j.AllNodes()
+	if j.State != store.JobRunning || len(nodes) == 0 {
+		return nil, nil
+	}
+	held, named, err := tx.DevicesOn(j, nodes[0])
+	return devices.Environ(held, named), err
+}
+
+// aboutJob is what the environment of a launcher, or of a job's command, says of it.
+func aboutJob(j *store.Job, nodes []string) []string {
+	env := []string{"PLACECTL_JOB=" + nouns.JobID(j), "PLACECTL_NAME=" + j.Name,
+		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
+		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
+	if j.Array != 0 {
+		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
+	}
+	if j.Line != "" {
+		env = append(env, "PLACECTL_LINE="+j.Line)
+	}
+	return env
+}
+
+// chunkNodes names the node of each chunk of a job, in select order.
+func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
+	var numbers []uint32
+	for _, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			for range n.Chunks {
+				numbers = append(numbers, n.Node)
+			}
+		}
+	}
+	return tx.NodeNames(numbers)
+}
+
+// printed is whose start a cycle without a launcher prints: those who are told so, and those
+// whom passes, or the next cycle with a launcher, will take.
+func printed(report *store.CycleReport) []*store.Job {
+	list, told := slices.Clone(report.Launch), make(map[uint64]bool)
+	for _, j := range report.Launch {
+		told[j.ID] = true
+	}
+	for _, j := range report.Started {
+		if !told[j.ID] {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// printTold prints what a cycle tells.
+func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
+	return r.Either(func(f output.Format) bool { return f == output.ID }, func() error {
+		for _, j := range report.Stopped {
+			r.Notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
+		}
+		return printEvents(r, tx, nil, report.Launch)
+	}, func() error { return printEvents(r, tx, report.Stopped, report.Launch) })
+}
+
+func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
+	p := r.Jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason reason_code*")
+	for _, j := range stopped {
+		p.PrintEvent(launch.Stop, j)
+	}
+	for _, j := range launched {
+		p.PrintEvent(launch.Start, j)
+	}
+	return p.Close()
+}
+
+// sayNever tells of jobs that can never run, those with the same reason together.
+func sayNever(r *session.Run, list []store.NeverRuns) {
+	var order []string
+	jobs := make(map[string][]uint64)
+	for _, n := range list {
+		if jobs[n.Why] == nil {
+			order = append(order, n.Why)
+		}
+		jobs[n.Why] = append(jobs[n.Why], n.ID)
+	}
+	for _, why := range order {
+		ids := jobs[why]
+		who := "job " + session.FoldNumbers(ids)
+		if len(ids) > 1 {
+			who = text.Plural(len(ids), "job") + ", " + session.FoldNumbers(ids) + ","
+		}
+		r.Notef("%s can never run: %s", who, strings.TrimPrefix(why, "can never run: "))
+	}
+}
+
+// sayCycle says what a cycle did besides starting and stopping.
+func sayCycle(r *session.Run, report *store.CycleReport) {
+	sayNever(r, report.Never)
+	for _, j := range report.Cancelled {
+		r.Notef("job %d is cancelled: %s", j.ID, j.Reason)
+	}
+	if report.Unreached > 0 {
+		r.Notef("%d of %d waiting jobs were not reached in time", report.Unreached, report.Waiting)
+	}
+	r.Debugf("%d started, %d planned, %d ended overdue, %d wait", len(report.Started), len(report.Planned), len(report.Finished), report.Waiting)
+}

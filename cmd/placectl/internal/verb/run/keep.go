@@ -1,0 +1,84 @@
+package run
+
+import (
+	"os"
+	"runtime"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
+)
+
+// Keep declares the verb keep.
+func Keep() *session.Verb {
+	return &session.Verb{
+		Name:     "keep",
+		Category: "Queue",
+		Hidden:   true,
+		Usage:    "execute the jobs of this user on this host, and report how they end",
+		May:      store.Anybody,
+		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the attempts that wait for\n" +
+			"this host, executes their commands with what the jobs carry, ends them at their walltime or when they have to\n" +
+			"stop, and reports. It ends when there has been nothing to do for ten seconds. Any number may be started: one of\n" +
+			"them goes on. What it executes goes on without it, and the next one takes that over.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+		},
+		Access:  verbs.Writes,
+		Unkeyed: true,
+		Alone:   true,
+		Example: "placectl keep",
+		Run:     keep,
+	}
+}
+
+func keep(r *session.Run, c *cli.Context) error {
+	if c.Bool(verbs.DryRun) {
+		return r.View(func(*store.Tx) error { return nil })
+	}
+	lock, err := inheritedLock()
+	if err != nil {
+		return err
+	}
+	runtime.GOMAXPROCS(1)         // what it does for a small task are many short steps: each would wake another thread
+	gate, err := launch.NewGate() // while this process is small
+	if err != nil {
+		return err
+	}
+	runner, _, err := r.AttemptsRunner(c.String("host"))
+	if err != nil {
+		gate.Close()
+		return err
+	}
+	if !r.OverSSH() {
+		own := *r
+		runner.Summon = func() error { return summon(&own, launch.Fork) }
+	}
+	return runner.Keep(r.Ctx, gate, lock)
+}
+
+// inheritedLock is the file that this process was started with; nil for none.
+func inheritedLock() (*os.File, error) {
+	if launch.Inherited(unix.S_IFREG) != nil {
+		return nil, nil
+	}
+	unix.CloseOnExec(3) // nothing that is started later holds it
+	return os.NewFile(3, "keeper"), nil
+}
+
+// summon has an attendant started if there is something to do, and rings for the one that is
+// there.
+func summon(r *session.Run, fork launch.Forks) error {
+	err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
+	l := r.Leaving
+	r.Leaving = nil
+	if err != nil || l == nil {
+		return err
+	}
+	return l.Leave(true, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error { return r.StartAttendant(l, lock, fork) })
+}

@@ -1,0 +1,236 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/hook"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// cycle --launch has passes made when its commit is there: on this host by itself, on the
+// others by placectl work over ssh. A pass that is not made loses nothing: whatever makes
+// the next one finds the same.
+
+// passTime is how long a pass on another host may take, the way there counted.
+const passTime = time.Minute
+
+// makePasses has a pass made on each host where there is something to do. It goes on after
+// failures, and returns them all.
+func makePasses(r *session.Run) error {
+	here, _, err := r.AttemptsRunner("")
+	if err != nil {
+		return err
+	}
+	hosts, database, err := passHosts(r, here.Host)
+	if err != nil {
+		return err
+	}
+	err = here.NewPasses().Once(r.Ctx)
+	if len(hosts) == 0 {
+		return err
+	}
+	return errors.Join(err, passesOn(r, r.Ctx, here, hosts, database))
+}
+
+// passesOn has a pass made on each of some other hosts, over ssh.
+func passesOn(r *session.Run, ctx context.Context, here *attempts.Runner, hosts []string, database string) error {
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return err
+	}
+	made := ssh.Each(ctx, hosts, passTime, func(host string) []string {
+		words := []string{"placectl", "--db", database, "work", "--once", "-q", "--host", host}
+		if !r.Now.IsZero() {
+			words = append(words, "--now", r.Now.Format(time.RFC3339))
+		}
+		return words
+	})
+	failed := slices.Clone(made)
+	refuse, note := here.GiveUp(hosts, made, r.Instant())
+	for i, why := range refuse {
+		if note[i] != "" {
+			failed = append(failed, r.Dispatched(hosts[i], os.Getuid()).Unreached(note[i]))
+		}
+		if why != "" {
+			view, err := r.Dispatched(hosts[i], os.Getuid()).Look(ctx)
+			if err == nil {
+				err = here.RefuseAll(ctx, view.Unclaimed, why)
+			}
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// passHosts are the hosts but this one where there is something to do, in order, and how
+// the database is called there.
+func passHosts(r *session.Run, here string) (hosts []string, database string, err error) {
+	d := r.Dispatched(here, os.Getuid())
+	busy := make(map[string]bool)
+	err = r.View(func(tx *store.Tx) error {
+		settings, err := tx.Settings()
+		if err != nil {
+			return err
+		}
+		database = settings.LaunchDB
+		return d.BusyHosts(tx, busy)
+	})
+	for host := range maps.Keys(busy) {
+		if store.SameHost(host, here) {
+			delete(busy, host)
+		}
+	}
+	return slices.Sorted(maps.Keys(busy)), cmp.Or(database, r.LaunchDB(here)), err
+}
+
+// siteHook hands the events to the site's program.
+func siteHook(r *session.Run) *hook.Hook {
+	own := *r     // what is noted beside other work may not get among its notes,
+	own.Rec = nil // nor into an answer that is kept, which is there by now
+	loud := own
+	loud.Quiet = false
+	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened, Note: own.Notef, Warn: loud.Notef}
+}
+
+// runHook runs it. What goes wrong with it is noted, and goes wrong with nothing else.
+func runHook(r *session.Run) {
+	if err := siteHook(r).Run(r.Ctx); err != nil {
+		r.Notef("the hook: %v", err)
+	}
+}
+
+// Jobs are handed to the site's launcher after the commit, with the database
+// closed. Being told is the claim of an attempt, and whoever is told of a job is told
+// once: a cycle that is killed between its
+// commit and a launch has started a job that nobody launched, and that is better
+// than one that is launched twice. Such a job is found by its events (it has no
+// event launch), and put back with placectl requeue.
+
+// maxFailures is after how many failed launches in a row a job is held.
+const maxFailures = 3
+
+// launcher reads --exec, nil without it.
+func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
+	l := &launch.Program{Timeout: time.Minute}
+	if c.IsSet("exec-timeout") {
+		var err error
+		if l.Timeout, err = r.Duration(c, "exec-timeout"); err != nil {
+			return nil, err
+		}
+		if l.Timeout <= 0 || !c.IsSet("exec") {
+			return nil, usage.Errorf("--exec-timeout goes with --exec, and is longer than 0")
+		}
+	}
+	if !c.IsSet("exec") {
+		return nil, nil
+	}
+	words, err := text.SplitWords(c.String("exec"))
+	if err == nil && len(words) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, usage.Errorf("--exec: %s is no command: %w", text.Quoted(c.String("exec")), err)
+	}
+	path, err := launch.Find(words[0])
+	if err != nil {
+		return nil, usage.Errorf("--exec: %w", err)
+	}
+	l.Words = append([]string{path}, words[1:]...)
+	return l, nil
+}
+
+// launchAll runs the launcher for each job and notes how that went.
+// What came of it is added to an answer that is kept.
+func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, key string) error {
+	done := launcher.All(r.Ctx, r.DatabasePath(), told)
+	for i := range done {
+		if done[i].Err == nil {
+			r.Debugf("job %d: launched%s", told[i].Job, done[i].Said)
+		}
+	}
+	return noteLaunches(r, told, done, key)
+}
+
+// toldUnder is, of those whom a cycle was to tell its launcher of, all that are claimed
+// under its nonce: where the outcome of its commit is not known the file says it.
+func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
+	err := r.View(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
+			a, err := tx.Attempt(n.Job, 0)
+			return err != nil || n.Event == launch.Start && a.Nonce != nonce
+		})
+		return nil
+	})
+	return told, err
+}
+
+// launchKept launches those whom an answer that is kept says to launch: all of them after
+// the commit that keeps it. When that commit's outcome was not known, or the process
+// ended before it had noted the launches, the same key comes here again: those who have
+// not been taken off their nodes since are launched then.
+func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error {
+	told := r.Kept.Notices()
+	err := r.View(func(tx *store.Tx) error {
+		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
+			j, err := tx.Job(n.Job)
+			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start.Unix() != n.Start)
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return launchAll(r, launcher, told, c.String(verbs.Key))
+}
+
+// noteLaunches writes down which launches have succeeded, and puts those jobs back
+// whose launch has failed.
+func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key string) error {
+	if len(told) == 0 {
+		return nil
+	}
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	err = r.Write(db, true, func(tx *store.Tx) error {
+		failed = nil
+		for i, n := range told {
+			what := "stop"
+			if n.Event == launch.Start {
+				what = "launch"
+				if err := tx.LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
+					return err
+				}
+			}
+			if done[i].Err != nil {
+				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job, what, done[i].Err))
+			}
+		}
+		if key == "" {
+			return nil
+		}
+		r.Kept.Launched(errors.Join(failed...))
+		answer, err := r.Kept.Encode()
+		if err != nil {
+			return err
+		}
+		return tx.Amend(key, answer)
+	})
+	return errors.Join(err, errors.Join(failed...))
+}

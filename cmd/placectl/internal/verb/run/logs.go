@@ -1,0 +1,380 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Logs declares the verb logs.
+func Logs() *session.Verb {
+	return &session.Verb{
+		Name:     "logs",
+		Category: "Queue",
+		Usage:    "what a job has written",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
+		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. Where it lies on the\n" +
+			"host that has executed the job, and not on a file system that is shared, it is read there, over ssh. With -f it waits\n" +
+			"for the job to start, goes on as it writes, over its attempts, and ends when the job has ended, with the job's\n" +
+			"exit status: 1 for a job that has none. On a terminal characters that would control it are shown, not obeyed, unless\n" +
+			"--raw is given.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as it writes, until the job has ended"},
+			&cli.BoolFlag{Name: "err", Usage: "its errors, where they go to a file of their own"},
+			&cli.IntFlag{Name: "tail", Usage: "only the last `N` lines"},
+			&cli.IntFlag{Name: "attempt", Usage: "only what attempt `N` has written"},
+			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve the file `F` to another host, which asks for it"},
+		},
+		Access:   verbs.Reads,
+		Revives:  true,
+		Alone:    true,
+		Statuses: []int{exit.NotNow},
+		Example:  "placectl logs 12\nplacectl logs -f '40[3]' --tail 20",
+		Run:      logs,
+	}
+}
+
+// jobLog is a log that is being read.
+type jobLog struct {
+	r    *session.Run
+	c    *cli.Context
+	to   io.Writer
+	path string  // of the file that is read
+	from openLog // nil before there is one
+	said string  // why the job waits, as that was noted last
+}
+
+// OpenLog is a log that is being read, here or on another host.
+type openLog interface {
+	Copy(io.Writer) error // what has come by now
+	Rest(io.Writer) error // and nothing more will come
+	Close() error
+}
+
+// logState is where the output of a job lies by now.
+type logState struct {
+	job     *store.Job
+	attempt *store.Attempt // the one that is shown, nil before the first
+	path    string
+	shared  bool   // the file has the output of other attempts, too
+	over    bool   // nothing more will be written
+	waits   string // why the job waits, "" if it is about to have its turn
+}
+
+func logs(r *session.Run, c *cli.Context) error {
+	for _, flag := range []string{"tail", "attempt"} {
+		if c.IsSet(flag) && c.Int(flag) < 1 {
+			return usage.Errorf("--%s must be 1 or more", flag)
+		}
+	}
+	if c.IsSet("path") {
+		return serveLog(r, c)
+	}
+	l := &jobLog{r: r, c: c, to: r.Stdout}
+	defer l.close()
+	if r.StdoutTTY && !r.Raw {
+		l.to = &joblog.Harmless{To: r.Stdout}
+	}
+	for {
+		seen := r.FileStamp()
+		s, err := l.state()
+		if err != nil {
+			return err
+		}
+		if err := l.read(s); err != nil {
+			return err
+		}
+		switch {
+		case s.over && c.Bool("follow"):
+			return jobStatus(s)
+		case !c.Bool("follow"):
+			return nil
+		}
+		if err := l.follow(seen); err != nil {
+			return err
+		}
+	}
+}
+
+// state finds out where the output lies, and whether there is more to come.
+func (l *jobLog) state() (s *logState, err error) {
+	err = l.r.View(func(tx *store.Tx) error {
+		id, err := jobref.One(tx, l.c.Args().First())
+		if err != nil {
+			return err
+		}
+		s = new(logState)
+		if s.job, err = tx.Job(id); err != nil {
+			return err
+		}
+		p, err := tx.Payload(id)
+		switch {
+		case err != nil:
+			return err
+		case p == nil:
+			return fmt.Errorf("%w: job %d has no command, and writes nothing", store.ErrNotFound, id)
+		}
+		if n := l.c.Int("attempt"); n <= s.job.Attempt && s.job.Attempt > 0 {
+			if s.attempt, err = tx.Attempt(id, n); err != nil {
+				return err
+			}
+		}
+		s.over = !s.job.State.Live()
+		if s.waits, err = l.waitsFor(tx, s.job); err != nil {
+			return err
+		}
+		if s.attempt == nil {
+			return nil
+		}
+		if l.c.IsSet("attempt") {
+			s.over = s.over || s.attempt.State == store.AttemptEnded
+		}
+		return s.find(tx, p, l.c.Bool("err"))
+	})
+	return s, err
+}
+
+// waitsFor says in which state a job waits, and why, for whoever follows a log that may be
+// long in coming.
+func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
+	if !l.c.Bool("follow") || j.State != store.JobHeld && j.State != store.JobQueued {
+		return "", nil
+	}
+	look, err := tx.Outlook()
+	if err != nil {
+		return "", err
+	}
+	p, err := look.Prospect(j)
+	switch {
+	case err != nil || p.Wait == store.WaitsTurn:
+		return "", err
+	case p.Reason == "":
+		return j.State.String(), nil
+	}
+	return j.State.String() + ": " + p.Reason, nil
+}
+
+// find finds the file of the attempt.
+func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
+	nodes, err := tx.NodeNames(s.attempt.AllNodes())
+	if err != nil {
+		return err
+	}
+	files := payload.Files{Job: s.job, Of: p, Attempt: s.attempt.Number, Node: func() string {
+		if len(nodes) == 0 {
+			return ""
+		}
+		return nodes[0]
+	}}
+	pattern := p.Out
+	if s.path = files.Out(); errors && p.Err != "" && files.Err() != s.path {
+		s.path, pattern = files.Err(), p.Err
+	} else if s.attempt.Log != "" {
+		s.path = s.attempt.Log
+	}
+	s.shared = !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%t")
+	return nil
+}
+
+// read shows what there is of the output and was not shown before.
+func (l *jobLog) read(s *logState) error {
+	if s.attempt == nil || s.attempt.State == store.AttemptStarted {
+		return l.nothingYet(s)
+	}
+	if l.from != nil && l.path != s.path {
+		if err := l.from.Rest(l.to); err != nil {
+			return err
+		}
+		l.close()
+	}
+	if l.from == nil {
+		if err := l.open(s); err != nil || l.from == nil {
+			return err
+		}
+	}
+	if s.over || !l.c.Bool("follow") {
+		return l.from.Rest(l.to)
+	}
+	return l.from.Copy(l.to)
+}
+
+// nothingYet is what there is to say of a job that has not begun.
+func (l *jobLog) nothingYet(s *logState) error {
+	switch n := l.c.Int("attempt"); {
+	case l.c.Bool("follow") && !s.over:
+		if s.waits != "" && s.waits != l.said {
+			l.r.Notef("job %d is %s", s.job.ID, s.waits)
+		}
+		l.said = s.waits
+		return nil
+	case s.attempt == nil && n > 0:
+		return fmt.Errorf("%w: job %d has not come to attempt %d", store.ErrNotFound, s.job.ID, n)
+	case s.over:
+		return fmt.Errorf("%w: job %d is %s, and nothing of it was executed", store.ErrNotFound, s.job.ID, s.job.State)
+	}
+	return fmt.Errorf("%w: job %d is %s, and has written nothing; placectl logs -f waits for it", exit.ErrNothingYet, s.job.ID, s.job.State)
+}
+
+// open opens the file, at what is to be shown of it. Who follows waits for the file.
+func (l *jobLog) open(s *logState) error {
+	if far, err := l.openFar(s); far != nil || err != nil {
+		l.path = s.path
+		if far != nil {
+			l.from = far
+		}
+		return err
+	}
+	from, err := joblog.Open(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): %s: no such file", s.job.ID, s.job.State, text.Quoted(s.path))
+	case err != nil:
+		return err
+	}
+	l.from, l.path = from, s.path
+	return beginLog(l.c, from, s.path, s.job.ID, s.shared)
+}
+
+// openFar begins to read the log on the host where it lies, nil where that is this one, or
+// the file is on a file system that hosts share.
+func (l *jobLog) openFar(s *logState) (openLog, error) {
+	host := s.attempt.Host
+	here, err := os.Hostname()
+	if err != nil || host == "" || store.SameHost(host, here) || store.NetworkFileSystem(filepath.Dir(s.path)) != "" {
+		return nil, err
+	}
+	if self, err := attempts.Self(here); err != nil || s.attempt.Boot == "" || self.Boot == s.attempt.Boot {
+		return nil, err // this host under another name, or nobody knows which
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return nil, fmt.Errorf("job %d has written %s on %s: %w", s.job.ID, text.Quoted(s.path), host, err)
+	}
+	words := []string{"placectl", "logs", strconv.FormatUint(s.job.ID, 10), "--path", s.path}
+	for _, flag := range []string{"tail", "attempt"} {
+		if l.c.IsSet(flag) && (flag == "tail" || s.shared) {
+			words = append(words, "--"+flag, strconv.Itoa(l.c.Int(flag)))
+		}
+	}
+	far, err := joblog.Fetch(l.to, func(in io.Reader, to io.Writer) error {
+		var said bytes.Buffer
+		status, err := ssh.Run(l.r.Ctx, host, words, in, to, &said)
+		txt := strings.TrimPrefix(strings.TrimSpace(said.String()), "placectl: ")
+		var lost *launch.Unreached
+		switch {
+		case errors.As(err, &lost):
+			lost.Why = txt
+			return fmt.Errorf("%w: %w", exit.ErrUnreached, lost)
+		case err == nil && status == exit.NotFound:
+			return fmt.Errorf("%w: on %s: %s", store.ErrNotFound, host, strings.TrimPrefix(txt, "not found: "))
+		case err == nil && status != exit.OK:
+			return fmt.Errorf("on %s: %s", host, txt)
+		}
+		return err
+	})
+	return far, err
+}
+
+// beginLog goes to where a log is to be read from: to the part of an attempt, and to the
+// last lines.
+func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared bool) error {
+	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
+		found, err := from.Only(job, n)
+		if err == nil && !found {
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job, text.Quoted(path))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.IsSet("tail") {
+		return from.Tail(c.Int("tail"))
+	}
+	return nil
+}
+
+// serveLog reads a log for another host.
+func serveLog(r *session.Run, c *cli.Context) error {
+	job, err := strconv.ParseUint(c.Args().First(), 10, 64)
+	if err != nil {
+		return usage.Errorf("--path is for another host that asks, which names a job by its number")
+	}
+	path := c.String("path")
+	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.Stdin, r.Stdout)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", store.ErrNotFound, err)
+	}
+	return err
+}
+
+// lookInterval is how often who follows a job looks at it when the database seems to stay
+// as it is: the clock changes jobs, too.
+const lookInterval = 5 * time.Second
+
+// follow shows what is written until the database may say something new of the job.
+func (l *jobLog) follow(seen session.FileStamp) error {
+	until := l.r.Env.Clock().Add(lookInterval)
+	for l.r.FileStamp() == seen && l.r.Env.Clock().Before(until) {
+		if l.from == nil {
+			return l.r.WaitForChange(seen, l.r.Env.Clock().Add(session.PollInterval), time.Time{})
+		}
+		if err := l.from.Copy(l.to); err != nil {
+			return err
+		}
+		if err := l.r.WaitForChange(seen, l.r.Env.Clock().Add(session.PollInterval), time.Time{}); err != nil {
+			return err
+		}
+	}
+	return l.r.Ctx.Err()
+}
+
+func (l *jobLog) close() {
+	if l.from != nil {
+		l.from.Close()
+		l.from = nil
+	}
+}
+
+// jobStatus ends the run as the job has ended, or the attempt that was asked for.
+func jobStatus(s *logState) error {
+	status := s.job.Exit
+	switch {
+	case s.attempt != nil && s.job.State.Live(), s.attempt != nil && s.attempt.Number < s.job.Attempt:
+		status = s.attempt.Exit
+		if s.attempt.Outcome != store.OutcomeExited && status == 0 {
+			status = 1
+		}
+	case s.job.State != store.JobFinished && status == 0:
+		status = 1
+	}
+	if status == 0 {
+		return nil
+	}
+	if s.job.State == store.JobCancelled {
+		return fmt.Errorf("job %s was cancelled", strconv.FormatUint(s.job.ID, 10))
+	}
+	return exit.Status(status)
+}

@@ -1,0 +1,191 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// watchFlag has on be the one that runs the command, on the other host.
+const watchFlag = "watch"
+
+// signalFlag has on send signals to what an attempt has on this host.
+const signalFlag = "signal"
+
+// sweepFlag has on end what an attempt has on this host.
+const sweepFlag = "sweep"
+
+// On declares the verb on.
+func On() *session.Verb {
+	return &session.Verb{
+		Name:     "on",
+		Category: "Queue",
+		Usage:    "in a job: run a command on another of its nodes",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
+		Description: "The command of a job runs on its first node. This starts another one on NODE, over ssh where that is another\n" +
+			"host, with this directory, this environment and the devices that the job has there, and with our input and\n" +
+			"output. When this ends, or the connection breaks, it is ended there with all that it has started, so that nothing\n" +
+			"is left when the job ends. Its exit status is ours; what on itself has to say is greater than that of other verbs by 100.\n" +
+			"Without -- what stands behind NODE is a line for a shell, as with ssh and rsh: so MPI libraries can call it, as in\n" +
+			"OMPI_MCA_plm_rsh_agent='placectl on'.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: watchFlag, Hidden: true},
+			&cli.StringFlag{Name: sweepFlag, Hidden: true},
+			&cli.StringFlag{Name: signalFlag, Hidden: true},
+			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "nothing: agents of MPI libraries are called with it", Hidden: true},
+		},
+		Access:   verbs.Reads,
+		Alone:    true,
+		Passes:   true,
+		Command:  true,
+		Statuses: []int{exit.Conflict},
+		Example:  "placectl on n2 -- hostname\nfor n in $(sort -u $PLACECTL_NODEFILE); do placectl on $n -- ./worker & done; wait",
+		Run:      on,
+	}
+}
+
+func on(r *session.Run, c *cli.Context) error {
+	if c.Bool(watchFlag) {
+		return watch(r)
+	}
+	if c.IsSet(sweepFlag) {
+		found, err := attempts.Sweep(c.String(sweepFlag))
+		if err == nil && found {
+			err = passOn(r, attempts.SweepFound)
+		}
+		return err
+	}
+	if c.IsSet(signalFlag) {
+		return attempts.SignalHere(c.String(signalFlag))
+	}
+	args := c.Args().Slice()
+	if len(args) < 2 || r.Dash >= 0 && r.Dash != 1 {
+		return usage.Errorf("it wants a node and a command: placectl on n2 -- hostname")
+	}
+	node, words := args[0], args[1:]
+	if r.Dash < 0 {
+		words = []string{"sh", "-c", strings.Join(words, " ")}
+	}
+	job := r.Getenv("PLACECTL_JOB")
+	var k attempts.Key
+	var err error
+	if k.Job, err = strconv.ParseUint(job, 10, 64); err != nil {
+		return usage.Errorf("it is for the command of a job, which has PLACECTL_JOB in its environment")
+	}
+	k.Number, _ = strconv.Atoi(r.Getenv("PLACECTL_ATTEMPT"))
+	p, err := placeOn(r, k, node)
+	if err != nil {
+		return err
+	}
+	env := onEnviron(r.Environ(), p.Env)
+	if p.Here {
+		return launch.Become(words, env)
+	}
+	return onHost(r, p, &attempts.Elsewhere{Words: words, Env: env, Grace: p.Grace})
+}
+
+// placeOn asks the database where the command is to run.
+func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, error) {
+	if !r.OverSSH() {
+		return r.Dispatched("", os.Getuid()).On(k, node)
+	}
+	db, err := r.RemoteDatabase("")
+	if err != nil {
+		return nil, err
+	}
+	a, err := db.Ask(r.Ctx, remote.AskOn, remote.Question{Job: k.Job, Attempt: k.Number, Node: node})
+	if err != nil {
+		return nil, err
+	}
+	if a.Place == nil {
+		return nil, fmt.Errorf("%s: it does not know how to answer: placectl is older there", db.Host)
+	}
+	return a.Place, nil
+}
+
+// ofFirstNode are the variables that are about the first node of a job alone.
+var ofFirstNode = []string{"TMPDIR", "PLACECTL_NODEFILE", "PLACECTL_DEVICEFILE", "PLACECTL_DEVICES", "PLACECTL_CPUS"}
+
+// ofDevices are those that libraries go by, and that placectl has set where it has set
+// PLACECTL_DEVICES.
+var ofDevices = []string{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
+
+// onEnviron is an environment for another node of the job.
+func onEnviron(environ, devices []string) []string {
+	drop := ofFirstNode
+	if slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, "PLACECTL_DEVICES=") }) {
+		drop = slices.Concat(drop, ofDevices)
+	}
+	out := slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(drop, name)
+	})
+	return append(out, devices...)
+}
+
+// onHost has the command run on another host, and passes its input and output on.
+func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error) {
+	if e.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	ssh, err := launch.FindSSH()
+	if err != nil {
+		return err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	back, err := attempts.NoteSent(r.Getenv)
+	if err != nil {
+		return err
+	}
+	defer write.Close()       // with us the connection ends
+	go e.Send(write, r.Stdin) //nolint:errcheck // who does not read it has ended
+	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer, r.Stderr)
+	read.Close()
+	if err != nil {
+		var lost *launch.Unreached
+		if errors.As(err, &lost) {
+			return fmt.Errorf("%w: %w", exit.ErrUnreached, err)
+		}
+		return err
+	}
+	if status < 128 {
+		back() // the other side has said that nothing is left there; else it may have been killed itself
+	}
+	return passOn(r, status)
+}
+
+// watch runs the command that comes from another host of the job.
+func watch(r *session.Run) error {
+	status, err := attempts.Watch(os.Stdin)
+	if err != nil {
+		return err
+	}
+	return passOn(r, status)
+}
+
+// passOn ends with the exit status of a command.
+func passOn(r *session.Run, status int) error {
+	r.Begun = true
+	if status != 0 {
+		return exit.Status(status)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/hook"
+	"github.com/placectl/placectl/cmd/placectl/internal/remote"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Work declares the verb work.
+func Work() *session.Verb {
+	return &session.Verb{
+		Name:     "work",
+		Category: "Queue",
+		Usage:    "execute the commands of jobs on this host, each attempt once",
+		May:      store.Anybody,
+		Description: "A pass has a keeper, one process for all jobs of its user and database here, execute each attempt whose first\n" +
+			"node is this host, stop what was cancelled, settle what keepers have left behind that were killed, and deliver\n" +
+			"what could not be reported. It starts one if there is none. Without --once passes are made whenever the database has changed, until it is interrupted; what is\n" +
+			"executed goes on then. No process has to stay up: passes can come from cron, and any number\n" +
+			"may be made at once. A pass executes the jobs of its own user. With the first one the setting launch is work.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
+			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},
+			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+		},
+		Access:  verbs.Writes,
+		Thinks:  true,
+		Unkeyed: true,
+		Alone:   true,
+		Stays:   "it makes passes itself",
+		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
+		Run:     work,
+	}
+}
+
+// workEvery is how often it is looked whether the database has changed, where the kernel
+// does not tell.
+const workEvery = 200 * time.Millisecond
+
+// networkEvery is the same of a network file system: this host's commands ring a bell, and those of
+// others may wait for so long.
+const networkEvery = 10 * time.Second
+
+func work(r *session.Run, c *cli.Context) error {
+	if c.Bool("cycle") && r.OverSSH() {
+		return usage.Errorf("--cycle is for where the database lies: cycle --launch there, or work --cycle")
+	}
+	runner, way, err := r.AttemptsRunner(c.String("host"))
+	if err != nil {
+		return err
+	}
+	if way != store.LaunchWork || c.Bool(verbs.DryRun) {
+		if err := launchByWork(r, c, runner); err != nil || c.Bool(verbs.DryRun) {
+			return err
+		}
+	}
+	passes := runner.NewPasses()
+	if c.Bool("cycle") {
+		passes.Startable, passes.Idle = func() (attempts.Startable, error) { return startable(r) }, forecasts(r)
+		passes.Cycle = func() (attempts.Cycled, error) { return workCycle(r, c, func(*store.Tx) error { return nil }) }
+	}
+	if !c.Bool("once") {
+		return keepWorking(r, c, passes)
+	}
+	passes.After = func(v *attempts.View) {
+		if v.Hooked {
+			runHook(r)
+		}
+	}
+	if passes.Cycle != nil {
+		if _, err := passes.Cycle(); err != nil {
+			return err
+		}
+	}
+	return passes.Once(r.Ctx)
+}
+
+// keepWorking makes passes until it is interrupted. One that makes cycles takes the place of
+// the attendant: commands ring for it.
+func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error {
+	wakes := wakes(r)
+	if c.Bool("cycle") {
+		place, err := attendHere(r)
+		if err != nil {
+			return err
+		}
+		lock, err := takeOver(r, place)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+		if wakes.Rung, err = hold(r, lock); err != nil {
+			return err
+		}
+	}
+	beside := &hook.Beside{Hook: *siteHook(r)}
+	defer beside.End()
+	var here attend.Presence
+	defer here.Close()
+	here.Keep(passes.ID, passes.Epoch)
+	passes.After = func(v *attempts.View) {
+		here.Keep(passes.ID, passes.Epoch)
+		if v.Hooked {
+			beside.Start(r.Ctx)
+		}
+	}
+	if err := passes.Work(r.Ctx, wakes); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// launchByWork says that the database's jobs are launched by passes.
+func launchByWork(r *session.Run, c *cli.Context, runner *attempts.Runner) error {
+	if lies, is := runner.DB.(*remote.Database); is {
+		_, err := lies.Ask(r.Ctx, remote.AskLaunch, remote.Question{})
+		return err
+	}
+	return r.Update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+}
+
+// forecasts keeps expected starts up to date beside passes, when these have nothing to do. A play
+// under way does not keep a pass waiting.
+func forecasts(r *session.Run) (idle func()) {
+	var busy atomic.Bool
+	var next time.Time
+	began := time.Now()
+	return func() {
+		if r.OverSSH() || time.Now().Before(next) || !busy.CompareAndSwap(false, true) {
+			return
+		}
+		next = time.Now().Add(forecastEvery)
+		few := time.Since(began) > forecastEvery
+		db, err := r.Open()
+		if err != nil {
+			busy.Store(false)
+			return // the next pass says why
+		}
+		go func() {
+			defer busy.Store(false)
+			defer r.Done(db)
+			if err := db.Forecast(store.ForecastSpec{Rarely: true, Few: few, Done: func() bool { return r.Ctx.Err() != nil }}); err != nil {
+				r.Debugf("no starts are expected: %v", err)
+			}
+		}()
+	}
+}
+
+// forecastEvery is how often it is looked whether expected starts are out of date.
+const forecastEvery = 30 * time.Second
+
+// startable is what a cycle would see now of the changes that may let something start or stop.
+func startable(r *session.Run) (is attempts.Startable, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		is, err = startableOf(tx)
+		return err
+	})
+	return is, err
+}
+
+func startableOf(tx *store.Tx) (attempts.Startable, error) {
+	is, err := tx.Identity()
+	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Startable()}, err
+}
+
+// workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
+// passes find what it has started.
+func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
+	err = r.Update(c, func(tx *store.Tx) (err error) {
+		cycled.Startable, err = startableOf(tx)
+		if err := errors.Join(err, check(tx), r.EndAttended(tx)); err != nil {
+			return err
+		}
+		report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		if err == nil {
+			cycled.Due = report.Next
+		}
+		return err
+	})
+	return cycled, err
+}

@@ -1,0 +1,129 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Account declares the verb account.
+func Account() *session.Verb {
+	return &session.Verb{
+		Name:     "account",
+		Category: "Shares",
+		Usage:    "accounts: who pays for jobs, and what is part of what",
+		Description: "A job says with --account which one it is for. A limit on an account covers the accounts below it, and shares say\n" +
+			"how much of what an account has is whose. Who is not allowed cannot ask for it; --allow '' lets anybody in again.",
+		Example: "placectl account set chem --shares 40",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
+				Example: "placectl account list"},
+			{Name: "set", Usage: "make an account, or change it", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
+				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "it is part of account `A` ('': of none)"},
+					&cli.StringFlag{Name: "shares", Usage: "of what its parent has it has `N` shares, against those of its siblings (1)"},
+					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: of what it has the user has so many shares (1); N is - for one who is none any more"},
+					&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G`"}},
+				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
+					"placectl account set org --allow user:ann,group:org"},
+			{Name: "rm", Usage: "forget an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
+				Example: "placectl account rm org"},
+		},
+	}
+}
+
+func accountList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	var list []store.Account
+	if err := tx.Accounts().Each(func(a store.Account) error { list = append(list, a); return nil }); err != nil {
+		return err
+	}
+	return printAccounts(r, list...)
+}
+
+func accountSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	name := c.Args().First()
+	a, err := tx.Accounts().Get(name)
+	if errors.Is(err, store.ErrNotFound) {
+		a, err = store.Account{Name: name, Shares: 1}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.IsSet("parent") {
+		a.Parent = c.String("parent")
+	}
+	if c.IsSet("shares") {
+		if a.Shares, err = session.WholeAmount(c.String("shares")); err != nil {
+			return usage.Errorf("--shares: %w", err)
+		}
+	}
+	if c.IsSet("allow") {
+		a.Allow = text.SplitList(c.String("allow"))
+	}
+	for _, value := range c.StringSlice("member") {
+		if a.Members, err = withMember(a.Members, value); err != nil {
+			return err
+		}
+	}
+	if err := tx.Accounts().Set(a); err != nil {
+		return err
+	}
+	if a, err = tx.Accounts().Get(name); err != nil {
+		return err
+	}
+	return printAccounts(r, a)
+}
+
+// withMember changes a list of members as --member says: ann=2, ann, or ann=-.
+func withMember(list []store.AccountMember, text string) ([]store.AccountMember, error) {
+	user, number, given := strings.Cut(text, "=")
+	m := store.AccountMember{User: user, Shares: 1}
+	if given && number != "-" {
+		var err error
+		if m.Shares, err = session.WholeAmount(number); err != nil {
+			return nil, usage.Errorf("--member %s: %w", user, err)
+		}
+	}
+	var out []store.AccountMember
+	for _, one := range list {
+		if one.User != user {
+			out = append(out, one)
+		}
+	}
+	if given && number == "-" {
+		return out, nil
+	}
+	return append(out, m), nil
+}
+
+func accountRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	a, err := tx.Accounts().Get(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if err := tx.Accounts().Remove(a.Name); err != nil {
+		return err
+	}
+	return printAccounts(r, a)
+}
+
+func printAccounts(r *session.Run, list ...store.Account) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "parent"}, {Name: "shares", Kind: output.Integer},
+		{Name: "members", Kind: output.List}, {Name: "allow", Kind: output.List}}})
+	for _, a := range list {
+		var members []string
+		for _, m := range a.Members {
+			members = append(members, fmt.Sprint(m.User, "=", strconv.FormatInt(m.Shares, 10)))
+		}
+		p.Row(a.Name, output.OrNil(a.Parent), a.Shares, members, a.Allow)
+	}
+	return p.Close()
+}

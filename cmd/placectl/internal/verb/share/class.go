@@ -1,0 +1,246 @@
+// Package share holds the verbs that say who may use how much: classes, queues, accounts, limits, pools,
+// preemption, priority, roles.
+package share
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// The shares of a cluster that classes of jobs are meant to have. All verbs below class that
+// set something answer like class show, which has a file of its own.
+
+// Class declares the verb class.
+func Class() *session.Verb {
+	return &session.Verb{
+		Name:     "class",
+		Category: "Shares",
+		Usage:    "classes of jobs, and the share of the cluster that each is to have",
+		Description: "A class has a load, relative to the loads of the others. What one class does not use is loaned to those that\n" +
+			"have jobs waiting. A job is in the class it names, or in the one that its user is mapped to. What is counted,\n" +
+			"cpus as a rule, is the setting share_unit.",
+		Example: "placectl class set research=60 teaching=30 tests=10",
+		Verbs: []*session.Verb{classShowVerb(), classSetVerb(), classMapVerb(), classDefaultVerb(),
+			classRebalanceVerb(), classRmVerb(), classPlanVerb()},
+	}
+}
+
+// changeShares lets fn change the settings, keeps them and shows what they are now.
+func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) error) error {
+	return r.Update(c, func(tx *store.Tx) error {
+		s, err := tx.Shares()
+		if err != nil {
+			return err
+		}
+		if err := fn(s); err != nil {
+			return usage.Errorf("%w", err)
+		}
+		if err := tx.SetShares(s); err != nil {
+			return err
+		}
+		return printShares(r, tx)
+	})
+}
+
+// noClass says that there is no class of a name.
+func noClass(s *fairshare.Settings, name string) error {
+	names := make([]string, len(s.Loads))
+	for i, c := range s.Loads {
+		names[i] = c.Class
+	}
+	return fmt.Errorf("no class %s%s: %w", text.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
+}
+
+func classSetVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "set",
+		Usage: "give classes their loads, and make those that are new",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
+		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
+			"gets what nobody else wants. Classes that are not named keep theirs.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"},
+			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
+		Run:     classSet,
+	}
+}
+
+func classSet(r *session.Run, c *cli.Context) error {
+	given, err := classLoads(c)
+	if err != nil {
+		return err
+	}
+	return changeShares(r, c, func(s *fairshare.Settings) error {
+		was := ""
+		if len(s.Loads) > 0 {
+			was = s.DefaultClass()
+		}
+		var loads []fairshare.ClassLoad
+		if !c.Bool("replace") {
+			loads = s.ClassLoads()
+		}
+		for _, g := range given {
+			at := slices.IndexFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == g.Class })
+			if at < 0 {
+				loads = append(loads, g)
+			} else {
+				loads[at] = g
+			}
+		}
+		if c.IsSet("allow") {
+			for _, g := range given {
+				s.SetAllowed(g.Class, text.SplitList(c.String("allow")))
+			}
+		}
+		if err := s.SetClassLoads(loads); err != nil {
+			return err
+		}
+		if is := s.DefaultClass(); is != was {
+			r.Notef("jobs that match no class are in %s, the class of the least load; to name another: placectl class default NAME", text.Quoted(is))
+		}
+		return nil
+	})
+}
+
+// classLoads reads NAME=LOAD, each name once.
+func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
+	pairs, err := sharefile.Pairs(c.Args().Slice(), "LOAD")
+	if err != nil {
+		return nil, usage.Errorf("%w", err)
+	}
+	var loads []fairshare.ClassLoad
+	for _, p := range pairs {
+		load, err := sharefile.ParseLoad(p)
+		if err != nil {
+			return nil, usage.Errorf("%w", err)
+		}
+		if slices.ContainsFunc(loads, func(l fairshare.ClassLoad) bool { return l.Class == p.Class }) {
+			return nil, usage.Errorf("class %s is given two loads", text.Quoted(p.Class))
+		}
+		loads = append(loads, load)
+	}
+	return loads, nil
+}
+
+func classMapVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "map",
+		Usage: "map requestors to classes; of several that match, the first counts",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
+		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
+			"mappings go behind those there are. --replace without any forgets all.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
+			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
+		Exclusive: []string{"replace first"},
+		Access:    verbs.Writes,
+		Whole:     true,
+		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
+		Run:       classMap,
+	}
+}
+
+func classMap(r *session.Run, c *cli.Context) error {
+	pairs, err := sharefile.Pairs(c.Args().Slice(), "REGEXP")
+	if err != nil {
+		return usage.Errorf("%w", err)
+	}
+	var given []fairshare.Mapping
+	for _, p := range pairs {
+		given = append(given, fairshare.Mapping{Class: p.Class, Requestor: p.Value})
+	}
+	return changeShares(r, c, func(s *fairshare.Settings) error {
+		switch {
+		case c.Bool("replace"):
+			return s.SetRequestorMap(given)
+		case c.Bool("first"):
+			return s.SetRequestorMap(append(given, s.RequestorMap()...))
+		}
+		return s.SetRequestorMap(append(s.RequestorMap(), given...))
+	})
+}
+
+func classDefaultVerb() *session.Verb {
+	return &session.Verb{
+		Name:        "default",
+		Usage:       "say which class requestors are in that no mapping matches",
+		May:         store.Operators,
+		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
+		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
+		Access:      verbs.Writes,
+		Whole:       true,
+		Example:     "placectl class default tests",
+		Run:         classDefault,
+	}
+}
+
+func classDefault(r *session.Run, c *cli.Context) error {
+	return changeShares(r, c, func(s *fairshare.Settings) error { return s.SetDefaultClass(c.Args().First()) })
+}
+
+func classRmVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "rm",
+		Usage: "forget classes",
+		May:   store.Operators,
+		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
+		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
+			"in the class that their users map to. --all forgets every setting of class shares.",
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Example: "placectl class rm teaching",
+		Run:     classRm,
+	}
+}
+
+func classRm(r *session.Run, c *cli.Context) error {
+	if c.Bool("all") && c.NArg() > 0 {
+		return usage.Errorf("either classes or --all")
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		s, err := tx.Shares()
+		if err != nil {
+			return err
+		}
+		for _, name := range c.Args().Slice() {
+			if err := removeClass(s, name); err != nil {
+				return err
+			}
+		}
+		if c.Bool("all") || len(s.Loads) == 0 {
+			*s = fairshare.Settings{}
+		}
+		if err := tx.SetShares(s); err != nil {
+			return err
+		}
+		return printShares(r, tx)
+	})
+}
+
+// removeClass takes a class out of settings, and all that speaks of it.
+func removeClass(s *fairshare.Settings, name string) error {
+	before := len(s.Loads)
+	s.Loads = slices.DeleteFunc(s.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })
+	if len(s.Loads) == before {
+		return noClass(s, name)
+	}
+	s.Map = slices.DeleteFunc(s.Map, func(m fairshare.Mapping) bool { return m.Class == name })
+	if s.Default == name {
+		s.Default = ""
+	}
+	return nil
+}

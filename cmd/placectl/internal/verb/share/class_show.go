@@ -1,0 +1,132 @@
+package share
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+func classShowVerb() *session.Verb {
+	return &session.Verb{
+		Name:  "show",
+		Usage: "the classes, and all that is set about shares",
+		May:   store.Anybody,
+		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
+			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
+		Access:  verbs.Reads,
+		Example: "placectl class show",
+		InTx:    classShow,
+	}
+}
+
+func classShow(r *session.Run, tx *store.Tx, _ *cli.Context) error { return printShares(r, tx) }
+
+// The shapes of the JSON document.
+type (
+	classObject struct {
+		Name    string `json:"name"`
+		Load    int    `json:"load"`
+		LoadPct int    `json:"load_pct"`
+	}
+	mappingObject struct {
+		Class     string `json:"class"`
+		Requestor string `json:"requestor"`
+	}
+)
+
+// printShares answers with the settings as they are.
+func printShares(r *session.Run, tx *store.Tx) error {
+	s, err := tx.Shares()
+	if err != nil {
+		return err
+	}
+	classes, err := classObjects(s)
+	if err != nil {
+		return err
+	}
+	return r.Either(func(f output.Format) bool { return f.Traits().Document },
+		func() error { return printShareSettings(r, tx, s, classes, true) },
+		func() error { return printShareTables(r, tx, s, classes) })
+}
+
+// printShareTables prints the settings as tables: the classes, and where somebody reads
+// them all the rest.
+func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
+	for _, c := range classes {
+		p.Row(c.Name, c.Load, c.LoadPct)
+	}
+	if err := p.Close(); err != nil {
+		return err
+	}
+	return r.InForms(func(f output.Format) bool { return f == output.Table }, func() error { return printShareRest(r, tx, s) })
+}
+
+func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
+	if len(s.Map) > 0 {
+		fmt.Fprintln(r.Stdout)
+		p := r.Printer(output.Result{Columns: []output.Column{{Name: "requestor"}, {Name: "class"}}})
+		for _, m := range s.Map {
+			p.Row(m.Requestor, m.Class)
+		}
+		if err := p.Close(); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(r.Stdout)
+	return printShareSettings(r, tx, s, nil, false)
+}
+
+// printShareSettings prints the settings that are one of a kind, and in a document
+// the lists as well.
+func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject, document bool) error {
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	timer, err := tx.ShareTimer()
+	if err != nil {
+		return err
+	}
+	var since any
+	if timer.Running {
+		since = timer.Since
+	}
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
+		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
+	row := []any{output.OrNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
+	if document || s.Spare != (fairshare.Spare{}) {
+		res.Columns = append(res.Columns, output.Column{Name: "rebalance_min_run", Kind: output.Duration}, output.Column{Name: "rebalance_at_most", Kind: output.Integer})
+		row = append(row, s.Spare.MinRun, s.Spare.AtMost)
+	}
+	if document {
+		mappings := make([]mappingObject, len(s.Map))
+		for i, m := range s.Map {
+			mappings[i] = mappingObject(m)
+		}
+		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}, {Name: "map", Kind: output.Object}}, res.Columns...)
+		row = append([]any{classes, mappings}, row...)
+	}
+	p := r.Printer(res)
+	p.Row(row...)
+	return p.Close()
+}
+
+// classObjects are the classes as they were set, with their part of all loads.
+func classObjects(s *fairshare.Settings) ([]classObject, error) {
+	classes, _ := s.NewClasses()
+	plan, err := new(fairshare.Planner).Plan(&fairshare.State{Classes: classes})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]classObject, len(classes))
+	for i, c := range plan.Classes {
+		out[i] = classObject{c.Name, classes[i].Load, c.LoadPct}
+	}
+	return out, nil
+}

@@ -1,0 +1,120 @@
+package share
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Limit declares the verb limit.
+func Limit() *session.Verb {
+	soft := func(usage string) cli.Flag { return &cli.BoolFlag{Name: "soft", Usage: usage} }
+	return &session.Verb{
+		Name:     "limit",
+		Category: "Shares",
+		Usage:    "how much users, groups, accounts, classes and queues may have at once",
+		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas, with * for each by itself. A name goes\n" +
+			"before a *: user:ann replaces user:*, be it smaller or larger; all others hold together. A rule on an account covers\n" +
+			"the accounts below it. MEASURE is\n" +
+			"  running queued jobs     numbers of jobs: that run, that wait, both\n" +
+			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number of chunks\n" +
+			"  RES.queued RES.jobs     in jobs that wait, in both\n" +
+			"  RES.left                its amount times the seconds that jobs have still to run\n" +
+			"  RES.job walltime.job    of one job\n" +
+			"What waits and what one job asks for is looked at when it is submitted: placectl says 3, or 4. What runs is held against\n" +
+			"rules at every instant, plans counted. A job kept by a limit has room kept in it from its earliest start on, so that\n" +
+			"jobs behind it do not pass it for ever; jobs under other limits start around it. A job beyond a --soft limit has its\n" +
+			"turn after all others. --over-limits of a request passes them.",
+		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all limits, and with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each of those whom they count something for"}},
+				Example: "placectl limit list --use"},
+			{Name: "set", Usage: "make limits, or change them", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
+				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
+				Example: "placectl limit set user:ann running=50\n" +
+					"placectl limit set queue:gpu,user:* ngpus=4\n" +
+					"placectl limit set --soft account:chem mem=2tb"},
+			{Name: "rm", Usage: "forget limits, all of a key where no measure is named", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: limitRemove,
+				Flags:   []cli.Flag{soft("only soft ones")},
+				Example: "placectl limit rm user:ann running"},
+		},
+	}
+}
+
+func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	if !c.Bool("use") {
+		var list []store.Limit
+		err := tx.Limits().Each(func(l store.Limit) error { list = append(list, l); return nil })
+		if err != nil {
+			return err
+		}
+		return printLimits(r, tx, list)
+	}
+	uses, err := tx.Limits().Uses()
+	if err != nil {
+		return err
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used"},
+		output.Column{Name: "planned"}, output.Column{Name: "max"})})
+	for _, u := range uses {
+		amount := limitAmount(defs, u.Measure)
+		p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), amount(u.Used), amount(u.Planned), amount(u.Max))
+	}
+	return p.Close()
+}
+
+func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	list, err := session.LimitsOf(defs, c.Args().First(), c.Args().Tail(), c.Bool("soft"))
+	if err != nil {
+		return err
+	}
+	if err := tx.Limits().Set(list...); err != nil {
+		return err
+	}
+	r.SayMoved(tx)
+	return printLimits(r, tx, list)
+}
+
+// limitAmount writes amounts of a measure.
+func limitAmount(defs *index.Defs, measure string) func(int64) any {
+	if def, ok := session.LimitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
+		return func(n int64) any { return def.Format(index.Value{Num: n}) }
+	}
+	return func(n int64) any { return n }
+}
+
+func limitRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	gone, err := tx.Limits().Remove(c.Args().First(), c.Bool("soft"), c.Args().Tail()...)
+	if err != nil {
+		return err
+	}
+	return printLimits(r, tx, gone)
+}
+
+func limitColumns() []output.Column {
+	return []output.Column{{Name: "key"}, {Name: "measure"}, {Name: "soft", Kind: output.Boolean}}
+}
+
+func printLimits(r *session.Run, tx *store.Tx, list []store.Limit) error {
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "max"})})
+	for _, l := range list {
+		p.Row(l.Key, l.Measure, l.Soft, limitAmount(defs, l.Measure)(l.Max))
+	}
+	return p.Close()
+}

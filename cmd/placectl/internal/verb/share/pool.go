@@ -1,0 +1,173 @@
+package share
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Pool declares the verb pool.
+func Pool() *session.Verb {
+	flags := func() []cli.Flag {
+		return []cli.Flag{&cli.StringFlag{Name: "outside", Usage: "of it others use `N`, who do not ask placectl"},
+			&cli.StringFlag{Name: "until", Usage: "they do until `TIME` (until told otherwise)"}}
+	}
+	return &session.Verb{
+		Name:     "pool",
+		Category: "Cluster",
+		Usage:    "amounts of the whole cluster, such as licences",
+		Description: "A job asks once for all that it wants of a pool, on however many nodes it runs: --pool fluent=2, or in a resource\n" +
+			"list, -l ncpus=2,fluent=2. What runs, is planned or reserved holds its amount. Where a pool is given less than is\n" +
+			"held of it nothing is stopped, nothing more starts, and plans are made anew.",
+		Example: "placectl pool add fluent=30",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all pools, and what is held of them", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
+				Example: "placectl pool list"},
+			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Whole: true, Run: poolAdd,
+				Flags:   flags(),
+				Example: "placectl pool add fluent=30"},
+			{Name: "set", Usage: "change a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Whole: true, Run: poolSet,
+				Flags: flags(),
+				Example: "placectl pool set fluent=40\n" +
+					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},
+			{Name: "rm", Usage: "forget a pool that nobody asks for", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
+				Example: "placectl pool rm fluent"},
+		},
+	}
+}
+
+func poolList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	pools, err := tx.Pools().At(tx.Now())
+	if err != nil {
+		return err
+	}
+	return printPools(r, pools)
+}
+
+func poolAdd(r *session.Run, c *cli.Context) error {
+	change, err := poolChange(r, c)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(c.Args().First(), "=") {
+		return usage.Errorf("how much of it is there? write %s=30", c.Args().First())
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		var p store.Pool
+		change(&p)
+		return putPool(r, tx, p, true)
+	})
+}
+
+func poolSet(r *session.Run, c *cli.Context) error {
+	change, err := poolChange(r, c)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(c.Args().First(), "=") && !c.IsSet("outside") {
+		return usage.Errorf("what is to change? write %s=30, or --outside 7", c.Args().First())
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		p := store.Pool{Name: poolName(c)}
+		pools, err := tx.Pools().At(tx.Now())
+		if err != nil {
+			return err
+		}
+		for _, u := range pools {
+			if strings.EqualFold(u.Name, p.Name) {
+				p = u.Pool
+			}
+		}
+		change(&p)
+		return putPool(r, tx, p, false)
+	})
+}
+
+func poolName(c *cli.Context) string {
+	name, _, _ := strings.Cut(c.Args().First(), "=")
+	return name
+}
+
+// poolChange reads what a pool is to be from now on.
+func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
+	name, text, given := strings.Cut(c.Args().First(), "=")
+	var amount, outside int64
+	var until time.Time
+	var err error
+	if given {
+		if amount, err = session.WholeAmount(text); err != nil {
+			return nil, usage.Errorf("%s: %w", name, err)
+		}
+	}
+	if c.IsSet("outside") {
+		if outside, err = session.WholeAmount(c.String("outside")); err != nil {
+			return nil, usage.Errorf("--outside: %w", err)
+		}
+	}
+	if c.IsSet("until") {
+		if !c.IsSet("outside") {
+			return nil, usage.Errorf("--until says how long others use what --outside says")
+		}
+		if until, err = r.Time(c, "until"); err != nil {
+			return nil, err
+		}
+	}
+	return func(p *store.Pool) {
+		if given {
+			p.Name, p.Amount = cmp.Or(p.Name, name), amount
+		}
+		if c.IsSet("outside") {
+			p.Outside, p.Until = outside, until
+		}
+	}, nil
+}
+
+func putPool(r *session.Run, tx *store.Tx, p store.Pool, add bool) error {
+	if err := tx.Pools().Set(p, add); err != nil {
+		return err
+	}
+	r.SayMoved(tx)
+	pools, err := tx.Pools().At(tx.Now())
+	if err != nil {
+		return err
+	}
+	for _, u := range pools {
+		if u.Name == p.Name {
+			return printPools(r, []store.PoolUse{u})
+		}
+	}
+	return nil
+}
+
+func poolRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	pools, err := tx.Pools().At(tx.Now())
+	if err != nil {
+		return err
+	}
+	name := c.Args().First()
+	if err := tx.Pools().Remove(name); err != nil {
+		return err
+	}
+	for _, u := range pools {
+		if strings.EqualFold(u.Name, name) {
+			return printPools(r, []store.PoolUse{u})
+		}
+	}
+	return nil
+}
+
+func printPools(r *session.Run, pools []store.PoolUse) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "amount", Kind: output.Integer}, {Name: "held", Kind: output.Integer},
+		{Name: "outside", Kind: output.Integer}, {Name: "until", Kind: output.Time}, {Name: "free", Kind: output.Integer}}})
+	for _, u := range pools {
+		p.Row(u.Name, u.Amount, u.Held, u.Outside, output.OrNil(u.Until), u.Free)
+	}
+	return p.Close()
+}

@@ -1,0 +1,127 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Preempt declares the verb preempt.
+func Preempt() *session.Verb {
+	rule := []verbs.Arg{{Name: "RULE", Many: true}}
+	return &session.Verb{
+		Name:     "preempt",
+		Category: "Shares",
+		Usage:    "whose jobs make way for whose",
+		Description: "RULE is KEY over KEY, a KEY being KIND:NAME of the kinds user, group, account, class and queue, or several of them\n" +
+			"with commas between, which all have to fit. On the right all, * or KIND:* stand for all jobs that are on the left\n" +
+			"of no rule. The next cycle stops those jobs of which least work is lost, as few as let the other one start, and\n" +
+			"nobody in vain: not for a job that a limit, a pool or its class's share holds up, and for no job twice. Rules that\n" +
+			"lead in a circle are refused.",
+		Example: "placectl preempt set 'queue:urgent over queue:*'",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
+				Example: "placectl preempt list"},
+			{Name: "set", Usage: "make a rule, or change it", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: preemptSet,
+				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
+					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
+					"(submit --no-requeue) is cancelled.",
+				Flags: []cli.Flag{&cli.StringFlag{Name: "how", Usage: "`HOW`: requeue, they wait again, or cancel (requeue)"},
+					&cli.StringFlag{Name: "grace", Usage: "they have `D` between being told to stop and being killed (each its own)"},
+					&cli.StringFlag{Name: "min-run", Usage: "none is stopped before it has run for `D` (10m)"},
+					&cli.StringFlag{Name: "at-most", Usage: "none is stopped more than `N` times in its life, 0: as often as need be (3)"}},
+				Example: "placectl preempt set 'queue:urgent over queue:*' --grace 1m\n" +
+					"placectl preempt set class:day over class:night --how cancel --min-run 0"},
+			{Name: "rm", Usage: "forget a rule", May: store.Operators, Args: rule, Access: verbs.Writes, InTx: preemptRemove,
+				Example: "placectl preempt rm 'queue:urgent over all'"},
+		},
+	}
+}
+
+// ruleOf is the rule that the arguments of a verb say.
+func ruleOf(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") }
+
+func preemptList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	var list []*preempt.Rule
+	if err := tx.Preemption().Each(func(rule *preempt.Rule) error { list = append(list, rule); return nil }); err != nil {
+		return err
+	}
+	return printRules(r, list...)
+}
+
+func preemptSet(r *session.Run, c *cli.Context) error {
+	fresh, err := preempt.Parse(ruleOf(c))
+	if err != nil {
+		return usage.Errorf("%w", err)
+	}
+	grace, errGrace := r.Duration(c, "grace")
+	minRun, errRun := r.Duration(c, "min-run")
+	if err := errors.Join(errGrace, errRun); err != nil {
+		return err
+	}
+	return r.Update(c, func(tx *store.Tx) error {
+		rule, err := tx.Preemption().Get(fresh.String())
+		if errors.Is(err, store.ErrNotFound) {
+			again := *fresh
+			rule, err = &again, nil
+		}
+		if err != nil {
+			return err
+		}
+		if c.IsSet("how") {
+			if rule.How, err = preempt.ParseHow(c.String("how")); err != nil {
+				return usage.Errorf("--how: %w", err)
+			}
+		}
+		if c.IsSet("grace") {
+			rule.Grace = int64(grace / time.Second)
+		}
+		if c.IsSet("min-run") {
+			rule.MinRun = int64(minRun / time.Second)
+		}
+		if c.IsSet("at-most") {
+			n, err := session.WholeAmount(c.String("at-most"))
+			if err != nil {
+				return usage.Errorf("--at-most: %w", err)
+			}
+			rule.AtMost = int(n)
+		}
+		if err := tx.Preemption().Set(rule); err != nil {
+			return err
+		}
+		return printRules(r, rule)
+	})
+}
+
+func preemptRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	rule, err := tx.Preemption().Get(ruleOf(c))
+	if err != nil {
+		return err
+	}
+	if err := tx.Preemption().Remove(rule.String()); err != nil {
+		return err
+	}
+	return printRules(r, rule)
+}
+
+func printRules(r *session.Run, list ...*preempt.Rule) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "rule"}, {Name: "how"}, {Name: "grace", Kind: output.Duration},
+		{Name: "min_run", Kind: output.Duration}, {Name: "at_most", Kind: output.Integer}}})
+	for _, rule := range list {
+		var grace any
+		if rule.Grace != preempt.OwnGrace {
+			grace = time.Duration(rule.Grace) * time.Second
+		}
+		p.Row(fmt.Sprint(rule), rule.How.String(), grace, time.Duration(rule.MinRun)*time.Second, rule.AtMost)
+	}
+	return p.Close()
+}

@@ -1,0 +1,86 @@
+package share
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Priority declares the verb priority.
+func Priority() *session.Verb {
+	return &session.Verb{
+		Name:     "priority",
+		Category: "Shares",
+		Usage:    "numbers that the order of waiting jobs goes by",
+		Description: "Jobs that wait are put in order by the setting job_priority, an expression of + - * / min max abs and these terms:\n" +
+			"PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
+			"XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it), ASK.ncpus (of any\n" +
+			"consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the number that this verb sets on each), FAIRSHARE (0 to 1, by\n" +
+			"Fair Tree: the shares of account set, against use of which what lies back counts less, see half_life),\n" +
+			"USAGE.user (part of all use; also group, account, class, queue), TARGET.account (share less use, in percent; also user,\n" +
+			"class), BYPASS (how many that were submitted later have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
+			"fifo, slurm and maui are expressions with names. It is evaluated at whole multiples of priority_every; placectl explain\n" +
+			"JOB lists its terms. What is divided by 0 is 0.",
+		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
+		Verbs: []*session.Verb{
+			{Name: "set", Usage: "set numbers; 0 is what everybody has", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
+				Example: "placectl priority set queue:urgent=100 user:ann=5"},
+			{Name: "rm", Usage: "forget numbers", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
+				Example: "placectl priority rm user:ann"},
+			{Name: "list", Usage: "all that are set", May: store.Anybody, Access: verbs.Reads, InTx: priorityList,
+				Example: "placectl priority list"},
+		},
+	}
+}
+
+func prioritySet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	return setNumbers(r, tx, c.Args().Slice(), func(word string) (string, int64, error) {
+		at := strings.LastIndexByte(word, '=')
+		if at < 0 {
+			return "", 0, usage.Errorf("%s: write KIND:NAME=NUMBER, such as user:ann=5", text.Quoted(word))
+		}
+		n, err := strconv.ParseInt(word[at+1:], 10, 64)
+		if err != nil {
+			return "", 0, usage.Errorf("%s: %s is no whole number", text.Quoted(word), text.Quoted(word[at+1:]))
+		}
+		return word[:at], n, nil
+	})
+}
+
+func priorityRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	return setNumbers(r, tx, c.Args().Slice(), func(word string) (string, int64, error) { return word, 0, nil })
+}
+
+// setNumbers sets what words say, and shows all numbers.
+func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) (string, int64, error)) error {
+	for _, word := range words {
+		whose, n, err := read(word)
+		if err != nil {
+			return err
+		}
+		kind, name, _ := strings.Cut(whose, ":")
+		if err := store.PrioritiesOf(tx).Set(store.Number{Kind: kind, Name: name, Number: n}); err != nil {
+			return err
+		}
+	}
+	return priorityList(r, tx, nil)
+}
+
+func priorityList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "kind"}, {Name: "name"}, {Name: "number", Kind: output.Integer}}})
+	err := store.PrioritiesOf(tx).Each(func(n store.Number) error {
+		p.Row(n.Kind, n.Name, n.Number)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}

@@ -1,0 +1,110 @@
+package share
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Queue declares the verb queue.
+func Queue() *session.Verb {
+	flags := func() []cli.Flag {
+		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
+			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"},
+			&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G` ('': anybody)"}}
+	}
+	return &session.Verb{
+		Name:        "queue",
+		Category:    "Cluster",
+		Usage:       "queues, and the nodes that only their jobs use",
+		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
+		Example:     "placectl queue add fast",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "all queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
+				Example: "placectl queue list"},
+			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Whole: true, Run: queueAdd,
+				Flags:   flags(),
+				Example: "placectl queue add fast --group-key switch"},
+			{Name: "set", Usage: "change a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueSet,
+				Flags:   flags(),
+				Example: "placectl queue set fast --group-key ''"},
+			{Name: "rm", Usage: "forget a queue that owns no nodes", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
+				Example: "placectl queue rm fast"},
+		},
+	}
+}
+
+func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	queues, err := tx.Queues()
+	if err != nil {
+		return err
+	}
+	return printQueues(r, tx, queues...)
+}
+
+func queueAdd(r *session.Run, c *cli.Context) error {
+	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")), Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
+	return r.Update(c, func(tx *store.Tx) error {
+		if err := tx.AddQueue(q); err != nil {
+			return err
+		}
+		q, err := tx.Queue(q.Name)
+		if err != nil {
+			return err
+		}
+		return printQueues(r, tx, q)
+	})
+}
+
+func queueSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	q, err := tx.Queue(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if c.IsSet("group-key") {
+		q.GroupKey = text.SplitList(c.String("group-key"))
+	}
+	if c.IsSet("policy") {
+		q.Policy = c.String("policy")
+	}
+	if c.IsSet("allow") {
+		q.Allow = text.SplitList(c.String("allow"))
+	}
+	if err := tx.SetQueue(q); err != nil {
+		return err
+	}
+	if q, err = tx.Queue(q.Name); err != nil {
+		return err
+	}
+	return printQueues(r, tx, q)
+}
+
+func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	q, err := tx.Queue(c.Args().First())
+	if err != nil {
+		return err
+	}
+	if err := tx.RemoveQueue(q.Name); err != nil {
+		return err
+	}
+	return printQueues(r, tx, q)
+}
+
+func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}}})
+	buckets, err := tx.Buckets()
+	if err != nil {
+		return err
+	}
+	nodes := make(map[string]int)
+	for _, b := range buckets {
+		nodes[b.Queue] += b.Up + b.NotUp
+	}
+	for _, q := range queues {
+		p.Row(q.Name, q.GroupKey, output.OrNil(q.Policy), nodes[q.Name])
+	}
+	return p.Close()
+}

@@ -1,0 +1,61 @@
+package share
+
+import (
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Role declares the verb role.
+func Role() *session.Verb {
+	role := []verbs.Arg{{Name: "USER"}, {Name: "operator", Kind: verbs.KindWord}}
+	return &session.Verb{
+		Name:     "role",
+		Category: "Shares",
+		Usage:    "show or change who operates the cluster",
+		Description: "You are known by your real uid, whatever the environment says. The owner of the database and root may do\n" +
+			"everything; operators may do all but what touches the file as a whole, roles, and settings that name programs.\n" +
+			"You change your own jobs alone, and ask for yourself, within limits. On a file that its group may write this\n" +
+			"stops mistakes, not malice: see docs/sharing.md.",
+		Example: "placectl role add ann operator",
+		Verbs: []*session.Verb{
+			{Name: "list", Usage: "who has a role", May: store.Anybody, Access: verbs.Reads, InTx: roleList, Example: "placectl role list"},
+			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleAdd, Example: "placectl role add ann operator"},
+			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleRemove, Example: "placectl role rm ann operator"},
+		},
+	}
+}
+
+func roleList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+	p := roles(r)
+	if err := store.RolesOf(tx).Each(func(user, role string) error { p.Row(user, role); return nil }); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+func roleAdd(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	if err := store.RolesOf(tx).Add(c.Args().Get(0), c.Args().Get(1)); err != nil {
+		return err
+	}
+	return printRole(r, c)
+}
+
+func roleRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+	if err := store.RolesOf(tx).Remove(c.Args().Get(0)); err != nil {
+		return err
+	}
+	return printRole(r, c)
+}
+
+func printRole(r *session.Run, c *cli.Context) error {
+	p := roles(r)
+	p.Row(c.Args().Get(0), c.Args().Get(1))
+	return p.Close()
+}
+
+func roles(r *session.Run) *output.Printer {
+	return r.Printer(output.Result{Columns: []output.Column{{Name: "user"}, {Name: "role"}}})
+}
