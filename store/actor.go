@@ -181,7 +181,7 @@ func (a *Actor) mayOpen(path string) error {
 	if shared, _, err := onDisk(path); err != nil || !shared {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is shared, and from a user namespace (unshare, a rootless container) placectl cannot tell who asks: use it from outside", ErrNotPermitted, path)
+	return fmt.Errorf("%w: %s is shared, and from a user namespace (unshare, a rootless container) placectl cannot tell which user is asking: run it outside", ErrNotPermitted, path)
 }
 
 // Permit fails with ErrNotPermitted if the actor of opt lacks a right to a database, by its
@@ -259,9 +259,9 @@ func (rs Roles) owns(j *row.Job) error {
 	return fmt.Errorf("%w: job %d is %s's, and %s is no operator", ErrNotPermitted, j.ID, j.User, rs.tx.db.opt.Actor.User)
 }
 
-// executes fails with ErrNotPermitted if the actor's processes do not execute a job: those of
-// who waits for it with run do, else of its submitter, else of its user or the owner of the
-// database. Only root may stand in for others.
+// executes returns ErrNotPermitted if the actor's processes may not execute a job. The job's
+// waiting run may, else its submitter, else its user or the owner of the database. Only root may
+// act for others.
 func (rs Roles) executes(j *row.Job) error {
 	a := rs.tx.db.opt.Actor
 	if a == nil || a.UID == 0 {
@@ -334,7 +334,7 @@ func (rs Roles) asks(r placer.Request) error {
 		case !rs.isActor(r.User):
 			what = "a job of " + r.User
 		case r.Group != "" && (a.Member == nil || !a.Member(r.Group)):
-			what = "group " + r.Group + ", of which " + a.User + " is no member"
+			what = "group " + r.Group + ", and " + a.User + " is not a member"
 		}
 		if what != "" {
 			if err := rs.Permit(Operators, what); err != nil {

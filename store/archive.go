@@ -141,8 +141,7 @@ func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error 
 	return errors.Join(remove(old.Jobs, removeEnded), remove(old.Events, removeEvents))
 }
 
-// removeEnded forgets jobs that have ended, but for those that somebody has come to depend
-// on.
+// removeEnded forgets ended jobs, except those that another job has come to depend on.
 func removeEnded(tx *Tx, ids []uint64) error {
 	needed, err := recovery.Needed(tx.file)
 	if err != nil {
@@ -209,8 +208,8 @@ func (p *pass) forget() error {
 	return errors.Join(p.forgetEvents(before), p.tx.forgetNodes(before))
 }
 
-// forgetJobs goes on through the jobs. Those of an array go one by one: nobody asks for
-// it by its number any more.
+// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because no
+// request names the array any more.
 func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 	tx := p.tx
 	var old []uint64

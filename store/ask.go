@@ -23,7 +23,7 @@ func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
 	return a, err
 }
 
-// asking is somebody who asks for something.
+// asking describes the user and job that a request comes from.
 type asking struct {
 	tx  *Tx
 	r   placer.Request
@@ -156,7 +156,7 @@ type saying struct {
 // said is what a text means, for reading only, and how it is written in normal form.
 type said struct {
 	spec       placer.Spec
-	sel, place string // "" as long as nobody has asked
+	sel, place string // "" until the first request
 }
 
 // maxSayings bounds how many texts are known.

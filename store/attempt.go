@@ -7,13 +7,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// The words of attempts. A job that has its nodes is at an attempt: whoever executes its
-// command claims the attempt first, so that nobody else does, and reports how it ended.
+// States of attempts. A job that has its nodes has a current attempt. The process that will execute
+// the command claims the attempt first, so that no other process does, and reports how it ended.
 // Until then the job runs and keeps its nodes.
 type (
 	// AttemptState is what has become of an attempt.
 	AttemptState = row.AttemptState
-	// Claimant is who has claimed an attempt.
+	// Claimant is the process that has claimed an attempt.
 	Claimant = row.Claimant
 	// Outcome is how an attempt has ended.
 	Outcome = row.Outcome
@@ -27,9 +27,9 @@ type (
 
 // The states of an attempt.
 const (
-	AttemptStarted = row.AttemptStarted // the job has its nodes, and nobody has claimed the attempt
-	AttemptClaimed = row.AttemptClaimed // somebody executes it
-	AttemptEnding  = row.AttemptEnding  // somebody executes it, and is to stop
+	AttemptStarted = row.AttemptStarted // the job has its nodes; the attempt is not claimed yet
+	AttemptClaimed = row.AttemptClaimed // a process executes it
+	AttemptEnding  = row.AttemptEnding  // a process executes it, and must stop it
 	AttemptEnded   = row.AttemptEnded
 )
 
@@ -43,15 +43,15 @@ const (
 
 // How attempts end.
 const (
-	OutcomeNone     = row.OutcomeNone     // it has not ended, or nobody said how
+	OutcomeNone     = row.OutcomeNone     // it has not ended, or how it ended was not reported
 	OutcomeExited   = row.OutcomeExited   // its command has ended of itself
 	OutcomeSignal   = row.OutcomeSignal   // a signal has ended its command
 	OutcomeWalltime = row.OutcomeWalltime // it was ended because its walltime was over
 	OutcomeOOM      = row.OutcomeOOM      // it had more memory than it had asked for
 	OutcomeUnbegun  = row.OutcomeUnbegun  // certainly nothing of it was executed
 	OutcomeRefused  = row.OutcomeRefused  // the host could not execute it
-	OutcomeLost     = row.OutcomeLost     // it may have been executed, and nobody knows how it ended
-	OutcomeStopped  = row.OutcomeStopped  // it was ended because somebody wanted it to
+	OutcomeLost     = row.OutcomeLost     // it may have been executed; how it ended is unknown
+	OutcomeStopped  = row.OutcomeStopped  // it was stopped on request
 )
 
 // Attempt is one start of a job.
@@ -68,7 +68,7 @@ type Attempt struct {
 	Outcome Outcome
 	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
 	Signal  int
-	Why     string // what there is to be said of its end
+	Why     string // an explanation of its end
 	Use     ResourceUse
 	Log     string // where its output lies, if not where the job wanted it
 
@@ -87,8 +87,8 @@ type Attempt struct {
 // AllNodes lists the nodes that it had, each once, by number.
 func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
 
-// HasExit reports whether Exit says how the command ended: it was executed, and somebody saw
-// its end, though another one may have stopped it.
+// HasExit reports whether Exit says how the command ended: it was executed and its end was
+// observed, even if another process stopped it.
 func (a *Attempt) HasExit() bool {
 	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.row()}).HasExit()
 }
@@ -98,7 +98,7 @@ type ResourceUse struct {
 	CPUUser   time.Duration
 	CPUSystem time.Duration
 	MaxRSS    int64 // bytes, of its largest process
-	MemPeak   int64 // bytes, of all its processes together; 0 where nobody has counted
+	MemPeak   int64 // bytes, of all its processes together; 0 if not measured
 	Leftover  int   // processes that outlived its command and were ended
 }
 
@@ -172,8 +172,8 @@ type attempts struct{ *Tx }
 
 func (tx *Tx) attempts() attempts { return attempts{tx} }
 
-// of is an attempt of a job. One without a row is what the job's own row says of it:
-// the last one, which nobody has claimed.
+// of returns an attempt of a job. An attempt without a row is the last one and unclaimed: the job's
+// own row describes it.
 func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 	key := row.AttemptKey(j.ID, number)
 	payload, err := as.loaded.attempts.Read(key)
@@ -209,14 +209,13 @@ func (as attempts) withDevices(j *row.Job, number int) (*row.Attempt, error) {
 	return a, err
 }
 
-// onlyDevices tells the row of an attempt that nobody has claimed, and that was its job's
-// last: it is there for its devices, and the job's own row says the rest.
+// onlyDevices reports whether a is the unclaimed last attempt of its job. Its row exists only to
+// record the devices; the job's own row has the rest.
 func onlyDevices(a *row.Attempt) bool {
 	return a.State == row.AttemptEnded && a.Outcome == row.OutcomeNone
 }
 
-// keepDevices writes down which devices the last attempt of a job had that nobody has
-// claimed.
+// keepDevices records the devices of a job's last attempt if that was never claimed.
 func (as attempts) keepDevices(j *row.Job, number int) error {
 	began, err := as.began(j, number)
 	if err != nil {
@@ -229,7 +228,7 @@ func (as attempts) keepDevices(j *row.Job, number int) error {
 	return as.put(&row.Attempt{Job: j.ID, Number: number, State: row.AttemptEnded, Began: began, Ended: as.instant(), Devices: held})
 }
 
-// unclaimed is an attempt of which only the job's row knows.
+// unclaimed makes an attempt from the job's row if the attempt has no row of its own.
 func unclaimed(j *row.Job, number int) *row.Attempt {
 	a := &row.Attempt{Job: j.ID, Number: number, State: row.AttemptStarted}
 	switch {
@@ -269,12 +268,12 @@ func (as attempts) began(j *row.Job, number int) (int64, error) {
 	return at, err
 }
 
-// put writes an attempt, and whether somebody executes it on a host.
+// put writes an attempt, and records whether it is being executed on a host.
 func (as attempts) put(a *row.Attempt) error { return as.loaded.attempts.Put(a) }
 
-// end writes down that the attempt that a job is at has ended, as how says. While a
-// job goes on without its nodes the attempt keeps them; of the last attempt of a job that
-// nobody has claimed the job's own row says enough, but for its devices.
+// end records that the current attempt of a job has ended; how fills in the outcome. If the job
+// goes on without its nodes, the attempt remembers them. For an unclaimed last attempt the job's
+// own row is enough, except for the devices.
 func (as attempts) end(j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	number := j.CurrentAttempt()
 	if number == 0 {

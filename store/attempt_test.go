@@ -22,7 +22,7 @@ type attemptLife struct {
 
 // modelJob is what has been seen of a job.
 type modelJob struct {
-	nonces  map[int]Nonce // who has claimed an attempt
+	nonces  map[int]Nonce // the claimant of an attempt
 	results map[int]Nonce // whose result of it was accepted
 	ending  JobState      // what it is marked to become, 0 for nothing
 	retries int
@@ -246,7 +246,7 @@ func (l *attemptLife) end(t *rapid.T) {
 		}
 		m.ending = becomes
 	case after.State == JobRunning:
-		t.Fatalf("job %d, which nobody executes, still runs", id)
+		t.Fatalf("job %d, which no process executes, still runs", id)
 	}
 }
 

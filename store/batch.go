@@ -75,7 +75,7 @@ type BatchFile struct {
 // that neither list need be in memory.
 type BatchMaker struct{ m *batches.Maker }
 
-// MakeBatch begins a batch: all of its files are to be added, then its jobs.
+// MakeBatch begins a batch. Add all its files first, then its jobs.
 func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 	var by *uint32
 	if a := tx.db.opt.Actor; a != nil {
@@ -118,8 +118,8 @@ type NumberedFile struct {
 	BatchFile
 }
 
-// BatchNext gives a host work. With ErrBatchIdle and ErrBatchOver the grant says
-// what it may delete, and the transaction is to be kept.
+// BatchNext gives a host work. With ErrBatchIdle and ErrBatchOver the grant lists what the host may
+// delete, and you must still commit the transaction.
 func (tx *Tx) BatchNext(name, host, user string, w locality.Want) (*BatchGrant, error) {
 	if err := RolesOf(tx).ownsBatch(name); err != nil {
 		return nil, err

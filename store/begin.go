@@ -79,9 +79,8 @@ func (p *passage) putOff(j *row.Job, why row.Reason) error {
 	return p.tx.putOff(j, wasToStart(j, why))
 }
 
-// clearBefore takes jobs that are past their end off the nodes on which something is to
-// begin now: those that nobody was told to launch, and all others, too, if that is how
-// the store treats them.
+// clearBefore takes overdue jobs off the nodes on which something begins now. It takes those whose
+// launch was never announced, and all others too if the store ends overdue jobs.
 func (p *passage) clearBefore(spans []span, j *row.Job) error {
 	tx := p.tx
 	late := make(map[uint64]bool)

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// TestBeside: with Options.Beside those who read go on while a writer thinks, and see nothing
-// of what it does until it has done it; without, they wait. A dry run keeps nobody waiting.
+// TestBeside: with Options.Beside, readers go on while a writer thinks, and see nothing of its
+// change until it commits. Without it they wait. A dry run blocks no one.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	plain, _ := newDB(t)

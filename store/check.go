@@ -45,7 +45,7 @@ func (db *DB) Check(report func(finding string)) error {
 func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
 	id, err := r.Identity()
 	if now := db.opt.Now().Unix(); err == nil && asOf > now+ahead && !id.AnyTime {
-		find("the database stands at %s, and it is %s now: nobody can write until then; placectl clock reset puts it back", stamp(asOf), stamp(now))
+		find("the database stands at %s, and it is %s now: no write succeeds until then; placectl clock reset sets it back", stamp(asOf), stamp(now))
 	}
 	return err
 }
@@ -120,14 +120,12 @@ type ClockReset struct {
 	Changed []*Event
 }
 
-// ResetClock puts the instant that the file stands for back, after somebody has written
-// with a clock that was ahead. Everything derived is made anew. What has begun by the
-// wrong clock goes on, from the new instant for as long as it would have; what has ended
-// stays so. It fails with ErrInvalid where the new instant is not before the present
-// one.
+// ResetClock sets the file's current time back after a process wrote with a clock that was ahead.
+// It recomputes everything derived. What began by the wrong clock goes on from the new time for as
+// long as it would have; what has ended stays ended. It fails with ErrInvalid unless the new time
+// is before the present one.
 //
-// Who is to be let in although his clock is behind opens the database with
-// Options.Behind.
+// To open a database whose clock is ahead of yours, use Options.Behind.
 func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	if err := RolesOf(tx).mayChange(Owners, "the clock"); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Claim is how somebody takes an attempt for himself, before he executes anything.
+// Claim is a process's request for an attempt, made before it executes anything.
 type Claim struct {
 	Job     uint64
 	Attempt int
@@ -24,15 +24,15 @@ type Granted struct {
 	Left    time.Duration // until the job's end
 }
 
-// late is how long after its start an attempt may be claimed and end when it was to end.
-// One that is claimed later gets all its walltime, where nobody else wants its nodes then.
+// late is how long after its start an attempt may be claimed and still end at its original end. An
+// attempt claimed later gets its full walltime if its nodes are free that long.
 const late = 10
 
-// Claim gives an attempt to whoever claims it first. The same nonce again gets the same
-// answer, and the process that it names is written down: so a supervisor that takes over
-// for another claims once more. It fails with a Conflict when the job does not run, is at
-// another attempt, has reached its end or was claimed by somebody else; with ErrNotFound
-// when there is no such job; with ErrInvalid for a claim without a nonce or a host.
+// Claim gives an attempt to the first process that claims it. The same nonce gets the same answer
+// again, and Claim records the process it names, so a supervisor that takes over from another
+// claims once more. It fails with a Conflict if the job is not running, is at another attempt, has
+// reached its end, or is claimed by another process; with ErrNotFound if there is no such job; with
+// ErrInvalid for a claim without a nonce or a host.
 func (tx *Tx) Claim(c Claim) (*Granted, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -93,7 +93,7 @@ func (as attempts) claimed(j *row.Job, a *row.Attempt, c Claim) error {
 	return as.granted(a, c)
 }
 
-// granted writes down who has an attempt now.
+// granted records who has claimed an attempt.
 func (as attempts) granted(a *row.Attempt, c Claim) error {
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
 	return as.put(a)
@@ -107,7 +107,7 @@ func (tx *Tx) grant(j *row.Job, a *row.Attempt, write func() error) (*Granted, e
 	return &Granted{Job: jobOf(j), Attempt: attemptOf(a), Left: lasting(max(0, j.End-tx.now))}, nil
 }
 
-// claimedBy says who has an attempt.
+// claimedBy describes the claimant of an attempt.
 func claimedBy(a *row.Attempt) string {
 	text := ""
 	if a.By != row.ByNobody {
@@ -119,9 +119,9 @@ func claimedBy(a *row.Attempt) string {
 	return text
 }
 
-// Unclaimed goes through the attempts that wait for somebody to execute them, in the order
-// of their jobs, until fn fails: of jobs that came through the queue, and whose submitter
-// does not execute them himself.
+// Unclaimed calls fn for each attempt that waits to be claimed, in the order of their jobs, until
+// fn fails. It skips jobs that did not come through the queue and those whose submitter executes
+// them.
 func (tx *Tx) Unclaimed(fn func(*Job) error) error {
 	ids, err := tx.toBeLaunched()
 	for _, id := range ids {
@@ -136,8 +136,8 @@ func (tx *Tx) Unclaimed(fn func(*Job) error) error {
 	return err
 }
 
-// ClaimedOn goes through the attempts that are executed on a host, "" for all hosts, those
-// that are to be stopped among them, until fn fails.
+// ClaimedOn calls fn for each attempt executed on a host, or on all hosts for "", until fn fails.
+// It includes attempts that are being stopped.
 func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
 	var list []*row.Attempt
 	var prefix []byte
@@ -170,8 +170,8 @@ func (tx *Tx) ClaimedOn(host string, fn func(*Job, *Attempt) error) error {
 // long as it or the command lives, it has a lock under its nonce.
 type Attendant = row.Attendant
 
-// Attend says who waits for a job's start, or has just started it by placing it. Should he
-// be killed somebody on his host can tell, and end the job.
+// Attend records the process that waits for a job's start, or that has just started it by placing
+// it. If that process is killed, others on its host can see this and end the job.
 func (tx *Tx) Attend(id uint64, a Attendant) error {
 	j, err := tx.forChange(id, "attended", JobHeld, JobQueued, JobReserved, JobRunning)
 	if err != nil {
@@ -184,7 +184,7 @@ func (tx *Tx) Attend(id uint64, a Attendant) error {
 	return tx.putJob(j, j.State)
 }
 
-// AttendedOn lists the jobs that somebody on a host waits for, or executes himself.
+// AttendedOn lists the jobs that a process on a host waits for or executes itself.
 func (tx *Tx) AttendedOn(host string) ([]*Job, error) {
 	var ids []uint64
 	err := tx.file.Each(row.Claimed, row.ClaimedPrefix(host), func(key, _ []byte) (bool, error) {

@@ -19,7 +19,7 @@ const skew = 5
 type passage struct {
 	tx      *Tx
 	late    []*row.Job // that could not begin
-	renewed []string   // standing reservations of which an occurrence has ended
+	renewed []string   // standing reservations with an occurrence that has ended
 }
 
 // advance brings the bitmaps to the transaction's instant: it walks the changes
@@ -126,8 +126,8 @@ type change struct {
 	owner uint64
 }
 
-// reservation lets a reservation begin or end. When an occurrence of a standing one ends
-// it is forgotten, and the standing one is to be renewed.
+// reservation begins or ends a reservation. When an occurrence of a standing reservation ends, it
+// is deleted, and the standing one must be renewed.
 func (p *passage) reservation(c change) error {
 	r, err := p.tx.reservations().byID(c.owner >> 1)
 	if err != nil {
@@ -261,11 +261,10 @@ func seconds(d time.Duration) int64 {
 	return s
 }
 
-// The file stands for an instant, and no writer may come from before it. So one with a
-// clock that is wrong, or with an instant that was chosen, would lock out all others,
-// and end jobs before their time. Databases for tests and simulations say so when they
-// are made, and take any time. Those of older formats do not: nobody has said of any that
-// it is for tests, and of a wrong guess the production would suffer, not a test.
+// The file records a current time, and no writer may be behind it. So a writer with a wrong clock,
+// or with a chosen time, would lock out all others and end jobs early. Databases for tests and
+// simulations say so when they are made, and take any time. Databases of older formats never said
+// so: they count as production, because a wrong guess would harm production more than a test.
 
 // ahead is how far, in seconds, a writer's clock may be ahead of this machine's.
 const ahead = 60

@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestClockReset: somebody writes as of a century ahead; all others are locked out, and
-// check says so. After the reset the file is sound, what ran goes on, and nobody is
-// placed where it runs.
+// TestClockReset: a process writes with a time a century ahead, all others are locked out, and
+// check reports it. After the reset the file is sound, running jobs go on, and no job is placed on
+// their nodes.
 func TestClockReset(t *testing.T) {
 	for _, overdue := range []string{"keep", "finish"} {
 		db, clock := lively(t)

@@ -231,7 +231,7 @@ func (cs counters) fit(c *limits.Counter) error {
 	return cs.tx.displace(list, why)
 }
 
-// throttle makes the throttle of an array what it is to be.
+// throttle sets the throttle of an array.
 func (cs counters) throttle(array uint64, most int64, jobs []*row.Job) error {
 	key := row.ArrayKey(array)
 	c, err := cs.Named(key)

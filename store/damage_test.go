@@ -51,7 +51,7 @@ func lively(t testing.TB) (*DB, *clock) {
 		if _, err := tx.ReserveNodes("later", []uint32{10, 11}, instant(tx.now+5000), instant(tx.now+6000)); err != nil {
 			return err
 		}
-		// Nodes that are shared, and reservations that let somebody in.
+		// Shared nodes, and reservations that admit someone.
 		if _, err := tx.Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func lively(t testing.TB) (*DB, *clock) {
 	return db, clock
 }
 
-// countSome makes pools of which a job, a planned one and a reservation hold some, and an
-// array of which two jobs may run at once.
+// countSome makes pools used by a job, a planned job and a reservation, and an array with at most
+// two jobs running at once.
 func countSome(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
@@ -144,7 +144,7 @@ func carryPayloads(t testing.TB, db *DB) {
 	}
 }
 
-// executeOne leaves a job whose attempt somebody executes, after one that came to nothing.
+// executeOne leaves a job with an executed attempt, after a job with a failed one.
 func executeOne(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
@@ -515,7 +515,7 @@ func TestCheckMutants(t *testing.T) {
 				return payload
 			})
 		}, "and it is kept for", rebuilt},
-		mutant{"an attempt of which its job knows nothing", func(t *testing.T, db *DB) {
+		mutant{"an attempt that its job does not know", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Attempts, func(key, payload []byte) []byte {
 				a, _ := row.DecodeAttempt(key, payload)
 				if a.State != row.AttemptClaimed {
@@ -525,7 +525,7 @@ func TestCheckMutants(t *testing.T) {
 				return row.EncodeAttempt(a)
 			})
 		}, "and its job says otherwise", guesses},
-		mutant{"a job that is executed by nobody", func(t *testing.T, db *DB) {
+		mutant{"a job that no process executes", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)
 				if j.State != JobRunning || j.Claimed || j.ToLaunch() {

@@ -102,10 +102,10 @@ const osPage = 4096
 
 func pageOf(b []byte, i int) []byte { return b[i*osPage : (i+1)*osPage] }
 
-// TestDamage damages files, and reads them, checks them and writes to them. Whoever reads
-// all rows gets the right ones or an error, check finds whatever makes a reader fail or
-// read otherwise, nobody crashes, hangs or takes more than 64 MB, and a verb that ends
-// well has not hidden what check finds.
+// TestDamage damages files, then reads them, checks them and writes to them. A full read returns
+// the correct rows or an error. check finds every damage that makes a reader fail or read something
+// else. Nothing crashes, hangs or takes more than 64 MB, and a successful verb has not hidden what
+// check finds.
 func TestDamage(t *testing.T) {
 	seed := damageSeed()
 	random := rand.New(rand.NewPCG(seed, 2))
@@ -148,7 +148,7 @@ func TestDamage(t *testing.T) {
 	t.Logf("rows that are read by themselves, wrongly and without an error: %v", missed)
 	for _, kind := range damages {
 		if found[kind.name] == 0 && kind.name != "it is longer" && rounds > 500 {
-			t.Errorf("%s: nobody noticed any", kind.name)
+			t.Errorf("%s: no damage was noticed", kind.name)
 		}
 	}
 }

@@ -23,8 +23,8 @@ type Options struct {
 	// Update fails with ErrAnyTime where it is more than 60 s ahead of time.Now: all
 	// others would be locked out until then.
 	Now func() time.Time
-	// Chosen says that Now is an instant that somebody has chosen, and no clock: Update
-	// then fails with ErrAnyTime unless the database was made with AnyTime.
+	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
+	// unless the database was made with AnyTime.
 	Chosen bool
 	// AnyTime makes a database to which any clock may write, for tests and simulations.
 	// It is for Create alone.
@@ -41,16 +41,16 @@ type Options struct {
 	// then. Other writers wait as ever. It is for transactions that take long, costs a
 	// second opening of the file, and is so anyway where the database is kept in a log.
 	Beside bool
-	// Warn is told, once, what does not stop work: that the newest transaction
-	// may be missing, or that the file lies on a file system whose locks may not
-	// exclude other machines. Nil: nobody is.
+	// Warn is called once for a problem that does not stop work: the newest transaction may be
+	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
+	// be nil.
 	Warn func(string)
-	// Detail is told what only those want to know who look closely. Nil: nobody is.
+	// Detail is called with details that help when debugging. It may be nil.
 	Detail func(string)
-	// Local is the policy local: it puts candidates for a request in the order in
-	// which they are to be taken, by name; those it leaves out come last, as
-	// declared. It is called within a transaction and must not begin another. Nil:
-	// nodes are taken as declared, unless the request has a Ranking.
+	// Local implements the policy local. It returns the names of the candidates in the order in
+	// which to take them; those it omits come last, as declared. It is called within a transaction
+	// and must not begin another. If it is nil, nodes are taken as declared, unless the request has
+	// a Ranking.
 	Local func([]Candidate) []string
 	// Actor makes transactions, and may do no more than its role allows. Nil: everything is
 	// permitted.
@@ -74,7 +74,7 @@ type DB struct {
 	opt     Options
 	running running
 	changed atomic.Bool
-	behind  sync.Once // somebody was told that the clock is
+	behind  sync.Once // the warning about a clock that is behind was given
 	plays   bool      // a queue is played forward: jobs end well at their walltime
 }
 
@@ -88,8 +88,8 @@ func Open(path string, opt *Options) (*DB, error) {
 	return open(path, *opt, false)
 }
 
-// openScratch opens a file that is being made and that nobody else knows of: no commit of
-// it is durable, whoever makes it syncs it once it is done.
+// openScratch opens a file under construction that no other process uses. Its commits are not
+// durable: the caller syncs the finished file.
 func openScratch(path string, opt Options) (*DB, error) {
 	opt.Private = true
 	return open(path, opt, true)
@@ -151,10 +151,10 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 	})
 }
 
-// Copy makes a handle on a private copy of the database as it is now, for reading: it
-// keeps nobody waiting however long that takes. Update fails with ErrReadOnly. Close
-// gives the copy up. A View that lasts leaves the file to writers by itself; a copy is
-// for several that are to see the same, and for the file as it is.
+// Copy makes a handle on a private copy of the database as it is now, for reading. However long you
+// read, writers do not wait. Update fails with ErrReadOnly. Close deletes the copy. A long View
+// releases the file to writers by itself; use a copy for several Views that must see the same
+// state.
 func (db *DB) Copy() (*DB, error) {
 	now, err := db.current()
 	if err != nil {
@@ -169,12 +169,11 @@ func (db *DB) Copy() (*DB, error) {
 	return &DB{file: copied, opt: opt}, nil
 }
 
-// Others says why somebody else than the caller or root may have written what is in the
-// file, or put it there; "" where nobody can have. What a file names to be run is theirs,
-// then.
+// Others says why a user other than the caller or root may have written the file or put it there;
+// it returns "" if none can have. Programs that such a file names come from that user.
 //
-// Who may write to a log may have it do anything, as with a file: whom to let in is a
-// matter of the log's.
+// A user who may write to a log can make it run anything, as with a file. The log controls who may
+// write to it.
 func (db *DB) Others() string { return Others(db.Path()) }
 
 // Others is DB.Others of the database of a name.
@@ -224,15 +223,13 @@ func ofStore(err error) error {
 	return err
 }
 
-// Update runs fn and commits what it changed, all or nothing: when fn fails,
-// nothing. It returns nil once the change is durable. ErrUnknown means that the
-// commit failed on its way to disk: the change may or may not be there. Every other
-// error means that nothing was changed. Inside another View or Update on the same handle
-// it fails with ErrNested. fn has to bear to be run again when somebody else was
-// faster: outside the transaction it changes nothing but what it sets anew as a whole.
+// Update runs fn and commits all of its changes, or none if fn fails. It returns nil once the
+// change is durable. ErrUnknown means that the commit failed on its way to disk: the change may or
+// may not be there. Any other error means that nothing has changed. Inside another View or Update
+// on the same handle it fails with ErrNested. Update may run fn again if another writer was faster,
+// so fn must not change anything outside the transaction, except by setting it as a whole.
 //
-// With a Once, of which there is one at most, fn is run if it has not been run with that
-// key before.
+// With a Once, one at most, it runs fn only if that key has not been used before.
 func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 	if len(once) == 0 {
 		return db.write(fn, true)
@@ -277,8 +274,8 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 	return ofStore(err)
 }
 
-// Changed reports whether an Update through this handle has changed the file. One that
-// ends well may have found all as it was to be.
+// Changed reports whether an Update through this handle has changed the file. A successful Update
+// may have had nothing to change.
 func (db *DB) Changed() bool { return db.changed.Load() }
 
 // Close gives a private handle's file back, a copy up, and the connection to a log.
@@ -311,8 +308,8 @@ func (tx *Tx) Identity() (Identity, error) {
 // URLScheme begins the name of a database that is reached by running the verb where it lies.
 const URLScheme = "ssh://"
 
-// SplitURL parts ssh://[USER@]HOST/PATH into who is to be reached and the path there. It
-// fails with ErrInvalid for anything else.
+// SplitURL splits ssh://[USER@]HOST/PATH into the host to connect to, with its user, and the path
+// there. It fails with ErrInvalid for anything else.
 func SplitURL(url string) (host, path string, err error) {
 	rest, is := strings.CutPrefix(url, URLScheme)
 	at := strings.IndexByte(rest, '/')

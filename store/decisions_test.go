@@ -225,8 +225,8 @@ func pool(name string) func(*Submission) {
 	return func(s *Submission) { s.Request.Pools = []placer.PoolAmount{{Pool: name, Amount: 1}} }
 }
 
-// TestClaims: a job that a limit keeps has a claim on room in it, so that those behind it do not
-// pass it for ever, and nobody else is held up.
+// TestClaims: a job that a limit holds back has a claim on room in that limit, so that later jobs
+// do not pass it for ever, and other jobs are not held up.
 func TestClaims(t *testing.T) {
 	t.Run("others want a pool besides", func(t *testing.T) {
 		s := newStory(t, "easy", "n1=8")
@@ -348,8 +348,8 @@ func (s *story) claims(want string) {
 	}
 }
 
-// TestClassPlans: across classes shares decide who starts and who is planned, at each instant
-// at which something is given back, and what cannot start keeps nothing from others.
+// TestClassPlans: across classes, shares decide which jobs start and which are planned, whenever
+// something is given back. A job that cannot start keeps nothing from others.
 func TestClassPlans(t *testing.T) {
 	classes := func(t *testing.T, backfill string) *story {
 		s := newStory(t, backfill, "n1=1 n2=1 n3=1 n4=1 n5=1")

@@ -24,10 +24,10 @@ type nodeDevices struct{ *Tx }
 
 func (tx *Tx) nodeDevices() nodeDevices { return nodeDevices{tx} }
 
-// bind gives a job that starts its devices: of a node that it shares what its chunks ask
-// for, of one that it has for itself all that are in service. It is a Conflict when fewer
-// are free; nothing has changed then. A reader binds none: who has them when it is written
-// down is not known yet. Chunks are what the job asks for, nil where that is in its row alone.
+// bind assigns devices to a job that starts: on a shared node what its chunks ask for, on an
+// exclusive one all devices in service. If fewer are free it returns a Conflict and changes
+// nothing. Reads bind none, because the devices are not known until the start is written. Chunks
+// may be nil; then they come from the job's row.
 func (ds nodeDevices) bind(j *row.Job, chunks []placer.Chunk) error {
 	j.Devices = nil
 	ix, err := ds.index()
@@ -43,7 +43,7 @@ func (ds nodeDevices) bind(j *row.Job, chunks []placer.Chunk) error {
 	return b.Bind(some)
 }
 
-// asks is what the chunks of a job ask for, and how its devices are to be chosen.
+// asks returns what the chunks of a job ask for, and how to choose its devices.
 func (ds nodeDevices) asks(j *row.Job, chunks []placer.Chunk) (_ []placer.Chunk, p devices.Policy, err error) {
 	if chunks == nil {
 		chunks, err = ds.asked(j)
@@ -236,12 +236,12 @@ func (tx *Tx) DevicesOn(j *Job, node uint32) (held, named []devices.Held, err er
 	return held, named, err
 }
 
-// DeviceInfo is a device and who has it.
+// DeviceInfo is a device and the job that has it.
 type DeviceInfo struct {
 	devices.Device
 	Resource string
-	State    string // free, busy, drained or cut; one that is drained while somebody has it is drained
-	Job      uint64 // who has it, 0 for nobody
+	State    string // free, busy, drained or cut; a device drained while in use is drained
+	Job      uint64 // the job that has it, or 0
 	Attempt  int    // which of its starts
 	Since    time.Time
 	Until    time.Time // when the job is expected to end
@@ -298,7 +298,7 @@ func (ds nodeDevices) onNode(n *index.Node, list []tables.Device) ([]tables.Devi
 	})
 }
 
-// deviceState is how a device stands that nobody has.
+// deviceState is the state of a device that no job has.
 func deviceState(d *devices.Device) string {
 	switch {
 	case d.Slices > 0:

@@ -105,8 +105,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkDeviceTable asks for all of 80,000 devices: 10,000 nodes of 4 GPUs and 4 cores,
-// some of which jobs have.
+// BenchmarkDeviceTable reads all of 80,000 devices: 10,000 nodes of 4 GPUs and 4 cores, some of
+// them in use.
 func BenchmarkDeviceTable(b *testing.B) {
 	db, _ := newDB(b)
 	gpuNode(b, db, "g0", "ncpus=0-1@0+2-3@1", "ngpus=0-1@0+2-3@1")

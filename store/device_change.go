@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// DrainDevices takes devices of a node out of service: nobody gets them any more. What has
-// one goes on, and what it has counts so much less, too. Plans that do not fit any more
-// are made anew: see Moved.
+// DrainDevices takes devices of a node out of service, so no other job gets them. A job that has
+// one goes on, and its allocation counts that much less. Plans that no longer fit are made again:
+// see Moved.
 func (tx *Tx) DrainDevices(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
 	if err := tx.operates("nodes"); err != nil {
 		return nil, err
@@ -37,9 +37,8 @@ func (tx *Tx) ResumeDevices(node uint32, resource string, ids []string) (*index.
 	})
 }
 
-// CutDevices cuts devices of a node into so many equal slices, which are devices of another
-// resource; 0 makes them whole again. It is a Conflict while somebody has them or a slice
-// of them.
+// CutDevices cuts devices of a node into equal slices, which are devices of another resource; 0
+// slices makes them whole again. It returns a Conflict while a job has one of them or a slice.
 func (tx *Tx) CutDevices(node uint32, resource string, ids []string, slices int, into string) (*index.Node, error) {
 	if err := tx.operates("nodes"); err != nil {
 		return nil, err
@@ -256,7 +255,7 @@ func (tx *Tx) JoinNode(name string) (whole *index.Node, parts []*index.Node, err
 	return whole, parts, tx.happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(), Reason: row.Because(row.CauseRequest, "of "+namesOf(parts))})
 }
 
-// putNew adds a node whose name is to be free.
+// putNew adds a node if its name is not taken.
 func (ds nodeDevices) putNew(n *index.Node) error {
 	_, taken, err := ds.NodeNumber(n.Name)
 	if err != nil {

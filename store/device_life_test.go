@@ -363,7 +363,7 @@ func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 	}
 	for key, n := range want {
 		if len(now[key]) != n {
-			l.t.Errorf("job %d is to have %d of %s, and has %v", j.ID, n, key, now[key])
+			l.t.Errorf("job %d should have %d of %s, and has %v", j.ID, n, key, now[key])
 		}
 		if slices.ContainsFunc(now[key], func(id string) bool { return l.known[key][id].drained }) {
 			l.t.Errorf("job %d began with a drained one of %s: %v", j.ID, key, now[key])
@@ -372,8 +372,8 @@ func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 	return nil
 }
 
-// TestDeviceLife: whatever happens, a job that the amounts let begin finds its devices, and
-// keeps them until it has ended; nobody else has them meanwhile.
+// TestDeviceLife: whenever the amounts let a job begin, it finds its devices, and keeps them until
+// it has ended; no other job has them meanwhile.
 func TestDeviceLife(t *testing.T) {
 	starts, lives := 0, 0
 	base := t.TempDir()

@@ -16,9 +16,9 @@ type renaming struct {
 	old, now *index.Node
 }
 
-// holders are the running jobs on the node, with their devices as they stand in the new
-// list. It is a Conflict where one has a device that is there no more, or has some of a
-// resource whose devices nobody knew when it started. Nothing is changed.
+// holders lists the running jobs on the node, with their devices numbered as in the new list. It
+// returns a Conflict if a job has a device that is no longer listed, or an amount of a resource
+// whose devices were unknown when it started. It changes nothing.
 func (r renaming) holders() (list []*row.Job, err error) {
 	if index.SameDevices(r.old, r.now) {
 		return nil, nil
@@ -37,7 +37,7 @@ func (r renaming) holders() (list []*row.Job, err error) {
 	return list, err
 }
 
-// unknown is the Conflict of a job that has some of a resource, and nobody knows which.
+// unknown is the Conflict for a job that has some of a resource without recorded devices.
 func (r renaming) unknown(j *row.Job, res index.ResID) error {
 	for _, b := range r.tx.calendar().At(r.old.Number) {
 		if b.Owner != row.JobOwner(j.ID) {
@@ -50,7 +50,7 @@ func (r renaming) unknown(j *row.Job, res index.ResID) error {
 			}
 		}
 		if has {
-			return r.conflict(res, fmt.Sprintf("job %d has some of it, and nobody knows which of the devices that are to be named", j.ID))
+			return r.conflict(res, fmt.Sprintf("job %d has some of it from before its devices were named, so its devices are unknown", j.ID))
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (r renaming) move(j *row.Job) error {
 		}
 		for k := range moved.Each {
 			if was := from[from.Find(to[k].ID)]; was.Slices == 0 && to[k].Slices > 0 {
-				return r.conflict(d.Res, fmt.Sprintf("job %d has device %s, which is to be cut", j.ID, was.ID))
+				return r.conflict(d.Res, fmt.Sprintf("job %d is using device %s, so it cannot be cut", j.ID, was.ID))
 			}
 		}
 		d.Which = moved

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// BenchmarkWithoutDevices places, makes cycles and releases on nodes that count what they
-// have, in a store where no node names devices and in one where others do, in turn, and
-// reports the processor's time of both and their ratio: what devices cost who has none.
+// BenchmarkWithoutDevices places, makes cycles and releases on nodes that count their resources, in
+// a store where no node names devices and in one where others do, in turn. It reports the processor
+// time of both and their ratio: what devices cost if you do not use them.
 func BenchmarkWithoutDevices(b *testing.B) {
 	made := func(others bool) *DB {
 		db := benchGPUs(b, 64, false)
@@ -20,7 +20,7 @@ func BenchmarkWithoutDevices(b *testing.B) {
 			mustUpdate(b, db, func(tx *Tx) error {
 				n, err := tx.Node("named")
 				if err == nil {
-					err = tx.SetNodeState(n.Number, index.Drained, "nobody gets them")
+					err = tx.SetNodeState(n.Number, index.Drained, "out of use")
 				}
 				return err
 			})

@@ -227,9 +227,9 @@ func TestDevicesInUseStay(t *testing.T) {
 		}
 	}
 	for why, tried := range map[string]func(tx *Tx) error{
-		"ngpus of node g2: job 2 has some of it, and nobody knows which of the devices that are to be named": renamed("g2", "0-3@0"),
-		"ngpus of node g1: job 1 has device 0":                     renamed("g1", "1-3@0"),
-		"ngpus of node g1: job 1 has device 0, which is to be cut": func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
+		"ngpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": renamed("g2", "0-3@0"),
+		"ngpus of node g1: job 1 has device 0":                           renamed("g1", "1-3@0"),
+		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
 		"ngpus of node g1: 4 of its devices are in service, and it is to have 3; ngpus= forgets them": func(tx *Tx) error {
 			n, err := tx.Node("g1")
 			if err != nil {
@@ -267,8 +267,8 @@ func TestDevicesInUseStay(t *testing.T) {
 	sound(t, db)
 }
 
-// What an attempt had of devices is known once it is over, and whatever the node names by
-// then; and of an attempt that nobody has claimed is said what is said without devices.
+// Devices of an attempt stay known after it is over, whatever the node names by then. An unclaimed
+// attempt is described without devices.
 func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	db, _ := newDB(t)
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")

@@ -14,12 +14,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A job whose command somebody executes does not give its nodes back as soon as it is
-// cancelled, queued again or released: its attempt is marked as ending, with what the job
-// is to become, and whoever executes it stops it and reports so. Until then the command
-// may still use what the job has.
+// Cancelling, requeuing or releasing a job does not free its nodes while a process executes its
+// command. The attempt is marked as ending, with the job's next state; its executor stops the
+// command and reports that. Until then the command may still use what the job has.
 
-// isExecuted reports whether somebody who looks at marks executes a job's command.
+// isExecuted reports whether a job's command is executed by a process that obeys marks.
 func isExecuted(j *row.Job) bool { return j.State == JobRunning && j.Claimed }
 
 // asMarked ends a job that is ending, as it was marked: a launcher was told to stop it, and its
@@ -49,7 +48,7 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 		return nil, err
 	}
 	if !j.Ending {
-		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is running, and nobody has ended it")
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is still running")
 	}
 	a, err := tx.attempts().of(j, j.CurrentAttempt())
 	if err != nil {
@@ -60,8 +59,8 @@ func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	return jobResult(j, tx.machine().do(j, step{to: a.Becomes, reason: reason, leaving: exited}))
 }
 
-// prolong moves the end of a running job to a later instant where extend would: nobody
-// else wants what it has before then, and its deadline is not before it.
+// prolong moves the end of a running job to a later instant, as extend would: its nodes are free
+// until then, and its deadline is not earlier.
 func (al allocations) prolong(j *row.Job, end int64) error {
 	if j.Deadline != 0 {
 		end = min(end, j.Deadline)

@@ -32,8 +32,7 @@ var (
 // not to be had.
 type Conflict = row.Conflict
 
-// taken is an ErrExists, which conflicts with the present state too; more is what
-// there is to say besides.
+// taken is an ErrExists, which is also a conflict with the present state; more adds details.
 func taken(what, more string) error {
 	return fmt.Errorf("%s: %w%s%w", what, ErrExists, more, file.Wordless(ErrConflict))
 }

@@ -94,9 +94,8 @@ func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) 
 	return first.ID + uint64(n), true, err
 }
 
-// RecordedEvents is the number of the latest event in the file. Those after it are
-// what a reader sees of what the clock has brought since; they get their numbers
-// when somebody writes them down.
+// RecordedEvents is the number of the latest event in the file. A reader also sees later events,
+// which time alone has caused; they get their numbers when a writer records them.
 func (tx *Tx) RecordedEvents() uint64 { return tx.state.Events - tx.unrecorded }
 
 // happened writes an event down.

@@ -41,7 +41,7 @@ func ExampleRestore() {
 	// what was there is kept as cluster.db.replaced-1
 }
 
-// A dump is lines of JSON, of which any later version makes the same database.
+// A dump is lines of JSON from which any later version makes the same database.
 func ExampleLoad() {
 	db, done := exampleDB()
 	defer done()

@@ -165,8 +165,8 @@ func ExampleTx_When() {
 	// in 1h30m0s
 }
 
-// Submitted jobs wait in the queue until a cycle starts them. Whoever runs cycles is told
-// once of each job that is to be launched.
+// Submitted jobs wait in the queue until a cycle starts them. The caller of a cycle is told once of
+// each job that it should launch.
 func ExampleTx_Cycle() {
 	db, remove := exampleDB()
 	defer remove()

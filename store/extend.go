@@ -13,15 +13,15 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Extend gives a job that waits, is planned or runs another walltime, counted from its
-// start. It fails with a Conflict when the job has ended, would have ended by now, or
-// what it has of its nodes is wanted by somebody else before the new end.
+// Extend gives a waiting, planned or running job another walltime, counted from its start. It fails
+// with a Conflict if the job has ended, would have ended by now, or if its nodes are taken before
+// the new end.
 func (tx *Tx) Extend(id uint64, walltime time.Duration) (*Job, error) {
 	return jobResult(tx.allocations().extend(id, seconds(walltime)))
 }
 
-// allocations is the transaction as far as it is about what jobs have of their nodes, or are
-// to have, and for how long.
+// allocations is the part of a transaction that deals with jobs' allocations: what they have of
+// their nodes, or will have, and for how long.
 type allocations struct{ *Tx }
 
 func (tx *Tx) allocations() allocations { return allocations{tx} }
@@ -97,8 +97,8 @@ func (al allocations) mayLast(j *row.Job, walltime int64) error {
 	return nil
 }
 
-// mayReach is the Conflict of a job that is to have what it has until another end, which
-// its stretches get.
+// mayReach returns a Conflict if a job cannot keep its allocation until end. Its stretches get the
+// new end.
 func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	what := "job " + strconv.FormatUint(j.ID, 10)
 	guest, err := al.guest(j)
@@ -130,7 +130,7 @@ func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 	}
 	list, err := al.reservations().occurrences(j.Reservation)
 	if errors.Is(err, ErrNotFound) {
-		return nil // it is gone, and keeps nobody
+		return nil // it is gone, and blocks no job
 	}
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (al allocations) occupyAgain(j *row.Job, spans []span, was JobState) error 
 	return al.loaded.releases.Put(j.End, owner, j.AllNodes())
 }
 
-// taking is what somebody takes of a node, to be verified.
+// taking is a use of a node that still needs verifying.
 func (al allocations) taking(what string, node uint32, b timeline.Busy, guest timeline.Guest, user string) takings.Taking {
 	src := takings.Source{Calendar: al.calendar, Nodes: al.loaded.nodes, UserOf: rows{al.Tx}.User,
 		Owner: func(b timeline.Busy) (fmt.Stringer, error) { return al.Owner(b) }}

@@ -102,7 +102,7 @@ func (tx *Tx) Unhold(id uint64) (*Job, error) {
 		return nil, err
 	}
 	j.Failures, j.Unbegun, j.Lost, j.Excluded = 0, 0, 0, nil
-	tx.loaded.freed.Count() // whether it can ever run may have changed while nobody looked
+	tx.loaded.freed.Count() // whether it can ever run may have changed unnoticed
 	return jobResult(j, tx.machine().do(j, step{to: JobQueued}))
 }
 

@@ -66,7 +66,7 @@ func TestKeepEnded(t *testing.T) {
 	clock.t += 86400
 	cycle()
 	if jobs, _ := count(); jobs != many+3 {
-		t.Fatalf("%d jobs, and nobody has said that they are to go", jobs)
+		t.Fatalf("%d jobs, though none should be deleted yet", jobs)
 	}
 	if err := db.Update(func(tx *Tx) error { return tx.Configure("keep_ended", "12h") }); err != nil {
 		t.Fatal(err)

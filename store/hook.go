@@ -10,13 +10,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A site's program, the hook, is handed the events, in order and each at least once: it
-// takes so many from the one behind which it stands, its cursor, and the cursor moves once
-// it has ended well. In between the database is closed, and a row says who is at it. Should
-// he be killed the same events are handed on again some time later.
+// The site's program, the hook, receives the events in order, each at least once. A run takes the
+// next events after the cursor, and the cursor moves when the run succeeds. The database is closed
+// while it runs, and a row records the process that runs it. If that process is killed, a later run
+// receives the same events.
 
-// HookTime is how long a run of the hook may take. HookHeld is for how long whoever has
-// begun one keeps others from it.
+// HookTime is how long a run of the hook may take. HookHeld is how long a process that has begun a
+// run keeps others from starting one.
 const (
 	HookTime = 60 * time.Second
 	HookHeld = 90 * time.Second
@@ -31,8 +31,8 @@ type HookEvent struct {
 	User    string  // whose job
 	Outcome Outcome // how the attempt has ended, where that is what has happened
 
-	// Mail is of what the job's submitter wants to be told, begin, end, fail or requeue,
-	// where this is such an event, and MailTo who is to be told.
+	// Mail is the kind of mail that the job's submitter wants for this event: begin, end, fail or
+	// requeue, or "". MailTo is the address.
 	Mail, MailTo string
 }
 
@@ -45,9 +45,9 @@ type HookRun struct {
 	holder Nonce
 }
 
-// Begin begins a run of the hook for the process that has drawn the nonce, with the
-// events that come next. There are none where no hook is set, nothing has happened, or
-// somebody else is at it. The run is to be ended by End within HookHeld.
+// Begin begins a run of the hook for the process with this nonce, with the next events. There are
+// none if no hook is set, nothing has happened, or another process runs it. Call End within
+// HookHeld.
 func (hs Hook) Begin(holder Nonce) (*HookRun, error) {
 	tx := hs.tx
 	if !tx.Writable() {
@@ -82,9 +82,9 @@ func (hs Hook) Begin(holder Nonce) (*HookRun, error) {
 	return run, tx.startsNone(func() error { return hs.put(h) })
 }
 
-// End ends a run of the hook, which has taken its events, or has failed. It returns
-// since when it has been failing. Where somebody else has begun another run since, because
-// this one took so long, it changes nothing.
+// End ends a run of the hook that handled its events or failed. It returns since when the hook has
+// been failing. If another process has begun a run meanwhile, because this one took too long, it
+// changes nothing.
 func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	tx := hs.tx
 	if !tx.Writable() {

@@ -85,7 +85,7 @@ func (l *hookLife) begin(t *rapid.T) {
 		return
 	}
 	if held {
-		t.Fatalf("somebody is at it, and another gets events %d to %d", r.Events[0].ID, r.Events[len(r.Events)-1].ID)
+		t.Fatalf("one process runs the hook, and another gets events %d to %d", r.Events[0].ID, r.Events[len(r.Events)-1].ID)
 	}
 	want := l.first + uint64(len(l.taken))
 	for i, ev := range r.Events {
@@ -130,7 +130,7 @@ func (l *hookLife) check(t *rapid.T) {
 	}
 }
 
-// TestHookEvents: what the hook is told of jobs, and of which events their submitters want
+// TestHookEvents: what the hook is told about jobs, and for which events their submitters want
 // mail.
 func TestHookEvents(t *testing.T) {
 	db, clock := newDB(t)

@@ -10,11 +10,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Whoever executes attempts says from time to time that he is there: one process of each
-// user on each host. When nobody has said so for the setting lost_after, what is executed
-// there cannot be reached: it may have ended, or go on behind a network that is down. So
-// nothing is given away, and nothing new is put there; people see it, and decide. Only run,
-// which somebody waits for at a prompt, is lost once its time is over.
+// One process of each user on each host executes attempts and sends a heartbeat. After lost_after
+// without one, the attempts there are unreachable: they may have ended, or go on behind a failed
+// network. So their nodes stay allocated and get nothing new, until an operator decides. Only an
+// interactive run is lost once its time is over.
 
 // Hosts is the transaction as far as it is about the hosts that execute attempts.
 type Hosts struct{ tx *Tx }
@@ -22,8 +21,8 @@ type Hosts struct{ tx *Tx }
 // Hosts are the hosts that execute attempts.
 func (tx *Tx) Hosts() Hosts { return Hosts{tx} }
 
-// Beat says that somebody who executes a user's attempts on a host is there; boot is which
-// start of the host it is. What was unreachable is not any more.
+// Beat records a heartbeat of the process that executes a user's attempts on a host; boot
+// identifies the host's current boot. It makes what was unreachable reachable again.
 func (hs Hosts) Beat(host, user, boot string) error {
 	if !hs.tx.Writable() {
 		return ErrReadOnly
@@ -32,7 +31,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 		return fmt.Errorf("%w: %s says that processes of %s are there", ErrNotPermitted, a.User, user)
 	}
 	if host == "" || user == "" {
-		return fmt.Errorf("%w: a host and a user are there, or nobody is", ErrInvalid)
+		return fmt.Errorf("%w: a heartbeat needs a host and a user", ErrInvalid)
 	}
 	beats, err := hosts.Beats(hs.tx.file)
 	if err != nil {
@@ -159,8 +158,8 @@ func (p *pass) silent() error {
 	return nil
 }
 
-// lost deals with the attempts of a user on a host whom nobody has heard of since an
-// instant, and with their nodes where nobody has heard of the host at all.
+// lost handles the attempts of a user on a host that has sent no heartbeat since an instant, and
+// the host's nodes if no user's process has sent one.
 func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 	type claimed struct {
 		job     *row.Job
@@ -176,7 +175,7 @@ func (hs Hosts) lost(b *row.Beat, last int64, whole bool) error {
 	if err != nil {
 		return err
 	}
-	silence := fmt.Sprintf("nobody was heard of on %s (for %s) since %s", b.Host, b.User, stamp(b.Seen))
+	silence := fmt.Sprintf("no heartbeat from %s (user %s) since %s", b.Host, b.User, stamp(b.Seen))
 	why := row.Because(row.CauseUnreachable, "unreachable: "+silence)
 	before := len(b.Down)
 	for _, c := range list {
@@ -248,9 +247,8 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	return hs.tx.setNodeState(number, index.Drained, row.Because(row.CauseSuspect, "suspect: "+r.Why))
 }
 
-// blame is whose fault it is that nobody has claimed an attempt on a host. Where attempts
-// are executed, or somebody was heard of lately, it is not the host's: nobody makes passes
-// there for this user.
+// blame says whose fault an unclaimed attempt on a host is. It is not the host's if other attempts
+// are executed there, or a heartbeat came lately: then this user makes no passes there.
 func (hs Hosts) blame(host string) (Blame, error) {
 	who := BlameNode
 	beats, err := hosts.Beats(hs.tx.file)

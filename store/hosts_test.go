@@ -20,7 +20,7 @@ func newHostLife(t *testing.T) *hostLife {
 	return &hostLife{&suspectLife{t: t, db: db, clock: clock}}
 }
 
-// claimed has a job of a user begin on n0, for so long, and somebody claim it.
+// claimed starts a job of a user on n0 and claims its attempt.
 func (l *hostLife) claimed(user string, by Claimant, walltime time.Duration) uint64 {
 	l.t.Helper()
 	var id uint64
@@ -66,7 +66,7 @@ func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 		if err != nil {
 			return err
 		}
-		if said := strings.HasPrefix(j.Reason.String(), "unreachable: nobody was heard of on n0 (for "); j.State != state || said != job {
+		if said := strings.HasPrefix(j.Reason.String(), "unreachable: no heartbeat from n0 (user "); j.State != state || said != job {
 			l.t.Errorf("%s: the job is %s: %q", when, j.State, j.Reason)
 		}
 		if said := strings.HasPrefix(n.Reason, "unreachable: "); said != node || (n.State == index.Down) != node {
@@ -80,8 +80,8 @@ func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 	sound(l.t, l.db)
 }
 
-// TestSilentHost: a host that nobody has heard of for lost_after keeps its jobs, and gets no
-// others, until it is heard of again.
+// TestSilentHost: a host without a heartbeat for lost_after keeps its jobs, and gets no others
+// until it sends one.
 func TestSilentHost(t *testing.T) {
 	l := newHostLife(t)
 	job := l.claimed("ann", BySupervisor, 10*time.Hour)
@@ -118,10 +118,10 @@ func TestSilentHost(t *testing.T) {
 	}
 }
 
-// TestSilentHosts: who is heard of counts for the host; who has just claimed something is
-// there; what somebody has done to a node by hand stays.
+// TestSilentHosts: any user's heartbeat counts for the host; a claim counts as one; a node state
+// set by hand stays.
 func TestSilentHosts(t *testing.T) {
-	t.Run("somebody else is there", func(t *testing.T) {
+	t.Run("another user sends heartbeats", func(t *testing.T) {
 		l := newHostLife(t)
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.beat("ann")
@@ -172,8 +172,8 @@ func TestSilentHosts(t *testing.T) {
 	})
 }
 
-// TestSilentRun: a run whose time is over is lost where nobody was heard of, and its job has
-// failed: nobody runs it again behind the back of who typed it.
+// TestSilentRun: on a host without heartbeats, an interactive run whose time is over is lost, and
+// its job has failed. It is not run again behind the user's back.
 func TestSilentRun(t *testing.T) {
 	l := newHostLife(t)
 	run := l.claimed("ann", ByRun, time.Hour)

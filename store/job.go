@@ -102,9 +102,9 @@ type Job struct {
 	NoPolicy bool
 
 	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
-	Attended  bool // somebody waits for its start and launches it: run
+	Attended  bool // a process waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
-	Launched  bool // somebody was told to launch it
+	Launched  bool // its launch was announced
 	Never     bool // it was said that it can never run, as the cluster was then
 	Priority  int64
 	Begin     time.Time // it does not start before; zero: whenever
@@ -116,10 +116,10 @@ type Job struct {
 	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 
-	Attendant *Attendant // who waits for its start, or executes it himself; nil for nobody
+	Attendant *Attendant // the process that waits for its start or executes it, or nil
 
 	Attempt  int      // which of its attempts it is at, or was at last; 0: it has never started
-	Claimed  bool     // somebody executes that attempt
+	Claimed  bool     // a process executes that attempt
 	Ending   bool     // and is to stop
 	Retried  int      // how many attempts that failed were followed by another
 	Unbegun  int      // attempts in a row that were claimed and not executed
@@ -203,8 +203,8 @@ func (j *Job) Shown() string {
 	return j.State.String()
 }
 
-// HasExit reports whether Exit says how the job ended: it does of one that finished or
-// failed, but not of one that was lost, of which nobody knows.
+// HasExit reports whether Exit says how the job ended. It does for a finished or failed job, but
+// not for a lost one, whose end is unknown.
 func (j *Job) HasExit() bool { return (&row.Job{State: j.State, Lost: j.Lost}).HasExit() }
 
 func why(ending bool, reason string) string {

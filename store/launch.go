@@ -50,8 +50,8 @@ func (tx *Tx) SetCommand(id uint64, command []string) error {
 	return tx.putJob(j, j.State)
 }
 
-// toStop notes that somebody who was told to launch a running job is to be told to
-// stop it: it is taken off its nodes before its command has ended.
+// toStop notes that the launcher of a running job must be told to stop it: the job loses its nodes
+// before its command has ended.
 func (as attempts) toStop(j *row.Job) error {
 	if !j.Launched || j.Attended {
 		return nil
@@ -59,7 +59,7 @@ func (as attempts) toStop(j *row.Job) error {
 	return as.file.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
 }
 
-// stops tells of those whom nobody has been told to stop.
+// stops reports the jobs whose launchers have not been told to stop them yet.
 func (p *pass) stops() error {
 	var had []*row.Job
 	err := p.tx.file.Each(row.Stops, nil, func(key, payload []byte) (bool, error) {
@@ -114,9 +114,9 @@ func (tx *Tx) LaunchBy(way string) error {
 	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
 }
 
-// leftToLaunch has those launched that cycles have started before anybody launched here:
-// their starts were printed, and nobody has claimed them. One that has waited for long begins
-// another attempt, so that there is time to claim it.
+// leftToLaunch announces jobs that cycles started before anything launched here: their starts were
+// printed, but never claimed. A job that has waited for long begins another attempt, so that there
+// is time to claim it.
 func (as attempts) leftToLaunch() error {
 	return as.eachJob(func(j *row.Job) error {
 		if !j.OnlyPrinted() || j.End <= as.now {
@@ -127,7 +127,7 @@ func (as attempts) leftToLaunch() error {
 		case err != nil || a.State != row.AttemptStarted:
 			return err
 		case as.now >= a.Began+claimWithin:
-			return as.again(j, row.Because(row.CauseUntold, "nobody launched it before jobs were launched here"))
+			return as.again(j, row.Because(row.CauseUntold, "it was not launched before jobs were launched here"))
 		}
 		j.Launched = false
 		return as.putJob(j, j.State)
@@ -161,8 +161,7 @@ func HostOfNode(n *index.Node) string {
 	return n.Name
 }
 
-// SameHost compares names of hosts, of which either may be without its domain. Upper and
-// lower case are the same.
+// SameHost compares host names, ignoring case, and the domain if one has none.
 func SameHost(a, b string) bool {
 	shortA, domainA, _ := strings.Cut(a, ".")
 	shortB, domainB, _ := strings.Cut(b, ".")

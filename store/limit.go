@@ -70,8 +70,8 @@ func (ls Limits) Each(fn func(Limit) error) error {
 	})
 }
 
-// Uses lists how much of limits is used, by limit, then by whom it is for: of those of whom
-// nothing counts there is no word.
+// Uses lists the use of limits, by limit, then by the subject that it is counted for. Subjects with
+// no use are omitted.
 func (ls Limits) Uses() (out []LimitUse, err error) {
 	err = ls.eachThrottle(func(l Limit, c *limits.Counter) error {
 		u := LimitUse{Limit: l}
@@ -100,10 +100,9 @@ func (ls Limits) eachThrottle(fn func(Limit, *limits.Counter) error) error {
 	})
 }
 
-// Set makes limits, or changes them. Nobody who runs is stopped; plans that break them are given
-// up, for the next cycle to make anew, but those of jobs that were placed, which get another
-// start: see Moved. It fails with ErrNotFound for a queue, resource or pool that there is
-// not, and ErrInvalid.
+// Set makes or changes limits. Running jobs go on. Plans that break a limit are given up for the
+// next cycle to make again, but placed jobs get another start: see Moved. It fails with ErrNotFound
+// for an unknown queue, resource or pool, and with ErrInvalid.
 func (ls Limits) Set(list ...Limit) error {
 	if err := ls.tx.operates("limits"); err != nil {
 		return err
@@ -261,8 +260,7 @@ func (cs counters) recounted() error {
 	return cs.fitRules(slices.Collect(all.Each))
 }
 
-// recountedFor counts anew where some rule looks at a kind, of which jobs may have another name
-// now.
+// recountedFor counts again if a rule looks at a kind whose names may have changed for some jobs.
 func (cs counters) recountedFor(kind limits.Kind) error {
 	all, err := cs.Rules.All()
 	if all == nil || err != nil || !all.Look(kind) {
@@ -286,7 +284,7 @@ func (cs counters) fitRules(list []*limits.Rule) error {
 	return nil
 }
 
-// ErrNotPermitted is what nobody may do, or ask for, but whom it is allowed.
+// ErrNotPermitted is an action or request that needs a permission the caller lacks.
 var ErrNotPermitted = errors.New("not permitted")
 
 // Throttle lets at most so many jobs of an array run at once from now on: 0 lets none

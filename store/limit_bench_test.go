@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// BenchmarkLimitedPass is a cycle over 10,000 waiting jobs of 100 users on nodes that others
-// have: without rules, with twenty that keep nobody, and with one that keeps all of them.
+// BenchmarkLimitedPass is a cycle over 10,000 waiting jobs of 100 users while other jobs have the
+// nodes: without rules, with twenty that hold back no job, and with one that holds back all.
 func BenchmarkLimitedPass(b *testing.B) {
 	for _, rules := range []string{"none", "twenty", "full"} {
 		b.Run(rules, func(b *testing.B) {

@@ -99,8 +99,7 @@ func (l *lawLimit) amount(j *Job) int64 {
 	return 1
 }
 
-// worst is the most that a group of a rule has at any instant from now on, as far as somebody
-// starts then: only starts make it more.
+// worst is the highest use of a group of a rule at any start from now on: only starts raise it.
 func worst(l *lawLimit, members []*Job, now int64) (most int64) {
 	at := func(t int64) (sum int64) {
 		for _, j := range members {
@@ -245,7 +244,7 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 	for i := range rules {
 		l := &rules[i]
 		groups := map[string][]*Job{}
-		free := map[string]bool{} // somebody is in who need not keep to it
+		free := map[string]bool{} // a job in it is exempt
 		for _, j := range live {
 			beaten := false
 			for k := range rules {

@@ -178,8 +178,8 @@ func totals(m *Metrics) map[string]uint64 {
 	return out
 }
 
-// TestMetrics: what is counted is what there is, at every instant of a database's life,
-// and what counts up stays when jobs are forgotten.
+// TestMetrics: gauges match the rows at every instant of a database's life, and counters keep their
+// values when jobs are forgotten.
 func TestMetrics(t *testing.T) {
 	db, clock := lively(t)
 	before := metricsAgree(t, db, nil)
@@ -253,8 +253,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// BenchmarkMetrics reads the numbers of 100,000 nodes in four queues, all of which are
-// shared by jobs now.
+// BenchmarkMetrics reads the metrics of 100,000 nodes in four queues, all shared by jobs.
 func BenchmarkMetrics(b *testing.B) {
 	const nodes = 100_000
 	db, _ := newDB(b)

@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model drives two databases through the same random life, one opened anew for
-// every transaction, one kept open, and a naive memory of who has which node.
+// model drives two databases through the same random life, one reopened for every transaction, one
+// kept open, and a simple record of which job has which node.
 type model struct {
 	clock   *clock
 	dbs     [2]*DB

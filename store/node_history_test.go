@@ -48,8 +48,8 @@ func nodesAt(tx *Tx, at int64) (map[uint32]string, error) {
 	return out, nil
 }
 
-// TestNodeHistory changes nodes at random, several at an instant and in a transaction, and
-// looks at each instant there was: the nodes are to be as they were then.
+// TestNodeHistory changes nodes at random, several at an instant and in a transaction. Then it
+// reads the nodes at each instant and compares them with their state then.
 func TestNodeHistory(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		db, clock := newDB(tt)
@@ -91,7 +91,7 @@ func TestNodeHistory(tt *testing.T) {
 			err := db.View(func(tx *Tx) error {
 				was, err := nodesAt(tx, at)
 				if diff := cmp.Diff(kept[instants[i]], was); diff != "" {
-					t.Errorf("at @%d (-is to be +is)\n%s", at, diff)
+					t.Errorf("at @%d (-want +got)\n%s", at, diff)
 				}
 				return err
 			})
@@ -220,10 +220,10 @@ func TestNodesAtPast(tt *testing.T) {
 		clock.t++
 		for _, m := range kept {
 			if got := ask(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns, m.at)); got != m.nodes {
-				t.Fatalf("nodes at @%d\n%s\n is to be\n%s", m.at, got, m.nodes)
+				t.Fatalf("nodes at @%d\n%s\nwant\n%s", m.at, got, m.nodes)
 			}
 			if got := ask(tt, db, fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'", m.at, m.at)); got != m.sums {
-				t.Fatalf("capacity at @%d\n%s\n is to be\n%s", m.at, got, m.sums)
+				t.Fatalf("capacity at @%d\n%s\nwant\n%s", m.at, got, m.sums)
 			}
 		}
 	})

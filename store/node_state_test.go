@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// standing is a random life of a cluster of which every answer about the states of
-// nodes must be what the rows of jobs and reservations say.
+// standing is a random life of a cluster. Every answer about node states must match the rows of
+// jobs and reservations.
 type standing struct {
 	db    *DB
 	clock *clock

@@ -79,7 +79,7 @@ type NodeState = index.NodeState
 // The states of nodes. A node is in use by a job, or by a reservation that is active.
 const (
 	NodeFree    = index.NodeFree    // up, and nothing is on it
-	NodePartly  = index.NodePartly  // up and in use; jobs could have some of it, and nobody has it whole
+	NodePartly  = index.NodePartly  // up and in use; shared, and jobs could have some of it
 	NodeBusy    = index.NodeBusy    // up and in use otherwise
 	NodeDown    = index.NodeDown    // it failed, whatever is on it
 	NodeOffline = index.NodeOffline // taken out by hand, whatever is on it
@@ -87,8 +87,8 @@ const (
 	NodeStates  = index.NodeStates  // how many states there are
 )
 
-// nodeState is the state of a node; left is what is left of its consumables if it is
-// busy, nil where somebody has it whole.
+// nodeState is the state of a node. If it is busy, left is what remains of its consumables, or nil
+// if a job has it exclusively.
 func nodeState(n *index.Node, class index.Class, left []index.Amount) NodeState {
 	switch {
 	case n.State != index.Up:
@@ -141,8 +141,8 @@ func (al allocations) accrue(j *row.Job) error {
 	return al.loaded.usage.Accrue(spans, now-from)
 }
 
-// Left is what is left of a node's consumables now: all of them where nothing is
-// on it, nothing where somebody has it whole.
+// Left is what remains of a node's consumables now: all of them if the node is free, none if a job
+// has it exclusively.
 func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.leftAt(n, tx.calendar().Now()) }
 
 // leftAt is the same at another instant, as far as it is planned.

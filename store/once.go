@@ -21,8 +21,8 @@ import (
 type Once struct {
 	Key     string // 1 to MaxKey bytes
 	Request []byte // all that the change depends on; another one with the key fails with ErrKey
-	// Answer is what the function gave the first time: it sets it, and whoever asks
-	// again finds it here.
+	// Answer is the function's answer. The first call sets it; later calls with the key find it
+	// here.
 	Answer []byte
 	// Repeated says that the function has not been run: the change had been made before.
 	Repeated bool

@@ -68,10 +68,9 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 	return out
 }
 
-// passes lets time go by and looks at what a reader sees of that, and a writer. The
-// reader has searched for nothing, and nobody's program was called. The writer sees the
-// same but for jobs that are late to the reader, for plans behind them, and for occurrences of reservations
-// whose nodes have to be searched for.
+// passes lets time go by and compares what a reader and a writer see of it. The reader searches for
+// no nodes and calls no program. The writer sees the same, except for jobs that are late to the
+// reader, for plans behind them, and for occurrences of reservations whose nodes need a search.
 func (q *queueLife) passes(t *rapid.T, dir string) {
 	q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
 	calls := 0
@@ -150,8 +149,8 @@ func TestPassing(t *testing.T) {
 	})
 }
 
-// TestPassingSearchesNothing: a reservation whose nodes are searched for gets its next
-// occurrence when somebody writes; one of nodes that are given has it at once.
+// TestPassingSearchesNothing: a reservation whose nodes need a search gets its next occurrence at
+// the next write; one with fixed nodes has it at once.
 func TestPassingSearchesNothing(t *testing.T) {
 	db, c := newDB(t)
 	addNodes(t, db, "n", 2, 2)

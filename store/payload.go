@@ -24,10 +24,10 @@ type Payload struct {
 	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
 	Err         string     // where its errors go; "" for where the output goes
 	Append      bool       // the first attempt appends to a file that is there, too
-	Compat      string     // whose variables it finds in its environment: pbs, slurm, or "" for nobody's
+	Compat      string     // the system whose variables it finds in its environment: pbs, slurm, or ""
 	Variables   []string   // NAME=VALUE, of those what only the directives of its script say
 	Input       string     // where its standard input comes from, as CheckPattern describes it; "" for nothing
-	Owner       *Submitter // who submitted it; nil: nobody knows
+	Owner       *Submitter // the submitter, or nil if unknown
 	Ending      Ending
 }
 
@@ -45,8 +45,8 @@ func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(
 // Named reports whether the submitter had a name there.
 func (s *Submitter) Named() bool { return s.Name != "" && s.Name != UnnamedUser(s.UID) }
 
-// Ending is how a job's attempts are ended, what follows one that has failed, and who is
-// told of it. The zero value is the default throughout.
+// Ending says how a job's attempts are ended, what follows a failed one, and who gets mail about
+// it. The zero value is the default throughout.
 type Ending struct {
 	Retries   int           // how many attempts may follow one that has failed
 	RetryOn   string        // after which: see CheckRetryOn; "" for the default

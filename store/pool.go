@@ -19,8 +19,8 @@ const MaxPools = 64
 type Pool struct {
 	Name    string
 	Amount  int64
-	Outside int64     // what others use, of whom placectl knows nothing
-	Until   time.Time // until when; zero: until somebody says otherwise
+	Outside int64     // use outside placectl
+	Until   time.Time // until when; zero: until changed
 }
 
 // PoolUse is a pool at an instant.
@@ -62,8 +62,8 @@ func (ps Pools) At(at time.Time) ([]PoolUse, error) {
 	return out, nil
 }
 
-// Throttles are how many jobs of arrays may run at once, by array, of those for which
-// somebody has said so.
+// Throttles returns the limits on how many jobs of an array may run at once, by array, for arrays
+// that have one.
 func (ps Pools) Throttles() (map[uint64]int64, error) {
 	most := make(map[uint64]int64)
 	err := ps.tx.file.Each(row.Counters, nil, func(key, payload []byte) (bool, error) {
@@ -211,7 +211,7 @@ func (ps Pools) Remove(name string) error {
 	return err
 }
 
-// unused fails with a Conflict when somebody asks for a pool.
+// unused returns a Conflict if a job or rule uses a pool.
 func (ps Pools) unused(name string) error {
 	if err := ps.tx.Limits().measured("pool", name); err != nil {
 		return err

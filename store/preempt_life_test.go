@@ -16,9 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// preemptLife is a random life of a queue whose jobs make way for others: rules come and
-// go, jobs are executed by nobody, a launcher or supervisors. After each cycle it is
-// verified from the rows alone who was stopped, for whom, and whether that was needed.
+// preemptLife is a random life of a queue whose jobs make way for others. Rules come and go, and
+// jobs have no executor, a launcher or supervisors. After each cycle it verifies from the rows
+// alone which jobs were stopped, for which, and whether that was needed.
 type preemptLife struct {
 	*life
 	jobs  uint64
@@ -102,8 +102,7 @@ func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
 	return nil
 }
 
-// full lets many jobs run for long, whom somebody executes, and one more come who would
-// have them make way.
+// full starts many long jobs with executors, and submits one that would preempt them.
 func (l *preemptLife) full(t *rapid.T) {
 	for range 8 {
 		l.submit(t)
@@ -213,7 +212,7 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 		case slices.ContainsFunc(slices.Sorted(madeWay(before, other)), func(id uint64) bool { return id == j.ID }):
 			return fmt.Errorf("job %d was stopped for %d, which had made way for it", j.ID, by)
 		}
-		for id, r := range before { // who waits for others to end stops nobody
+		for id, r := range before { // a job that waits for others to end stops none
 			if n := len(r.YieldedTo); id != j.ID && r.Ending && n > 0 && r.YieldedTo[n-1] == by {
 				return fmt.Errorf("job %d was stopped for %d, while %d is ending for it", j.ID, by, id)
 			}
@@ -334,6 +333,6 @@ func TestPreemptLife(t *testing.T) {
 	})
 	t.Logf("%d stopped, of them %d for soft limits", stops, soft)
 	if stops == 0 {
-		t.Error("nobody was ever stopped")
+		t.Error("no job was ever stopped")
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// The order of jobs that wait is that of the setting job_priority. As a rule it is what
-// they were submitted with, which is the order in which the queue is kept, and nobody
-// computes anything. Any other expression is evaluated for each job that waits, at whole
-// multiples of the setting priority_every, so that plans are not made anew for seconds.
+// The setting job_priority orders waiting jobs. By default that is the priority they were submitted
+// with, the order in which the queue is stored, and nothing is computed. Any other expression is
+// evaluated for each waiting job, at whole multiples of the setting priority_every, so that plans
+// do not change every few seconds.
 
 // Priorities are the numbers that the order of jobs goes by beside what they say
 // themselves, and that order, in a transaction.
@@ -27,8 +27,8 @@ type Priorities struct{ tx *Tx }
 // PrioritiesOf are what the setting job_priority makes of jobs in a transaction.
 func PrioritiesOf(tx *Tx) Priorities { return Priorities{tx} }
 
-// Number is a number that was set on somebody, for the terms USER, GROUP, ACCOUNT, CLASS and
-// QUEUE of job_priority.
+// Number is a number set for a user, group, account, class or queue. The terms USER, GROUP,
+// ACCOUNT, CLASS and QUEUE of job_priority read it.
 type Number struct {
 	Kind, Name string
 	Number     int64
@@ -220,7 +220,7 @@ func (o *order) read(line []*row.Job) error {
 	return ix.Err()
 }
 
-// use tells who has had what, who waits, and who is to have which part.
+// use collects past use, the waiting jobs and the shares of each subject.
 func (o *order) use(line []*row.Job) error {
 	o.Use = priority.NewUse()
 	err := sharing.EachAccount(o.tx.file, func(a *row.Account) error {
@@ -263,8 +263,8 @@ func (o *order) use(line []*row.Job) error {
 	return nil
 }
 
-// who is whom a job is of. Its class is the one that it counts in: as for class shares, where
-// there are some.
+// who returns the subject of a job. Its class is the one it counts in, as for class shares if there
+// are any.
 func (o *order) who(j *row.Job) preempt.Subject {
 	w := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
 	if !o.classed {
@@ -311,7 +311,7 @@ func (o *order) age(j *row.Job) (int64, error) {
 		}
 		switch ok, err := met(d, other); {
 		case err != nil || !ok:
-			return 0, nil // it waits for that job, in vain perhaps
+			return 0, nil // it waits for that job, which may never happen
 		case d.When == After:
 			since = max(since, other.Start)
 		default:

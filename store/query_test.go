@@ -135,7 +135,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// atoms are conditions on nodes, most of which bitmaps decide.
+// atoms are conditions on nodes, most of them decided by bitmaps.
 var atoms = []string{"state = 'free'", "state <> 'busy'", "ncpus > 4", "mem IS NULL", "mem > 5", "name = 'big1'", "name IN ('big1','small2','gone')",
 	"number = 3", "number IN (1,2,99)", "number < 4", "queue IS NULL", "queue = 'x'", "ncpus * 2 = 8", "has(features,'gpu')", "features IS NULL", "state LIKE 'F%'",
 	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'partly'", "ncpus BETWEEN 1 AND 5", "state IN ('partly','down')", "load > 1", "jobs = 1",

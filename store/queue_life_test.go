@@ -22,11 +22,11 @@ import (
 type queueLife struct {
 	*life
 	submitted uint64           // jobs that there must be
-	told      map[uint64]bool  // running jobs that somebody was told to launch
+	told      map[uint64]bool  // running jobs whose launch was announced
 	over      map[uint64]bool  // jobs that have ended
 	relaxed   bool             // the last cycle was
 	starts    map[uint64]int64 // plans as of the last step
-	waited    map[uint64]bool  // jobs that had none, or nobody was told of their start
+	waited    map[uint64]bool  // jobs that had none, or whose start was not announced
 	calm      bool             // nothing but the queue's own doing moves plans
 }
 
@@ -120,10 +120,10 @@ func (q *queueLife) cycle(t *rapid.T) {
 	})
 	for _, j := range launch {
 		if q.told[j.ID] {
-			q.t.Fatalf("job %d is to be launched twice", j.ID)
+			q.t.Fatalf("job %d would be launched twice", j.ID)
 		}
 		if unix(j.End) <= q.clock.t {
-			q.t.Fatalf("job %d is to be launched at %d, after its end: %+v", j.ID, q.clock.t, j)
+			q.t.Fatalf("job %d would be launched at %d, after its end: %+v", j.ID, q.clock.t, j)
 		}
 		q.told[j.ID] = true
 	}
@@ -242,7 +242,7 @@ func (q *queueLife) settled(t *rapid.T) {
 		if err != nil {
 			return nil, err
 		}
-		if statesOf(tx) != before { // a plan was given up, say, of which nobody is told
+		if statesOf(tx) != before { // for example a plan was given up, which is not announced
 			return "changed", nil
 		}
 		if now := neverIDs(r); told && !slices.Equal(never, now) {
@@ -307,7 +307,7 @@ func (q *queueLife) holds(t *rapid.T) {
 			q.t.Fatalf("job %d is %s, its events say %q", id, j.State, states[id])
 		}
 		if j.Queued && j.State == JobFinished && j.Reason.String() == "it ran to the end of its walltime" && !q.told[id] && !q.over[id] {
-			q.t.Fatalf("job %d has finished, and nobody was told to launch it: %+v", id, j)
+			q.t.Fatalf("job %d has finished, though its launch was not announced: %+v", id, j)
 		}
 		if j.State != JobRunning {
 			delete(q.told, id)
@@ -356,9 +356,8 @@ func TestQueueLife(t *testing.T) {
 	})
 }
 
-// TestPlansStand: while nodes stay up, nobody runs late and all have one priority,
-// a plan that a cycle has made is never put off by one of its kind, whatever is submitted behind it and
-// placed beside it.
+// TestPlansStand: while nodes stay up, no job runs late and all have one priority, a cycle never
+// puts off a plan made by a cycle of its kind, whatever is submitted behind it or placed beside it.
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
@@ -415,7 +414,7 @@ func TestCycleByHand(t *testing.T) {
 		{"priority goes first", CycleSpec{},
 			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(3, hour), Priority: 1}, {Request: wholeNodes(1, 2*hour), Priority: -1}},
 			want{1: "reserved 60", 2: "running 0", 3: "queued"}},
-		{"what can never run is in nobody's way", CycleSpec{Backfill: FCFS},
+		{"a job that can never run blocks no other", CycleSpec{Backfill: FCFS},
 			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
 			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},

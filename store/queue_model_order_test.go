@@ -36,7 +36,7 @@ func (m *queueModel) cycle() {
 	m.orderHolds(before)
 	m.followed(before)
 	m.still()
-	if m.classes == nil || m.backfill != FCFS { // shares choose who is first
+	if m.classes == nil || m.backfill != FCFS { // shares choose the first
 		m.nothingIdle()
 	}
 	m.plansStand(before)
@@ -44,12 +44,11 @@ func (m *queueModel) cycle() {
 	m.playsOut()
 }
 
-// orderHolds: of jobs that were ready, none was left that could have started in place of those
-// behind it that this cycle has started, and plans and claims behind it; those of jobs before it
-// stand. A job that had a plan already moves within the plans of others. Under first come, first
-// served nobody passes one that no limit keeps. With shares this is said within a class, where no
-// plan of another class has moved: such a plan stays in the way of a job until one of its own class
-// puts it off.
+// orderHolds: no ready job was left that could have started in place of later jobs started by this
+// cycle, and of plans and claims behind it; those of jobs before it stand. A job that already had a
+// plan moves within the plans of others. Under first come, first served, no job passes one that no
+// limit holds back. With shares this holds within a class, if no plan of another class has moved:
+// such a plan stays in the way of a job until one of its own class puts it off.
 func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	for id, j := range now {

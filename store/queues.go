@@ -129,7 +129,7 @@ func (tx *Tx) RemoveQueue(name string) error {
 	return tx.file.Remove(row.Queues, []byte(name))
 }
 
-// unused fails with a Conflict when somebody speaks of a queue.
+// unused returns a Conflict if anything refers to a queue.
 func (qs queues) unused(queue string) error {
 	needed := func(format string, args ...any) error {
 		return row.Clash("queue "+queue, fmt.Sprintf(format, args...))

@@ -31,8 +31,8 @@ func newContent(c file.Content) Content {
 	return out
 }
 
-// Watch is told how far a long work has come, by so many bytes or rows more: n may be 0.
-// Its error ends the work, which then has changed nothing. Nil: nobody is told.
+// Watch is called with the progress of a long operation: n more bytes or rows, which may be 0. If
+// it returns an error, the operation stops and changes nothing. It may be nil.
 type Watch = file.Watch
 
 // Backup makes a file with all that is in the database at one instant, while others go on
@@ -49,8 +49,8 @@ func (db *DB) Backup(path string, watch Watch) (Content, error) {
 	return newContent(content), err
 }
 
-// BackupTo writes such a copy to w, nothing before it has been made whole in a folder for
-// temporary files and verified. Nobody waits for w.
+// BackupTo writes such a copy to w. It first makes the copy in a folder for temporary files and
+// verifies it. A slow w blocks no other process.
 func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
 	now, done, err := db.seen()
 	defer done()
@@ -84,14 +84,14 @@ type RestoreOptions struct {
 	Last func(*Tx, *Restored) error
 }
 
-// Restore puts a backup in the place of a database, in one step. What waited when the
-// backup was made, or had been started and nobody been told to launch it, may have run
-// since: such jobs are held, with ReasonRestored, unless that is not wanted. The file gets
-// another epoch. A database
-// that is there is kept under another name, also where it is damaged. It fails with
-// ErrDamaged when the backup is not sound, ErrNotOurs when one of the two files is no
-// database, ErrConflict when they are the same, and changes nothing then. Where the
-// database is kept in a log, the backup becomes one entry of it, and nothing is kept beside.
+// Restore replaces a database with a backup, in one step. Jobs that waited when the backup was
+// made, or whose start was not announced, may have run since. Restore holds them with
+// ReasonRestored unless the options say otherwise. The file gets a new epoch. Restore keeps the old
+// database under another name, even if it is damaged. If the database is kept in a log, the backup
+// becomes one entry of it, and nothing is kept.
+//
+// It fails with ErrDamaged if the backup is damaged, ErrNotOurs if either file is not a database,
+// and ErrConflict if they are the same file. Then it changes nothing.
 func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	if opt == nil {
 		opt = new(RestoreOptions)
@@ -134,7 +134,7 @@ func ownerOf(path string, opt Options) (owner uint32) {
 	return owner
 }
 
-// revive makes a copy of a backup what the database is to be.
+// revive turns a copy of a backup into the new database.
 func (out *Restored) revive(path string, opt *RestoreOptions) error {
 	return last(path, opt.Options, func(tx *Tx) error {
 		out.Held = nil
@@ -293,7 +293,7 @@ func (s scratch) AsOf(r *file.Recorder) (*check.Store, error) {
 // Salvaged is what Salvage got out of a damaged database.
 type Salvaged struct {
 	Content                 // of the new one
-	Tables  []SalvagedTable // those of which rows are missing, or were changed
+	Tables  []SalvagedTable // those with rows missing or changed
 	Missing int64           // rows that are known to be missing
 	Notes   []string        // what was found out of the file as a whole
 }
@@ -302,7 +302,7 @@ type Salvaged struct {
 type SalvagedTable struct {
 	Name    string
 	Rows    int64    // that are in the new database
-	Missing int64    // that should be there, too; -1 where nobody knows
+	Missing int64    // rows that should be there, too; -1 if unknown
 	Notes   []string // what could not be read, and what was left out or changed because of it
 }
 

@@ -124,7 +124,7 @@ func (p *promise) update(fn func(tx *Tx) error) error {
 	return err
 }
 
-// fill places something, or keeps nodes for somebody.
+// fill places a job or makes a reservation.
 func (p *promise) fill() {
 	t := p.t
 	r := p.request()
@@ -155,7 +155,7 @@ func (p *promise) reserve(s ReserveSpec) {
 		s.Start = instant(refused.Start)
 		err = p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
 		if errors.As(err, &refused) {
-			p.t.Fatalf("%+v: it was to be possible at %v: %v", s, s.Start, err)
+			p.t.Fatalf("%+v: it should have been possible at %v: %v", s, s.Start, err)
 		}
 	}
 	if err == nil {
@@ -163,8 +163,8 @@ func (p *promise) reserve(s ReserveSpec) {
 	}
 }
 
-// pass lets time pass until an instant. Jobs give their nodes back when they end, so
-// that nobody is overdue.
+// pass lets time pass until an instant. Jobs give their nodes back when they end, so none is
+// overdue.
 func (p *promise) pass(until int64) {
 	for {
 		var next *row.Job
@@ -275,8 +275,8 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 	})
 }
 
-// neverSays: what can never run does not run either when all is given back, unless it
-// is a reservation that it insisted on; and under fcfs it is in nobody's way.
+// neverSays: a request that can never run does not run either when everything is given back, unless
+// it needed a reservation; and under fcfs it blocks no other.
 func (p *promise) neverSays(r placer.Request, refused error) {
 	err := p.db.Update(func(tx *Tx) error {
 		list, err := tx.Submit(Submission{Request: r})

@@ -16,12 +16,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// ReplicaOptions are about databases that are kept in a log, of which each machine has a
-// replica. The zero value works.
+// ReplicaOptions configure databases kept in a log with a replica on each machine. The zero value
+// works.
 type ReplicaOptions struct {
-	// Stale lets View answer from a replica that was up to date so long ago, without
-	// asking the log; a negative one from whatever there is, also when nobody who keeps
-	// the log can be reached.
+	// Stale lets View answer from a replica that was up to date this long ago, without asking the
+	// log. A negative value accepts any replica, even if the log cannot be reached.
 	Stale time.Duration
 	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
 	Folder string
@@ -117,10 +116,9 @@ func (db *DB) notAhead(r *file.Recorder) error {
 		stamp(now.Unix()), stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
 }
 
-// Upgrade brings a database of an older format up to date. A file is brought there when it
-// is first written to; a log is not, because machines with an older version could not read
-// it then: until somebody upgrades it, it is written in the format that it has, and what
-// later formats keep is not kept. It returns the format that it had.
+// Upgrade migrates a database of an older format. A file migrates when it is first written to. A
+// log does not, because machines with an older version could no longer read it: until Upgrade it
+// keeps its format, and stores nothing that later formats add. It returns the former format.
 func (db *DB) Upgrade() (was uint32, err error) {
 	if err := db.permit(Owners, "upgrade"); err != nil {
 		return 0, err

@@ -24,9 +24,9 @@ import (
 // earlier formats stand for what is upgraded from now on.
 const oldestTried = 5
 
-// TestOldLog: a log of an older format is read as it is, takes nothing until it is upgraded if
-// that is older than any log's, and is then what a file of that format becomes: for who was
-// there before, for who catches up, and for who comes anew.
+// TestOldLog: a log of an older format is readable as it is. It takes no writes until it is
+// upgraded if it is older than any format of a log. After that it equals an upgraded file of that
+// format: for replicas that existed before, that catch up, and that are new.
 func TestOldLog(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "testdata", "db", "v*.db"))

@@ -180,7 +180,7 @@ func TestLogIsAsFile(t *testing.T) {
 	}
 }
 
-// deeds are transactions of several kinds, of which none is random.
+// deeds are transactions of several kinds, none of them random.
 var deeds = []func(*Tx) error{
 	func(tx *Tx) error {
 		_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})

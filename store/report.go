@@ -22,7 +22,7 @@ const (
 	BlameHealth       // the node is not healthy: it is drained, for the reason of the refusal
 )
 
-// Result is how an attempt has ended, as whoever has claimed it says.
+// Result is how an attempt ended, as reported by its claimant.
 type Result struct {
 	Job     uint64
 	Attempt int
@@ -44,11 +44,11 @@ const (
 	maxLost     = 3 // the job is held
 )
 
-// Report ends an attempt, and with it its job, or queues the job again: one that was
-// refused or lost, or that failed and is to be tried again. The same result again has no
-// effect. It fails with a Conflict that names the current attempt when the attempt has
-// ended otherwise or is somebody else's: nothing of such a result counts. An outcome of
-// unbegun or refused is taken of an attempt that nobody has claimed, too.
+// Report ends an attempt. It also ends the job, or queues it again if the attempt was refused or
+// lost, or failed and should be retried. Reporting the same result again has no effect. It fails
+// with a Conflict naming the current attempt if the attempt has ended otherwise or belongs to
+// another process; nothing of such a result counts. It also accepts an outcome of unbegun or
+// refused for an unclaimed attempt.
 func (tx *Tx) Report(r Result) (*Job, error) {
 	if !tx.Writable() {
 		return nil, ErrReadOnly
@@ -105,9 +105,9 @@ func (tx *Tx) BeforeClaim(job uint64, attempt int) (bool, error) {
 	return err == nil && a.State == row.AttemptStarted, err
 }
 
-// Lose ends the attempts that are executed on a host that is known to be dead, or will not
-// come back: that of a node, which is the first one of their jobs. They are lost, as Report
-// has it: nobody knows what of them was executed. It returns the jobs.
+// Lose ends the attempts executed on a host that is dead or will not come back. The host of an
+// attempt is the first node of its job. They are lost, as for Report: how much was executed is
+// unknown. It returns the jobs.
 func (tx *Tx) Lose(node uint32, why string) ([]*Job, error) {
 	if err := tx.operates("nodes"); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 		return as.refused(j, r)
 	case OutcomeLost:
 		return as.lost(j, r)
-	case OutcomeStopped: // by nobody who has said so here
+	case OutcomeStopped: // the stop was not requested here
 		return as.machine().do(j, step{to: JobCancelled, reason: because, leaving: exited})
 	}
 	return as.executed(j, r, step{leaving: exited})
@@ -264,11 +264,11 @@ func (as attempts) again(j *row.Job, why row.Reason) error {
 	return as.putJob(j, j.State)
 }
 
-// claimWithin is how many seconds somebody has to claim an attempt, where passes do.
+// claimWithin is how many seconds there are to claim an attempt, if passes claim them.
 const claimWithin = 15 * 60
 
-// unclaimedTooLong gives up on the node of a job that nobody has claimed there, and reports
-// whether it did.
+// unclaimedTooLong gives up on the node of a job whose attempt was not claimed there in time, and
+// reports whether it did.
 func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 	if set.Launch != LaunchWork || !j.HasCommand() {
 		return false, nil
@@ -281,7 +281,7 @@ func (as attempts) unclaimedTooLong(j *row.Job, set *Settings) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	why := fmt.Sprintf("nobody claimed it on %s (for %s)", host, j.User)
+	why := fmt.Sprintf("not claimed in time on %s (user %s)", host, j.User)
 	blame, err := as.Hosts().blame(host)
 	if err != nil {
 		return false, err
@@ -353,7 +353,7 @@ func (as attempts) heldFor(j *row.Job, why string) error {
 	return as.machine().do(j, step{to: JobHeld, reason: row.Because(row.CauseRefused, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why)), leaving: exited})
 }
 
-// lost is what becomes of a job of which nobody knows how its attempt has ended.
+// lost decides what follows for a job whose attempt ended in an unknown way.
 func (as attempts) lost(j *row.Job, r Result) error {
 	s := step{to: JobQueued, reason: row.Because(row.CauseLost, "lost: "+r.Why), leaving: exited}
 	j.Unbegun = 0

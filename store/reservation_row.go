@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Reservation keeps nodes, or amounts of them, for a stretch of time: for those
-// whom its access list lets in, or for nobody.
+// Reservation keeps nodes, or amounts of them, for a stretch of time: for the subjects on its
+// access list, or unused if the list is empty.
 type Reservation struct {
 	ID         uint64
 	Name       string
@@ -49,7 +49,7 @@ func reservationsOf(list []*row.Reservation, err error) ([]*Reservation, error) 
 	return out, nil
 }
 
-// grantOf is a reservation as somebody who may use it sees it.
+// grantOf is a reservation as a subject with access sees it.
 func grantOf(r *row.Reservation, affinity placer.Affinity) placer.Grant {
 	return placer.Grant{Owner: row.ReservationOwner(r.ID), Name: r.Name, Start: r.Start, End: r.End,
 		Nodes: roaring.BitmapOf(r.Nodes...), Affinity: affinity, Limit: r.Limit}
@@ -140,7 +140,7 @@ func (rs reservations) grants(who placer.Subject, insist string, since int64) ([
 	return nil, rs.notLetIn(insist, since)
 }
 
-// lettingIn goes through the entries that let somebody in, with the numbers of their
+// lettingIn calls fn for the access entries that admit a subject, with the numbers of their
 // reservations.
 func (rs reservations) lettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
 	if rs.Writable() {

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// ReserveSpec is what a reservation is to be.
+// ReserveSpec describes a reservation to make.
 type ReserveSpec struct {
 	Name  string
 	Nodes []uint32 // exactly these, whole
@@ -25,8 +25,8 @@ type ReserveSpec struct {
 	Start, End time.Time // End counts with Nodes only
 	Access     placer.AccessList
 	Limit      time.Duration // how much of it one job may use, 0 for all
-	// Repeat makes it a standing reservation, of which Depth occurrences are kept
-	// ahead; the zero value is for one that does not repeat.
+	// Repeat makes it a standing reservation that keeps Depth occurrences ahead; the zero value
+	// does not repeat.
 	Repeat recur.Repeat
 	Depth  int
 }
@@ -55,12 +55,11 @@ func only(list []*Reservation, err error) (*Reservation, error) {
 	return list[0], nil
 }
 
-// AddReservation makes a reservation, or the first occurrences of a standing one.
-// Reservations that let somebody in may lie over each other: only who is let in by
-// all of them gets through. It fails with a Conflict where a node is taken in that
-// time by a job that it does not let in, or by a reservation when one of the two
-// lets nobody in, and with a *placer.Refusal when there is not as much as the
-// request asks for. The name of one that has ended may be used again.
+// AddReservation makes a reservation, or the first occurrences of a standing one. Reservations that
+// admit someone may overlap: a request must then have access to all of them. It fails with a
+// Conflict if a node is taken in that time by a job without access, or by a reservation if either
+// admits no one. It fails with a *placer.Refusal if the request does not fit. The name of an ended
+// reservation may be used again.
 func (tx *Tx) AddReservation(s ReserveSpec) ([]*Reservation, error) {
 	if err := tx.operates("reservations"); err != nil {
 		return nil, err
@@ -241,9 +240,9 @@ func (rs reservations) forgetEnded(name string) error {
 	return rs.loaded.reservations.Remove([]byte(old.Name))
 }
 
-// keptOut is the Conflict of a reservation with what has the i-th of its nodes in
-// its time: a job that may not be there, or a reservation, if one of the two lets
-// nobody in. Whoever keeps to amounts that are left over is no obstacle.
+// keptOut is the Conflict of a reservation with whatever has its i-th node in its time: a job
+// without access, or a reservation, if either admits no one. A job that keeps to amounts that are
+// left over is no conflict.
 func (r booking) keptOut(i int) error {
 	node, mine := r.Nodes[i], r.Span(i)
 	c := r.tx.calendar()

@@ -16,8 +16,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestRestoreHolds restores a backup of which each kind of job may have run since, or not:
-// what waited, and what nobody had been told to launch, is held.
+// TestRestoreHolds restores a backup in which jobs of each kind may or may not have run since: jobs
+// that waited, or whose launch was not announced, are held.
 func TestRestoreHolds(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 6, 1)
@@ -58,7 +58,7 @@ func TestRestoreHolds(t *testing.T) {
 		cycle(tx)
 	})
 	clock.t += 120
-	update(func(*Tx) {}) // it has begun, and nobody has been told
+	update(func(*Tx) {}) // it has begun, and its launch is not announced
 	identity := func(t *testing.T, db *DB) (id row.Identity) {
 		t.Helper()
 		err := db.file.View(func(r *file.Recorder) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/placer/recur"
 )
 
-// TestRemoveQueueThatIsNeeded: a queue stays as long as somebody speaks of it, and who
-// does is said.
+// TestRemoveQueueThatIsNeeded: a queue cannot be removed while something refers to it, and the
+// error names what does.
 func TestRemoveQueueThatIsNeeded(t *testing.T) {
 	t.Parallel()
 	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, Queue: "q"}
@@ -69,14 +69,14 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 				err = db.Update(remove)
 			}
 			if err != nil {
-				t.Errorf("nobody is left: %v", err)
+				t.Errorf("nothing refers to it any more: %v", err)
 			}
 		})
 	}
 }
 
-// A node that becomes another may be what somebody has waited for who cannot ever run
-// now: the next cycle says so.
+// A replaced node may have been the only one that a waiting job could ever run on: the next cycle
+// says so.
 func TestReplacedNodeInvalidates(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

@@ -32,7 +32,7 @@ var settingDefs = []settingDef{
 			s.Access, err = index.ParseAccess(v)
 			return err
 		}},
-	{"backfill", "easy", "how cycles plan ahead: easy (the first that does not fit, the others around it), fcfs (nobody passes one that does not fit), conservative (all are planned) or relaxed (the first that does not fit is promised a start, and the shortest go around it)",
+	{"backfill", "easy", "how cycles plan ahead: easy (the first that does not fit, the others around it), fcfs (no job passes one that does not fit), conservative (all are planned) or relaxed (the first that does not fit is promised a start, and the shortest go around it)",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			if s.Backfill, err = ParseBackfill(v); err == nil && s.Backfill == AsSet {
 				s.Backfill = EASY
@@ -72,7 +72,7 @@ var settingDefs = []settingDef{
 		}},
 	{"do_not_span_sets", "false", "a request that fits no placement set never runs, rather than span them",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.DoNotSpan) }},
-	{"enforce", "auto", "how jobs are kept to the memory and cores they asked for: cgroup (or they are refused), poll (their memory is looked at each second), auto (cgroup where one is to be had), none",
+	{"enforce", "auto", "how jobs are kept to the memory and cores they asked for: cgroup (or they are refused), poll (their memory is read each second), auto (cgroup if available), none",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Word(v, &s.Enforce, "auto", "cgroup", "poll", "none")
 		}},

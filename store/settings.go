@@ -34,7 +34,7 @@ type Settings struct {
 	KeepEnded       time.Duration  // for how long jobs that have ended are kept; 0: for ever
 	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
 	Bind            devices.Policy // how devices are chosen for jobs that do not say
-	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" while nobody has
+	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
@@ -42,7 +42,7 @@ type Settings struct {
 	Health          []string       // the program that says whether a node is healthy, and its arguments; empty: none
 	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
 	SuspectWindow   time.Duration  // within so long
-	LostAfter       time.Duration  // attempts on a host of which nobody is heard for so long are unreachable; 0: never
+	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0: never
 	Pin             string         // whether jobs are kept to their cores: PinCores, or none
 	Detect          string         // what is done about devices that a host is found to lack: drain, warn or off
 	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
@@ -72,7 +72,7 @@ type Setting struct {
 	Name    string
 	Value   string // as set, or the default
 	Default string
-	Set     bool // somebody set it
+	Set     bool // it was set, so it is not the default
 	Doc     string
 }
 

@@ -121,7 +121,7 @@ func TestSettingsLife(t *testing.T) {
 	})
 }
 
-// cycleQuietly makes a cycle whose order is somebody else's to verify.
+// cycleQuietly makes a cycle whose order another test verifies.
 func (q *queueLife) cycleQuietly(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 4).Draw(t, "backfill"))}
 	var launch []*Job

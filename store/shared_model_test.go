@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// life is a random life of a database with shared nodes, reservations that let
-// somebody in, and standing ones. There is no oracle for what is placed where, that
-// is package placer's; what holds at every moment is verified from the rows alone.
+// life is a random life of a database with shared nodes, reservations with access lists, and
+// standing ones. It has no oracle for placements, which package placer tests; it verifies from the
+// rows alone what holds at every moment.
 type life struct {
 	metrics *Metrics // as they were last
 	t       *rapid.T

@@ -16,8 +16,8 @@ import (
 // since when the shares have been out of balance, which a scheduling cycle keeps
 // for the next one.
 
-// Shares are the settings of class shares, a copy to be changed by its methods and
-// handed to SetShares. A store where nobody set any has no classes.
+// Shares returns a copy of the settings of class shares. Change it by its methods and pass it to
+// SetShares. A store in which none were set has no classes.
 func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	payload, err := tx.file.Get(row.Shares, row.KeyShareSettings)
 	if err != nil || payload == nil {
@@ -129,7 +129,7 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 	return class, nil
 }
 
-// UnitNodes is the share_unit of which every node has one.
+// UnitNodes is the share_unit in which every node counts as one.
 const UnitNodes = shares.Nodes
 
 // classShares is the transaction as far as it is about the shares of classes.
@@ -199,11 +199,11 @@ func (cs classShares) allot(t *shares.Tally, line []*row.Job) (*shares.Allotment
 	return t.Allot()
 }
 
-// ShareState is what class shares are planned on now: all nodes that are up, what
-// running jobs have of them, and what queued jobs ask for that pools and limits let start
-// now, by class and in the unit of the setting share_unit. What runs on nodes that are not up counts nowhere.
-// What a reservation that lets nobody in keeps now is away. A job is in the class
-// that was given with it, where there is such a class, else in that of its user.
+// ShareState is the state that class shares plan on, by class and in the unit of the setting
+// share_unit. It covers all nodes that are up, what running jobs have of them, and what queued jobs
+// ask for that pools and limits allow to start now. Jobs on nodes that are not up do not count.
+// Nodes in an active reservation that admits no one are left out. A job counts in the class
+// submitted with it, if there is such a class, else in its user's.
 func (tx *Tx) ShareState() (*fairshare.State, error) {
 	t, err := tx.classShares().tally()
 	if err != nil {

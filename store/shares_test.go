@@ -105,8 +105,8 @@ func TestShareTimer(t *testing.T) {
 	}
 }
 
-// TestShareState counts by hand: nodes that are up, whole nodes and parts of them,
-// reservations for nobody and for somebody, each unit.
+// TestShareState counts by hand: nodes that are up, whole nodes and parts of them, reservations
+// with and without access lists, each unit.
 func TestShareState(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 10, 4)

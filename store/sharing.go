@@ -47,11 +47,11 @@ type AccountMember = row.AccountMember
 // MaxShares is the most shares that an account or a member has.
 const MaxShares = sharing.MaxShares
 
-// Accounts are the accounts of the cluster in a transaction. A job may name one that is not
-// among them: then it is one without a parent, in which nobody has shares.
+// Accounts gives access to the accounts of the cluster in a transaction. A job may name an account
+// that is not among them: it then has no parent and no shares.
 type Accounts struct{ tx *Tx }
 
-// Accounts are the accounts that somebody has set.
+// Accounts returns the accounts that were set.
 func (tx *Tx) Accounts() Accounts { return Accounts{tx} }
 
 // Each goes through the accounts by name, until fn fails.
@@ -117,7 +117,7 @@ func (ps Preemption) Each(fn func(*preempt.Rule) error) error {
 	return sharing.EachRule(ps.tx.file, fn)
 }
 
-// Get finds a rule by its text, ErrNotFound where nobody has set it.
+// Get finds a rule by its text. It fails with ErrNotFound if the rule is not set.
 func (ps Preemption) Get(text string) (*preempt.Rule, error) { return sharing.Rule(ps.tx.file, text) }
 
 // Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid where

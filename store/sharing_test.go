@@ -15,8 +15,8 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// TestOperatorsAlone: what is for operators nobody else does, whose own program he asks
-// with, and nothing is changed.
+// TestOperatorsAlone: only operators can do what is reserved for operators, whatever program others
+// ask with, and a refusal changes nothing.
 func TestOperatorsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	if err := Create(path, nil, nil); err != nil {

@@ -120,9 +120,8 @@ func (ps payloads) signing(sign Signer) func(*row.Job) error {
 	}
 }
 
-// HoldUnsigned takes an attempt that nobody has claimed off its nodes and holds its job, since
-// its user has not signed what it executes. It fails with a Conflict if the attempt is not
-// waiting to be claimed.
+// HoldUnsigned takes an unclaimed attempt off its nodes and holds its job, because its user has not
+// signed what it executes. It fails with a Conflict if the attempt is not waiting for a claim.
 func (tx *Tx) HoldUnsigned(id uint64, number int) (*Job, error) {
 	j, err := tx.forExecution(id)
 	if err != nil {

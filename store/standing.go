@@ -173,7 +173,7 @@ func (s series) occur(at int64, note string) (*row.Reservation, error) {
 	return r, s.tx.loaded.reservations.Put(r)
 }
 
-// at is what the occurrence that begins at an instant is to be.
+// at describes the occurrence that begins at start.
 func (s series) at(start int64) row.ReserveSpec {
 	spec := s.ReserveSpec
 	spec.Start, spec.End = start, start+s.End-s.Start
@@ -200,7 +200,7 @@ func (s series) nextName() (name, note string, err error) {
 	}
 }
 
-// joinNotes puts two notes behind each other, either of which may be empty.
+// joinNotes joins two notes, either of which may be empty.
 func joinNotes(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

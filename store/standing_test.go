@@ -59,7 +59,7 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		do          []func(*Tx) error
-		now, passed string // what there is then, and three minutes later
+		now, passed string // the state then, and three minutes later
 		left        string // when the standing one has been given up
 	}{
 		{"ahead of them", []func(*Tx) error{later("night.3"), standing("night", 0)},
@@ -112,7 +112,7 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 	}
 }
 
-// A name that is taken is refused to whoever asks for it, and changes nothing.
+// A name that is taken is refused, and nothing changes.
 func TestNamesOfOccurrencesAreTaken(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

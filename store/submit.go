@@ -146,7 +146,7 @@ func (ws waiting) mayRank(priority int64) error {
 	return RolesOf(ws.Tx).Permit(Operators, fmt.Sprintf("a priority of %d, outside %d to %d (the settings priority_min and priority_max)", priority, set.PriorityMin, set.PriorityMax))
 }
 
-// noted writes down what somebody is to know of a job.
+// noted records notes that the job's owner should see.
 func (ws waiting) noted(j *row.Job, notes []string) error {
 	for _, note := range notes {
 		if err := ws.happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNone, note)}); err != nil {
@@ -270,8 +270,8 @@ func met(d row.Dependency, other *row.Job) (bool, error) {
 	return ended, nil
 }
 
-// ready reports whether all that a job depends on has happened. It says what the
-// job waits for otherwise, or, with errUnmet, in vain.
+// ready reports whether everything a job depends on has happened. If not, it says what the job
+// waits for, or, with errUnmet, what can no longer happen.
 func (ws waiting) ready(j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
 		other, err := ws.job(d.Job)
@@ -346,8 +346,8 @@ func (ws waiting) corresponding(j *row.Job, s Submission) ([][]row.Dependency, e
 	return after, nil
 }
 
-// Alteration is what a job that waits is to have instead of what it has: what is nil
-// stays. A request that changes is read anew, as if it came now.
+// Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
+// parsed again, as if it came now.
 type Alteration struct {
 	Name, User, Account, Queue, Class *string
 	Comment                           *string
@@ -500,7 +500,7 @@ func set[T any](to, is *T) {
 	}
 }
 
-// altered writes a job down that waits, as it is to be.
+// altered writes a waiting job with its changes.
 func (ws waiting) altered(j, next *row.Job, never string) error {
 	had := make(usage.Totals)
 	if err := ws.loaded.book.Whole(j, had); err != nil {

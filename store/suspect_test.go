@@ -68,10 +68,10 @@ func (l *suspectLife) node() (index.State, string) {
 	return n.State, n.Reason
 }
 
-// TestSuspectNodes: which refusals have a node drained. A step is n for one by a new job
-// that is the node's fault, s for the same job's again, o for nobody's fault, j for the job's
-// own, e for a new job that is executed, f for one that fails, u for one that certainly did
-// not begin, l for a lost one, r for the node taken back, d for it drained by hand, h for one because the
+// TestSuspectNodes: which refusals drain a node. A step is n for a refusal of a new job that is the
+// node's fault, s for the same job's again, o for one without fault, j for the job's own fault, e
+// for a new job that is executed, f for one that fails, u for one that certainly did not begin, l
+// for a lost one, r for the node taken back, d for it drained by hand, h for a refusal because the
 // node is not healthy, a number for so many minutes.
 func TestSuspectNodes(t *testing.T) {
 	for _, c := range []struct {
@@ -168,11 +168,11 @@ func (l *suspectLife) play(steps string) {
 	}
 }
 
-// TestUnclaimedIsWhoseFault: an attempt that nobody claims for 15 minutes is the host's
-// fault, unless attempts of others are executed there: then it is its user's, who makes no
-// passes.
+// TestUnclaimedIsWhoseFault: an attempt that is not claimed for 15 minutes is the host's fault,
+// unless others' attempts are executed there. Then its user makes no passes, and the host is
+// blameless.
 func TestUnclaimedIsWhoseFault(t *testing.T) {
-	for _, claimer := range []string{"", "n0", "N0.lab.example"} { // "" for nobody
+	for _, claimer := range []string{"", "n0", "N0.lab.example"} { // "" for none
 		db, clock := newDB(t)
 		l := &suspectLife{t: t, db: db, clock: clock}
 		addNodes(t, db, "n", 2, 64)
@@ -190,7 +190,7 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		clock.t += 15 * 60
 		l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err })
 		others := claimer != ""
-		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: nobody claimed it on n0 (for") {
+		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: not claimed in time on n0 (user") {
 			t.Errorf("executed there by %q; the node is %s: %s", claimer, state, reason)
 		}
 	}

@@ -33,7 +33,7 @@ type Tx struct {
 	file       *file.Recorder
 	now        int64
 	state      row.State
-	dirty      bool   // the state has changed, and is to be kept
+	dirty      bool   // the state has changed and must be saved
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
 	unrecorded uint64 // so many events are a reader's own
 	key        string // the idempotency key that what is done is bound to, "" for none
@@ -88,7 +88,7 @@ func newLoaded(tx *Tx) loaded {
 		attempts: state.NewTable(tx.file, &row.AttemptRows, nil), reservations: state.NewTable(tx.file, &row.ReservationRows, nil), answers: state.NewTable(tx.file, &row.AnswerRows, nil)}
 }
 
-// failed keeps an error in reading what is derived for whoever asks the index next.
+// failed keeps an error from reading derived rows, for the next use of the index to return.
 func (tx *Tx) failed(err error) {
 	if tx.loaded.index != nil {
 		tx.loaded.index.Fail(err)

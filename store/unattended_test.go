@@ -46,7 +46,7 @@ func TestUnattended(t *testing.T) {
 				err := db.View(func(tx *Tx) error {
 					j, err := tx.Job(id)
 					if err == nil && j.State != want {
-						t.Errorf("job %d is %v, and was to be %v (%s)", id, j.State, want, j.Reason)
+						t.Errorf("job %d is %v, want %v (%s)", id, j.State, want, j.Reason)
 					}
 					return err
 				})

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestUntold: a job of which no cycle has told anybody never finishes, however its
-// time passes. A cycle that comes too late queues it again.
+// TestUntold: a job whose start no cycle announced never finishes, however much time passes. A
+// cycle that comes too late queues it again.
 func TestUntold(t *testing.T) {
 	t.Parallel()
 	for _, overdue := range []string{"keep", "finish"} {

@@ -49,9 +49,9 @@ type UsageSpec struct {
 	From, To time.Time // zero: from the first, up to now
 }
 
-// UsageTotal is what somebody had, or all had in a day or month.
+// UsageTotal is the use of one subject, or of all in a day or month.
 type UsageTotal struct {
-	Name      string // of whom, "" for those who named none; a day is 2026-11-20, a month 2026-11
+	Name      string // the subject, or "" for jobs without one; a day is 2026-11-20, a month 2026-11
 	Jobs      int64  // that ended in the time, of those that had begun
 	Failed    int64  // of them
 	Preempted int64  // how often they had made way for others
@@ -62,7 +62,7 @@ type UsageTotal struct {
 // UsageReport is an answer.
 type UsageReport struct {
 	Totals []UsageTotal // by name
-	Left   int64        // jobs that are in no total: they were archived, of which only whole months are known
+	Left   int64        // jobs in no total: they were archived, and archives count by whole months
 }
 
 // Total adds up what jobs had in a time, what runs now included.
@@ -93,7 +93,7 @@ func (u Usage) Total(spec UsageSpec) (*UsageReport, error) {
 	return out, nil
 }
 
-// decay is how use is kept of which what lies back counts less.
+// decay is the accounting of use in which older use counts less.
 func (u Usage) decay() (usage.Decay, error) {
 	set, err := u.tx.settings()
 	if err != nil {

@@ -162,7 +162,7 @@ func (c call) make(tx *Tx, name string) (answer string, err error) {
 func TestEveryMethodInAFreshView(t *testing.T) {
 	t.Parallel()
 	db, clock := fullDB(t)
-	clock.t += 50_000 // plans have begun meanwhile, and nobody has written that down
+	clock.t += 50_000 // plans have begun meanwhile, without a write
 	all := calls(t, db)
 	warm := func(tx *Tx) {
 		for name, c := range all {

@@ -44,7 +44,7 @@ func Memory(path string) *replica.Memory {
 	return memories[path]
 }
 
-// lookEvery is how often the file is looked at by who waits for a change.
+// lookEvery is how often a waiting process looks for changes of the file.
 const lookEvery = 5 * time.Millisecond
 
 // Magic begins the file of a log.
@@ -133,7 +133,7 @@ func (f *folder) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 	return chain, known, err
 }
 
-// Turn only pauses: nobody has a place that could outlive a process that is killed.
+// Turn only pauses: no place outlives a killed process.
 func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position, words []byte) (replica.Place, *replica.Tail, error) {
 	time.Sleep(lookEvery)
 	t, err := f.After(ctx, at)
