@@ -534,7 +534,7 @@ func TestCheckMutants(t *testing.T) {
 				j.Claimed = true
 				return row.EncodeJob(j)
 			})
-		}, "nobody does", guesses},
+		}, "and the row of its attempt does not", guesses},
 		mutant{"a change of a node to come", func(t *testing.T, db *DB) {
 			putRow(t, db, row.NodePasts, row.TimeKey(2_000_000, 0), row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
 		}, "nodes changed at @2000000", rebuilt},

@@ -230,7 +230,7 @@ func TestDevicesInUseStay(t *testing.T) {
 		"ngpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": renamed("g2", "0-3@0"),
 		"ngpus of node g1: job 1 has device 0":                           renamed("g1", "1-3@0"),
 		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
-		"ngpus of node g1: 4 of its devices are in service, and it is to have 3; ngpus= forgets them": func(tx *Tx) error {
+		"ngpus of node g1: 4 of its devices are in service, but the amount is 3; ngpus= forgets the devices": func(tx *Tx) error {
 			n, err := tx.Node("g1")
 			if err != nil {
 				return err

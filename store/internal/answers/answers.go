@@ -53,8 +53,8 @@ func (x Answers) Put(a *row.Answer) error { return x.Table.Put(a) }
 // Remove forgets an answer.
 func (x Answers) Remove(a *row.Answer) error { return x.Table.Remove([]byte(a.Key)) }
 
-// forgetAtOnce is how many answers a new one makes somebody look at: more than one, so
-// that they get fewer.
+// forgetAtOnce is how many old answers each new one examines: more than one, so that their number
+// falls.
 const forgetAtOnce = 8
 
 // Forget removes some answers whose time is over. Those whose jobs go on are looked at

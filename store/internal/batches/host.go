@@ -38,8 +38,8 @@ func (b *Batches) Host(name string) (*locality.Host, error) {
 	return b.host(number)
 }
 
-// meetHost finds a host, or makes it: whoever asks for work is one. A user that is
-// named replaces the one known before.
+// meet finds a host, or makes it: a host exists once it asks for work. A user replaces the one
+// recorded before.
 func (b *Batches) meet(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)

@@ -24,7 +24,7 @@ type Maker struct {
 	by       *uint32 // the uid of its maker, nil if that is unknown
 }
 
-// Make begins a batch: all of its files are to be added, then its jobs.
+// Make begins a batch. Add all its files first, then its jobs.
 func (b *Batches) Make(name string, s locality.Settings, by *uint32) (*Maker, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)

@@ -20,8 +20,8 @@ type File struct {
 	row.BatchFile
 }
 
-// Next gives a host work. With locality.ErrIdle and ErrOver the grant says what it may
-// delete, and the transaction is to be kept.
+// Next gives a host work. With locality.ErrIdle and ErrOver the grant lists what the host may
+// delete, and you must still commit the transaction.
 func (b *Batches) Next(name, host, user string, w locality.Want) (*Grant, error) {
 	var out Grant
 	one, why := b.work(name, func(op *locality.Op, one *row.Batch) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// attempts notes which attempts are executed where, and verifies that they and their jobs
-// agree: an attempt that somebody executes is the one that its job is at.
+// attempts notes which attempts are executed where, and verifies that they agree with their jobs:
+// an executed attempt is its job's current one.
 func (d *derived) attempts() error {
 	err := d.store.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAttempt(key, payload)
@@ -44,7 +44,7 @@ func (d *derived) attempts() error {
 	})
 	for _, id := range slices.Sorted(maps.Keys(d.executed)) {
 		d.at = Row{row.Jobs, string(row.Key64(id))}
-		d.contradict("job %d: somebody executes it by its own row, and by that of its attempt nobody does", id)
+		d.contradict("job %d: its own row says that it is executed, and the row of its attempt does not", id)
 	}
 	return err
 }

@@ -38,7 +38,7 @@ type Store struct {
 	ShareTimer func() (fairshare.Timer, error)
 	ShareState func() (*fairshare.State, error)
 
-	Decay     func() (usage.Decay, error) // how use is kept of which what lies back counts less
+	Decay     func() (usage.Decay, error) // how decayed use is accounted for
 	DecayAnew func() error                // makes that anew of the attempts that are there
 }
 
@@ -48,7 +48,7 @@ type Span struct {
 	timeline.Busy
 }
 
-// maxFindings bounds what is reported; past it, nobody is told.
+// maxFindings bounds what is reported; further findings are dropped.
 const maxFindings = 1000
 
 // Findings counts what was found, and tells of it.

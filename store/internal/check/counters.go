@@ -45,7 +45,7 @@ func (d *derived) ruled(j *row.Job) error {
 	})
 }
 
-// held notes what somebody holds of a pool.
+// held adds what a holder has of a pool.
 func (d *derived) held(who, key string, h limits.Holder) {
 	if payload, err := d.store.Rows.Get(row.Counters, []byte(key)); err != nil || payload == nil {
 		d.contradict("%s has %d of %s, which there is not", who, h.Amount, key)

@@ -11,7 +11,7 @@ import (
 // Of use that decays, what lies back cannot be computed again: jobs are archived. What is
 // held now can: it is what the jobs that run hold.
 
-// heldNow is how much somebody holds of something: Num of One.
+// heldNow is an amount held now: num units of size one.
 type heldNow struct{ num, one int64 }
 
 // heldBy adds up what the jobs that run hold, by the keys of row.Decays and by names.

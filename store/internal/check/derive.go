@@ -227,8 +227,8 @@ func (d *derived) span(who string, s Span) {
 	}
 }
 
-// shared verifies that what is on a node together may be: nobody beside one who
-// has the whole node, and no job in a reservation that does not let it in.
+// shared verifies that the jobs on a node may share it: none beside an exclusive one, and none in a
+// reservation that does not admit it.
 func (d *derived) shared(n *index.Node) {
 	list := d.calendar.At(n.Number)
 	for i := range list {

@@ -51,7 +51,7 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	}
 	for _, p := range x.d.recounted {
 		if p.payload == nil {
-			continue // somebody else has to say that it goes
+			continue // another check reports that it must go
 		}
 		if err := fn(row.Payloads, p.key, p.payload); err != nil {
 			return err

@@ -23,9 +23,9 @@ func (d *derived) holds(j *row.Job) {
 	}
 }
 
-// devices verifies what a node says of its devices, and who has them: that it has as much
-// of a resource as devices are in service; that each device which somebody has is there,
-// whole, and had once; and that a job which shares the node has as many as are counted.
+// devices verifies a node's devices: the amount of a resource equals its devices in service, each
+// device in use exists, whole, and is used once, and a job that shares the node has as many devices
+// as its counted amount.
 func (d *derived) devices(n *index.Node) {
 	d.at = Row{row.Nodes, string(row.Key32(n.Number))}
 	if !n.Distances.Valid() {

@@ -14,7 +14,7 @@ type naming struct {
 	first uint64 // one of them
 }
 
-// recounted is such a row as it should be: nil where nobody names it.
+// recounted is such a row as it should be, or nil if no job refers to it.
 type recounted struct{ key, payload []byte }
 
 // named notes what a job carries.

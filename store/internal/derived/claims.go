@@ -94,8 +94,8 @@ func (ru *Ruled) Disclaim(job uint64) error {
 	return ru.Rows.Remove(row.Claims, row.Key64(job))
 }
 
-// Unclaimed calls a function while the claim of a job does not count: its own is in nobody's way
-// but that of others.
+// Unclaimed calls fn while the claim of a job does not count, because a job's own claim must not
+// block it.
 func (ru *Ruled) Unclaimed(job uint64, fn func() error) error {
 	claims, err := ru.Claims()
 	c := claims[job]

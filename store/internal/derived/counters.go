@@ -197,8 +197,8 @@ func (cs *Counters) Planned(j *row.Job, after, before int64) ([]uint64, error) {
 	return slices.Sorted(maps.Keys(next)), err
 }
 
-// Throttle is how many jobs of an array may run at once, nil where nobody has said so.
-// Where that holds for all arrays it costs nothing.
+// Throttle returns the limit on how many jobs of an array may run at once, or nil if it has none.
+// If no array has one, it costs nothing.
 func (cs *Counters) Throttle(array uint64) (*limits.Counter, error) {
 	if array == 0 {
 		return nil, nil

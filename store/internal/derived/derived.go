@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Grace is how long from now a job past its end is taken to go on, in seconds, where nobody
-// is about to end it.
+// Grace is how many seconds from now an overdue job is assumed to go on, if nothing is about to end
+// it.
 const Grace = 300
 
 // Base is the transaction that they belong to, as far as they need it.
@@ -27,5 +27,5 @@ type Base struct {
 	Owned    func(owner uint64) (nodes []uint32, err error) // what a job or a reservation has
 	Overrun  func(owner uint64) int64                       // how long from now what an owner has past its end is taken to go on
 	Fail     func(error)                                    // tells of an error where none can be returned
-	Dirty    func()                                         // tells that the state is to be kept
+	Dirty    func()                                         // marks the state as changed
 }

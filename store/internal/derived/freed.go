@@ -15,7 +15,7 @@ type Freed struct {
 	list    *cycle.Freed    // nil until it is read
 	nodes   *roaring.Bitmap // and all that was freed in the transaction before that
 	any     bool
-	changed bool // it is to be written down
+	changed bool // it must be written
 }
 
 // On notes that room was made on nodes.
@@ -74,7 +74,7 @@ func (f *Freed) Read() (*cycle.Freed, error) {
 // Made reports whether room was made in this transaction.
 func (f *Freed) Made() bool { return f.changed }
 
-// Keep says that it is to be written down: the plans have been looked at.
+// Keep marks it for writing: the plans have been examined.
 func (f *Freed) Keep() { f.changed = true }
 
 // Flush writes it down.

@@ -240,8 +240,8 @@ func (ru *Ruled) Barred(who [5]string, asked rules.Asked) (string, error) {
 	})
 }
 
-// Full says which rule on jobs that wait or run does not let so many more jobs in that ask for
-// something, of which some will wait, "" for none.
+// Full returns the rule on waiting or running jobs that refuses this many more jobs of a request,
+// some of which will wait, or "" if none does.
 func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) (string, error) {
 	return ru.broken(who, asked, func(a *limits.Applied, n int64) (how string, used int64, err error) {
 		if !a.Measure.Counts(waits) || n == 0 {
@@ -298,7 +298,7 @@ func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Appl
 	return "", nil
 }
 
-// EachWhom goes through those of whom something counts for a rule.
+// EachWhom calls fn for each subject with a count for a rule.
 func (ru *Ruled) EachWhom(r *limits.Rule, fn func(c *limits.Counter) error) error {
 	if _, err := ru.All(); err != nil {
 		return err

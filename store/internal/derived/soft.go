@@ -28,8 +28,8 @@ func (ru *Ruled) Beyond(j *row.Job) (beyond bool, err error) {
 	return beyond, err
 }
 
-// Past are those of the running jobs that are beyond a soft rule, by number: where a job and
-// those that started before it come to more than the rule says. All that run are to be given.
+// Past returns the running jobs that are beyond a soft rule, by number: a job is if it and those
+// that started before it exceed the rule. Pass all running jobs.
 func (ru *Ruled) Past(running []*row.Job) (map[uint64]bool, error) {
 	all, err := ru.All()
 	if all == nil || !all.Soft() || err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// TestLogin: user and password are those of a file that nobody else can read; a token that
-// is forgotten is had anew.
+// TestLogin: user and password come from a file that only its owner can read; a token that etcd has
+// forgotten is requested again.
 func TestLogin(t *testing.T) {
 	f := newFake()
 	host := f.member(t, nil)
@@ -55,7 +55,7 @@ func TestLogin(t *testing.T) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	if _, err := connect(t, "login", host).After(ending(t), testID.Start()); err == nil || !strings.Contains(err.Error(), envAuth) {
-		t.Errorf("nobody: %v", err)
+		t.Errorf("without a user: %v", err)
 	}
 	write(f.user+"\n", 0o600)
 	d := connectWith(t, c, map[string]string{envAuth: path})
@@ -106,14 +106,14 @@ func TestRealLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := connect(t, "ours", cluster.Hosts...).After(ending(t), at); err == nil || !strings.Contains(err.Error(), envAuth) {
-			t.Errorf("nobody: %v", err)
+			t.Errorf("without a user: %v", err)
 		}
 		other := connectWith(t, replica.Config{Scheme: schemePlain, Members: cluster.Hosts, Prefix: "theirs"}, env)
 		if _, err := other.After(ending(t), at); err == nil || !strings.Contains(err.Error(), "below theirs") {
 			t.Errorf("another prefix: %v", err)
 		}
 		if _, err := d.Size(ending(t)); err != nil {
-			t.Errorf("who is not root: %v", err)
+			t.Errorf("a user who is not root: %v", err)
 		}
 	})
 }

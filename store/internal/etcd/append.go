@@ -110,8 +110,8 @@ func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, 
 		return nil, d.lose(id, errCopies)
 	}
 	if s.tail.First > at.N+1 && copies && !d.isUnsure(id) {
-		// An earlier copy may have put the entry, which was trimmed since: the caller is to
-		// know that nobody can tell.
+		// An earlier copy may have put the entry, which was trimmed since: tell the caller that the
+		// outcome is unknown.
 		return nil, d.lose(id, errCopies)
 	}
 	s.tail.Waiting = s.tail.Head == at || s.line != 0 && (mine == nil || s.line < mine.created)

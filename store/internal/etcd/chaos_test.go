@@ -209,8 +209,8 @@ func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx cont
 	verify(t, open(prefix), start, writers)
 }
 
-// verify reads the whole log: each acknowledged entry is in it, none is in it twice, and
-// nothing that nobody has written.
+// verify reads the whole log: it has each acknowledged entry, none twice, and none that no writer
+// wrote.
 func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) {
 	t.Helper()
 	count, at := make(map[string]int), start
@@ -248,7 +248,7 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 		}
 	}
 	if len(count) > 0 {
-		t.Errorf("%d changes that nobody has written", len(count))
+		t.Errorf("%d changes that no writer wrote", len(count))
 	}
 	t.Logf("%d entries, %d acknowledged, %d of them made by another writer", at.N, acked, handed)
 	for i, w := range writers {

@@ -14,9 +14,9 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// A list of members may name one of another etcd, which knows no such log, or an older one.
-// Each answer says of which etcd it is: once a member has shown the log only those of its
-// etcd are heard.
+// A list of members may include a member of another etcd cluster, which has no such log, or an
+// older one. Each answer names its cluster: once a member has shown the log, only answers of that
+// cluster count.
 
 // stranger is that a member belongs to another etcd than the one that has the log.
 type stranger struct{ has, other uint64 }

@@ -45,7 +45,7 @@ type driver struct {
 	renewPlace time.Duration // how often a place in the line is kept alive
 
 	mu       sync.Mutex
-	unsure   map[[16]byte]bool     // entries of which a copy may be under way
+	unsure   map[[16]byte]bool     // entries with a copy that may be under way
 	deposits map[[16]byte]*deposit // parts of entries that are not put yet
 	places   map[*place]bool       // in the line, kept alive
 	kept     lease                 // for the next place, where there is no folder

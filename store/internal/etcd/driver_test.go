@@ -42,7 +42,7 @@ func appended(t testing.TB, d *driver, at replica.Position, entry []byte, where 
 	return at.After(entry)
 }
 
-// TestDriver: entries are put behind the last or not at all; who waits comes first.
+// TestDriver: entries are put behind the last or not at all; a waiting writer comes first.
 func TestDriver(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -68,7 +68,7 @@ func TestDriver(t *testing.T) {
 			t.Fatal(behind, err)
 		}
 		if tail, err = d.Append(ctx, at, []byte("\x01two"), nil); err != nil || tail == nil || !tail.Waiting {
-			t.Fatalf("somebody waits: %+v, %v", tail, err)
+			t.Fatalf("a writer waits: %+v, %v", tail, err)
 		}
 		waited, second := make(chan error, 1), make(chan replica.Place, 1)
 		was := at
@@ -82,7 +82,7 @@ func TestDriver(t *testing.T) {
 		}()
 		select {
 		case <-waited:
-			t.Fatal("a turn, though somebody is before")
+			t.Fatal("a turn, though another writer is first")
 		case <-time.After(100 * time.Millisecond):
 		}
 		at = appended(t, d, at, []byte("\x01two"), first)
@@ -90,7 +90,7 @@ func TestDriver(t *testing.T) {
 			t.Fatalf("the one before has gone: %v", err)
 		}
 		if tail, err = d.Append(ctx, start, []byte("\x01three"), nil); err != nil || tail == nil || !tail.Waiting || len(tail.Entries) != 2 {
-			t.Fatalf("behind, and somebody waits: %+v, %v", tail, err)
+			t.Fatalf("behind, and a writer waits: %+v, %v", tail, err)
 		}
 		(<-second).Leave()
 		d.leaving.Wait()
@@ -101,7 +101,7 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// TestLostPlace: who has lost his place takes another, at the end.
+// TestLostPlace: a writer that has lost its place takes another, at the end.
 func TestLostPlace(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -211,7 +211,7 @@ func TestSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tail, err := d.After(ctx, start); err != nil || len(tail.Entries) != 10 || tail.First != 1 || tail.Snapshot != at || tail.SnapshotBytes != int64(len(body)) {
-			t.Fatalf("nothing was to be trimmed: %+v, %v", tail, err)
+			t.Fatalf("nothing should be trimmed: %+v, %v", tail, err)
 		}
 		if err := d.Trim(ctx, at.N+1); err != nil {
 			t.Fatal(err)

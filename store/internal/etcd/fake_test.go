@@ -30,7 +30,7 @@ type fake struct {
 	tokens   map[string]bool
 	noSpace  bool
 	cluster  uint64
-	older    *fake // what a member's own state shows until somebody reads it twice, nil: the newest
+	older    *fake // the member's own state, until it is read twice; nil: the newest
 	now      func() time.Time
 }
 
@@ -180,7 +180,7 @@ func (f *fake) head() map[string]string {
 	return map[string]string{"cluster_id": fmt.Sprint(f.cluster), "revision": fmt.Sprint(f.revision)}
 }
 
-// lag lets the next who reads a member's own state see it as it is now, whatever comes.
+// lag makes the next read of a member's own state return the state as it is now, whatever comes.
 func (f *fake) lag() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 // isTransaction tells appends, and what else is one, from the rest.
 func isTransaction(r *http.Request) bool { return r.URL.Path == "/v3/kv/txn" }
 
-// TestHangingMember: one that hangs, or is not there, makes nobody fail or wait for long.
+// TestHangingMember: a member that hangs, or is not there, makes no call fail or wait for long.
 func TestHangingMember(t *testing.T) {
 	f := newFake()
 	hang := make(chan struct{})
 	hanging := f.member(t, func(*http.Request, bool) bool { <-hang; return false })
 	t.Cleanup(func() { close(hang) }) // before the server waits for it
-	for name, broken := range map[string]string{"hangs": hanging, "is not there": nobody(t)} {
+	for name, broken := range map[string]string{"hangs": hanging, "is not there": unused(t)} {
 		t.Run(name, func(t *testing.T) {
 			d := connect(t, "hanging-"+strings.ReplaceAll(name, " ", "-"), broken, f.member(t, nil))
 			d.best.Store(0)
@@ -46,8 +46,8 @@ func TestHangingMember(t *testing.T) {
 	}
 }
 
-// nobody is where nobody listens.
-func nobody(t *testing.T) string {
+// unused is an address without a listener.
+func unused(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestLateCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(tail.Entries) == 1 {
-			break // the member that hung has carried it out, though nobody waited for that any more
+			break // the member that hung has carried it out, after the caller stopped waiting
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -123,8 +123,8 @@ func TestLateCopy(t *testing.T) {
 }
 
 // TestDoubledAndTrimmed: one member has carried a request out and is slow to say so, another
-// refuses the copy that it was sent, and meanwhile the entry was trimmed: nobody can tell
-// whether it was put, and whoever took the refusal for an answer would put it twice.
+// refuses the copy that it was sent, and meanwhile the entry was trimmed. Whether it was put is
+// unknown, and taking the refusal for an answer would put it twice.
 func TestDoubledAndTrimmed(t *testing.T) {
 	f := newFake()
 	done, hold := make(chan struct{}), make(chan struct{})
@@ -169,17 +169,17 @@ func TestDoubledAndTrimmed(t *testing.T) {
 	}
 }
 
-// TestSilence: nobody there is ErrAway; nobody who answers is ErrLost for what changes
-// something, and ErrAway for what does not.
+// TestSilence: with no listener, calls fail with ErrAway. Without an answer, a change fails with
+// ErrLost, and a read with ErrAway.
 func TestSilence(t *testing.T) {
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
 		t.Cleanup(cancel)
 		return ctx
 	}
-	d := connect(t, "silence", nobody(t), nobody(t))
+	d := connect(t, "silence", unused(t), unused(t))
 	if _, err := d.Append(soon(), testID.Start(), []byte("\x01one"), nil); !errors.Is(err, replica.ErrAway) {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("no listener: %v", err)
 	}
 	hang := make(chan struct{})
 	d = connect(t, "silence", newFake().member(t, func(*http.Request, bool) bool { <-hang; return false }))
@@ -316,8 +316,8 @@ func TestTwoSnapshots(t *testing.T) {
 	}
 }
 
-// TestHole: an entry that somebody else has deleted is missed, not passed over; a part of
-// one, too.
+// TestHole: an entry, or part of one, that another program has deleted is reported, not passed
+// over.
 func TestHole(t *testing.T) {
 	f := newFake()
 	d := connect(t, "hole", f.member(t, nil))

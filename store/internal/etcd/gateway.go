@@ -24,7 +24,7 @@ import (
 
 // How long is waited for a member.
 const (
-	// askNext: who has not answered by then is left to it, and the next one is asked, too.
+	// askNext: if a member has not answered by then, the next one is asked as well.
 	askNext = 250 * time.Millisecond
 	// giveUp: a request that has no answer by then is taken for lost, and its member may
 	// be asked again.
@@ -83,7 +83,7 @@ const (
 	codeNobody    = 16 // the token is not, or no longer, known
 )
 
-// keyMissing reports whether a key was to be taken off its lease that is not there.
+// keyMissing reports whether the request tried to detach a key from its lease that does not exist.
 func (r *refusal) keyMissing() bool { return r.Message == "etcdserver: key not found" }
 
 // final reports whether what was asked was not done, and will not be.
@@ -108,10 +108,9 @@ type answer struct {
 // errCopies says that other copies of a request may be carried out yet.
 var errCopies = errors.New("a copy may be under way")
 
-// call asks for something that does no harm when it is done twice. A *refusal is final.
-// Any other error is replica.ErrAway where nothing was sent, and replica.ErrLost where
-// something was. An error that is errCopies, too, comes with an answer: of one of several
-// copies, the others of which may be carried out yet.
+// call makes a request that does no harm when repeated. A *refusal is final. Any other error is
+// replica.ErrAway if nothing was sent, and replica.ErrLost if something was. An error that is also
+// errCopies comes with an answer to one of several copies; the others may yet be carried out.
 func (g *gateway) call(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -179,7 +178,7 @@ func (g *gateway) readFrom(ctx context.Context, member int, t transaction, out *
 func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byte, copies bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answers := make(chan answer, len(g.members))    // nobody who comes late waits
+	answers := make(chan answer, len(g.members))    // late answers do not block
 	running := make([]*atomic.Bool, len(g.members)) // whether what was sent to each may have arrived
 	asked, lost := 0, 0
 	failed := make([]error, len(g.members))

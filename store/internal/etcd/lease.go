@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// grant makes a lease of so many seconds. A copy that arrives late makes another one,
-// which nobody knows, and which runs out.
+// grant makes a lease of this many seconds. A copy of the request that arrives late makes another
+// lease, which is unused and expires.
 func (d *driver) grant(ctx context.Context, seconds int64) (int64, error) {
 	var out struct {
 		ID int64 `json:"ID,string"`

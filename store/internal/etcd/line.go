@@ -19,7 +19,7 @@ import (
 const (
 	placeLease = 10 // seconds
 	renewPlace = 3 * time.Second
-	// leaveWithin limits how long giving a place up may hold back whoever is done.
+	// leaveWithin limits how long giving up a place may delay a finished writer.
 	leaveWithin = time.Second
 )
 
@@ -41,7 +41,7 @@ type place struct {
 	askers map[string]asks // who asked behind it when its turn came
 }
 
-// standing is what one in the line sees: the log, and who is before.
+// standing is what a writer in the line sees: the log, and whether another comes first.
 type standing struct {
 	described
 	revision int64  // of etcd, when it looked
@@ -265,7 +265,7 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 // errPlaceLost is that a place in the line is there no more.
 var errPlaceLost = errors.New("the place in the line was lost")
 
-// stand waits until nobody is before a place, and returns what is seen from there then.
+// stand waits until a place is first, and returns what is seen from there then.
 func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s *standing) (*standing, error) {
 	if mine.words {
 		return mine.await(ctx, at, s)

@@ -26,8 +26,8 @@ func turned(t testing.TB, d *driver, at replica.Position) (replica.Place, *repli
 	return p, tail
 }
 
-// TestOlderState: a member says that a key was deleted before it lets others see that, and
-// who waits looks again rather than until the next round.
+// TestOlderState: if a member reports a deleted key before other members show that, the waiting
+// writer looks again at once, not in the next round.
 func TestOlderState(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -58,8 +58,8 @@ func TestOlderState(t *testing.T) {
 	}
 }
 
-// TestLateEnter: a copy of what has put a key into the line is carried out when the place was
-// given up long ago: nobody has to wait for that to run out.
+// TestLateEnter: a copy of the request that entered the line is carried out long after the place
+// was given up: no writer has to wait for that key to expire.
 func TestLateEnter(t *testing.T) {
 	t.Parallel()
 	for name, give := range map[string]func(d *driver, at replica.Position, p replica.Place){
@@ -89,7 +89,7 @@ func TestLateEnter(t *testing.T) {
 			<-done
 			p, tail := turned(t, other, at)
 			if tail.Waiting {
-				t.Error("somebody is in the line who left it")
+				t.Error("a writer that left the line is still in it")
 			}
 			appended(t, other, tail.Head, []byte("\x01two"), p)
 		})

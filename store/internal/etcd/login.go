@@ -21,7 +21,7 @@ type login struct {
 	token string
 }
 
-// readLogin reads a file of one line, USER:PASSWORD, that nobody else can read.
+// readLogin reads a file of one line, USER:PASSWORD, that only its owner can read.
 func readLogin(path string) (*login, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -134,7 +134,7 @@ func (t transaction) serializable() transaction {
 	return transaction{If: t.If, Then: own(t.Then), Else: own(t.Else)}
 }
 
-// revised is the head of an answer: of which revision it is, and of which etcd.
+// revised is the head of an answer: its revision, and the etcd cluster it comes from.
 type revised struct {
 	Cluster  uint64 `json:"cluster_id,string"`
 	Revision int64  `json:"revision,string"`

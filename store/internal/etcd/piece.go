@@ -42,8 +42,8 @@ type deposit struct {
 	keys    [][]byte
 }
 
-// deposit puts pieces below a key, each where there is none: they were put by a request that
-// got no answer if there is one, because nobody else draws the same key.
+// deposit puts pieces below a key, each only if there is none. If there is one, a request of ours
+// that got no answer put it, because no other writer draws the same key.
 func (d *driver) deposit(ctx context.Context, under []byte, list [][]byte) (*deposit, error) {
 	lease, err := d.grant(ctx, pieceLease)
 	if err != nil {

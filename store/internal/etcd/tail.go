@@ -11,13 +11,13 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// How much is read at once. Who is behind is so by little as a rule: the first page comes
-// with everything else that is asked, the others when there are more.
+// How much is read at once. A replica is usually behind by little: the first page comes with
+// everything else that is asked, the others only if there are more.
 const (
 	firstPage = 100
 	nextPage  = 500
-	// mostBehind limits a Tail, in bytes of entries; who is behind by more fetches the
-	// snapshot, which is shorter.
+	// mostBehind limits a Tail, in bytes of entries; a replica further behind fetches the snapshot,
+	// which is shorter.
 	mostBehind = 8 << 20
 )
 
@@ -48,7 +48,7 @@ type described struct {
 	newest  newest
 	snapRev int64 // when snap was put
 	page    rangedAnswer
-	line    int64 // when the first in the line came, 0: nobody is in it
+	line    int64 // when the first in the line came, 0: it is empty
 }
 
 func (d *driver) describe(a transactionAnswer) (s described, err error) {
@@ -127,7 +127,7 @@ func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail,
 	}
 }
 
-// follow reads the entries behind a position, of which the first page has come.
+// follow reads the entries behind a position; their first page is already here.
 func (d *driver) follow(ctx context.Context, at replica.Position, s described) (*replica.Tail, error) {
 	t := &s.tail
 	if at.N+1 < t.First || t.Head.N <= at.N {
@@ -172,7 +172,7 @@ func (d *driver) hole(ctx context.Context, n uint64) error {
 	case n < s.tail.First:
 		return errMoved
 	}
-	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: somebody else has deleted it", n, s.tail.First, s.tail.Head.N)
+	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: another program has deleted it", n, s.tail.First, s.tail.Head.N)
 }
 
 // whole is the entry that a value stands for.
@@ -197,5 +197,5 @@ func (d *driver) partless(ctx context.Context, n uint64) error {
 	if errors.Is(err, errMoved) {
 		return err
 	}
-	return fmt.Errorf("parts of entry %d are missing: somebody else has deleted them", n)
+	return fmt.Errorf("parts of entry %d are missing: another program has deleted them", n)
 }

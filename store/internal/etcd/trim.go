@@ -64,8 +64,9 @@ func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 	return chain, false, nil
 }
 
-// sweep deletes the entries before first, their parts, the answers to writers that stood before them, and the snapshots that nobody can
-// go on from, because entries behind them are gone. first stands there already.
+// sweep deletes the entries before first, their parts, the answers to writers that stood before
+// them, and snapshots that are useless because the entries behind them are gone. first has been set
+// already.
 func (d *driver) sweep(ctx context.Context, first uint64) error {
 	for {
 		oldest, _ := d.keys.entries(0)

@@ -40,7 +40,7 @@ const notPuts = "NOPUT"
 
 // stir is that a member has said that a key may have changed by a revision of etcd's.
 type stir struct {
-	member   int // anyMember where nobody has said anything
+	member   int // anyMember if none has answered
 	revision int64
 }
 

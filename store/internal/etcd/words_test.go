@@ -92,8 +92,8 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestWordsTakenBack: words are run, or taken back, and never both; who has run them too late puts
-// nothing.
+// TestWordsTakenBack: words are run, or taken back, and never both; a writer that runs them too
+// late puts nothing.
 func TestWordsTakenBack(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		d, other := connect(t, "words", hosts...), connect(t, "words", hosts...)

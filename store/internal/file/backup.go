@@ -27,8 +27,8 @@ func (f *File) Backup(path string, watch Watch) (content Content, err error) {
 	return content, err
 }
 
-// BackupTo writes such a copy: it is made whole, and verified, in a folder for temporary
-// files, so that who reads it slowly keeps nobody waiting, and gets a sound one or none.
+// BackupTo writes such a copy. It makes and verifies the whole copy in a folder for temporary files
+// first, so a slow reader blocks no other process, and gets a sound copy or none.
 func (f *File) BackupTo(to io.Writer, dir string, watch Watch) (content Content, err error) {
 	spool, err := os.CreateTemp(dir, "placectl-*")
 	if err != nil {
@@ -44,9 +44,8 @@ func (f *File) BackupTo(to io.Writer, dir string, watch Watch) (content Content,
 	return content, err
 }
 
-// CopyTo copies the file into an empty one that nobody uses, and verifies the copy.
-// Writers wait only for the private copy that it is made from, where there is room for
-// one.
+// CopyTo copies the file into an empty one that no process uses, and verifies the copy. Writers
+// wait only while the private copy is made that it reads from, if there is room for one.
 func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	to, err := openFile(path, os.O_WRONLY)
 	if err != nil {
@@ -168,8 +167,8 @@ func metasFollow(path string) bool {
 	return len(metas) == 2 && metas[0].transaction == metas[1].transaction+1
 }
 
-// Verify reads all of a file that nobody changes, below bbolt: every page is reached once
-// or free, keys are in order, every row has its checksum. Else it fails with ErrDamaged.
+// Verify reads all of a file that no process changes, below bbolt: every page is reached once or
+// free, keys are in order, every row has its checksum. Otherwise it fails with ErrDamaged.
 func Verify(path string, watch Watch) (Content, error) {
 	var content Content
 	f, err := os.Open(path)

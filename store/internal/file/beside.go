@@ -43,7 +43,8 @@ type Draft struct {
 	of      uint64 // the transaction that the file stood at
 }
 
-// errOlder says that a file is of an older format: it is migrated by who has it alone.
+// errOlder says that a file is of an older format: only a transaction that has it alone migrates
+// it.
 var errOlder = errors.New("the file is of an older format")
 
 // never is later than anything.
@@ -150,13 +151,13 @@ func (f *File) UpdateBeside(fn func(*Recorder) (keep bool, err error)) error {
 	})
 }
 
-// Alone is File.Update, of who has the reservation.
+// Alone is File.Update for a process that has the reservation.
 func (h *Reserved) Alone(fn func(*Recorder) (keep bool, err error)) error {
 	return h.file.Follow(fn)
 }
 
-// alike notes of a writer beside readers whether a row is there as it is to be put, or none
-// to be removed: then there is nothing to be done. Of one that is changed it notes that.
+// alike reports whether a row already is as a writer beside readers puts it, or is already removed:
+// then there is nothing to do. It records whether a changed row was there.
 func (r *Recorder) alike(t row.Table, key, value []byte) bool {
 	if !r.beside || r.supposed {
 		return false

@@ -71,7 +71,7 @@ func (b *Bulk) Each(t row.Table, fn func(key, payload []byte) error) error {
 	return b.r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
 }
 
-// SetFormat says of which format the rows are.
+// SetFormat sets the format of the rows.
 func (b *Bulk) SetFormat(format uint32) error { return b.r.writeFormat(format) }
 
 // PutOrRemove writes a row, or removes it where the payload is nil.

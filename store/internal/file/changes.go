@@ -105,8 +105,8 @@ func (c *changes) before(page, i int) (changedRow, int, int) {
 	return c.pages[page][i-1], page, i - 1
 }
 
-// back is the last row up to where a cursor of the file stands, which is at k, and before a
-// place of what was changed: what somebody sees who sees the file through that.
+// back returns the last row before a cursor of the file, which is at k, and before a place in the
+// changes: the row that a reader of the file through the changes sees.
 func (c *changes) back(file *bbolt.Cursor, k, v []byte, page, i int) (key, value []byte) {
 	if c.cleared {
 		k = nil

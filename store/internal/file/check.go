@@ -8,11 +8,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Check looks for damage to the file below its rows, and tells find: to its meta pages,
-// and to its pages, each of which is to be reached once or free, to have its own number,
-// and its keys in order. bbolt is not asked, which trusts what it reads: it can go round
-// in a circle. Where nothing is found fn looks at the rows: those below a broken page tell
-// nothing more.
+// Check looks for damage below the rows and reports it to find: in the meta pages, and in the
+// pages, each of which must be reached once or free, have its own number, and keep its keys in
+// order. It does not use bbolt, which trusts what it reads and can run in a circle. If it finds
+// nothing, fn checks the rows; below a broken page they would add nothing.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
 	return f.run(sharing, func(o *opened) error {
 		return f.readPages(o, func(tx *bbolt.Tx, pages *os.File) error {

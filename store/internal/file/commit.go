@@ -2,8 +2,8 @@ package file
 
 import "fmt"
 
-// commit makes a transaction durable, and answers exactly: nil once it is on disk;
-// ErrUnknown where nobody can tell; any other error means that nothing was changed.
+// commit makes a transaction durable, and answers exactly: nil once it is on disk; ErrUnknown if
+// the outcome is unknown; any other error means that nothing was changed.
 func (f *File) commit(o *opened, r *Recorder) error {
 	if err := r.writeSums(); err != nil {
 		return err

@@ -13,15 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writers wait for readers: bbolt uses a page again as soon as no reader of its own
-// process needs it, so a reader of another process has to keep them out. So whoever reads
-// for long does it on a private copy of the file, which nobody else sees: it shares the
-// blocks of the file where the file system can do that, and has no name, so that it goes
-// when the process does.
+// Writers wait for readers: bbolt reuses a page once no reader of its own process needs it, so a
+// reader in another process has to keep writers out. A long read therefore uses a private copy of
+// the file. The copy shares blocks with the file if the file system can do that. It has no name, so
+// it disappears with the process.
 
-// Copy makes a handle on a private copy of the file as it is now. Reading it needs no
-// lock, and keeps nobody waiting; Update fails. Close gives the copy up. It fails where
-// there is no room for a copy.
+// Copy makes a handle on a private copy of the file as it is now. Reading it needs no lock and
+// blocks no one; Update fails. Close deletes the copy. It fails if there is no room for a copy.
 func (f *File) Copy() (*File, error) {
 	o, err := f.open(sharing)
 	if err != nil {
@@ -45,7 +43,7 @@ func (f *File) Copy() (*File, error) {
 	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock)}}, nil
 }
 
-// errOver says that nobody needs a copy any more.
+// errOver says that the copy is no longer needed.
 var errOver = errors.New("it is over")
 
 // copyFile copies what is used of a file into one without a name: beside it, and where that cannot be in

@@ -17,10 +17,9 @@ type Cursor struct {
 	cursor
 }
 
-// cursor goes through the rows of a table in key order: those of the file, and those of
-// a reader's patch in their place. Where the table is changed meanwhile it goes on
-// behind the row that it was at, through what there is by then; Walk goes through what
-// there was.
+// cursor iterates over the rows of a table in key order: those of the file, and those of a reader's
+// patch in their place. If the table changes meanwhile, it continues behind its row in the changed
+// table. Walk iterates over the table as it was.
 type cursor struct {
 	file   *Recorder
 	table  row.Table

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Who waits for the seat holds the door, and others who come wait for the door: so
-// readers who follow one another cannot keep a writer out. A process that is stopped at
-// the door cannot give it back: who has waited doorTime for it looks whether that is so,
-// and then goes for the seat without the door. While the one at the door is running he
-// stays behind him, for doorLimit at most: what is read about him may be out of date.
+// A process that waits for the seat holds the door, and later ones wait for the door, so a stream
+// of readers cannot keep a writer out. A process that is stopped at the door cannot release it. So
+// a process that has waited doorTime checks for that, and then takes the seat without the door.
+// While the one at the door is running, it stays behind it, for at most doorLimit: the information
+// may be out of date.
 const (
 	doorTime  = 100 * time.Millisecond
 	doorLimit = 10 * time.Second
@@ -50,8 +50,8 @@ func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	return nothing
 }
 
-// awaited reports whether somebody may wait for the seat: the door is held. Whoever has no
-// lock file cannot tell.
+// awaited reports whether a process may be waiting for the seat: the door is held. Without a lock
+// file it cannot tell.
 func (l *fileLock) awaited() bool {
 	if l.f == nil {
 		return true

@@ -26,15 +26,15 @@ type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
 	Replica     bool          // it is a copy of what lasts elsewhere: its commits are not synced, and what they change is known
-	Scratch     bool          // nobody else knows of it yet: Private without a lock, its commits are not synced and its tables are filled in order
-	Warn        func(string)  // is told what does not stop work; nil: nobody is
-	Detail      func(string)  // is told what only those want to know who look closely; nil: nobody is
+	Scratch     bool          // no other process knows it yet: Private without a lock, its commits are not synced and its tables are filled in order
+	Warn        func(string)  // receives warnings; may be nil
+	Detail      func(string)  // receives details for debugging; may be nil
 }
 
 // File is a handle on a database file. Its methods may be called from several
 // goroutines.
 type File struct {
-	// Committed is told what each commit changed, before the next; nil for nobody.
+	// Committed receives what each commit changed, before the next one; it may be nil.
 	Committed func(*ChangeSet)
 
 	path string
@@ -125,8 +125,8 @@ func (f *File) View(fn func(*Recorder) error) error {
 	})
 }
 
-// read runs fn on a snapshot, which leaves the file to others after a time, or up to another
-// later where nobody waits.
+// read runs fn on a snapshot. The read releases the file to others after a time, or after latest if
+// no one waits.
 func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) error) error {
 	return o.bolt.View(func(tx *bbolt.Tx) error {
 		if f.copied == nil && !f.opt.Private {

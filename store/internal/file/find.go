@@ -56,12 +56,11 @@ const (
 	rowHead = 16
 )
 
-// absent verifies that a row which was not found is not there. A search goes astray in a
-// page that is damaged, or is led to another page than the one that has the row: there the
-// rows around its place are out of order. Or the row has another key, and its checksum is
-// wrong. Or the table seems to have no row at all, as one that is small and lies within
-// another page does when the head of its own is lost: the sums say how many it has. In a
-// table that the transaction has changed nobody looks.
+// absent verifies that a row which was not found does not exist. A damaged page misleads a search,
+// or leads it to another page: then the rows around the place are out of order. Or the row has
+// another key, and its checksum is wrong. Or the table seems empty, as a small one inside another
+// page does when it loses its head: the sums say how many rows it has. In a table that the
+// transaction has changed, nothing is verified.
 func (r *Recorder) absent(t row.Table, key []byte) error {
 	b := r.bucket(t)
 	if b == nil || r.writes[t] > 0 {
@@ -101,8 +100,8 @@ func outOfOrder(t row.Table, key []byte) error {
 	return fmt.Errorf("%w: the rows of %s around %s are out of order", row.ErrDamaged, t, row.Shown(key))
 }
 
-// hasNone verifies that a table without rows is to have none. The one that has the sums
-// always has some, and who opens the file looks for them.
+// hasNone verifies that a table without rows should be empty. The table of sums never is, and
+// opening the file looks for its rows.
 func (r *Recorder) hasNone(t row.Table) error {
 	if t == row.Meta {
 		return nil
@@ -150,8 +149,8 @@ func (r *Recorder) Last(t row.Table) ([]byte, error) {
 	return k, whole(t, k, v)
 }
 
-// last is a cursor's Last. That one does not come to an end in a table of several pages
-// of which the transaction has removed every row (bbolt 1.5).
+// last is a cursor's Last. bbolt's own (1.5) does not return in a table of several pages whose rows
+// the transaction has all removed.
 func last(c *bbolt.Cursor) (key, value []byte) {
 	if key, _ := c.First(); key == nil {
 		return nil, nil

@@ -24,7 +24,7 @@ func TestHeadLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	heads := 0
-	for rest := data; ; heads++ { // bbolt's head of a page, the last six of which count its rows, and that of its only row are 16 bytes each
+	for rest := data; ; heads++ { // bbolt's page head (its last six bytes count the rows) and the head of its only row are 16 bytes each
 		at := bytes.Index(rest, key)
 		if at < 0 {
 			break

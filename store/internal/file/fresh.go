@@ -14,10 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A new file is made beside the name that it is to have, synced, and renamed: a file of
-// that name is whole or not there, whenever the work is cut off. What is left behind then
-// has a name that says so, is locked by nobody, and is removed by the next who makes a
-// file of that name.
+// A new file is made beside its final name, synced and renamed: a file of that name is whole or not
+// there, whenever the work is interrupted. A leftover has a name that says so and no lock; the next
+// process that makes a file of that name removes it.
 
 // litterAge is how long a file beside a name has to have lain still before it is taken to
 // be left behind: whoever makes one locks it a moment after.
@@ -140,7 +139,7 @@ func isLitter(name string, info fs.FileInfo) bool {
 	return err == nil
 }
 
-// abandoned reports whether nobody works on a file: whoever does has locked it.
+// abandoned reports whether no process works on a file: one that does has locked it.
 func abandoned(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -169,8 +168,8 @@ func noRoom(path string, err error) error {
 	return fmt.Errorf("%w; %d KiB are free there", notMade(path, err), disk.Bavail*uint64(disk.Bsize)>>10)
 }
 
-// Watch is told how far a long work has come, by so many bytes or rows more; its error
-// ends the work. Nil: nobody is.
+// Watch receives the progress of a long operation: n more bytes or rows. Its error ends the
+// operation. It may be nil.
 type Watch func(n int64) error
 
 func (w Watch) more(n int64) error {

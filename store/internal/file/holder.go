@@ -14,8 +14,8 @@ import (
 // mark: always the same, so that nothing has to be cut off behind it.
 const signLength = 256
 
-// sign writes into the lock file who has it since when, for the message of those who
-// wait in vain. Readers, who are many, leave it alone. Nothing depends on it.
+// sign writes the holder of a lock into the lock file, with the time, for the message to processes
+// that time out waiting. Readers, which are many, leave it alone. Nothing depends on it.
 func (l *fileLock) sign() {
 	text := fmt.Sprintf("%d %d %s", os.Getpid(), time.Now().Unix(), commandText(os.Args))
 	_ = l.writeAt(fmt.Appendf(nil, "%-*.*s\n", signLength-1, signLength-1, text), markLine)
@@ -46,7 +46,7 @@ func (l *fileLock) signature() (pid int, since time.Time, command string) {
 	return pid, time.Unix(at, 0), words[2]
 }
 
-// holders describes who has a byte of a lock, for a message.
+// holders describes the processes that hold a byte of a lock, for a message.
 func (l *fileLock) holders(at int64) string {
 	found := lockers(l.path, at)
 	pid, since, command := l.signature()
@@ -61,7 +61,7 @@ func (l *fileLock) holders(at int64) string {
 	return describe(found)
 }
 
-// holders describes who has the lock of a file that is no lock file.
+// holders describes the processes that hold the lock of a file that is no lock file.
 func holders(path string) string { return describe(lockers(path, lockSeat)) }
 
 // locker is a process that has a lock.

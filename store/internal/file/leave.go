@@ -10,14 +10,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A read that turns out to be long leaves the file under way, and keeps writers waiting
-// no longer: after a short time when somebody waits at the door, and without looking for
-// anybody a little later, because the process may be stopped after that. While it goes on under its lock, a goroutine copies the file and maps the
-// copy in the place of the file, at the same addresses: the bytes are the same, so the
-// transaction goes on as if nothing had happened. Then the locks are given back.
+// A read that takes long releases the file while it runs, so writers need not wait. It does so
+// after a short time if a process waits at the door, and in any case a little later, because its
+// own process may be stopped after that. Still under its lock, a goroutine copies the file and maps
+// the copy in place of the file, at the same addresses. The bytes are the same, so the transaction
+// continues undisturbed. Then the locks are released.
 //
-// The kernel puts one mapping in the place of another in one step: who reads a page
-// meanwhile waits for it (mmap(2), MAP_FIXED).
+// The kernel replaces one mapping by another in one step: a read of a page waits for it meanwhile
+// (mmap(2), MAP_FIXED).
 
 // A read may keep writers waiting for shortTime, but for the time that the copy takes. It
 // has left by longTime, whether anybody waits or not.
@@ -34,15 +34,15 @@ type departure struct {
 	at    uintptr // where the file is mapped
 	size  int64   // of what the transaction may read of it
 	timer *time.Timer
-	over  atomic.Bool   // the read is: there is nobody to leave any more
+	over  atomic.Bool   // the read is over: there is nothing to release any more
 	ended chan struct{} // closed when the read is over
 	done  chan struct{} // closed when it has left, or could not
 	// copied is what it goes on with, nil until done and where it could not leave.
 	copied *os.File
 }
 
-// leave lets a reader leave the file after a time, or up to another later if nobody waits.
-// The departure is to be ended with the transaction.
+// leave makes a reader release the file after a time, or after latest if no one waits. End the
+// departure with the transaction.
 func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *departure {
 	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), ended: make(chan struct{}), done: make(chan struct{})}
 	d.timer = time.AfterFunc(after, func() {
@@ -57,8 +57,8 @@ func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *depa
 	return d
 }
 
-// called waits until somebody waits for the file, for a time at most. It is false when the
-// read is over before.
+// called waits until a process waits for the file, for at most a time. It returns false if the read
+// ends before.
 func (d *departure) called(most time.Duration) bool {
 	late := time.NewTimer(most)
 	defer late.Stop()

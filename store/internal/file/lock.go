@@ -26,7 +26,7 @@ const (
 	lockReserved = 2
 )
 
-// grasp is what of a lock somebody wants.
+// grasp is a way to hold a lock.
 type grasp int
 
 const (
@@ -74,7 +74,7 @@ func acquire(db string, want grasp, timeout time.Duration) (*fileLock, error) {
 	return l, nil
 }
 
-// reserve waits until nobody else writes, or thinks about what he will write.
+// reserve waits until no other process writes or prepares a write.
 func (l *fileLock) reserve(timeout time.Duration) error {
 	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockReserved) == nil {
 		return nil
@@ -183,7 +183,7 @@ func fcntl(f *os.File, cmd int, how int16, at int64) error {
 	})
 }
 
-// wait takes the seat. When it cannot the lock file is closed, and the error says who
+// wait takes the seat. If it fails, it closes the lock file, and the error names the process that
 // has the seat.
 func (l *fileLock) wait(how int16, timeout time.Duration) error {
 	if l.now(how) {
@@ -199,8 +199,8 @@ func (l *fileLock) wait(how int16, timeout time.Duration) error {
 	return l.await(lockSeat, how, late, timeout)
 }
 
-// await waits for a byte of the lock file until it is late. When it cannot have it the lock
-// file is closed, and the error says who has the byte.
+// await waits for a byte of the lock file until the deadline. If it fails, it closes the lock file,
+// and the error names the process that has the byte.
 func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Duration) error {
 	came := make(chan error, 1)
 	go func() { came <- fcntl(l.f, unix.F_OFD_SETLKW, how, at) }()
@@ -221,7 +221,7 @@ func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Dur
 	}
 }
 
-// now takes the seat if nobody waits and it is free.
+// now takes the seat if it is free and no one waits.
 func (l *fileLock) now(how int16) bool {
 	if l.readOnly {
 		return fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil

@@ -110,7 +110,7 @@ func unmended(db string, err error) error {
 	return fmt.Errorf("the last commit to %s was cut off and may not be on disk; writing it there failed: %w", db, err)
 }
 
-// mendFile writes the newest state of a file to disk. Nobody else has the lock.
+// mendFile writes the newest state of a file to disk. The caller has the only lock.
 func mendFile(db string) error {
 	if _, err := preflight(db); err != nil {
 		return err

@@ -143,7 +143,7 @@ func TestMarkForReaders(t *testing.T) {
 		t.Error(err)
 	}
 	if err := may(2); !errors.Is(err, os.ErrPermission) {
-		t.Errorf("nobody knows whether the file is marked: %v", err)
+		t.Errorf("it is unknown whether the file is marked: %v", err)
 	}
 	if err := os.WriteFile(lockPath(f.Path()), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ const (
 // looks is how often meta pages are read before one counts as not valid.
 const looks = 3
 
-// preflight refuses files that are not databases, or cut off. It warns of a file that
-// can be used but may have lost its newest transaction. Nobody needs a lock for it: others
-// may commit meanwhile, and a meta page that is being written is looked at again.
+// preflight refuses files that are truncated or not databases. It warns of a file that is usable
+// but may have lost its newest transaction. It needs no lock: others may commit meanwhile, and it
+// reads a meta page again that is being written.
 func preflight(path string) (warning string, err error) {
 	f, err := openData(path, false)
 	if err != nil {

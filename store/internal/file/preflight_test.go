@@ -29,7 +29,7 @@ func lookWhile(t *testing.T, path string, happens ...func()) (string, error) {
 	return preflight(path)
 }
 
-// Somebody who commits meanwhile, and lets the file grow for that, has not damaged it.
+// A commit that grows the file meanwhile does not damage it.
 func TestLookWhileItGrows(t *testing.T) {
 	f := newFile(t)
 	before, err := os.Stat(f.Path())

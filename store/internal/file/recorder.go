@@ -34,10 +34,10 @@ type Recorder struct {
 	anew     bool                // they are being counted from the rows
 	gaps     [row.TableCount]gap // where no row of the table is
 	walks    []*Walk             // that are under way
-	changes  *ChangeSet          // the patch of who reads; a writer's where somebody wants to know them
+	changes  *ChangeSet          // a reader's patch; a writer's changes if they are wanted
 	passing  bool                // the clock is being brought up to date: readers may patch
 	inOrder  bool                // rows are put in the order of their keys, mostly
-	beside   bool                // a writer's who reads beside readers: what it changes is in changes alone
+	beside   bool                // a writer beside readers: its changes are in changes alone
 	supposed bool                // and is never written down
 }
 
@@ -75,8 +75,7 @@ func (r *Recorder) Writable() bool { return r.beside || r.bolt.Writable() }
 // Format is the format of the file.
 func (r *Recorder) Format() uint32 { return r.format }
 
-// Migrated reports whether the transaction has brought the file up to date: what is
-// derived is to be rebuilt.
+// Migrated reports whether the transaction has migrated the file: derived rows must be rebuilt.
 func (r *Recorder) Migrated() bool { return r.migrated }
 
 // Size is the size of the file, in bytes.
@@ -289,7 +288,7 @@ func (r *Recorder) create(t row.Table) (err error) {
 	return nil
 }
 
-// drop removes a table, of which there are no rows.
+// drop removes an empty table.
 func (r *Recorder) drop(t row.Table) error {
 	if r.bucket(t) == nil {
 		return nil
@@ -298,8 +297,7 @@ func (r *Recorder) drop(t row.Table) error {
 	return r.bolt.DeleteBucket([]byte(t.String()))
 }
 
-// change is told that a table is about to be changed, and where in the file: nowhere for
-// who has a patch.
+// change prepares a change of a table, and returns its bucket in the file, or nil for a patch.
 func (r *Recorder) change(t row.Table) (b *bbolt.Bucket, err error) {
 	if r.bolt.Writable() {
 		b, err = r.table(t)

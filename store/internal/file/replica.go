@@ -23,10 +23,10 @@ func (f *File) Follow(fn func(*Recorder) (keep bool, err error)) error {
 	return f.run(alone, func(o *opened) error { return f.update(o, fn) })
 }
 
-// Changes are what the transaction has changed so far, where somebody wants to know.
+// Changes returns what the transaction has changed so far, if that is recorded.
 func (r *Recorder) Changes() *ChangeSet { return r.changes }
 
-// Unrecorded says that nobody wants to know what the transaction changes.
+// Unrecorded stops recording what the transaction changes.
 func (r *Recorder) Unrecorded() { r.changes = nil }
 
 // Previous lets fn find rows as they are stored, and as they were before the transaction of a
@@ -54,8 +54,8 @@ func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) e
 // Stored is a row as it is stored, nil where there is none.
 func (r *Recorder) Stored(t row.Table, key []byte) ([]byte, error) { return r.get(t, key) }
 
-// PutStored puts a row as it is stored, or removes it where that is nil. One that says of
-// which format the file is, is heeded: the tables of that format are made.
+// PutStored puts a row as it is stored, or removes it if value is nil. A row that sets the file's
+// format takes effect: it makes the tables of that format.
 func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	switch {
 	case value == nil:
@@ -126,7 +126,7 @@ func (r *Recorder) Upgrade() error {
 	return r.migrate()
 }
 
-// Replica is of which log the file is a replica, nil where it is none.
+// Replica describes the log that the file is a replica of; it is nil if it is none.
 func (r *Recorder) Replica() (*row.Replica, error) {
 	payload, err := r.Get(row.Meta, row.KeyReplica)
 	if payload == nil || err != nil {
@@ -149,7 +149,7 @@ func (r *Recorder) alone() error {
 	return fmt.Errorf("the file is the replica of a log, and is written through that%w", Wordless(row.ErrConflict))
 }
 
-// Detach makes a file by itself of a copy of a replica that nobody uses yet.
+// Detach turns a copy of a replica that is not in use yet into an independent file.
 func Detach(path string) error {
 	f := &File{path: path, opt: Options{Private: true, Scratch: true, Replica: true}}
 	return errors.Join(f.Update(func(r *Recorder) (bool, error) {
@@ -170,9 +170,9 @@ func (b *Bulk) PutStored(t row.Table, key, value []byte) error {
 	return b.r.put(t, key, value)
 }
 
-// Join makes a replica anew, and puts it in the place of the one that is there, if any:
-// that one is locked until the new one is done. Where somebody else makes one meanwhile
-// where there was none, theirs stays. Nothing is synced.
+// Join makes a replica, and puts it in place of the existing one, if any, which is locked until the
+// new one is done. If there was none and another process makes one meanwhile, that one stays.
+// Nothing is synced.
 func Join(path string, timeout time.Duration, fill func(*Bulk) error) error {
 	sweep(path)
 	_, err := os.Lstat(path)

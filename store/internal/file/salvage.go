@@ -180,7 +180,7 @@ func owners(page []byte, broken []Loss) (of []row.Table) {
 
 var errElsewhere = errors.New("the row is of another part")
 
-// eachElement goes through the rows of a leaf, all of which have to lie within it.
+// eachElement calls fn for the rows of a leaf; all must lie within it.
 func eachElement(page []byte, fn func(key, value []byte) error) error {
 	for i := range pageElements(page) {
 		at := elementAt(i)

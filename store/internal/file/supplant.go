@@ -18,9 +18,9 @@ type SupplantOptions struct {
 	Watch       Watch
 }
 
-// Supplant puts a copy of a backup in the place of a database, once finish has done to the
-// copy what is to be done. A database that is there stays, under the name that finish is
-// told, and that is returned; "" for none. It is not used meanwhile: the lock is held.
+// Supplant replaces a database with a copy of a backup, once finish has prepared the copy. It keeps
+// an existing database under the name that it passes to finish and returns, or "" if there was
+// none. It holds the lock, so no other process uses the database meanwhile.
 func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content, kept string) error) (kept string, err error) {
 	if err := distinct(path, backup); err != nil {
 		return "", err

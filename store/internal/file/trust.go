@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Others says why somebody else than the caller or root may have written what is in the
-// file, or put it there: "" where nobody can have.
+// Others says why a user other than the caller or root may have written the file or put it there;
+// it returns "" if none can have.
 func Others(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -21,7 +21,7 @@ func Others(path string) string {
 			return err.Error()
 		}
 		if !ours(info) {
-			return fmt.Sprintf("%s belongs to somebody else", name)
+			return fmt.Sprintf("%s belongs to another user", name)
 		}
 		if info.Mode().Perm()&0o022 != 0 {
 			return fmt.Sprintf("others may write %s", name)
@@ -36,7 +36,7 @@ func ours(info fs.FileInfo) bool {
 	return owner == 0 || int(owner) == os.Geteuid()
 }
 
-// ownFolder reports whether nobody but us and root may make names in a file's folder.
+// ownFolder reports whether only we and root may create names in a file's folder.
 func ownFolder(path string) bool {
 	info, err := os.Stat(filepath.Dir(path))
 	return err == nil && ours(info) && info.Mode().Perm()&0o022 == 0

@@ -6,11 +6,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Whoever goes through rows may change them meanwhile, those of the same table, too:
-// cancel each job, remove each node. So the recorder knows who is under way, and before
-// the first change of a table they read the rows that are still before them. Each row
-// that was there when they set out comes once: as it is when its turn comes, or as it
-// was, where it is gone by then. Rows that are new do not come.
+// Callers that iterate over rows may change them meanwhile, even in the same table: cancel each
+// job, remove each node. So the recorder knows all walks under way, and before the first change of
+// a table they read their remaining rows. Each row that existed when a walk began comes once: as it
+// is when its turn comes, or as it was if it has been removed. New rows do not come.
 
 // Walk goes through a table's rows from a key on as far as they have a prefix, in key
 // order.
@@ -21,7 +20,7 @@ type Walk struct {
 	err    error        // what comes after them
 }
 
-// Walk sets out. The walk is to be ended.
+// Walk begins a walk. The caller must end it.
 func (r *Recorder) Walk(t row.Table, from, prefix []byte) *Walk {
 	w := &Walk{cursor: r.cursor(t, prefix)}
 	w.cursor.seek(from)

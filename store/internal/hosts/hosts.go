@@ -19,7 +19,7 @@ func Beats(rows *file.Recorder) (beats []row.Beat, err error) {
 	return beats, err
 }
 
-// Keep keeps when somebody was heard of.
+// Keep stores a heartbeat.
 func Keep(rows *file.Recorder, b *row.Beat) error {
 	return rows.Put(row.Meta, b.Key(), row.EncodeBeat(b))
 }

@@ -1,11 +1,10 @@
-// Package ledger says what jobs had: what an attempt held of which resource for how long,
-// month by month, and what counts when a job ends. Package store adds that up in the
-// commit in which an attempt ends, package check from the rows alone, and both get the
-// same numbers, because both ask here.
+// Package ledger computes use: how much of each resource an attempt held and for how long, month by
+// month, and what counts when a job ends. Package store adds it up in the commit in which an
+// attempt ends, package check recomputes it from the rows. Both call this package, so they get the
+// same numbers.
 //
-// What counts is what was asked for, wherever the job landed: so a number depends on the
-// job's row and on the times of its attempts alone. Besides, each node counts as one of
-// "nodes".
+// Use is what a job asked for, wherever it ran. So it depends only on the job's row and the times
+// of its attempts. Each node also counts as one of "nodes".
 package ledger
 
 import (

@@ -15,7 +15,7 @@ import (
 type Binder struct {
 	Rows *Rows
 	Job  *row.Job
-	Free func(node uint32, of *Named) ([]devices.Bits, error) // by resource: in service, and nobody else's
+	Free func(node uint32, of *Named) ([]devices.Bits, error) // by resource: in service and free
 	Asks func() ([]placer.Chunk, devices.Policy, error)       // the job's chunks, and how devices are chosen
 
 	asks   bool // was asked
@@ -99,7 +99,7 @@ func (b *Binder) node(chunk int, n row.JobNode) error {
 	return nil
 }
 
-// asked finds what the chunks ask for, and how devices are to be chosen, once.
+// asked finds, once, what the chunks ask for and how to choose devices.
 func (b *Binder) asked() (err error) {
 	if !b.asks {
 		b.chunks, b.policy, err = b.Asks()
@@ -108,7 +108,7 @@ func (b *Binder) asked() (err error) {
 	return err
 }
 
-// wants is what a chunk asks for of the node's devices; at says of which resources.
+// wants is what a chunk asks for of the node's devices; at lists the resources.
 func (d *Named) wants(c placer.Chunk) (wants []devices.Want, at []int) {
 	for _, w := range c.Wants {
 		if k := d.Find(w.Res); k >= 0 && w.Value.Num > 0 {

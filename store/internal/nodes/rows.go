@@ -57,7 +57,7 @@ type Kept struct {
 	*index.Node
 	Quantities []uint16
 	Capacity   []int64
-	Free       []devices.Bits // those of its devices that nobody has, by resource; nil where that is not known
+	Free       []devices.Bits // its free devices, by resource; nil if unknown
 	part       string         // of the row: its devices
 	named      *Named         // nil until they are asked for
 }
@@ -178,8 +178,8 @@ func (r *Rows) Name(number uint32) (string, error) {
 	return string(v.Name()), v.Err()
 }
 
-// namesAround are the names of the nodes with neighbouring numbers: who asks for many names
-// asks for those, too. One that cannot be read is empty.
+// namesAround returns the names of the nodes with neighbouring numbers, because callers usually ask
+// for many names. The name of an unreadable node is empty.
 func (r *Rows) namesAround(number uint32) *[timeline.BlockNodes]string {
 	if writes := r.file.Writes(row.Nodes); r.writes != writes {
 		r.kept, r.names, r.last, r.writes = nil, nil, nil, writes

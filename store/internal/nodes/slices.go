@@ -11,11 +11,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// validDevices refuses devices of which jobs could not get some, and an amount that is
-// not theirs.
+// validDevices refuses devices that no job could get, and an amount that differs from them.
 func validDevices(defs *index.Defs, n *index.Node) error {
 	if !n.Distances.Valid() {
-		return fmt.Errorf("%w distances of the groups of node %s: they are to be a square of numbers from 0 to 255", row.ErrInvalid, n.Name)
+		return fmt.Errorf("%w distances of the groups of node %s: they must be a square of numbers from 0 to 255", row.ErrInvalid, n.Name)
 	}
 	for i, d := range n.Devices {
 		def, ok := defs.Get(d.Res)
@@ -32,7 +31,7 @@ func validDevices(defs *index.Defs, n *index.Node) error {
 		}
 		if v, _ := n.Get(d.Res); v.Num != int64(d.Set.Count()) {
 			return row.Clash(fmt.Sprintf("%s of node %s", def.Name, n.Name),
-				fmt.Sprintf("%d of its devices are in service, and it is to have %d; %s= forgets them", d.Set.Count(), v.Num, def.Name))
+				fmt.Sprintf("%d of its devices are in service, but the amount is %d; %s= forgets the devices", d.Set.Count(), v.Num, def.Name))
 
 		}
 		for _, one := range d.Set {
@@ -88,7 +87,7 @@ func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
 func AddSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
 	set := n.DevicesOf(target.ID)
 	if v, has := n.Get(target.ID); has && set == nil && v.Num > 0 {
-		return row.Clash(fmt.Sprintf("%s of node %s", target.Name, n.Name), fmt.Sprintf("it is a count, and the slices of device %s of %s are to be devices of it; %s= forgets it", d.ID, def.Name, target.Name))
+		return row.Clash(fmt.Sprintf("%s of node %s", target.Name, n.Name), fmt.Sprintf("it is a count without devices, so device %s of %s cannot be cut into it; %s= forgets it", d.ID, def.Name, target.Name))
 	}
 	if d.Slices < 2 || d.Slices > devices.MaxSlices {
 		return fmt.Errorf("%w: a device is cut into 2 to %d slices, or 0 to make it whole", row.ErrInvalid, devices.MaxSlices)

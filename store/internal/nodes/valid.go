@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Valid refuses a node of which nobody could make use: a name that cannot be written down,
-// values with which nobody could compute, devices of which jobs could not get some.
+// Valid refuses an unusable node: a name that cannot be written, amounts that cannot be computed
+// with, devices that no job could get.
 func Valid(defs *index.Defs, n *index.Node) error {
 	if !index.ValidNodeName(n.Name) {
 		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", row.ErrInvalid, n.Name)
@@ -30,7 +30,7 @@ func ValidLoad(n *index.Node, load float64) error {
 	return nil
 }
 
-// validAmounts refuses amounts with which nobody could compute.
+// validAmounts refuses amounts that cannot be computed with.
 func validAmounts(defs *index.Defs, n *index.Node) error {
 	for _, a := range n.Res {
 		if a.Value.Num < 0 || a.Value.Num > index.MaxAmount {

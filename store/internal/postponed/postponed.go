@@ -1,8 +1,7 @@
-// Package postponed lists the jobs with a start of their own that an overdue job has put off.
-// Who places a job at an instant gets a start, and nobody looks at that again: it would stay
-// late, however soon the overdue one ends. So such jobs are listed, and cycles bring them
-// forward once there is room, but not to before the instant that was asked for. What waits in
-// the queue is planned anew there.
+// Package postponed lists the jobs with a requested start that an overdue job has put off. A job
+// placed at an instant is not planned again: it would stay late, however soon the overdue job ends.
+// Cycles bring the listed jobs forward once there is room, but not to before the requested instant.
+// Queued jobs need no list: cycles plan them again.
 package postponed
 
 import (

@@ -127,8 +127,8 @@ func jobOf(r *file.Recorder, id uint64) (*row.Job, error) {
 // over reports whether a job has ended before an instant.
 func over(j *row.Job, before int64) bool { return !j.State.Live() && j.End < before }
 
-// Stays reports whether a job cannot go: it has not ended before the instant, somebody
-// depends on it, or is to be told to stop it.
+// Stays reports whether a job must stay: it has not ended before the instant, another job depends
+// on it, or its launcher must still be told to stop it.
 func Stays(r *file.Recorder, j *row.Job, before int64, needed *roaring64.Bitmap) (bool, error) {
 	if !over(j, before) || needed.Contains(j.ID) {
 		return true, nil

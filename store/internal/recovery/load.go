@@ -180,7 +180,7 @@ func (l *loader) end(line []byte) error {
 	case err != nil || end.Rows == nil:
 		return l.wrong(errors.New("the number of rows is missing"))
 	case *end.Rows != l.rows:
-		return l.wrong(fmt.Errorf("the dump is to have %d rows, and has %d", *end.Rows, l.rows))
+		return l.wrong(fmt.Errorf("the dump should have %d rows, but has %d", *end.Rows, l.rows))
 	}
 	if _, err := l.next(); !errors.Is(err, io.EOF) {
 		return l.wrong(errors.New("there is something behind the end of the dump"))

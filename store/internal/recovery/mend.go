@@ -175,9 +175,8 @@ func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 	return list, err
 }
 
-// attempts leaves out those whose jobs are lost, or say something else. A running job whose
-// attempt is lost is taken to be executed still by somebody who cannot say so any more:
-// nobody executes it a second time.
+// attempts leaves out those whose jobs are lost, or contradict them. A running job whose attempt is
+// lost counts as still executed by an unknown process, so that it is not executed twice.
 func (s *salvage) attempts(db *check.Store) (list []mended, err error) {
 	executed := make(map[uint64]bool)
 	err = db.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
@@ -254,8 +253,8 @@ func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
 	return list, errors.Join(jobs, carried)
 }
 
-// unplaced is a job without the nodes that it had, or was to have: held where it came
-// through the queue, else ended.
+// unplaced is a job without the nodes that it had or was planned on: held if it came through the
+// queue, else ended.
 func (s *salvage) unplaced(j *row.Job, why string) mended {
 	was := j.State
 	j.Unplace()
@@ -289,7 +288,7 @@ func (s *salvage) links(db *check.Store) (list []mended, err error) {
 		if j, err := job(binary.BigEndian.Uint64(key)); err != nil || j != nil {
 			return true, err
 		}
-		s.note(row.Stops, "job %d was to be stopped, and is lost", binary.BigEndian.Uint64(key))
+		s.note(row.Stops, "job %d should have been stopped, and is lost", binary.BigEndian.Uint64(key))
 		list = append(list, mended{row.Stops, slices.Clone(key), nil})
 		return true, nil
 	})

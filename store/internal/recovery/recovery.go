@@ -1,8 +1,7 @@
-// Package recovery makes databases of rows that come from elsewhere: of a dump, of what
-// can be read of a damaged file, of what is over and goes into an archive; and it writes
-// dumps. It sees rows, table by table, and no transaction: what rows mean it asks of a
-// check.Store. A database that it makes has a scratch file, which nobody else knows of;
-// it is derived anew, verified, and gets its name only then.
+// Package recovery makes databases from rows that come from elsewhere: a dump, the readable part of
+// a damaged file, or old rows that go into an archive. It also writes dumps. It works on rows,
+// table by table, without transactions; check.Store tells it what rows mean. It makes a database in
+// a scratch file, recomputes what is derived, verifies it, and only then gives it its name.
 package recovery
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Open opens a scratch file, which nobody else knows of: no commit of it is durable.
+// Open opens a scratch file, which no other process uses: its commits are not durable.
 type Open func(path string) (Scratch, error)
 
 // Scratch is a database in a scratch file.

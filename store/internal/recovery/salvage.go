@@ -13,7 +13,7 @@ import (
 // Salvaged is what Salvage got out of a damaged database.
 type Salvaged struct {
 	file.Content                 // of the new one
-	Tables       []SalvagedTable // those of which rows are missing, or were changed
+	Tables       []SalvagedTable // those with rows missing or changed
 	Missing      int64           // rows that are known to be missing
 	Notes        []string        // what was found out of the file as a whole
 }
@@ -22,7 +22,7 @@ type Salvaged struct {
 type SalvagedTable struct {
 	Name    string
 	Rows    int64    // that are in the new database
-	Missing int64    // that should be there, too; -1 where nobody knows
+	Missing int64    // rows that should be there, too; -1 if unknown
 	Notes   []string // what could not be read, and what was left out or changed because of it
 }
 

@@ -47,8 +47,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestGoneBack: a log that is in an earlier state than a replica answers nobody, and takes
-// nothing.
+// TestGoneBack: a log in an earlier state than a replica answers no read and takes no write.
 func TestGoneBack(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -259,8 +258,8 @@ func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byt
 	return nil, ErrLost
 }
 
-// TestTrimmedMeanwhile: who finds the log to begin behind an entry of which it does not know
-// whether it was put says so, and does not put it once more.
+// TestTrimmedMeanwhile: a writer that finds the log to begin behind an entry that may have been put
+// says so, and does not put it again.
 func TestTrimmedMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

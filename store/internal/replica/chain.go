@@ -2,9 +2,9 @@ package replica
 
 import "crypto/sha256"
 
-// ChainOf is the chain of an entry: the first 8 bytes of the SHA-256 of its bytes. Each
-// entry carries the chain of the one before it, so that a log that was changed behind
-// somebody's back, or put back to an earlier state, is known.
+// ChainOf is the chain of an entry: the first 8 bytes of the SHA-256 of its bytes. Each entry
+// carries the chain of the one before it, which reveals a log that was modified or put back to an
+// earlier state.
 func ChainOf(entry []byte) [8]byte {
 	sum := sha256.Sum256(entry)
 	return [8]byte(sum[:])

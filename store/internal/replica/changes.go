@@ -125,8 +125,8 @@ func (e *Entry) apply(r *file.Recorder) error {
 	return nil
 }
 
-// prove verifies that whoever applies an entry to the rows before it gets those after it:
-// an entry that nobody can apply would stop everybody.
+// prove verifies that applying an entry to the rows before it gives those after it: an entry that
+// cannot be applied would stop every replica.
 func prove(b []byte, set *file.ChangeSet, before find) error {
 	e, err := decodeEntry(b)
 	if err != nil {

@@ -59,10 +59,10 @@ func mortal(fn func() error) (err error) {
 	return fn()
 }
 
-// TestChaos: machines write over ways on which calls are lost, doubled and late, are killed
-// in the middle, cut off, and make snapshots and trim. What was acknowledged is there,
-// once; what was refused is not; what nobody knows is there once or not at all; and all
-// replicas are equal in the end, and equal to one that is made anew.
+// TestChaos: machines write over connections on which calls are lost, doubled and late, are killed
+// in the middle, cut off, and make snapshots and trim. What was acknowledged is there, once; what
+// was refused is not; what is unknown is there once or not at all. All replicas are equal in the
+// end, and equal to a new one.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seed := *chaosSeed
@@ -194,8 +194,8 @@ func machineAgain(t testing.TB, rep *Replica, d Driver) *Replica {
 	return machine(t, d, func(o *Options) { o.Folder = rep.opt.Folder })
 }
 
-// reads verifies that what a machine reads has at least what had been acknowledged before
-// it began: nobody answers from an older state than the log's end was then.
+// reads verifies that a machine's read has at least what had been acknowledged before it began: no
+// read is answered from a state older than the log's end was then.
 func reads(rep *Replica, before []string) error {
 	return rep.View(func(r *file.Recorder) error {
 		all := make(map[string]bool)

@@ -18,8 +18,8 @@ const (
 	clockJump = time.Second
 )
 
-// Ahead is how far this machine's clock is ahead of the log's. What was found before is
-// believed where it is at most so far: nobody is refused for what may have been mended.
+// Ahead is how far this machine's clock is ahead of the log's. An earlier measurement is used if it
+// is at most most; a larger one is measured again, because the clock may have been corrected.
 func (rep *Replica) Ahead(most time.Duration) (time.Duration, error) {
 	path := filepath.Join(rep.opt.Folder, rep.ID().String()+".clock")
 	if ahead, known := readClock(path); known && ahead <= most {

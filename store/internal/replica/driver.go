@@ -22,8 +22,8 @@ var (
 	ErrLog = errors.New("there is a log already")
 	// ErrNested: the prefix lies below that of a log, or the other way round.
 	ErrNested = errors.New("no database may lie below another")
-	// ErrAway: nobody who keeps the log could be reached, and nothing was sent.
-	ErrAway = errors.New("nobody who keeps the log can be reached")
+	// ErrAway: the log could not be reached, and nothing was sent.
+	ErrAway = errors.New("the log cannot be reached")
 	// ErrLost: a call was sent, and no answer came: it may have been carried out, or be
 	// carried out yet. The caller sends it again with the same bytes.
 	ErrLost = errors.New("no answer came")
@@ -37,9 +37,9 @@ type ID [16]byte
 // String is the id as text: 32 hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// Position is a place in a log: behind so many entries, the last of which has the chain.
-// Entries are counted from 1. At 0 the chain is the first 8 bytes of the log's id, so that
-// no position of a log is one of another.
+// Position is a place in a log: behind N entries, the last of which has Chain. Entries count from
+// 1. At 0 the chain is the first 8 bytes of the log's id, so that positions of different logs
+// differ.
 type Position struct {
 	N     uint64
 	Chain [8]byte
@@ -66,7 +66,7 @@ func ParsePosition(b []byte) (p Position, ok bool) {
 
 func (p Position) String() string { return fmt.Sprintf("%d (%x)", p.N, p.Chain) }
 
-// MostEntries is how many entries a Tail holds at most; who is behind by more joins anew.
+// MostEntries is how many entries a Tail holds at most; a replica further behind joins again.
 const MostEntries = 2000
 
 // Tail is what a log held behind a position, all of it at one instant. After at the log's end
@@ -81,9 +81,8 @@ type Tail struct {
 	// Snapshot is where the newest snapshot stands, and SnapshotBytes how long it is.
 	Snapshot      Position
 	SnapshotBytes int64
-	// Waiting says, of an Append, that it was refused because somebody waits in the line
-	// who comes first: Head may be where the caller stands; of a Turn, that somebody came
-	// first.
+	// Waiting says, after an Append, that it was refused because another writer comes first; Head
+	// may be where the caller stands. After a Turn, it says that another came first.
 	Waiting bool
 	// Answer is that of another writer to the words that the caller had in the line: they were
 	// run with that writer's entry, and the place is given up. Nil: they were not run.
@@ -118,34 +117,31 @@ const (
 // by itself where one does not answer, if it can do that without sending again what may
 // have been carried out; Append does not.
 type Log interface {
-	// Append puts an entry behind a position, in one step: if that is the log's last, and
-	// nobody in the line comes before the caller's place, then the entry is put, head is
-	// moved to (at.N+1, ChainOf(entry)), and the place in the line, which may be nil, is
-	// given up. It returns nil then. Else it returns what there is behind the position,
-	// and nothing was changed. It is one attempt: after ErrLost the caller calls again
-	// with the same bytes, and finds its own entry in the Tail if it was put. Where the
-	// log begins behind at+1 the Tail cannot tell: then it is ErrLost, too, when the
-	// answer is of one of several copies that were sent.
+	// Append puts an entry behind a position, in one step. If at is the log's last entry, and no
+	// writer in the line comes before the caller's place, it puts the entry, moves the head to
+	// (at.N+1, ChainOf(entry)), gives up the place in the line, which may be nil, and returns nil.
+	// Otherwise it returns the entries behind the position and changes nothing. It is one attempt:
+	// after ErrLost the caller calls again with the same bytes, and finds its own entry in the Tail
+	// if it was put. If the log begins behind at+1, the Tail cannot tell: then it is also ErrLost
+	// if the answer is to one of several copies that were sent.
 	//
 	// Answers to those whose words were run are given in the same step, and only if all of them
 	// still wait and the caller's words were not run: their places are given up, too.
 	Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error)
-	// After reads what there is behind a position. It is linearizable: it sees every
-	// entry whose Append has returned before it was called. It fails with ErrNoLog where
-	// there is no log.
+	// After reads the entries behind a position. It is linearizable: it sees every entry whose
+	// Append has returned before it was called. It fails with ErrNoLog if there is no log.
 	After(ctx context.Context, at Position) (*Tail, error)
 	// Snapshot reads the newest snapshot, whole.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 	// Chain returns the chain of an entry that was trimmed, if Remember was told of it.
 	Chain(ctx context.Context, n uint64) (chain [8]byte, known bool, err error)
-	// Turn waits in the line until nobody is before the place; without one it takes the
-	// last first. It returns what there was behind a position when the turn came, so that
-	// nobody has to ask once more. A place that is lost while it waits is taken anew, at
-	// the end. The line is for fairness only.
+	// Turn waits in the line until place is first; without a place it takes the last one. It
+	// returns the entries behind a position when the turn came, which saves another call. A place
+	// that is lost during the wait is taken again, at the end. The line is for fairness only.
 	//
 	// A new place has words, nil for none, which the first in the line may run. Then the Tail is
-	// the answer, and there is no place. An error says that they were not run, nor will be;
-	// ErrLost, that this is not known.
+	// the answer, and there is no place. An error says that they were not run, nor will be; ErrLost
+	// says that this is unknown.
 	Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error)
 }
 
@@ -197,7 +193,7 @@ type Size struct {
 	Stored int64 // bytes of all that whoever keeps the log has stored
 	Quota  int64 // how many those may be
 
-	NoSpace bool // whoever keeps the log takes nothing more until somebody makes room
+	NoSpace bool // the log takes no more entries until it has room again
 }
 
 // Driver is a connection to a log.

@@ -53,11 +53,11 @@ func (rep *Replica) Keep(times float64) error {
 // behind the one before it.
 func (rep *Replica) Trim() error { return rep.keep(0) }
 
-// keep puts a snapshot of the replica in the place of the newest, unless that is newer.
-// Pieces of the log are deleted last: whoever reads meanwhile finds what it looks for, or
-// is told where the log begins.
+// keep replaces the newest snapshot by one of the replica, unless the newest is newer. Pieces of
+// the log are deleted last: a reader meanwhile finds what it looks for, or learns where the log
+// begins.
 //
-// A replica that is damaged is made anew first: others make theirs of the snapshot.
+// A damaged replica is made again first, because others start from the snapshot.
 func (rep *Replica) keep(times float64) error {
 	err := rep.keepOnce(times)
 	if !isDamage(err) {

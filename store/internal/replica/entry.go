@@ -132,7 +132,7 @@ func encodeTables(tables []tableChange) []byte {
 func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
 // errEntry says that bytes are no entry.
-var errEntry = fmt.Errorf("%w: an entry of the log is not what somebody wrote", row.ErrDamaged)
+var errEntry = fmt.Errorf("%w: an entry of the log is not as it was written", row.ErrDamaged)
 
 // errNamed is part of errors that name the version to install.
 var errNamed = file.Wordless(errors.New("the version to install is named"))

@@ -19,7 +19,7 @@ type rough struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
 	delayed sync.WaitGroup
-	cut     bool // the machine reaches nobody
+	cut     bool // the machine is cut off
 	stopped bool // nothing is delayed any more
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nowhere is behind the end of every log: what there is behind it is nothing.
+// nowhere is behind the end of every log: no entry is behind it.
 var nowhere = Position{N: 1 << 62}
 
 // join makes the local replica anew of the newest snapshot, and finds out which log it is

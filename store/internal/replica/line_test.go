@@ -37,8 +37,8 @@ func (w *watched) Turn(ctx context.Context, place Place, at Position, words []by
 	return p, t, err
 }
 
-// TestLineUp: who had to wait for others lines up first with the next writes of his machine,
-// and no longer once nobody was before him, or some time after.
+// TestLineUp: a machine whose write had to wait for others lines up first for its next writes. It
+// stops once it finds no one before it, or after some time.
 func TestLineUp(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -57,7 +57,7 @@ func TestLineUp(t *testing.T) {
 	}
 	time.AfterFunc(30*time.Millisecond, first.Leave)
 	write(rep, "a")
-	write(other, "b") // nobody waits any more
+	write(other, "b") // no one waits any more
 	again := machineAgain(t, rep, w)
 	write(again, "c")
 	write(again, "d")
@@ -73,8 +73,8 @@ func TestLineUp(t *testing.T) {
 	}
 }
 
-// muffled is a log whose first answer to a writer in the line is lost, and which notes who has
-// given up his place.
+// muffled is a log that loses its first answer to a writer in the line, and that records which
+// writer gave up its place.
 type muffled struct {
 	*Memory
 	lost bool

@@ -21,7 +21,7 @@ func TestManyEntries(t *testing.T) {
 	m := newLog(t)
 	busy, away := machine(t, m), machine(t, m)
 	longest, snapshots := 0, 0
-	value := make([]byte, 4000) // of which some make a snapshot due
+	value := make([]byte, 4000) // a few of them make a snapshot due
 	for range *manyEntries {
 		for i := range value {
 			value[i] = byte(rand.Uint32())

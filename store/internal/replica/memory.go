@@ -36,7 +36,7 @@ type memoryState struct {
 // NewMemory makes a place for a log in memory. Create makes the log.
 func NewMemory() *Memory { return &Memory{changed: make(chan struct{})} }
 
-// do runs fn alone, and tells who waits if it says that something has changed.
+// do runs fn alone, and wakes waiting calls if it reports a change.
 func (m *Memory) do(fn func(s *memoryState) (changed bool, err error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,7 +48,7 @@ func (m *Memory) do(fn func(s *memoryState) (changed bool, err error)) error {
 	return err
 }
 
-// tail is what there is behind a position.
+// tail returns the entries behind a position.
 func (s *memoryState) tail(at Position) *Tail {
 	t := &Tail{Log: s.Log, Head: s.Head, First: s.First}
 	if n := len(s.Snapshots); n > 0 {
@@ -111,7 +111,7 @@ func placeNumber(name string) uint64 {
 	return n
 }
 
-// After reads what there is behind a position, see Log.
+// After reads the entries behind a position, see Log.
 func (m *Memory) After(_ context.Context, at Position) (t *Tail, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		if !s.Made {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestMemory: entries are put behind the last, or not at all; who waits comes first.
+// TestMemory: entries are put behind the last, or not at all; a waiting writer comes first.
 func TestMemory(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -37,7 +37,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal(behind, err)
 	}
 	if tail, err = m.Append(ctx, at, []byte("two"), nil); err != nil || tail == nil || !tail.Waiting {
-		t.Fatalf("somebody waits: %+v, %v", tail, err)
+		t.Fatalf("a writer waits: %+v, %v", tail, err)
 	}
 	waited := make(chan error)
 	go func() {

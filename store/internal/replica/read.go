@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// applyMost is how many bytes of entries are applied; who is behind by more joins anew.
+// applyMost is how many bytes of entries are applied; a replica further behind joins again.
 const applyMost = 8 << 20
 
 // behind says that the replica is not at the end of the log, and what comes behind the
@@ -23,7 +23,7 @@ type behind struct {
 
 func (*behind) Error() string { return "the replica is behind the log" }
 
-// errJoin says that the replica is of no use, and is to be made anew; Unwrap is why.
+// errJoin says that the replica is unusable and must be made again; Unwrap is why.
 type errJoin struct{ why error }
 
 func (e *errJoin) Error() string { return e.why.Error() }
@@ -32,7 +32,7 @@ func (e *errJoin) Unwrap() error { return e.why }
 // ErrGoneBack says that a log is not what it was: an older state of it was put back.
 var ErrGoneBack = fmt.Errorf("%w: the log has gone back to an earlier state", row.ErrDamaged)
 
-// ErrVanished says that there is no log any more of which this machine has a replica.
+// ErrVanished says that the log of this machine's replica no longer exists.
 var ErrVanished = fmt.Errorf("%w: the log is gone", row.ErrDamaged)
 
 // wayOut is what to do about a log that a replica is ahead of.
@@ -79,7 +79,7 @@ func answer(err error) error {
 	return &answered{err}
 }
 
-// errAgain says that the transaction is to be run again.
+// errAgain says that the transaction must run again.
 var errAgain = errors.New("run again")
 
 // session is one transaction, through all its runs.
@@ -242,7 +242,7 @@ func (s *session) catchUp(from Position, tail *Tail) error {
 		if err != nil {
 			return false, err
 		}
-		if s.at = positionOf(at); tail.Head.N <= at.N { // somebody else of this machine was faster
+		if s.at = positionOf(at); tail.Head.N <= at.N { // another process of this machine was faster
 			return false, nil
 		}
 		if at.N < from.N {

@@ -88,8 +88,8 @@ func readLink(path string) (id ID, err error) {
 	return ID(b), nil
 }
 
-// path is where the replica of a log lies. After the machine was booted again nobody knows
-// what of it is on disk: it has another name then.
+// path is the path of a log's replica. After a reboot it is unknown how much of it is on disk: it
+// has another name then.
 func (rep *Replica) path(id ID) string {
 	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", id, bootID(), machineID(), os.Getuid()))
 }
@@ -211,7 +211,7 @@ func (rep *Replica) contentWith() bool {
 	case rep.opt.Stale < 0 && known:
 		rep.opt.Warn("the answer is from a replica that was fresh " + strconv.Itoa(int(age/time.Second)) + " s ago")
 	case rep.opt.Stale < 0:
-		rep.opt.Warn("the answer is from a replica of which nobody knows when it was fresh")
+		rep.opt.Warn("the answer is from a replica that may be out of date by an unknown time")
 	default:
 		return known && age <= rep.opt.Stale
 	}

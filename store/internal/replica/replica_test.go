@@ -142,7 +142,7 @@ func TestRefusalNeedsFreshReplica(t *testing.T) {
 	}
 }
 
-// TestJoin: who is behind where the log begins makes its replica anew.
+// TestJoin: a replica behind where the log begins is made again.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -168,8 +168,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// slow is a driver whose appends say when they are sent and when they are done, and wait
-// each time until somebody lets them go on.
+// slow is a driver whose appends report when they are sent and when they are done, and wait each
+// time for permission to continue.
 type slow struct {
 	*Memory
 	at, on chan string
@@ -260,8 +260,8 @@ func (d *counted) After(ctx context.Context, at Position) (*Tail, error) {
 	return d.Memory.After(ctx, at)
 }
 
-// TestFreshOnceItHasCaughtUp: who was behind, or had no replica, and has read what was new, is
-// fresh, and says so to who is content with that.
+// TestFreshOnceItHasCaughtUp: a replica that was behind, or missing, and has read what was new, is
+// fresh, and says so to callers that accept that.
 func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -300,7 +300,7 @@ func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	}
 }
 
-// TestLongSilent: who has not heard of the log for long asks what is new before it decides.
+// TestLongSilent: a writer that has not read the log for long asks what is new before it decides.
 func TestLongSilent(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Restless is a log in which somebody else is always faster, for tests: before an entry is
-// put, and before anybody is told that nothing is newer, there comes one that changes nothing.
-// So what every transaction has done the first time is forgotten, be it a change or a refusal.
+// Restless is a log in which another writer is always faster, for tests. Before it puts an entry or
+// reports that nothing is newer, it inserts an entry that changes nothing. So every transaction's
+// first run is discarded, whether it changes something or refuses.
 type Restless struct {
 	Driver
 

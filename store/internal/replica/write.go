@@ -66,7 +66,7 @@ func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how t
 	return answer, err
 }
 
-// writer is a session beside which nobody else of this machine writes.
+// writer is a session that is the only writer of this machine.
 type writer struct {
 	*session
 	h       *file.Reserved
@@ -75,7 +75,7 @@ type writer struct {
 	place   Place
 	lost    int  // how many races
 	long    bool // fn takes long
-	waiting bool // it was refused because somebody waits in the line
+	waiting bool // it was refused because another writer waits in the line
 	pulse   *pulse
 	words   *Words  // nil: what fn does cannot be said in words
 	behind  []Asked // what those behind the place ask for
@@ -170,8 +170,8 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	return errAgain
 }
 
-// writeDown writes down in the replica what is in the log, unless somebody who has read
-// that meanwhile has done it already. Where it fails the next to come reads the log.
+// writeDown applies to the replica what is in the log, unless a reader has done it meanwhile. If it
+// fails, the next transaction reads the log.
 func (w *writer) writeDown(d *file.Draft, stood Position, err error) {
 	done := err == nil
 	if done && d != nil {
@@ -193,8 +193,8 @@ func (rep *Replica) warn(text string) {
 	}
 }
 
-// commit appends what a transaction has changed, and moves the replica's position. Where
-// somebody else was faster it returns what there is behind the position.
+// commit appends what a transaction has changed, and moves the replica's position. If another
+// writer was faster, it returns the entries behind the position.
 func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*Tail, error) {
 	began := time.Now()
 	entry, err := w.entry(r, at, len(answers))
@@ -331,9 +331,9 @@ func (w *writer) turn() error {
 	return w.line(ctx)
 }
 
-// longSilent is how long a machine may have heard nothing of the log before a writer asks what
-// is new before it decides anything. It would not only decide in vain: where a call is slow,
-// and the log has been trimmed meanwhile, nobody could tell whether its entry was ever in it.
+// longSilent is how long a machine may go without reading the log before a writer asks what is new
+// before deciding. Otherwise its decision would often be useless. And with a slow call, and a log
+// trimmed meanwhile, it could not tell whether its entry was ever in it.
 const longSilent = 30 * time.Second
 
 // ready makes a writer ready to run fn: where others had to be waited for lately his turn comes
@@ -393,8 +393,8 @@ func (w *writer) line(ctx context.Context) error {
 	return w.follow(tail)
 }
 
-// follow applies what there was in the log when the writer's turn came. Whoever reads on this
-// machine may have done so meanwhile; that the log is another one is found at its end.
+// follow applies what was in the log when the writer's turn came. Readers on this machine may have
+// done so meanwhile; a different log is noticed at its end.
 func (w *writer) follow(tail *Tail) error {
 	if tail.Log != w.rep.ID() || tail.Head.N <= w.at.N {
 		return nil

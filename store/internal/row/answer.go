@@ -7,8 +7,7 @@ import (
 	"io"
 )
 
-// Answer is what a request with an idempotency key was answered, for whoever asks again
-// with the key.
+// Answer is the answer to a request with an idempotency key, for later requests with that key.
 type Answer struct {
 	Key     string
 	Request [32]byte // SHA-256 of the request

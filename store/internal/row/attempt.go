@@ -13,9 +13,9 @@ type AttemptState uint8
 
 // The states of an attempt. One that has only started has no row: its job's row says so.
 const (
-	AttemptStarted AttemptState = 1 // the job has its nodes, and nobody has claimed the attempt
-	AttemptClaimed AttemptState = 2 // somebody executes it
-	AttemptEnding  AttemptState = 3 // it is to be stopped, and somebody may execute it still
+	AttemptStarted AttemptState = 1 // the job has its nodes; the attempt is not claimed yet
+	AttemptClaimed AttemptState = 2 // a process executes it
+	AttemptEnding  AttemptState = 3 // it must stop, and a process may still execute it
 	AttemptEnded   AttemptState = 4
 )
 
@@ -23,10 +23,11 @@ var attemptStateNames = [...]string{AttemptStarted: "started", AttemptClaimed: "
 
 func (s AttemptState) String() string { return named(attemptStateNames[:], int(s), "state") }
 
-// Live reports whether somebody may execute the attempt.
+// Live reports whether a process may be executing the attempt.
 func (s AttemptState) Live() bool { return s == AttemptClaimed || s == AttemptEnding }
 
-// Claimant is who has claimed an attempt. The numbers are on disk and must not change.
+// Claimant is the kind of process that has claimed an attempt. The numbers are on disk and must not
+// change.
 type Claimant uint8
 
 // Who claims attempts.
@@ -46,15 +47,15 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	OutcomeNone     Outcome = 0 // it has not ended, or nobody said how
+	OutcomeNone     Outcome = 0 // it has not ended, or how it ended was not reported
 	OutcomeExited   Outcome = 1 // its command has ended of itself
 	OutcomeSignal   Outcome = 2 // a signal has ended its command
 	OutcomeWalltime Outcome = 3 // it was ended because its walltime was over
 	OutcomeOOM      Outcome = 4 // it had more memory than it asked for
 	OutcomeUnbegun  Outcome = 5 // certainly nothing of it was executed
 	OutcomeRefused  Outcome = 6 // the host could not execute it
-	OutcomeLost     Outcome = 7 // it may have been executed, and nobody knows how it ended
-	OutcomeStopped  Outcome = 8 // it was ended because somebody wanted it to
+	OutcomeLost     Outcome = 7 // it may have been executed; how it ended is unknown
+	OutcomeStopped  Outcome = 8 // it was stopped on request
 )
 
 var outcomeNames = [...]string{OutcomeNone: "", OutcomeExited: "exited", OutcomeSignal: "signal", OutcomeWalltime: "walltime",
@@ -109,7 +110,7 @@ type Process struct {
 type ResourceUse struct {
 	CPUUser, CPUSystem int64 // microseconds
 	MaxRSS             int64 // bytes, of the largest process
-	MemPeak            int64 // bytes, of all together; 0 where nobody counted
+	MemPeak            int64 // bytes, of all together; 0 if not measured
 	Leftover           int   // processes that had outlived its command
 }
 
@@ -153,8 +154,8 @@ type Attempt struct {
 // AllNodes lists the nodes that it had, as Job.AllNodes does.
 func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
 
-// HasExit reports whether Exit says how its command ended: it was executed, and somebody saw
-// its end, though another one may have stopped it.
+// HasExit reports whether Exit says how its command ended: it was executed and its end was
+// observed, even if another process stopped it.
 func (a *Attempt) HasExit() bool {
 	if a.Outcome == OutcomeStopped {
 		return a.Exit != 0 || a.Use.MaxRSS != 0

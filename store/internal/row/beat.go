@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// Beat is when somebody who executes attempts of a user on a host was last heard of.
+// Beat is the last heartbeat of the process that executes a user's attempts on a host.
 type Beat struct {
 	Host, User string
 	Boot       string // which start of the host it is
 	Seen       int64
-	Down       []uint32 // the nodes that were taken to be down because nobody was heard of
+	Down       []uint32 // the nodes set down for want of a heartbeat
 	Touched    []uint32 // those of them whose state a person has set since: they do not come back by themselves
 }
 

@@ -61,8 +61,8 @@ type Submitter struct {
 	Host string
 }
 
-// Ending is how a job's attempts are ended, what follows one that has failed, and who is
-// told. Durations are seconds.
+// Ending says how a job's attempts are ended, what follows a failed one, and who gets mail about
+// it. Durations are seconds.
 type Ending struct {
 	Retries   int    // how many attempts may follow one that has failed
 	RetryOn   string // after which outcomes; "" for the default

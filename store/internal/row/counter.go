@@ -14,7 +14,7 @@ import (
 type Counter struct {
 	Amount  int64
 	Outside int64 // of a pool: what others use
-	Until   int64 // until when; 0: until somebody says otherwise
+	Until   int64 // until when; 0: until changed
 }
 
 // The keys of Counters begin with what kind of counter it is. On disk; must not change.

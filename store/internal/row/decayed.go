@@ -14,9 +14,8 @@ type Sharer struct {
 // Sharer is that of a job.
 func (j *Job) Sharer() Sharer { return Sharer{j.Payers(), j.Group} }
 
-// Decayed is what somebody has had, and has, where what lies back counts less: half for
-// each half-life. It is known as of an instant, and moves to a later one in one step: see
-// Move.
+// Decayed is a subject's past and present use with decay: older use counts half for each half-life.
+// It holds for an instant, and moves to a later one in one step: see Move.
 type Decayed struct {
 	At   int64 // Unix seconds
 	Uses []DecayedUse
@@ -27,7 +26,7 @@ type DecayedUse struct {
 	Name  string
 	Value float64 // units x seconds
 	Rate  int64   // held now, in the resource's own unit,
-	One   int64   // of which so many are one unit
+	One   int64   // how many of these make one unit
 }
 
 // Move brings it to a later instant: a value v with a rate r is after d seconds

@@ -273,7 +273,7 @@ func ReadDocument(line []byte) (t Table, key, payload []byte, err error) {
 	case k == nil:
 		return 0, nil, nil, fmt.Errorf("table %s has no row of the key %s", t, doc.Key)
 	case (doc.Row == nil) == (doc.Raw == nil):
-		return 0, nil, nil, errors.New(`it is to have "row", or "raw"`)
+		return 0, nil, nil, errors.New(`it must have "row" or "raw"`)
 	case doc.Raw == nil:
 		payload, err = k.payload(key, doc.Row)
 	case len(doc.Raw) == 0:

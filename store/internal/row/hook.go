@@ -1,11 +1,11 @@
 package row
 
-// Hook is how far the site's own program has been handed the events, and who is about to.
-// One row, from when there is such a program.
+// Hook is how many events the site's own program has received, and the process that hands on the
+// next ones. There is one row, once there is such a program.
 type Hook struct {
 	Cursor  uint64 // the last event that it has taken
-	Holder  Nonce  // of who hands it those behind, zero for nobody
-	Until   int64  // then somebody else may
+	Holder  Nonce  // of the process that hands on the next events, or zero
+	Until   int64  // after that another process may
 	Failing int64  // since when it has taken nothing, 0 where it has taken the last it was handed
 }
 

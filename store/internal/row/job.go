@@ -77,10 +77,10 @@ type Job struct {
 	NoPolicy bool
 
 	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
-	Attended  bool // somebody waits for its start and launches it: run
+	Attended  bool // a process waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
-	Launched  bool // somebody was told to launch it
-	Claimed   bool // somebody executes the attempt: see its row
+	Launched  bool // its launch was announced
+	Claimed   bool // a process executes the attempt: see its row
 	Ending    bool // and is to stop it
 	Never     bool // it was said that it can never run, as the cluster was then
 	Priority  int64
@@ -94,7 +94,7 @@ type Job struct {
 	Failures  int      // launches that failed
 	Payload   PayloadKey
 
-	Attendant *Attendant // who waits for its start with run, where it can be told whether he lives
+	Attendant *Attendant // the run process that waits for its start, if its life can be checked
 
 	Attempt  int      // how often it has started; 0 in rows of formats before 6
 	Retried  int      // how many of its attempts that failed were followed by another
@@ -211,14 +211,14 @@ func (j *Job) Waits(s JobState) bool {
 	return j.Queued && (s == JobQueued || s == JobReserved || s == JobLate)
 }
 
-// ToLaunch reports whether somebody has yet to be told to launch the job.
+// ToLaunch reports whether the job's launch must still be announced.
 func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
 }
 
-// OnlyPrinted reports whether a cycle has said that the job runs where nobody launches jobs:
-// who reads that may execute it, and nobody has claimed it. Of a job in a file from before
-// there were attempts nobody knows: it counts as a launcher's.
+// OnlyPrinted reports whether a cycle printed the job's start where nothing launches jobs: a reader
+// of that output may execute it, and no process has claimed it. A job in a file from before there
+// were attempts counts as launched.
 func (j *Job) OnlyPrinted() bool {
 	return j.Queued && !j.Attended && j.Launched && !j.Claimed && j.Payload != (PayloadKey{})
 }
@@ -227,12 +227,12 @@ func (j *Job) OnlyPrinted() bool {
 // whatever becomes of its command: a launcher was told to stop it until then.
 func (j *Job) EndsByClock() bool { return j.Ending && !j.Claimed && j.State == JobRunning }
 
-// HasExit reports whether Exit says how the job ended. Of one that was lost nobody knows.
+// HasExit reports whether Exit says how the job ended. For a lost job that is unknown.
 func (j *Job) HasExit() bool {
 	return j.State == JobFinished || j.State == JobFailed && j.Lost == 0
 }
 
-// HasCommand reports whether the job brings along what is to be executed.
+// HasCommand reports whether the job comes with a command to execute.
 func (j *Job) HasCommand() bool { return len(j.Command) > 0 || j.Payload != (PayloadKey{}) }
 
 // CurrentAttempt is the number of the attempt that it is at, or was at last; 0 where it has

@@ -28,7 +28,7 @@ func (v *JobView) Open(key, payload []byte) error {
 	return nil
 }
 
-// OnlyState turns the view to a job of which nothing but the state is known.
+// OnlyState makes the view that of a job with only its state known.
 func (v *JobView) OnlyState(s JobState) { v.payload = []byte{jobVersion, byte(s)} }
 
 // ID is the job's number.

@@ -63,7 +63,7 @@ func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
 	return decode(Limits, limitFields, key, payload)
 }
 
-// EncodeLimitSum is the row of how much a rule counts for somebody.
+// EncodeLimitSum is the row of a rule's count for a subject.
 func EncodeLimitSum(n int64) []byte { return EncodeNumber(n) }
 
 // DecodeLimitSum reads it.
@@ -79,8 +79,8 @@ const limitPrefix = "limit:"
 // LimitHoldings is how the keys of all that rules count in Holdings begin.
 func LimitHoldings() []byte { return []byte(limitPrefix) }
 
-// LimitCounter is the counter of what a rule counts for somebody: its key in Holdings is
-// HoldingKey's, that in LimitSums its text.
+// LimitCounter is the name of a rule's counter for a subject: its key in Holdings is HoldingKey's,
+// that in LimitSums its text.
 func LimitCounter(a *limits.Applied) string {
 	return limitPrefix + a.Rule.String() + "\x01" + a.Whom
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// A node's devices are, by resource: how many there are, their groups as runs, their
-// identities as FormatIDs writes them, and of those of which more is known that. Behind
-// them are the distances of the groups. A node without devices has nothing of all this.
+// A node's devices are stored by resource: their number, their groups as runs, their identities as
+// FormatIDs writes them, and further details of those that have any. The distances of the groups
+// follow. A node without devices stores none of this.
 
 // What a device has besides an identity and a group, as bits. On disk; must not change.
 const (

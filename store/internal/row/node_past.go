@@ -13,8 +13,8 @@ import (
 type NodePast struct {
 	Nodes  []uint32 // ascending
 	Parts  NodeParts
-	Was    index.Node    // of which only Parts counts
-	Lacked []index.ResID // resources of which they had no value
+	Was    index.Node    // only the fields in Parts count
+	Lacked []index.ResID // resources without a value then
 }
 
 // NodeParts are parts of a node, as bits. On disk; must not change.

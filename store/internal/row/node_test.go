@@ -142,7 +142,7 @@ func TestNodeRowWords(t *testing.T) {
 			t.Errorf("%q: %+v, %v", word, n, err)
 		}
 	}
-	for name, b := range map[string][]byte{"an unknown access": row("nobody"), "an unknown sharing": row("", 6)} {
+	for name, b := range map[string][]byte{"an unknown access": row("everyone"), "an unknown sharing": row("", 6)} {
 		if _, err := DecodeNode(Key32(7), b); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,10 +1,9 @@
 package row
 
-// Postponed is which jobs were to start at an instant that somebody has asked for, and were
-// put off because an overdue job was on their nodes, in the order of their numbers. There
-// is no row where there are none.
+// Postponed lists jobs with a requested start that were put off because an overdue job was on their
+// nodes, in the order of their numbers. If there are none, there is no row.
 type Postponed struct {
-	Tried uint64 // as of which invalidation they were looked at last
+	Tried uint64 // the invalidation at which they were last examined
 	Jobs  []PostponedJob
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// RoomBlock is what is left of each node of a block: nil for those that are not shared
-// now, or take nobody else.
+// RoomBlock is what remains of each node of a block: nil for those that are not shared now, or
+// admit no further job.
 type RoomBlock [timeline.BlockNodes][]index.Amount
 
 const roomVersion = 1

@@ -5,8 +5,8 @@ import (
 	"github.com/placectl/placectl/placer/recur"
 )
 
-// ReserveSpec is what a reservation is to be. Its fields are those of
-// store.ReserveSpec, in that order.
+// ReserveSpec describes a reservation to make. Its fields are those of store.ReserveSpec, in that
+// order.
 type ReserveSpec struct {
 	Name       string
 	Nodes      []uint32

@@ -15,8 +15,8 @@ type State struct {
 	Invalidations   uint64    // how often nodes were given back, or something else made room
 	ForgottenJobs   uint64    // the job from which on the next cycle looks for those that are kept no longer
 	ForgottenEvents uint64    // the same of events
-	Planned         uint64    // the invalidation as of which a cycle has looked at all plans
-	Looked          uint64    // the number that the next job was to have when the last cycle was made
+	Planned         uint64    // the invalidation at which a cycle last examined all plans
+	Looked          uint64    // the next job number when the last cycle was made
 	NodesSince      int64     // since when what nodes were is on record
 	Startable       uint64    // how many commits may have let something start or stop, less those of cycles
 	Cycle           CycleKind // of the last cycle: what it found out holds for its kind

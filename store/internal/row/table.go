@@ -118,8 +118,8 @@ var tables = [TableCount]struct {
 	Usage:          {"usage", "node number / 64 (4)", "cpu-seconds that jobs which have ended had of each of those nodes", 2, false},
 	Events:         {"events", "event number (8)", "what became of a job, node or reservation, when and why", 3, false},
 	Waiting:        {"waiting", "priority, highest first (8), job number (8)", "nothing: the job waits for its turn", 3, true},
-	Launches:       {"launches", "job number (8)", "nothing: the queue started the job and nobody was told to launch it yet", 3, true},
-	Stops:          {"stops", "job number (8)", "the job as it ran: it was launched, taken off its nodes, and nobody was told to stop it yet", 3, false},
+	Launches:       {"launches", "job number (8)", "nothing: the queue started the job, and its launch is not announced yet", 3, true},
+	Stops:          {"stops", "job number (8)", "the job as it ran: it was launched and taken off its nodes, and its launcher was not told to stop it yet", 3, false},
 	Invalidations:  {"wakes", "1 (1)", "the nodes on which room was made since a cycle has looked at all plans", 3, false},
 	Decided:        {"decided", "", "nothing: cycles do not remember any more what they have decided", 3, false},
 	Shares:         {"shares", "settings | state", "classes, what maps jobs to them, rebalancing; since when shares are out of balance", 3, false},
@@ -138,7 +138,7 @@ var tables = [TableCount]struct {
 	AnswerDues:     {"answer_dues", "instant (8), idempotency key", "nothing: the answer may be forgotten then", 4, true},
 	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
 	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
-	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: somebody there waits for the job's start", 6, true},
+	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: a process there waits for the job's start", 6, true},
 	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
 	Holdings:       {"holdings", "counter, 0, owner (8); counters of rules as in limit_sums", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
 	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
@@ -184,12 +184,12 @@ var (
 	KeyFormat    = []byte("format")
 	KeyIdentity  = []byte("identity")
 	KeyState     = []byte("state")
-	KeyArchive   = []byte("archive") // of which database the file is an archive
+	KeyArchive   = []byte("archive") // the database that the file is an archive of
 	KeySums      = []byte("sums")
 	KeyPostponed = []byte("postponed") // which planned jobs overdue ones have put off
 	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
 	KeyForecasts = []byte("forecasts") // when those who wait are expected to start
-	KeyReplica   = []byte("replica")   // of which log the file is a replica, and where in it the file stands
+	KeyReplica   = []byte("replica")   // the log that the file is a replica of, and its position there
 )
 
 // EncodeFormat is the row that says which format the file has. It has no checksum:

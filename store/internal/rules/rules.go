@@ -58,7 +58,7 @@ func Read(src Source) (*Rules, error) {
 // Subject is whom rules look at of a job: queue, class, account, group and user.
 func Subject(j *row.Job) [5]string { return [5]string{j.Queue, j.Class, j.Account, j.Group, j.User} }
 
-// Under lists the rules that somebody's jobs are under.
+// Under lists the rules that apply to a subject's jobs.
 func (rs *Rules) Under(who [5]string) ([]limits.Applied, error) {
 	if list, known := rs.under[who]; known {
 		return list, nil
@@ -106,7 +106,7 @@ func (rs *Rules) Asked(j *row.Job) (Asked, error) {
 	return Asked{spec, j.Walltime}, nil
 }
 
-// Amount is how much of a measure somebody asks for.
+// Amount is how much of a measure a request asks for.
 func (rs *Rules) Amount(m limits.Measure, a Asked) (int64, error) {
 	switch m.Resource {
 	case "":
@@ -139,8 +139,8 @@ func (rs *Rules) Amount(m limits.Measure, a Asked) (int64, error) {
 	return sum, nil
 }
 
-// nodes is the number of chunks: on how many nodes they will be nobody knows before. Packed
-// they are on one.
+// nodes is the number of chunks: the number of nodes is unknown before placement. Packed chunks
+// share one.
 func nodes(s placer.Spec) (n int64) {
 	if s.Place.Arrange == placer.Pack {
 		return 1
@@ -151,8 +151,7 @@ func nodes(s placer.Spec) (n int64) {
 	return n
 }
 
-// Of goes through what a job counts for of the rules that it is under: those of which it
-// counts for nothing are left out.
+// Of calls fn for each rule that a job is under, with the amount it counts; it omits zero amounts.
 func (rs *Rules) Of(j *row.Job, fn func(a *limits.Applied, amount int64) error) error {
 	list, err := rs.Under(Subject(j))
 	if err != nil || len(list) == 0 {

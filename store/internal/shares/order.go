@@ -7,15 +7,15 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Across classes shares decide who comes first, inside a class priority. So the queue is put in
-// order through time: what classes may start now comes first, then at each instant at which
-// something is given back the class that is furthest below its target has its turn, as long as
-// anything is free. This is reckoned in units, not on nodes: a job that has had its turn counts
-// for its class from then on for its walltime.
+// Across classes, shares decide the order; inside a class, priority does. So the queue is ordered
+// through time. What classes may start now comes first. Then, at each instant at which something is
+// given back, the class furthest below its target takes its turn, as long as anything is free. This
+// is computed in units, not on nodes: a job that has had its turn counts for its class from then on
+// for its walltime.
 //
-// A plan stays for a job of another class that has its turn before, or narrow jobs of one class
-// would lift a wide one of another for ever. It is lifted only for a class below its target, and
-// only if its own class is at or above its target without it.
+// A plan is not given up for a job of another class whose turn comes before. Otherwise narrow jobs
+// of one class would delay a wide one of another for ever. It is given up only for a class below
+// its target, and only if its own class is at or above its target without it.
 
 // stretch is what a class holds of the units until an instant.
 type stretch struct {

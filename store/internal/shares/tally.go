@@ -99,7 +99,7 @@ func (t *Tally) Runs(j *row.Job) error {
 	}
 	t.running = append(t.running, stretch{at, units, end})
 	if !j.Queued {
-		return nil // placed by hand: nobody else stops it
+		return nil // placed by hand: nothing else stops it
 	}
 	if t.Now-j.Start < t.spare.MinRun || t.spare.AtMost > 0 && len(j.YieldedTo) >= t.spare.AtMost {
 		return nil

@@ -17,7 +17,7 @@ type Unit struct {
 	step  int64 // of the resource's own smallest units
 }
 
-// Nodes is the unit of which every node has one.
+// Nodes is the unit in which every node counts as one.
 const Nodes = "nodes"
 
 // UnitOf is the unit of a name: Nodes, or a consumable resource. Memory counts in megabytes
@@ -49,9 +49,8 @@ func (u Unit) inService(ix *index.Index) int64 {
 	return ix.InService(u.res) / u.step
 }
 
-// asked is how many units a request asks for. What a node has beyond that where the
-// job is to have it whole is known only when it is placed; so is how many nodes it
-// comes to, up to one for each chunk.
+// asked is how many units a request asks for. If a job wants nodes exclusively, what they have
+// beyond that is known only when it is placed; so is the number of nodes, up to one for each chunk.
 func (u Unit) asked(defs *index.Defs, spec placer.Spec) int64 {
 	if u.nodes {
 		if spec.Place.Arrange == placer.Pack {

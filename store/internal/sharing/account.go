@@ -1,6 +1,6 @@
-// Package sharing is what is kept of those who share the cluster: accounts, who has which
-// role, who makes way for whom, and the numbers that priorities go by. It says what may
-// stand there and reads it back; it sees rows, and knows nothing of transactions.
+// Package sharing stores how a cluster is shared: accounts, roles, preemption rules, and numbers
+// for priorities. It validates them and reads them back; it works on rows, and knows nothing of
+// transactions.
 package sharing
 
 import (
@@ -94,8 +94,8 @@ func validAccount(a *row.Account) error {
 	return ValidAllow(&a.Allow)
 }
 
-// RemoveAccount forgets an account, of which jobs must know nothing any more. It fails with
-// a row.Conflict while another one is part of it.
+// RemoveAccount deletes an account that no job names. It fails with a row.Conflict while another
+// account is part of it.
 func RemoveAccount(rows *file.Recorder, name string) error {
 	err := EachAccount(rows, func(a *row.Account) error {
 		if a.Parent == name {
@@ -116,7 +116,7 @@ func ValidAllow(list *[]string) error {
 	for _, text := range *list {
 		kind, name, _ := strings.Cut(text, ":")
 		if err := limits.ValidName(name); err != nil || kind != "user" && kind != "group" || name == limits.Each {
-			return fmt.Errorf("%w: %q is nobody who could be allowed: write user:NAME or group:NAME", row.ErrInvalid, text)
+			return fmt.Errorf("%w: %q is neither a user nor a group: write user:NAME or group:NAME", row.ErrInvalid, text)
 		}
 		out = append(out, text)
 	}

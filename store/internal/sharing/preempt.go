@@ -21,7 +21,7 @@ func EachRule(rows *file.Recorder, fn func(*preempt.Rule) error) error {
 	})
 }
 
-// Rule finds a rule by its text, row.ErrNotFound where nobody has set it.
+// Rule finds a rule by its text. It fails with row.ErrNotFound if the rule is not set.
 func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 	asked, err := preempt.Parse(text)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// attemptsTable is the starts of jobs, in the order of jobs and starts. It is read out of
-// the jobs: an attempt that nobody has claimed has no row of its own.
+// attemptsTable lists the starts of jobs, in the order of jobs and starts. It reads the jobs,
+// because an unclaimed attempt has no row of its own.
 func attemptsTable(c *Catalog, _ int64) (query.Table, error) {
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
 	return &orderedTable[row.Attempt]{rowsTable[row.Attempt]{
@@ -67,8 +67,7 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 	}
 }
 
-// exitValue is the exit status of an attempt whose command was executed, and of which
-// somebody saw the end.
+// exitValue is the exit status of an attempt whose command was executed and whose end was observed.
 func exitValue(a *row.Attempt) query.Value { return ifInt(a.HasExit(), a.Exit) }
 
 // secondsColumn is a time of microseconds in seconds, NULL for 0.

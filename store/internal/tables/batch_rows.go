@@ -29,7 +29,7 @@ func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
 	}), nil
 }
 
-// manyRows is about how many rows a table has where nobody has counted.
+// manyRows is about how many rows a table has if they are not counted.
 const manyRows = 100_000
 
 // batchJob is a job of a batch, and what has become of it.

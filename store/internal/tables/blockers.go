@@ -14,11 +14,11 @@ type blocker struct {
 	until       int64
 }
 
-// blockersOf lists who has the nodes on which a job could run if nobody had them, or will
-// have them before it would be done.
+// blockersOf lists the jobs and reservations that have the nodes on which a job could run
+// otherwise, or will have them before it would be done.
 func blockersOf(c *Catalog) query.Function {
 	return &listFunction[blocker]{[]getter[blocker]{
-		intColumn("job", "who waits", func(b *blocker) int64 { return int64(b.job) }),
+		intColumn("job", "the job that waits", func(b *blocker) int64 { return int64(b.job) }),
 		numberColumn("blocked_by", "the job that has the node; NULL for a reservation", func(b *blocker) int64 { return int64(b.by) }),
 		textColumn("reservation", "the reservation that has it", func(b *blocker) string { return b.reservation }),
 		textColumn("node", "a node on which the job could run", func(b *blocker) string { return c.nodeName(b.node) }),
@@ -44,7 +44,7 @@ func blockersOf(c *Catalog) query.Function {
 	}}
 }
 
-// blocking are the causes that go away when somebody gives a node back.
+// blocking are the causes that go away when a node is given back.
 var blocking = map[placer.Cause]bool{placer.CauseReserved: true, placer.CauseTaken: true, placer.CauseShort: true, placer.CauseTooSoon: true,
 	placer.CauseUser: true, placer.CauseHost: true}
 

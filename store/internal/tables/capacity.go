@@ -70,7 +70,7 @@ func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[capacity]{append(columns, ofUp...), func(add func(capacity)) error { return c.capacities(consumables, add) }}, nil
 }
 
-// capacities goes back from what there is, and then hands out what there was in its order.
+// capacities goes back in time from the present, and then adds what it found in order of time.
 func (c *Catalog) capacities(consumables []index.Def, add func(capacity)) error {
 	at := capacity{has: make([]int64, len(consumables)), hasUp: make([]int64, len(consumables))}
 	var n index.Node

@@ -40,7 +40,7 @@ func poolsTable(c *Catalog, at int64) (query.Table, error) {
 	}}, nil
 }
 
-// holding is what somebody holds of a pool.
+// holding is how much of a pool one holder has.
 type holding struct {
 	pool, reservation string
 	limits.Holder

@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Jobs are listed in the file by user, account, queue and class together: kinds of jobs, of
-// which there are as many as there are ways to ask. Those of a user are beside each other;
-// those of an account are in some of the kinds, which are found by leaping from the first
-// key of one to the first of the next.
+// The file lists jobs by user, account, queue and class together. Each combination is a kind of
+// jobs; there are as many as there are ways to ask. The kinds of a user are adjacent. The kinds of
+// an account are scattered: the search leaps from the first key of one kind to the first of the
+// next.
 
 // mostKinds is with how many kinds they are leaped through; with more, rows are read.
 const mostKinds = 1 << 14

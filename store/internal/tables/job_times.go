@@ -15,9 +15,9 @@ import (
 // found by halving the numbers. The file lists those that have ended by their end; the others
 // are few, and are looked at. A job that has finished began before its end.
 
-// worthRange is of which part of all jobs the ends may be that are worth listing, and with
-// the jobs that have not ended twice as many: a row that is looked for takes longer to read
-// than the next one.
+// worthRange: ends that are at most this fraction of all jobs are worth listing, and twice as many
+// together with the jobs that have not ended. Looking up a row takes longer than reading the next
+// one.
 const worthRange = 8
 
 // Between finds jobs by submit, start and end.

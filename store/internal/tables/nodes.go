@@ -15,10 +15,9 @@ import (
 // nodeDomain is the names of nodes; their codes are the nodes' numbers.
 const nodeDomain = "node"
 
-// nodes is the table of nodes at an instant. What it knows without looking at rows
-// comes from the buckets: queue, priority and all of the signature are the same for
-// the nodes of one; its bitmaps, and those of what shared nodes have left, tell who is
-// in which state.
+// nodes is the table of nodes at an instant. It answers from buckets without reading rows if it
+// can: the queue, the priority and everything in the signature are the same for all nodes of a
+// bucket. The buckets' bitmaps, and those of what shared nodes have left, tell the state of a node.
 type nodes struct {
 	c         *Catalog
 	ix        *index.Index

@@ -26,7 +26,7 @@ type nodesPast struct {
 // takenThen is what was had of a node at an instant.
 type takenThen struct {
 	jobs    int
-	whole   bool // by somebody who had all of it
+	whole   bool // by a job that had it exclusively
 	amounts map[index.ResID]int64
 }
 
@@ -56,7 +56,7 @@ func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
 	null := func(*pastCursor) query.Value { return query.Value{} }
 	switch {
 	case col.Name == "load" || col.Name == "bucket":
-		return null // nobody wrote them down
+		return null // they were not recorded
 	case col.Name == "state":
 		return func(r *pastCursor) query.Value { return query.String(r.state().String()) }
 	case col.Name == "jobs":

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// number is what was set on somebody for priorities.
+// number is a priority number set for a subject.
 type number struct {
 	kind, name string
 	n          int64
@@ -24,13 +24,13 @@ func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// decayed is what somebody has had of something, and has.
+// decayed is a subject's decayed use of a resource.
 type decayed struct {
 	row.Sharer
 	row.DecayedUse
 }
 
-// decayedTable is use of which what lies back counts less, as of now.
+// decayedTable lists decayed use, as of now.
 func decayedTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[decayed]{[]getter[decayed]{
 		textColumn("user", "user", func(d *decayed) string { return d.User }),

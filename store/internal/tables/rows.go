@@ -56,7 +56,7 @@ func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.p
 type rowsCursor[T any] struct {
 	listCursor[T]
 	t    *rowsTable[T]
-	file *file.Cursor // nil where nothing is to be found
+	file *file.Cursor // nil if there is nothing to find
 }
 
 func (c *rowsCursor[T]) Next() bool {

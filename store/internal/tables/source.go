@@ -57,7 +57,7 @@ type Source struct {
 	Places     func(batch string) (locality.Places, error) // of its hosts
 }
 
-// Rows are the rows of the file: a file.Recorder, of which tables only read.
+// Rows are the rows of the file: a file.Recorder, which tables only read.
 type Rows interface {
 	Get(t row.Table, key []byte) (payload []byte, err error)
 	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
@@ -72,7 +72,7 @@ type Rows interface {
 // expected to start.
 type Prospect struct {
 	Code, Reason string
-	Start        int64 // Unix seconds, 0 where nobody knows
+	Start        int64 // Unix seconds, 0 if unknown
 }
 
 // Foretold is when a job is expected to start. Instants are in Unix seconds.
@@ -104,6 +104,6 @@ type Setting struct {
 	Name    string
 	Value   string // as set, or the default
 	Default string
-	Set     bool // somebody set it
+	Set     bool // it was set
 	Doc     string
 }

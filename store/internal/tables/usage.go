@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// monthly is what somebody had in a month.
+// monthly is a subject's use in a month.
 type monthly struct {
 	month row.Month
 	row.Payers

@@ -1,5 +1,5 @@
-// Package takings verifies that somebody can have what a plan or a reservation takes of a
-// node: by the node's own row and calendar, whatever the indexes say.
+// Package takings verifies that a plan or a reservation can have what it takes of a node. It uses
+// the node's own row and calendar, whatever the indexes say.
 package takings
 
 import (
@@ -30,9 +30,9 @@ type Taking struct {
 	User  string
 }
 
-// Conflict is its Conflict with somebody whom the guest minds and who has
-// the node or the amounts then; nil when nobody does. It answers by the node's own row
-// and calendar, whatever the indexes say.
+// Conflict is the Conflict with a job or reservation that the guest may not overlap and that has
+// the node or the amounts then; it is nil if there is none. It uses the node's own row and
+// calendar, whatever the indexes say.
 func (t Taking) Conflict() error {
 	c := t.Calendar()
 	until := c.End(t.Span)
@@ -61,7 +61,7 @@ func (t Taking) stranger(other timeline.Busy) bool {
 	return err != nil || theirs != t.User
 }
 
-// TakenBy is the Conflict with a stretch of somebody else's.
+// TakenBy is the Conflict with another's stretch.
 func (t Taking) TakenBy(b timeline.Busy) error {
 	name, err := t.Nodes.Name(t.Node)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package tallies counts how many jobs of a queue are in which state, and what has come of
-// them since the database was made, in the commit that moves them: who asks for the
-// numbers goes through no jobs. What was counted stays when the rows of jobs go.
+// Package tallies counts the jobs of a queue by state, and their outcomes since the database was
+// made. It updates the counts in the commit that moves a job, so reading them visits no jobs.
+// Counts stay when the rows of jobs go.
 package tallies
 
 import (

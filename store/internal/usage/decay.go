@@ -4,16 +4,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Decay is how use is kept of which what lies back counts less: where the setting half_life
-// is set, or job_priority speaks of it. A start raises a rate, an end lowers it, and nothing
-// is done in between.
+// Decay is the accounting of use in which older use counts less. It is active if the setting
+// half_life is set, or job_priority refers to it. A start raises a rate, an end lowers it, and
+// nothing is done in between.
 type Decay struct {
 	Kept     bool
 	HalfLife int64  // seconds
 	Unit     string // what is counted: the setting share_unit
 }
 
-// Turn changes what somebody holds as of an instant: times is 1 for a start, -1 for an end.
+// Turn changes what a subject holds as of an instant: times is 1 for a start, -1 for an end.
 func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
 	set, err := b.Decay()
 	if err != nil || !set.Kept {

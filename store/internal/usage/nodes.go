@@ -8,10 +8,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// How much a node has been used is how many of its cpu-seconds jobs have had since the
-// statistics were last reset, of all that there were: what jobs that have ended had is added
-// up by node, what those that run have had so far is counted when somebody asks. A node
-// without cpus counts as one of a single cpu.
+// The use of a node is the fraction of its cpu-seconds that jobs have had since the statistics were
+// last reset. The use of ended jobs is added up by node; that of running jobs is computed on
+// demand. A node without cpus counts as one with a single cpu.
 
 // Nodes counts that in the rows of a transaction.
 type Nodes struct {

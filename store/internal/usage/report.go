@@ -60,8 +60,8 @@ func (s *sum) add(at int64, p row.Payers, t *row.Total) {
 	s.totals[name].Add(t, 1)
 }
 
-// read adds up what there is. Whole months are known of all jobs, other times only of those
-// that are still there: how many others may have ended in them is returned.
+// read adds up the use. Whole months include all jobs, other times only those not archived: it
+// returns how many others may have ended in them.
 func (s *sum) read(from, to int64) (left int64, err error) {
 	whole := func(m row.Month) bool { return m.Start() >= from && (m+1).Start() <= to }
 	months := s.by != ByDay && (from <= 0 || row.MonthOf(from).Start() == from) &&
