@@ -117,7 +117,7 @@ func FuzzCommands(f *testing.F) {
 		n := &noCluster{now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 		var stdout, stderr bytes.Buffer
 		c := &fronts.Call{Name: words[0], Args: words[1:], Stdin: strings.NewReader(script), Stdout: &stdout, Stderr: &stderr, Cluster: n, Here: n,
-			Host: fronts.Host{User: "ann", Zone: time.UTC, Dir: "/d", Exec: "n1", Master: true, Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(script)), nil }}}
+			Host: fronts.Host{User: "ann", Zone: time.UTC, Dir: "/d", Exec: "n1", Master: true, People: everybody{}, Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(script)), nil }}}
 		status, done := pbs.Run(c)
 		if !done {
 			status, done = slurm.Run(c)
@@ -143,6 +143,12 @@ func FuzzCommands(f *testing.F) {
 		}
 	})
 }
+
+// everybody is a directory that has every user.
+type everybody struct{}
+
+func (everybody) UID(string) (uint32, bool)                              { return 1000, true }
+func (everybody) PrimaryGroup(uint32) (name string, gid uint32, ok bool) { return "staff", 100, true }
 
 // waits reports whether a command ends as its job has ended.
 func waits(words []string) bool {

@@ -27,6 +27,15 @@ type Call struct {
 	Host // the machine that it was typed on
 }
 
+// Whole is what is known of the whole database now.
+func (c *Call) Whole() (about *About, err error) {
+	err = c.View(func(v View) (err error) {
+		about, err = v.About()
+		return err
+	})
+	return about, err
+}
+
 // Cluster is the database.
 type Cluster interface {
 	// View calls fn with the database as it is.
@@ -94,6 +103,15 @@ type Host struct {
 	Exec   string // how this host is called
 	Open   func(name string) (io.ReadCloser, error)
 	Master bool // the caller may change the jobs of others: as the owner of the database, root or an operator
+	People
+}
+
+// People is the directory of users and groups of the machine.
+type People interface {
+	// UID finds a user, by name or as uid:4242.
+	UID(name string) (uid uint32, ok bool)
+	// PrimaryGroup is the group that a user has without being listed in it.
+	PrimaryGroup(uid uint32) (name string, gid uint32, ok bool)
 }
 
 // Selection says which jobs are asked for.

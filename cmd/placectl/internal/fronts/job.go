@@ -96,6 +96,7 @@ type Dependency struct {
 type Detail struct {
 	ExecVNode       string
 	Dir             string
+	From            string // the directory where qsub was typed; "" for Dir
 	Out, Err, In    string
 	Joined          bool // both streams go to Out
 	Mail, MailTo    string

@@ -67,6 +67,23 @@ func (d Directory) Home(uid uint32) string {
 	return ""
 }
 
+// PrimaryGroup is the group that a user has without being listed in it; it may have no name.
+func (d Directory) PrimaryGroup(uid uint32) (name string, gid uint32, ok bool) {
+	number := strconv.FormatUint(uint64(uid), 10)
+	line := d.line("passwd", number, func(f []string) bool { return len(f) > 3 && f[2] == number })
+	if line == nil {
+		return "", 0, false
+	}
+	n, err := strconv.ParseUint(line[3], 10, 32)
+	if err != nil {
+		return "", 0, false
+	}
+	if group := d.line("group", line[3], func(f []string) bool { return len(f) > 2 && f[2] == line[3] }); group != nil {
+		name = group[0]
+	}
+	return name, uint32(n), true
+}
+
 // GID is the number of a group, by name or number.
 func (d Directory) GID(name string) (gid int, ok bool) {
 	if line := d.group(name); line != nil {

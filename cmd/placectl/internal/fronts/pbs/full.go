@@ -3,6 +3,7 @@ package pbs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func (s *status) attributes(e *entry) (list []attribute) {
 	if e.State.Over() && e.all == nil {
 		at("obittime", e.End)
 	}
-	for _, kv := range d.Env {
+	for _, kv := range s.variables(e, d) {
 		if name, value, _ := strings.Cut(kv, "="); name != "" {
 			of("Variable_List", name, cmp.Or(value, " "))
 		}
@@ -217,4 +218,30 @@ func mailPoints(mail string) string {
 func arguments(line string) string {
 	_, rest, _ := strings.Cut(line, " ")
 	return rest
+}
+
+// origin names the variables of the submitting process that a job finds with PBS_O_ before their
+// names, in the order in which OpenPBS lists them.
+var origin = []string{"HOME", "LANG", "LOGNAME", "PATH", "MAIL", "SHELL", "TZ"}
+
+// variables are a job's variables as Variable_List has them: those of the submission first, as
+// PBS_O_ variables, and then those that the job was given by -v or -V.
+func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
+	if len(d.Env) == 0 {
+		return nil
+	}
+	for _, name := range origin {
+		for _, kv := range d.Env {
+			if strings.HasPrefix(kv, name+"=") {
+				list = append(list, "PBS_O_"+kv)
+			}
+		}
+	}
+	list = append(list, "PBS_O_WORKDIR="+cmp.Or(d.From, d.Dir), "PBS_O_SYSTEM=Linux", "PBS_O_QUEUE="+cmp.Or(e.Queue, s.about.Partition), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
+	for _, kv := range d.Env {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(origin, name) {
+			list = append(list, kv)
+		}
+	}
+	return list
 }

@@ -18,6 +18,7 @@ import (
 type submitted struct {
 	fronts.Submission
 	silent, block, interactive bool
+	typed                      []string // with -I: the command behind --, none for a shell
 }
 
 // qsub submits a script.
@@ -139,7 +140,7 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		return fronts.Failf(2, "qsub: a script and a command behind --: give one of them")
 	case q.interactive && len(rest) == 0: // standard input is the shell's
 		q.Name, q.Source = "STDIN", "the command line"
-		q.Args = command
+		q.typed = command
 		return nil
 	case len(command) > 0:
 		q.Name, q.Source = filepath.Base(command[0]), "--"
@@ -176,14 +177,11 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 // interactive runs a shell, or the command after --, while its job has its nodes. Of a script
 // only the directives are read.
 func interactive(c *fronts.Call, q *submitted) error {
-	if q.Source != "the command line" || len(q.Args) == 0 {
+	q.Args = q.typed
+	if len(q.Args) == 0 {
 		q.Args = []string{cmp.Or(c.Getenv("SHELL"), "/bin/sh")}
 	}
-	var about *fronts.About
-	err := c.View(func(v fronts.View) (err error) {
-		about, err = v.About()
-		return err
-	})
+	about, err := c.Whole()
 	if err != nil {
 		return err
 	}

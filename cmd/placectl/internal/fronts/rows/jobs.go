@@ -308,6 +308,8 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 				if sees {
 					d.Line = value
 				}
+			case "PBS_O_WORKDIR":
+				d.From = value
 			case "SLURM_CPUS_PER_TASK":
 				d.CPUsPerTask = number(value)
 			case "SLURM_MEM_PER_CPU":

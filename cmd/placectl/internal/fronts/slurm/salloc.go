@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,6 +48,10 @@ func salloc(c *fronts.Call) error {
 			fmt.Fprintf(c.Stderr, format, id)
 		}
 	}
+	about, err := c.Whole()
+	if err != nil {
+		return err
+	}
 	var granted uint64
 	waited := false
 	status, err := c.Allocate(submission(c, "interactive", given, words), func(j *fronts.Job) {
@@ -60,7 +65,7 @@ func salloc(c *fronts.Call) error {
 			say("salloc: job %d has been allocated resources\n", granted)
 		}
 		say("salloc: Granted job allocation %d\n", granted)
-	}, func(j *fronts.Job) []string { return allocationEnv(c, j) })
+	}, func(j *fronts.Job) []string { return allocationEnv(c, about, j) })
 	if granted != 0 {
 		say("salloc: Relinquishing job allocation %d\n", granted)
 	}
@@ -78,6 +83,10 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 		return slices.ContainsFunc(own, func(o directives.Declared) bool { return o.Long == g.Name || string(o.Short) == g.Name })
 	})
 	quiet, waited := fronts.SetOf(given).Has("quiet"), false
+	about, err := c.Whole()
+	if err != nil {
+		return err
+	}
 	status, err := c.Allocate(submission(c, "srun", asks, slices.Concat([]string{fronts.Ourselves, "slurm", "srun"}, c.Args)), func(j *fronts.Job) {
 		what := "queued and waiting for resources"
 		if j.State >= fronts.Running {
@@ -87,7 +96,7 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 			fmt.Fprintf(c.Stderr, "srun: job %d %s\n", j.ID, what)
 		}
 	},
-		func(j *fronts.Job) []string { return allocationEnv(c, j) })
+		func(j *fronts.Job) []string { return allocationEnv(c, about, j) })
 	return interactive(c, status, err)
 }
 
@@ -110,7 +119,7 @@ func interactive(c *fronts.Call, status int, err error) error {
 }
 
 // allocationEnv is what the command of an allocation finds: what a script of the job would.
-func allocationEnv(c *fronts.Call, j *fronts.Job) []string {
+func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string {
 	id := strconv.FormatUint(j.ID, 10)
 	nodes := slices.Compact(slices.Clone(j.Nodes))
 	total := max(j.Tasks, len(nodes), 1)
@@ -126,11 +135,9 @@ func allocationEnv(c *fronts.Call, j *fronts.Job) []string {
 	}
 	env := []string{"SLURM_JOB_ID=" + id, "SLURM_JOBID=" + id, "SLURM_JOB_NAME=" + j.Name, "SLURM_JOB_USER=" + j.User, "SLURM_JOB_NODELIST=" + fold(nodes), "SLURM_NODELIST=" + fold(nodes),
 		"SLURM_JOB_NUM_NODES=" + strconv.Itoa(len(nodes)), "SLURM_NNODES=" + strconv.Itoa(len(nodes)), "SLURM_NTASKS=" + strconv.Itoa(total), "SLURM_NPROCS=" + strconv.Itoa(total),
-		"SLURM_TASKS_PER_NODE=" + folded(tasks), "SLURM_JOB_CPUS_PER_NODE=" + folded(cpus), "SLURM_SUBMIT_DIR=" + c.Dir, "SLURM_SUBMIT_HOST=" + c.Exec}
-	for name, value := range map[string]string{"SLURM_JOB_PARTITION": j.Queue, "SLURM_JOB_ACCOUNT": j.Account} {
-		if value != "" {
-			env = append(env, name+"="+value)
-		}
+		"SLURM_TASKS_PER_NODE=" + folded(tasks), "SLURM_JOB_CPUS_PER_NODE=" + folded(cpus), "SLURM_SUBMIT_DIR=" + c.Dir, "SLURM_SUBMIT_HOST=" + c.Exec, "SLURM_JOB_PARTITION=" + cmp.Or(j.Queue, about.Partition)}
+	if j.Account != "" {
+		env = append(env, "SLURM_JOB_ACCOUNT="+j.Account)
 	}
 	for _, kv := range [][2]string{{"OMPI_MCA_plm", "rsh"}, {"PRTE_MCA_plm", "ssh"}, {"I_MPI_HYDRA_BOOTSTRAP", "ssh"}, {"HYDRA_BOOTSTRAP", "ssh"}} {
 		if c.Getenv(kv[0]) == "" {

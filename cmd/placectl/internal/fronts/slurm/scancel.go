@@ -138,3 +138,15 @@ func uid(n int) string {
 	}
 	return strconv.Itoa(n)
 }
+
+// group is the primary group of a uid, by name and number; a group without a name is shown by its
+// number, and so is one that is unknown (4294967294, as with uids).
+func group(people fronts.People, of int) (name, number string) {
+	if of >= 0 {
+		if group, gid, ok := people.PrimaryGroup(uint32(of)); ok {
+			number = strconv.FormatUint(uint64(gid), 10)
+			return cmp.Or(fronts.Word(group), number), number
+		}
+	}
+	return uid(-1), uid(-1)
+}

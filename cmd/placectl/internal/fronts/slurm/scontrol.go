@@ -293,7 +293,7 @@ func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set
 	}
 	var b strings.Builder
 	for _, j := range jobs {
-		text := jobText(&queued{Job: j, about: about, zone: c.Zone}, set.Has("details"))
+		text := jobText(&queued{Job: j, about: about, zone: c.Zone, people: c.People}, set.Has("details"))
 		if set.Has("oneliner") {
 			text = strings.Join(strings.Fields(text), " ") + "\n"
 		}
@@ -336,7 +336,7 @@ func showJSON(c *fronts.Call, what, name string) error {
 		if isJob {
 			jobs, err := shownJobs(v, about, name)
 			for _, j := range jobs {
-				rows = append(rows, &queued{Job: j, about: about, zone: c.Zone})
+				rows = append(rows, &queued{Job: j, about: about, zone: c.Zone, people: c.People})
 			}
 			return err
 		}

@@ -22,7 +22,8 @@ func jobText(q *queued, details bool) string {
 		}
 	}
 	fmt.Fprintf(&b, "JobName=%s\n", fronts.Word(q.Name))
-	line("UserId=%s(%s) GroupId=%s(%s) MCS_label=N/A", fronts.Word(q.User), uid(q.UID), fronts.Word(q.User), uid(q.UID))
+	group, gid := group(q.people, q.UID)
+	line("UserId=%s(%s) GroupId=%s(%s) MCS_label=N/A", fronts.Word(q.User), uid(q.UID), group, gid)
 	line("Priority=%d Nice=0 Account=%s QOS=%s", max(q.Priority, 0), orNull(q.Account), orNull(q.Class))
 	line("JobState=%s Reason=%s Dependency=%s", long(q.Job), reason(q.Job), q.after())
 	line("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", count(q.Requeue), max(q.Attempt-1, 0), exitCode(q.Job))

@@ -19,6 +19,7 @@ type queued struct {
 	folded []int // the indices of those that wait together; nil: it is one job
 	about  *fronts.About
 	zone   *time.Location
+	people fronts.People
 }
 
 const squeueOptions = "A,account= a,all M,clusters= h,noheader help i,iterate= j,jobs= json l,long L,licenses= me n,name= noconvert o,format= O,Format= p,partition= " +
@@ -155,16 +156,17 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 		sel.IDs = nil
 	}
 	arrays := make(map[string]*queued)
-	known := 0
+	known, owners := 0, make(map[string]bool)
 	err = v.Jobs(sel, func(j *fronts.Job) error {
 		if w.asked && !named(w.refs, j) || j.State.Over() && about.Now.Sub(j.End) >= about.Keep {
 			return nil
 		}
 		known++
+		owners[j.User], owners[strconv.Itoa(j.UID)] = true, true
 		if !w.shows(j, about) {
 			return nil
 		}
-		q := &queued{Job: j, about: about, zone: c.Zone}
+		q := &queued{Job: j, about: about, zone: c.Zone, people: c.People}
 		if j.Array == 0 || w.unfold || j.State >= fronts.Running {
 			rows = append(rows, q)
 			return nil
@@ -182,7 +184,22 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 	if err == nil && w.asked && known == 0 && len(w.refs) == 1 {
 		err = fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
 	}
+	if err == nil {
+		w.strangers(c, owners)
+	}
 	return rows, err
+}
+
+// strangers tells of users asked for whom this machine does not know, and who own none of the jobs.
+func (w *wanted) strangers(c *fronts.Call, owners map[string]bool) {
+	for _, name := range w.users {
+		if _, err := strconv.ParseUint(name, 10, 32); err == nil || owners[name] || name == c.User {
+			continue
+		}
+		if _, known := c.People.UID(name); !known {
+			fmt.Fprintf(c.Stderr, "squeue: error: Invalid user: %s\n", fronts.Word(name))
+		}
+	}
 }
 
 // shows reports whether a job is among those asked for.

@@ -98,6 +98,8 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'j', "Name", "NAME", func(q *queued) string { return fronts.Word(q.Name) }},
 		{'u', "UserName", "USER", func(q *queued) string { return fronts.Word(q.User) }},
 		{'U', "UserID", "UID", func(q *queued) string { return number(q.UID) }},
+		{'g', "GroupName", "GROUP", func(q *queued) string { name, _ := group(q.people, q.UID); return name }},
+		{'G', "GroupID", "GROUP", func(q *queued) string { _, gid := group(q.people, q.UID); return gid }},
 		{'t', "StateCompact", "ST", func(q *queued) string { return short(q.Job) }},
 		{'T', "State", "STATE", func(q *queued) string { return long(q.Job) }},
 		{'M', "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},

@@ -18,6 +18,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/pbs"
 	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/step"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -143,7 +144,7 @@ func frontHost(r *session.Run) (*fronts.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.Loc, Dir: dir, Exec: me.Host, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.Loc, Dir: dir, Exec: me.Host, People: people.System, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
 	h.Master = store.Permit(r.DB, r.StoreOptions(), store.Operators, "jobs of others") == nil
 	return h, nil
 }
