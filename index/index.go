@@ -312,8 +312,8 @@ func (ix *Index) addBucket(b *Bucket, key string, hash BitsKey) {
 	}
 }
 
-// Changed lists the bitmaps that were changed since the last Changed, an empty
-// one where it is to be deleted.
+// Changed lists the bitmaps changed since the last Changed. An empty bitmap means that it must be
+// deleted.
 func (ix *Index) Changed() iter.Seq2[BitsKey, *roaring.Bitmap] {
 	return func(yield func(BitsKey, *roaring.Bitmap) bool) {
 		for k, b := range ix.bits {

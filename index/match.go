@@ -197,7 +197,7 @@ func (ix *Index) With(id ResID, word string) *roaring.Bitmap {
 	return &ix.at(BitsKey{NodesWith, uint32(id), word}).Bitmap
 }
 
-// SharedHosts are the names of hosts of which nodes say that they are on them.
+// SharedHosts returns the names of the hosts that nodes say they are on.
 func (ix *Index) SharedHosts() map[string]bool {
 	hosts := make(map[string]bool)
 	for k := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(Host)}) {

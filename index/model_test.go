@@ -452,7 +452,7 @@ func (m *model) checkRoom(t *rapid.T) func(*Index) {
 
 // drawAsk draws a question.
 func (m *model) drawAsk(t *rapid.T) ask {
-	a := ask{queue: rapid.SampledFrom([]string{"", "", "q", "nobody's"}).Draw(t, "queue")}
+	a := ask{queue: rapid.SampledFrom([]string{"", "", "q", "unknown"}).Draw(t, "queue")}
 	if rapid.Bool().Draw(t, "anything") { // all nodes of the queue
 		return a
 	}

@@ -42,8 +42,8 @@ func (n *Node) SetDevices(id ResID, set devices.Set) {
 	n.Set(id, Value{Num: int64(set.Count())})
 }
 
-// KeepDevices makes an amount that counts all devices of a resource the number of those
-// in service: what an inventory says of a node of which a device is drained.
+// KeepDevices sets an amount that counts all devices of a resource to the number in service. An
+// inventory counts drained devices, too.
 func (n *Node) KeepDevices() {
 	for _, d := range n.Devices {
 		if v, ok := n.Get(d.Res); ok && v.Num == int64(len(d.Set)) {

@@ -8,7 +8,7 @@ type NodeState uint8
 // The states of nodes. A node is in use by a job, or by a reservation that is active.
 const (
 	NodeFree    NodeState = iota // up, and nothing is on it
-	NodePartly                   // up and in use; jobs could have some of it, and nobody has it whole
+	NodePartly                   // up and shared, with room for jobs
 	NodeBusy                     // up and in use otherwise
 	NodeDown                     // it failed, whatever is on it
 	NodeOffline                  // taken out by hand, whatever is on it
@@ -20,7 +20,7 @@ func (s NodeState) String() string {
 	return [...]string{"free", "partly", "busy", "down", "offline", "drained", "?"}[min(s, NodeStates)]
 }
 
-// NotUp is how a node stands of which that was said, and which is not up.
+// NotUp is the node state for a state other than up.
 func (s State) NotUp() NodeState {
 	switch s {
 	case Down:

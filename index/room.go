@@ -7,14 +7,12 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A node that is busy may have room for others all the same. To find those that
-// have enough without looking at each, what is left of every consumable is kept
-// as a level: up to 31 the amount itself, above it the amount to five significant
-// bits, so that a range of amounts a thousand times as wide has ten times as many
-// levels, not a thousand. One bitmap a level holds the nodes; a request for an
-// amount takes those of its level and all above. Only at its own level is there a
-// node that has less than it asks for, by three percent at most; whoever asks
-// looks at what is found anyway.
+// A busy node may still have room. To find nodes with enough without visiting each, the index
+// stores what is left of every consumable as a level: up to 31 the amount itself, above that the
+// amount to five significant bits. So a range of amounts a thousand times as wide needs ten times
+// as many levels, not a thousand. There is one bitmap for each level; a request for an amount takes
+// the nodes of its level and all above. Only a node at the request's own level may have less than
+// it asks for, by three percent at most, and callers check each node anyway.
 
 // openNodes is the key of the bitmap of all shared nodes that may take more.
 var openNodes = BitsKey{Family: Roomy, ID: 1 << 16}
@@ -92,9 +90,9 @@ func (ix *Index) OpenNodes(b *Bucket) int {
 	return int(ix.Nodes(b, Busy).AndCardinality(room))
 }
 
-// Partly is the busy nodes that jobs could still have some of, and that nobody has
-// whole: of the nodes with cpus those that have a cpu left, of the others those that
-// have some of any consumable left. It is for reading only, until the index changes.
+// Partly returns the busy nodes that jobs could still share: nodes with a cpu left, or, of the
+// nodes without cpus, those with some of any consumable left. Read it only, and only until the
+// index changes.
 func (ix *Index) Partly() *roaring.Bitmap {
 	open := &ix.at(openNodes).Bitmap
 	if open.IsEmpty() {

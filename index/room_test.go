@@ -12,7 +12,7 @@ func TestMostAt(t *testing.T) {
 		n := rapid.Int64Range(0, 1<<50).Draw(t, "amount")
 		l := level(n)
 		if most := mostAt(l); most < n || level(most) != l || level(most+1) == l {
-			t.Fatalf("%d is of level %d, the most of which is %d", n, l, most)
+			t.Fatalf("%d is of level %d, whose maximum is %d", n, l, most)
 		}
 	})
 }

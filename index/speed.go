@@ -11,8 +11,8 @@ import (
 // Speed is how fast a node is, and its processors; 0 where that is not said.
 type Speed struct{ Node, Processors float64 }
 
-// Speeds lists the speeds that nodes have, and the nodes of each, for reading only. It
-// leaves out nodes of which nothing is said. They are not known after ForgetSpeeds.
+// Speeds lists the speeds of nodes, and the nodes of each, for reading only. It omits nodes without
+// a speed. After ForgetSpeeds they are unknown.
 func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 	return func(yield func(Speed, *roaring.Bitmap) bool) {
 		for k, nodes := range ix.scan(BitsKey{Family: OfSpeed}) {

@@ -123,8 +123,8 @@ func apportion(amount int64, weights []int64) []int64 {
 	return out
 }
 
-// Join is the node of a name of which all of some nodes are parts: what Split has made them
-// of. It fails where they differ in what is the same of all parts.
+// Join makes the node that Split divided into these parts. It fails if the parts differ in what
+// must be the same.
 func Join(defs *Defs, name string, parts []*Node) (*Node, error) {
 	n := *parts[0]
 	n.Name, n.Number, n.Bucket, n.Lessened, n.Load = name, 0, 0, false, 0

@@ -2,9 +2,9 @@ package locality
 
 import "slices"
 
-// again finds a slot in other hands for a host without work, so that one slow or
-// vanished host does not hold up a batch: the one that is expected last, if this
-// host is expected to have it well before. The answer of whoever is first counts.
+// again gives a host without work a slot that another host is working on, so that one slow or
+// vanished host does not delay a batch. It picks the one expected last, if this host should finish
+// it well before. The first answer counts.
 func (g gaps) again(o *Op, m *Member) ([]int, error) {
 	b := o.Batch
 	if float64(b.Waiting) > againPart*float64(b.Total) || !m.Measured {

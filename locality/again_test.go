@@ -33,14 +33,14 @@ func TestNoCopyWhileAResultWaits(t *testing.T) {
 	next(5, 1)
 	next(0, 1)
 	if got := next(5, 1); !slices.Equal(got, []int{4}) {
-		t.Fatalf("host 5 is to have the third result of job 4, and got %v", got)
+		t.Fatalf("host 5 should have the third result of job 4, and got %v", got)
 	}
 	done(4, 0)
 	done(5, 0)
 	_, err := b.op().Fail(b.host(0), 1)
 	b.must(err)
 	if got := next(4, 1); slices.Contains(got, 4) {
-		t.Errorf("host 4 has a copy of a result of job 4, of which two others wait")
+		t.Errorf("host 4 has a copy of a result of job 4, though two others wait")
 	}
 }
 
@@ -104,8 +104,8 @@ func TestCopyTakesOver(t *testing.T) {
 	}
 }
 
-// TestCopyExpiresToo: all leases are over when somebody looks, that of a copy which
-// has just become another result's as well.
+// TestCopyExpiresToo: all leases are over at the next look, including that of a copy which has just
+// become another result's.
 func TestCopyExpiresToo(t *testing.T) {
 	for _, layers := range [][]int{{0, 1, 0}, {1, 0, 0}} {
 		b := newBench(t, Settings{}, 1, 2, "", "", "")

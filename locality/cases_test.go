@@ -95,7 +95,7 @@ func (o *Op) exact(find func(format string, args ...any)) error {
 	return nil
 }
 
-// copies tells of jobs of which one slot is in two hosts' hands and another waits.
+// copies reports jobs with one slot in two hosts' hands while another waits.
 func (o *Op) copies(find func(format string, args ...any)) error {
 	for n := range o.Batch.Jobs {
 		j, err := o.job(n)
@@ -145,8 +145,8 @@ func TestLateAnswer(t *testing.T) {
 	b.sound()
 }
 
-// TestOverdueBeforeAnybodyLooked: a lease that is over and has not been taken back is
-// still good, for nobody else has the job.
+// TestOverdueBeforeAnybodyLooked: an expired lease that has not been taken back is still good,
+// because no other host has the job.
 func TestOverdueBeforeAnybodyLooked(t *testing.T) {
 	b := newBench(t, Settings{}, 1, 1, "")
 	b.next(0)

@@ -153,7 +153,7 @@ func (c *check) state(sum *Cursor, slot int, state SlotState, credit Credit) err
 	return c.instances(slot, state)
 }
 
-// instances compares what a job says of who has a slot with what the hosts say.
+// instances compares the job's record of which hosts have a slot with the hosts' records.
 func (c *check) instances(slot int, state SlotState) error {
 	n, layer := c.Batch.JobOf(slot)
 	j, err := c.job(n)

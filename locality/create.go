@@ -118,7 +118,7 @@ func (m *Maker) Finish(rows Rows, now int64) (*Batch, error) {
 	return b, nil
 }
 
-// newCursor makes a range of which nothing has been handed out.
+// newCursor makes a range with nothing handed out.
 func (o *Op) newCursor(first, last int) error {
 	c := &Cursor{First: first, Last: last, Unfinished: first, Top: last, Low: first, High: last, Generated: first}
 	var err error

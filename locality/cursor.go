@@ -32,7 +32,7 @@ func (c *Cursor) Remaining() Credit {
 	return c.Waiting() + c.Ends[LowEnd].Hand + c.Ends[HighEnd].Hand
 }
 
-// Waiting is the credit of what is in nobody's hands.
+// Waiting is the credit of what no host has.
 func (c *Cursor) Waiting() Credit { return c.Open + c.Ends[LowEnd].Back + c.Ends[HighEnd].Back }
 
 // Rate is the speed of all who work in it.
@@ -41,8 +41,8 @@ func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rat
 // Hosts is how many work in it.
 func (c *Cursor) Hosts() int { return c.Ends[LowEnd].Hosts + c.Ends[HighEnd].Hosts }
 
-// TimeLeft is the estimated seconds until nothing of it waits any more: infinite
-// where there is work and nobody to do it. Ranges are ordered by it.
+// TimeLeft is the estimated number of seconds until nothing in the range waits any more. It is
+// infinite for work without a host. Ranges are ordered by it.
 func (c *Cursor) TimeLeft() float64 { return seconds(c.Waiting(), c.Rate()) }
 
 // sideOf is the end from which a slot was handed out.

@@ -6,7 +6,7 @@
 //
 // # Slots and ranges
 //
-// Each result that is wanted of a job is a slot. Slots are numbered job by job, or,
+// Each result that a job needs is a slot. Slots are numbered job by job, or,
 // for policies that split ranges, layer by layer: first the first result of every
 // job, then the second of every job. Ranges of slots are disjoint, in order and cover
 // them all. A range (Cursor) is handed out from its low end, from its high end, or
@@ -29,7 +29,7 @@
 // # How to read it
 //
 // The nouns are in batch.go, job.go, task.go, host.go and cursor.go; an operation
-// (Op) is one transaction over rows (rows.go) that somebody else keeps: create.go,
+// (Op) is one transaction over rows (rows.go) that the caller stores: create.go,
 // next.go and pick.go, done.go, expire.go. Policies (policy*.go, again.go) only
 // decide where hosts go. memory.go keeps rows in memory. The package knows neither
 // files nor clocks: an operation is told what time it is.

@@ -159,8 +159,8 @@ func (e *ending) drop() error {
 	return e.o.TakeDue(Due{e.x.Until, e.m.Host, slot})
 }
 
-// lose takes back a slot of which an instance ended without a result: unless another
-// host has it too, or takes it over, it waits.
+// lose takes back a slot whose instance ended without a result. The slot waits, unless another host
+// has it too, or takes it over.
 func (e *ending) lose(layer int) error {
 	if e.shared(layer) {
 		return nil

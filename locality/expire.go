@@ -113,7 +113,7 @@ func (o *Op) handsFull(slots []int, rate int64) (float64, error) {
 	return seconds(sum, rate), nil
 }
 
-// watch sees to it that somebody looks for a host at a time, or before.
+// watch schedules a check of a host at a time, or before.
 func (o *Op) watch(m *Member, at int64) error {
 	if m.Idle > 0 && m.Idle <= at {
 		return nil

@@ -39,8 +39,8 @@ func TestPairFits(t *testing.T) {
 	}
 }
 
-// TestHome: a host that took longer than expected goes on where its files are, although
-// it has counted as gone and elsewhere nobody works.
+// TestHome: a host that took longer than expected goes on where its files are, although it was
+// given up and other ranges have no host.
 func TestHome(t *testing.T) {
 	b := newBench(t, Settings{Hosts: 20}, 1000, 1, "", "")
 	b.known(0, 1)

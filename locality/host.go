@@ -77,7 +77,7 @@ type Member struct {
 	Joined   int64 // Unix seconds, as all of these
 	Moved    int64
 	Busy     int64 // since when it has worked on what it holds
-	Idle     int64 // when somebody looks whether it is still there; 0 for never
+	Idle     int64 // when to check that it is still there; 0 for never
 	Seen     int64
 	Jobs     int    // done by it
 	Measured bool   // Rate is in Batch.Rates

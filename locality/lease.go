@@ -2,11 +2,11 @@ package locality
 
 import "slices"
 
-// lease is how long a host has for what it takes: what it asked for; what the batch
-// gives, as long as the host has not been measured; then so many times as long as
-// all in its hands should take, less towards the end, where nobody can wait. For a job
-// whose lease has been over before, all of that is twice as long each time: else one
-// that takes longer than anybody expects would go from host to host.
+// lease is how long a host has for what it takes. It is what the host asked for. Until a host is
+// measured, it is what the batch gives. After that it is a multiple of the time that everything in
+// its hands should take, and less towards the end, when waiting costs most. If a job's lease has
+// expired before, all of that doubles each time. Otherwise a job that takes longer than expected
+// would go from host to host.
 func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if w.Lease > 0 {
 		return w.Lease, nil

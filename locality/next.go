@@ -132,8 +132,8 @@ func (o *Op) settle(m *Member, tried []int) error {
 	return o.policy.place(o, m, tried)
 }
 
-// pick finds the slots of a range that a host is to have: those that came back to
-// its end first, then open ones from its end.
+// pick finds slots of a range for a host: first those that came back to its end, then open ones
+// from its end.
 func (o *Op) pick(m *Member, c *Cursor, w Want) ([]int, error) {
 	p := picker{o: o, m: m, c: c, left: w.Jobs, credit: o.policy.most(o, m, c)}
 	if w.Jobs == 0 {
@@ -231,8 +231,8 @@ func (o *Op) taken(slots []int, from Side) error {
 	return o.PutCursor(c)
 }
 
-// pass moves an end of the open slots over one of them. Those between, which the host may
-// not have, wait for another; void ones are nobody's.
+// pass moves an end of the open slots over one of them. Slots in between that the host may not have
+// wait for another; void ones are dropped.
 func (o *Op) pass(c *Cursor, slot int, side Side) error {
 	for c.isOpen(slot) {
 		at := c.Low

@@ -187,8 +187,8 @@ func (l *life) answer(*rapid.T) {
 	l.superseded(x, n)
 }
 
-// superseded takes from the model what the batch has taken from other hosts: a copy
-// of a slot that somebody else has answered.
+// superseded removes from the model what the batch has taken from other hosts: copies of a slot
+// that another host has answered.
 func (l *life) superseded(x *naive, n int) {
 	_, t, err := l.op().task(n)
 	if err != nil {

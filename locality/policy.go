@@ -18,7 +18,7 @@ type policy interface {
 
 // doubler is a policy that gives a host without work what another has in its hands.
 type doubler interface {
-	again(o *Op, m *Member) ([]int, error) // slots, none when nothing is to be gained
+	again(o *Op, m *Member) ([]int, error) // slots, none if that gains nothing
 }
 
 // DefaultPolicy is what a batch works by that names none.
@@ -33,7 +33,7 @@ func Policies() []struct{ Name, Does string } {
 		{"share", "a range a host; the one with the most time left is split in proportion to speed, between files"},
 		{"half", "a range a host; the one with the most time left is split in half"},
 		{"files", "the jobs of a file go to a host that has it, as BOINC's old locality scheduling"},
-		{"inorder", "jobs in order, whoever asks"},
+		{"inorder", "jobs in order, for any host"},
 	}
 }
 

@@ -109,7 +109,7 @@ func (g gaps) place(o *Op, m *Member, tried []int) error {
 		if x := g.weigh(o, m, c, left); x.cost < best.cost {
 			best = x
 		}
-		return !math.IsInf(c.TimeLeft(), 1), nil // what nobody works on comes first
+		return !math.IsInf(c.TimeLeft(), 1), nil // ranges without a host come first
 	})
 	if err != nil || best.c == nil {
 		return err
@@ -193,9 +193,8 @@ func (g gaps) loose(o *Op, m *Member, c *Cursor, left float64) Credit {
 	return -1
 }
 
-// enter puts a host where it was chosen to go. Of a range that nobody else works
-// in, or one other, it leaves what both cannot do in the time left: so the second
-// to come fits the first.
+// enter puts a host where it was chosen to go. In a range with no other host, or one other, it
+// leaves what both cannot do in the time left, so that the second host fits the first.
 func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
 	c, side := x.c, x.side
 	want, at := Credit(-1), -1

@@ -39,8 +39,7 @@ func (inorder) cuts(*Op) ([]int, error) { return []int{0}, nil }
 // moves between them.
 type teams struct{ fixed }
 
-// cuts makes as many ranges as there are to be teams, at equal credit, each begun
-// with the first job of a file.
+// cuts makes one range for each team, at equal credit, each beginning with the first job of a file.
 func (teams) cuts(o *Op) ([]int, error) {
 	b := o.Batch
 	k := max(1, min(b.Settings.Hosts/b.Settings.Team, b.Used, b.Jobs/b.Settings.LeastJobs))
@@ -102,9 +101,9 @@ func (teams) stays(o *Op, m *Member) (bool, error) {
 	return seconds(c.Waiting(), c.Rate()-m.Rate) >= longest, nil
 }
 
-// files is a model of BOINC's old locality scheduling: the jobs that begin with a
-// file go to a host that has the file; when they are gone, it gets the next file
-// that nobody has, after its own if that is free.
+// files is a model of BOINC's old locality scheduling: the jobs that begin with a file go to a host
+// that has the file. When they are gone, the host gets the next file that no host has, after its
+// own if that is free.
 type files struct{ fixed }
 
 func (files) cuts(o *Op) ([]int, error) {

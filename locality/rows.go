@@ -36,8 +36,8 @@ type HostRows interface {
 type CursorRows interface {
 	CursorAt(slot int) (*Cursor, error) // the one whose range holds the slot
 	PutCursor(c *Cursor) error
-	// Longest goes through the ranges of which something waits, the greatest
-	// TimeLeft first and, among equals, the lowest slot.
+	// Longest calls fn for the ranges with something waiting, the greatest TimeLeft first and,
+	// among equals, the lowest slot.
 	Longest(fn func(c *Cursor) (more bool, err error)) error
 }
 

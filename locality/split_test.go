@@ -10,7 +10,7 @@ func TestSplitAtVoid(t *testing.T) {
 		name   string
 		jobs   int
 		hosts  int
-		second map[int]Credit // jobs of which two results are wanted
+		second map[int]Credit // jobs that need two results
 		ask    []uint32
 		want   []int
 	}{

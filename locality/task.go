@@ -91,7 +91,7 @@ func (t *Task) finished(j *Job) bool {
 	return true
 }
 
-// waits reports whether a result of the job is in nobody's hands and has not been given.
+// waits reports whether a result of the job is missing and no host works on it.
 func (t *Task) waits(j *Job) bool {
 	for layer := range j.Quorum {
 		if s := t.state(j, layer); s == Ungenerated || s == Unsent {

@@ -14,7 +14,7 @@ type place struct {
 	rate int64
 }
 
-// Add adds a host, if it has a range. When all are there they are to be put in order.
+// Add adds a host, if it has a range. Order the places after adding all hosts.
 func (all *Places) Add(h *Host, m *Member) {
 	if m.Placed {
 		*all = append(*all, place{m.At, h, m.Rate})
@@ -50,8 +50,8 @@ func (all Places) In(c *Cursor) *Team {
 	return t
 }
 
-// Broken lists the soft rules that a team breaks: its fastest host is to be no faster
-// than the others together, and its hosts are to belong to different users.
+// Broken lists the soft rules that a team breaks: its fastest host should be no faster than the
+// others together, and its hosts should belong to different users.
 func (t *Team) Broken() []string {
 	out := []string{}
 	if len(t.rates) > 1 {

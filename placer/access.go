@@ -42,8 +42,7 @@ func (k AccessKind) String() string {
 	return fmt.Sprintf("access(%d)", uint8(k))
 }
 
-// Valid reports whether there is such a kind; what is read from disk is to be
-// asked.
+// Valid reports whether there is such a kind; call it on values read from disk.
 func (k AccessKind) Valid() bool { return k >= AccessUser && int(k) < len(accessKinds) }
 
 func noAccessKind(s string) string {
@@ -54,8 +53,8 @@ func noAccessKind(s string) string {
 // Anybody is the value of an entry that lets every job in, whatever its kind.
 const Anybody = "*"
 
-// AccessEntry lets in the jobs of which the kind has the value, or all jobs where
-// that is Anybody. Values are compared as they are written, in their case.
+// AccessEntry admits the jobs whose property of this kind has the value, or all jobs if the value
+// is Anybody. Values are compared as written, including case.
 type AccessEntry struct {
 	Kind     AccessKind
 	Value    string
@@ -87,8 +86,8 @@ func (e AccessEntry) write(b *strings.Builder) {
 	}
 }
 
-// AccessList is who may use a reservation: whoever an entry lets in. The empty
-// list lets nobody in.
+// AccessList says who may use a reservation: the jobs that any entry admits. The empty list admits
+// none.
 type AccessList []AccessEntry
 
 // String is the list as ParseAccess reads it, "" for the empty one.
@@ -281,8 +280,7 @@ func (p *reader) accessValue(kind string) (string, Affinity, error) {
 	return string(value), affinity, nil
 }
 
-// affinitySign reads the last character of a value of which so much stood
-// outside quotes.
+// affinitySign reads the last character of a value; plain is how much of it was outside quotes.
 func affinitySign(value []byte, plain int) (Affinity, bool) {
 	if plain == 0 {
 		return 0, false

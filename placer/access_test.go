@@ -158,7 +158,7 @@ func TestAccessAffinity(t *testing.T) {
 		t.Error("an empty value matches an unknown user")
 	}
 	if _, in := odd.Affinity(ann); in {
-		t.Error("a kind that there is not lets somebody in")
+		t.Error("an unknown kind admits a job")
 	}
 	list, _ := ParseAccess("user=bob,job=12-,group=physics")
 	if n := testing.AllocsPerRun(100, func() { list.Affinity(ann) }); n != 0 {

@@ -13,7 +13,7 @@ type assigning struct {
 	*problem
 	steps   int
 	tails   []tail
-	several []uint // the sets of chunks, as bits, of which nodes are counted
+	several []uint // the sets of chunks, as bits, whose nodes are counted
 	failed  map[string]bool
 }
 

@@ -46,9 +46,9 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	return nil, m.notNow(short)
 }
 
-// manyReleases is from how many on they are not gone through: of nodes of which so many
-// are given back, some are soon found by the calendar. On the bucket path fewReleases are
-// enough for that, as long as little is planned (see planned).
+// manyReleases: from this many releases on they are not examined one by one, because the calendar
+// soon finds some of so many. On the bucket path fewReleases are enough for that, as long as little
+// is planned (see planned).
 const (
 	fewReleases  = 64
 	manyReleases = 1024
@@ -74,7 +74,7 @@ func (m *mapping) endedBy(at int64) *roaring.Bitmap {
 	return ended
 }
 
-// anyEnded is all nodes, each of which may be given back.
+// anyEnded is all nodes, any of which may be given back.
 func (s *Snapshot) anyEnded() *roaring.Bitmap {
 	return roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
 }

@@ -36,10 +36,9 @@ type shortfall struct {
 	cands        [][]index.Candidate
 }
 
-// collect goes through the chunks in order, each bucket by bucket: first the
-// nodes with something planned that lies after the end, so that unconstrained
-// ones stay whole, then the free ones. Where that fails for chunks that compete
-// for nodes, an exact assignment is tried, if one is to be looked for (exact.go).
+// collect goes through the chunks in order, each bucket by bucket. It takes nodes with a later plan
+// first, so that nodes without plans stay whole, then the free ones. If that fails for chunks that
+// compete for nodes, it tries an exact assignment, if the rules allow one (exact.go).
 func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bitmap) (*Plan, shortfall) {
 	if ended != nil {
 		if i, most := m.tooFew(cands, ended); i >= 0 {
@@ -281,7 +280,7 @@ func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {
 	return roaring.AndNot(nodes, planned)
 }
 
-// planned is the nodes of all that is planned, nil where that is much or nobody knows.
+// planned is the nodes of everything planned, or nil if that is much or unknown.
 func (m *mapping) planned() *roaring.Bitmap {
 	if m.plannedAsked || m.Planned == nil {
 		return m.plannedNodes

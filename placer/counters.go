@@ -33,9 +33,9 @@ func (a *Ask) neverCounted() error {
 	return nil
 }
 
-// heldBack is the refusal of a request whose counters do not allow a start at an instant:
-// of those that are rules where rules is true, else of those that are pools; nil where
-// they do. It holds until somebody gives back, or what others use of a pool is over.
+// heldBack is the refusal of a request whose counters do not allow a start at an instant, or nil.
+// It looks at rules if rules is true, else at pools. It holds until a job gives back, or until the
+// use of a pool outside placectl ends.
 func (m *mapping) heldBack(at int64, rules bool) *Refusal {
 	d := m.Demands.Short(at, m.Duration, rules)
 	if d == nil {

@@ -58,7 +58,7 @@ func randomCounted(r *rand.Rand) *countedCase {
 	return c
 }
 
-// counter makes a counter, of which more may be held than there is.
+// counter makes a counter that may be held beyond its total.
 func (c *countedCase) counter(r *rand.Rand, rule bool) *limits.Counter {
 	k := limits.New(fmt.Sprint("k", len(c.held)), rule, int64(r.IntN(5)), 10, 5)
 	if !rule && r.IntN(3) == 0 {

@@ -102,14 +102,12 @@ func (m *mapping) noStart(short shortfall) *Refusal {
 	return r
 }
 
-// wait is how many nodes at least have to open before a request fits that has
-// just been found short: to be given back, and be free for as long as it takes.
-// On the node path it is room for so many chunks.
-// Of those that were free before some are lost as time goes on, and none is won.
-// So a chunk that was short of all nodes, not just of those that other chunks
-// left, stays so until what has opened could make it up. For chunks that were
-// left short by others, and for placement sets, of which each falls short by
-// itself, one node might do.
+// wait is the least number of nodes that must open, and be free long enough, before a request fits
+// that was just found short. On the node path it is room for so many chunks. As time goes on, some
+// nodes that were free are lost, and none is gained. So a chunk that was short of all nodes, not
+// just of those that other chunks left, stays short until enough have opened. For chunks that other
+// chunks left short, and for placement sets, each of which falls short by itself, one node might
+// do.
 func (m *mapping) wait(short shortfall) int {
 	if len(m.sets) > 0 || !short.alone {
 		return 1

@@ -23,7 +23,7 @@ const (
 	leadsNowhere
 )
 
-// exactly reports whether any assignment is to be looked for where first fit fails.
+// exactly reports whether to look for any assignment if first fit fails.
 func (m *mapping) exactly() bool {
 	switch {
 	case m.Rules.ExactFit:
@@ -85,9 +85,9 @@ func (m *mapping) oneByOne() bool {
 }
 
 const (
-	// searchSteps bounds a search for an assignment; past it the answer is "perhaps".
-	// A request of which it is not known whether it fits the empty cluster is refused
-	// for good: nobody could say when it starts.
+	// searchSteps bounds a search for an assignment; past it the answer is "perhaps". If it is
+	// unknown whether a request fits the empty cluster, the request is refused for good, because no
+	// start can be given.
 	searchSteps = 50_000
 	// searchesSteps bounds those at all instants at which a request is tried, but for
 	// the last: then all nodes are free, and what fits the empty cluster is found.

@@ -35,7 +35,7 @@ type Explanation struct {
 	// for all of them at once.
 	Together bool
 	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
-	Counters []string   // what it wants of pools and rules, and what there is of each
+	Counters []string   // what it wants of pools and rules, and the total of each
 	Helps    []Help     // what would make it start now, or where it can never run, possible at all
 	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores
 	Nodes    []NodeView // those that were asked about

@@ -14,7 +14,7 @@ type Help struct {
 	// access, policy, or what the caller has called it.
 	Change string
 	To     string // the flag's new value; of walltime, in seconds: Ask.Duration
-	Chunk  int    // select: the chunk of which there are fewer
+	Chunk  int    // select: the chunk to ask fewer of
 	Fewer  int    // select: by how many
 	Ask    Ask    // the request as it would be
 	Start  int64  // when it starts then
@@ -76,7 +76,7 @@ func (h *helper) try(s *Snapshot, help Help) bool {
 	}
 	plan, err := s.Earliest(help.Ask, s.Now)
 	if err != nil {
-		return false // possible, but nobody knows when
+		return false // possible, at an unknown time
 	}
 	help.Start = plan.Start
 	h.helps = append(h.helps, help)

@@ -149,9 +149,8 @@ func (x *explainer) notOpen(node uint32) Reason {
 	return r
 }
 
-// tooLittle is the reason of a node that others share with the request, and of
-// which less is left than it asks for: because of reservations alone, already
-// now, or only later in its time.
+// tooLittle is the reason of a node that is shared and has less left than the request asks for:
+// because of reservations alone, already now, or only later in its time.
 func (x *explainer) tooLittle(node uint32, kind int) Reason {
 	from, to := x.Now, x.Now+x.Duration
 	if x.spot.level == required { // what its reservation keeps is all there is for it
@@ -175,8 +174,8 @@ func (x *explainer) tooLittle(node uint32, kind int) Reason {
 	return x.tooSoon(x.minded(node, from, to))
 }
 
-// shortOf looks at what is left in a window of the node that was looked at last,
-// whoever is on it, and reports whether it is too little for a chunk.
+// shortOf examines what is left in a window of the last node examined, whatever uses it, and
+// reports whether it is too little for a chunk.
 func (x *explainer) shortOf(kind int, from, to int64, guest timeline.Guest) (Reason, bool) {
 	peak := make([]int64, len(x.quantities))
 	left := make([]int64, len(x.quantities))
@@ -195,8 +194,8 @@ func (x *explainer) shortOf(kind int, from, to int64, guest timeline.Guest) (Rea
 	return r, true
 }
 
-// wanting is the first want of a chunk of which less is left than it asks for, and
-// where that is among the quantities; -1 when there is none.
+// wanting is the first want of a chunk that exceeds what is left, and its place among the
+// quantities, or -1 if there is none.
 func (x *explainer) wanting(kind int, left []int64) (Want, int) {
 	for _, w := range x.Chunks[kind].Wants {
 		if q, ok := slices.BinarySearch(x.quantities, uint16(w.Res)); ok && left[q] < w.Value.Num {

@@ -40,7 +40,7 @@ type Reason struct {
 	Chunks int64       // CauseFits: how many they have room for together
 	State  index.State // CauseNotUp
 	Note   string      // CauseNotUp: why, where they all have the same reason
-	Queue  string      // CauseQueue: whose they are, "" for nobody's
+	Queue  string      // CauseQueue: their queue, or ""
 	// CauseLacks, CauseShort: what of the chunk's wants they do not have (left),
 	// and the most that one of them has; for words, that which most have.
 	Want Want

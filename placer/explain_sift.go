@@ -72,7 +72,7 @@ type queueNodes struct {
 	nodes *roaring.Bitmap
 }
 
-// otherQueues are those of which the request may have no nodes.
+// otherQueues are the queues whose nodes the request may not have.
 func (x *explainer) otherQueues() []queueNodes {
 	parts := make(map[string][]*roaring.Bitmap)
 	var names []string

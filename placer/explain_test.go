@@ -54,7 +54,7 @@ func (c *cluster) drawRules(t *rapid.T) {
 	}
 }
 
-// drawClaims reserves nodes, and returns what lets somebody in.
+// drawClaims reserves nodes, and returns grants that admit jobs.
 func (c *cluster) drawClaims(t *rapid.T) []Grant {
 	var grants []Grant
 	for i := range rapid.IntRange(0, 3).Draw(t, "reservations") {

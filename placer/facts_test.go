@@ -58,7 +58,7 @@ func TestRecordedFacts(t *testing.T) {
 		t.Run(s.ID, func(t *testing.T) {
 			f, ok := recordedFacts[s.ID]
 			if !ok {
-				t.Fatal("nobody has read this record")
+				t.Fatal("no test has read this record")
 			}
 			if f.part != "" {
 				t.Log("waits for: ", f.part)

@@ -154,8 +154,8 @@ func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
 	return whole
 }
 
-// packable refuses a packed request of which no node takes more than one chunk,
-// when it has more and all hosts are single nodes.
+// packable refuses a packed request of several chunks if no node takes more than one and all hosts
+// are single nodes.
 func (m *mapping) packable() error {
 	if m.Access != index.AccessSingleTask || !m.severalPacked() || len(m.hosts) > 0 {
 		return nil
@@ -189,10 +189,9 @@ func (s *seeker) unpack(p *Plan) {
 	s.along(p)
 }
 
-// packOnHosts finds the hosts of several nodes that could hold all chunks of a
-// packed request when empty. To be packed on such a host is to be free on its
-// nodes. The hosts come by name; a placement set is for the nodes of one to be in,
-// and not looked at.
+// packOnHosts finds the hosts of several nodes that could hold all chunks of a packed request when
+// empty. A request packed on such a host needs free nodes. The hosts come by name; placement sets
+// are ignored, because they concern the nodes of one host.
 func (m *mapping) packOnHosts() {
 	for _, host := range slices.Sorted(maps.Keys(m.hosts)) {
 		on, byNode := *m, *m.byNode

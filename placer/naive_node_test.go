@@ -19,7 +19,7 @@ type naiveNodes struct {
 	defs  []index.ResID
 	used  []int // by node: the kind of chunk on it, plus one
 	hosts map[string]int
-	dead  map[string]bool // what has been tried in vain
+	dead  map[string]bool // what has been tried without success
 }
 
 // nodesFit reports whether the request fits at an instant, or the empty cluster:
@@ -99,7 +99,7 @@ func (n *naive) nodesVerdict(at int64) string {
 	return "NEVER"
 }
 
-// rowsVerdict is nodesVerdict for a request whose nodes are to be in a row.
+// rowsVerdict is nodesVerdict for a request whose nodes must be in a row.
 func (n *naive) rowsVerdict(at int64) string {
 	switch {
 	case n.rowsFit(at, false):

@@ -68,7 +68,7 @@ func (c *site) add(n *index.Node) {
 	c.refresh(n.Number)
 }
 
-// newOwner makes somebody whom stretches can be of.
+// newOwner makes an owner for stretches.
 func (c *site) newOwner(user string) uint64 {
 	c.owner++
 	c.users[c.owner] = user
@@ -606,9 +606,9 @@ func (c *site) oracle(a Ask) *naive {
 	return n
 }
 
-// exact reports whether a verdict is to be the oracle's: that of a request of one
-// kind of chunk, or of any with Rules.ExactFit; not where the nodes have to be in a
-// row. A pack is of one kind as long as a node does for it.
+// exact reports whether a verdict must equal the oracle's: for a request with one kind of chunk, or
+// any with Rules.ExactFit, but not if the nodes have to be in a row. A pack counts as one kind as
+// long as one node does for it.
 func (c *site) exact(a Ask) bool {
 	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0) && a.Policy != Contiguous
 }
@@ -646,7 +646,7 @@ func (c *site) checkHasStart(t *rapid.T, a Ask) {
 		_, err = c.Place(a, plan.Start)
 	}
 	if err != nil {
-		t.Fatalf("it is to have a start: %+v, %v: %s", plan, err, c.text(a))
+		t.Fatalf("it should have a start: %+v, %v: %s", plan, err, c.text(a))
 	}
 }
 

@@ -11,8 +11,7 @@ import (
 // order of nodes that buckets know nothing of.
 const NodePath Path = "node"
 
-// ordered is the nodes for a chunk of the select, in the order in which they are
-// to be taken.
+// ordered lists the nodes for a chunk of the select, in the order in which to take them.
 type ordered func(kind int) iter.Seq[*spot]
 
 // choose decides a start at an instant on the node path.
@@ -48,9 +47,9 @@ func (s *seeker) wholeByPolicy(cands [][]index.Candidate) (*Plan, shortfall) {
 	return plan, shortfall{}
 }
 
-// choose serves the chunks in the order of the select, each on the nodes in the
-// policy's order; then, in case that was a bad order for the chunks, in node
-// order; then, if one is to be looked for, it looks for any assignment.
+// choose serves the chunks in the order of the select, each on the nodes in the policy's order. If
+// that fails, it tries node order, in case the policy's was a bad order for the chunks. If the
+// rules allow it, it then looks for any assignment.
 func (s *seeker) choose(cands [][]index.Candidate) (*Plan, shortfall) {
 	chunks, short := s.byPolicy(cands)
 	if chunks == nil && s.policy == Contiguous {

@@ -34,8 +34,8 @@ type Sharing uint8
 const (
 	Default  Sharing = iota // none written: the node decides
 	Shared                  // others may use what is left of a node
-	Excl                    // nobody else on the nodes
-	ExclHost                // nobody else on the hosts of the nodes
+	Excl                    // no other job on the nodes
+	ExclHost                // no other job on the hosts of the nodes
 )
 
 var sharingWords = [...]string{Default: "", Shared: "shared", Excl: "excl", ExclHost: "exclhost"}

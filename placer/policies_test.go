@@ -243,8 +243,8 @@ func (s *policyScenario) grants(t *testing.T, c *site, j policyJob) []Grant {
 	return out
 }
 
-// run plans the jobs at their earliest starts, one after the other, those of a
-// higher priority first: that is backfilling which delays nobody.
+// run plans the jobs at their earliest starts, one after the other, those of a higher priority
+// first: backfilling that delays no job.
 func (s *policyScenario) run(t *testing.T, c *site) {
 	jobs := slices.Clone(s.Jobs)
 	slices.SortStableFunc(jobs, func(a, b policyJob) int { return b.Priority - a.Priority })

@@ -299,8 +299,8 @@ func chosen(p *Plan) []int {
 	return out
 }
 
-// TestTetrisTies: 2/25+2/25 and 1/25+3/25 are the same, as sums of float64 they are
-// not; the first node is to be taken.
+// TestTetrisTies: 2/25+2/25 and 1/25+3/25 are equal, but not as sums of float64; the first node
+// must be taken.
 func TestTetrisTies(t *testing.T) {
 	c := newSite(index.NewDefs(), nil, propertyNow, propertyGrace)
 	for i, taken := range [][2]int64{{3, 3}, {4, 2}, {2, 4}} {

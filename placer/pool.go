@@ -171,8 +171,7 @@ func (s *seeker) enough(members []member) bool { return s.lacks(members).cands =
 
 var lacking = [][]index.Candidate{}
 
-// lacks is the first chunk of which members do not hold all; its cands are nil
-// when there is none.
+// lacks is the first chunk that members do not hold completely; its cands are nil if there is none.
 func (s *seeker) lacks(members []member) shortfall {
 	for i, c := range s.Chunks {
 		n := 0

@@ -36,11 +36,11 @@ func (s *seeker) leaves(members []member) (list []*leaf) {
 	return list
 }
 
-// underSwitches are the subtrees of the network that hold the request: those of
-// the lowest level first, of these the ones of which it uses the fewest leaf
-// switches, then the tightest. The network is the values of the topology's
-// resources, the outermost first. A subtree's nodes come by leaf switch, so that few are
-// used: the largest that is needed whole, and in the end the smallest that takes the rest.
+// underSwitches lists the subtrees of the network that hold the request. Those of the lowest level
+// come first, of these the ones with the fewest leaf switches, then the tightest. The network is
+// the values of the topology's resources, the outermost first. A subtree's nodes come by leaf
+// switch, so that few are used: the largest that is needed whole, and in the end the smallest that
+// takes the rest.
 func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 	return func(yield func([]member) bool) {
 		leaves := s.leaves(members)

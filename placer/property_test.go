@@ -242,8 +242,8 @@ func (c *cluster) checkNow(t *rapid.T, a Ask, text string) {
 	}
 }
 
-// settled reports whether the verdict is to be the oracle's exactly: a request
-// of one chunk, Rules.ExactFit, or first fit leads nowhere.
+// settled reports whether the verdict must equal the oracle's: for a request of one chunk, with
+// Rules.ExactFit, or if first fit leads nowhere.
 func (n *naive) settled() bool {
 	return n.c.Rules.ExactFit || len(n.a.Chunks) == 1 || n.leadsNowhere()
 }

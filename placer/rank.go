@@ -191,9 +191,8 @@ func (s *seeker) slownessOf(speed index.Speed) (float64, []int64) {
 // unsetSpeed is the tie of a node whose processors have no speed.
 var unsetSpeed = []int64{0}
 
-// configured is a node's share of the cluster in the resource of which it has the
-// largest, its dominant share (Ghodsi et al., Dominant Resource Fairness, 2011);
-// ties go by each resource as declared.
+// configured is a node's dominant share: its largest share of the cluster in any resource (Ghodsi
+// et al., Dominant Resource Fairness, 2011); ties go by each resource as declared.
 func (s *seeker) configured() scorer {
 	type total struct {
 		id  index.ResID

@@ -8,10 +8,9 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// byNextStart is the order of lastavailable: nodes by how soon behind the request's end
-// something planned begins on them, then those on which nothing does, in node order. What
-// is planned is gone through in order of time, so that only nodes are looked at whose turn
-// has come. It is nil where nobody knows what is planned by time.
+// byNextStart is the order of lastavailable: nodes by how soon after the request's end something
+// planned begins on them, then those without plans, in node order. It goes through plans in order
+// of time, so it only examines nodes whose turn has come. It is nil if plans are not known by time.
 func (s *seeker) byNextStart(cands [][]index.Candidate) ordered {
 	if s.Planned == nil || s.empty {
 		return nil

@@ -105,8 +105,8 @@ func (h *holder) first(node uint32, from, to int64) int64 {
 	return to
 }
 
-// gap is what a chunk needs of a node at least, nil where that is not known: beside
-// claims it depends on who has how much of them.
+// gap is what a chunk needs of a node at least, or nil if that is unknown: beside claims it depends
+// on the holders.
 func (h *holder) gap(node uint32) *timeline.Gap {
 	claim := func(b timeline.Busy) bool { return b.Claim }
 	if len(h.Grants) > 0 || slices.ContainsFunc(h.Calendar.At(node), claim) {

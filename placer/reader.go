@@ -33,7 +33,7 @@ func (p *reader) noResource(at int, name string) error {
 		return p.Fail(at, "%s is not a resource of a chunk: it belongs to the whole request", name)
 	}
 	if pool, ok := p.Defs.Pool(name); ok {
-		return p.Fail(at, "%s is a pool of the whole cluster, of which a request asks once: --pool %s=2, or in a resource list, ncpus=2,%s=2", pool, pool, pool)
+		return p.Fail(at, "%s is a pool of the whole cluster, so ask for it once: --pool %s=2, or in a resource list, ncpus=2,%s=2", pool, pool, pool)
 	}
 	return p.FailAs(at, index.NoResource(name, p.Defs.Names()))
 }

@@ -188,7 +188,7 @@ func (l *resourceList) pool(p *reader, at int, name string) error {
 		return err
 	}
 	if p.At < p.End {
-		return p.Fail(p.At, "%s is a pool of the whole cluster, of which a request asks once: the parts of a list are joined by commas", name)
+		return p.Fail(p.At, "%s is a pool of the whole cluster, so ask for it once: join the parts of a list by commas", name)
 	}
 	amount, err := poolAmount(name, text)
 	if err != nil {

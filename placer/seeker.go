@@ -93,7 +93,7 @@ func quantitiesOf(defs *index.Defs, chunks []Chunk) []uint16 {
 	return out
 }
 
-// spotAt is what there is of a node, nil when it is of no use.
+// spotAt is what a node has left, or nil if it is of no use.
 func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 	sp, known := s.spots[node]
 	if !known {

@@ -150,8 +150,8 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 	return value, nil
 }
 
-// isPart reports whether a part of a device is asked for, such as half a GPU: of devices
-// nobody can say by their number alone whether one has so much left.
+// isPart reports whether a part of a device is asked for, such as half a GPU: the number of free
+// devices does not tell whether one has that much left.
 func isPart(def index.Def, text string) bool {
 	f, err := strconv.ParseFloat(text, 64)
 	return def.Type == index.Long && def.Consumable && def.ID != index.NCPUs && err == nil && f > 0 && f != math.Trunc(f)

@@ -54,9 +54,9 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 	return cands, true
 }
 
-// A set that could hold each chunk, but not all of them together, would be waited for
-// in vain: it is no candidate. That takes a search, and matters only when the request
-// fits none of the sets; so it is found out then.
+// A set that could hold each chunk, but not all of them together, would be waited for without end:
+// it is no candidate. Finding that out takes a search, and matters only if the request fits none of
+// the sets; so it is done then.
 
 // someSet reports whether a set could hold the whole request when empty.
 func (m *mapping) someSet() bool {

@@ -21,9 +21,8 @@ type Snapshot struct {
 	// Releases lists, ascending, the instants after a given one at which nodes
 	// are expected to be given back, and those nodes.
 	Releases func(after int64) iter.Seq2[int64, []uint32]
-	// Planned lists, ascending, the instants from a given one on at which something that
-	// is planned begins or ends, and its nodes; an instant may come several times. nil:
-	// nobody keeps them by time.
+	// Planned lists, ascending, the instants from a given one on at which something planned begins
+	// or ends, and its nodes; an instant may come several times. nil: plans are not stored by time.
 	Planned func(from int64) iter.Seq2[int64, []uint32]
 	Rows    Rows
 	// Used is how much of a node's time jobs have had, 0 to 1, for nodes whose rows

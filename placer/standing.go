@@ -21,8 +21,8 @@ func ClassNow(c *timeline.Calendar, node uint32) index.Class {
 	return index.Free
 }
 
-// SharedBy reports whether something that has begun on a node by an instant takes less
-// than all of it. A node of which it does not hold has no room to tell of then.
+// SharedBy reports whether something that has begun on a node by an instant takes less than all of
+// it. If not, the node has no room then.
 func SharedBy(c *timeline.Calendar, node uint32, at int64) bool {
 	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil && b.Start <= at })
 }

@@ -96,8 +96,8 @@ func TestFirstFitLeadsNowhere(t *testing.T) {
 	}
 }
 
-// TestFullReservation: who insists on a reservation has no start where others have its
-// nodes until it ends, and waits in vain.
+// TestFullReservation: a request that requires a reservation has no start if other jobs have its
+// nodes until it ends.
 func TestFullReservation(t *testing.T) {
 	for _, one := range []struct {
 		until int64 // others have one of the two nodes for so long
@@ -199,8 +199,8 @@ func TestSolveProperty(t *testing.T) {
 	})
 }
 
-// TestGivenUp: a request of which a search as long as it may be does not find out
-// whether it fits is refused for good, and the refusal says why.
+// TestGivenUp: a request is refused for good if the longest search does not find out whether it
+// fits, and the refusal says why.
 func TestGivenUp(t *testing.T) {
 	var nodes, chunks []string
 	for i := range 30 { // every node holds one chunk or, one time in three, two

@@ -39,7 +39,7 @@ func (s *Stmt) Columns() []Column {
 	return s.ready.Plan.Columns
 }
 
-// errEnough is a reader who has seen enough.
+// errEnough says that the reader has seen enough.
 var errEnough = errors.New("no more rows are wanted")
 
 // Rows runs the statement. A row lasts until the next one. The last pair may be an

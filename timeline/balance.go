@@ -92,7 +92,7 @@ func (p *profile) join(nd *inner, h, i int) bool {
 		nd.settle(h, i)
 		nd.settle(h, i+1)
 		l.absorb(r)
-		r.runs.stale = false // whoever has it queued passes over it
+		r.runs.stale = false // a queue that has it skips it
 		p.stale.leaf(l)
 	} else {
 		l, r := nd.kid[i], nd.kid[i+1]

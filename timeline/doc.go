@@ -46,7 +46,7 @@
 // stretches, and at worst a sort of as many instants: calendar_search.go says
 // how. FindRoom looks at the steps of each node, which are made once and then follow
 // its changes, and at those of few nodes closely: rooms.go says how. So does RoomBefore,
-// for somebody who would give back what he has.
+// for an owner that would give back what it has.
 //
 // A Multi searches quantity by quantity, each moving the start further. It can
 // take a step per change point where two quantities are free at alternating

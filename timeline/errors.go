@@ -19,8 +19,7 @@ var (
 	// one node.
 	ErrRange = errors.New("timeline: out of range")
 
-	// ErrSpan is returned when no live span is the one named: its id was never
-	// given out, or it has been removed already; or the owner has nothing on a
-	// node that is to be given back.
+	// ErrSpan is returned if there is no live span with this id, because it was never issued or is
+	// removed. It is also returned if the owner has nothing on a node to give back.
 	ErrSpan = errors.New("timeline: no such span")
 )

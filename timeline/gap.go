@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Gap is what somebody wants of a node for a duration: no more than so much of each
-// quantity may be taken by others meanwhile, or nothing at all may be on the node.
+// Gap is a need of a node for a duration: others may take at most this much of each quantity
+// meanwhile, or nothing at all may be on the node.
 type Gap struct {
 	Whole      bool // nothing
 	Quantities []uint16
@@ -16,8 +16,8 @@ type Gap struct {
 	But        uint64 // what this owner has does not count
 }
 
-// FirstGap is the first instant from which a node has a gap, not before from, which is
-// not past; to when there is none before that. A claim counts as if it let nobody in.
+// FirstGap is the first instant from which a node has a gap, at or after from, which is not past;
+// it is to if there is none before. A claim counts as if it admitted no one.
 func (c *Calendar) FirstGap(node uint32, g *Gap, from, to int64) int64 {
 	starts, ends := c.At(node), c.byEnd(node)
 	s := gapSearch{gap: g, taken: make([]int64, len(g.Most))}

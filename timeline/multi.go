@@ -16,11 +16,10 @@ type MultiSpan struct {
 	Amounts  []int64
 }
 
-// A Multi plans several named quantities that are taken and given back
-// together. Amounts are passed as a vector in the order of the quantities. A
-// call that fails for one quantity changes none. A change point of the plan is
-// one of every quantity, even of those of which the span takes nothing.
-// Use NewMulti.
+// A Multi plans several named quantities that are taken and given back together. Amounts are passed
+// as a vector in the order of the quantities. A call that fails for one quantity changes none. A
+// change point of the plan is one of every quantity, even of those that the span does not take. Use
+// NewMulti.
 type Multi struct {
 	quantities []Quantity
 	used       []*profile // only the points of spans with an amount above zero

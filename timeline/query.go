@@ -65,10 +65,9 @@ func (p *Planner) earliest(after, duration, amount int64, points bool) (int64, e
 	return 0, ErrNoFit
 }
 
-// Starts yields after, if amount is free throughout [after, after+duration),
-// and then each later change point of which that is true. Arguments that
-// EarliestStart refuses yield nothing. Every step looks at the plan as it is
-// then, so the loop's body may change it.
+// Starts yields after, if amount is free throughout [after, after+duration), and then each later
+// change point for which that is true. Arguments that EarliestStart refuses yield nothing. Every
+// step reads the plan as it is then, so the loop's body may change it.
 func (p *Planner) Starts(after, duration, amount int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) { p.starts(after, duration, amount, yield) }
 }

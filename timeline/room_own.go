@@ -1,7 +1,7 @@
 package timeline
 
-// ownSteps are the steps of the nodes on which the one who asks for room has something
-// himself, as they are without that. Nothing is kept of them from one search to the next.
+// ownSteps are the steps of the nodes on which the asking owner has something itself, as they are
+// without that. Nothing is kept from one search to the next.
 type ownSteps struct {
 	Own
 	parts []int        // by node in turn: the part that it is of

@@ -23,7 +23,7 @@ import (
 type Room struct {
 	Nodes *roaring.Bitmap         // which; the sets of a search are disjoint
 	Idle  bool                    // only nodes with nothing on them have room
-	Units func(taken Taken) int64 // for how many chunks a node has room of which so much is taken
+	Units func(taken Taken) int64 // for how many chunks a node with this much taken has room
 	Key   string                  // equal where a chunk has room beside the same
 }
 
@@ -52,7 +52,7 @@ type roomSearch struct {
 	shutting  []event
 	parts     []roomPart
 	some      bool     // of some nodes alone
-	among     []uint64 // of which, by word
+	among     []uint64 // among which nodes, by word
 	own       ownSteps
 	swept     bool // some search was for all nodes of a request
 	stack     []event
@@ -88,7 +88,7 @@ func (p *roomPart) room(taken Taken) int64 {
 // the clock was set, which makes the next one quick.
 func (c *Calendar) Stepped() bool { return c.rooms != nil && c.rooms.swept }
 
-// Own is what somebody has of some nodes, and would give back for what he looks for.
+// Own is what an owner has of some nodes, and would give back for the room it seeks.
 type Own struct {
 	Owner uint64
 	Nodes []uint32
@@ -107,11 +107,10 @@ func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known
 	return s.at(at), true
 }
 
-// RoomBefore is the first instant in [from, to) at which nodes, or some nodes among
-// them, have room for n chunks throughout d, or to where there is none. What the one who
-// asks has himself is taken for given back. Among nil is all. It is not known where jobs
-// want to be alone with those of their own user, nor where he has something within a
-// claim.
+// RoomBefore is the first instant in [from, to) at which nodes, or some nodes among them, have room
+// for n chunks throughout d, or to if there is none. What the asking owner has counts as given
+// back. Among nil means all. It is unknown if jobs want to be alone with those of their own user,
+// or if the owner has something within a claim.
 func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d, from, to int64) (at int64, known bool) {
 	s := c.roomSearch(n, d, from, to)
 	if s.some = among != nil; s.some {

@@ -20,7 +20,7 @@ const (
 // roomNodes are in three blocks.
 var roomNodes = []uint32{0, 1, 2, 63, 64, 65, 200}
 
-// roomAsk is a request: how much of which quantities a chunk takes.
+// roomAsk is a request: the amounts of quantities that a chunk takes.
 type roomAsk struct {
 	whole    bool // nodes with nothing on them only
 	one      bool // no more than one chunk a node
@@ -157,7 +157,7 @@ func checkRoom(t *rapid.T, c *Calendar, a *roomAsk) {
 	rooms := a.rooms(c)
 	got, known := c.FindRoom(rooms, a.n, a.d, a.after)
 	if !known {
-		t.Fatal("not known, and nobody wants to be alone")
+		t.Fatal("not known, though no job wants to be alone")
 	}
 	at, found := max(a.after, c.Now()), false
 	for ; at <= roomEnd+20 && !found; at++ {
@@ -188,8 +188,8 @@ func checkRoom(t *rapid.T, c *Calendar, a *roomAsk) {
 	checkRoomBefore(t, c, a, rooms)
 }
 
-// checkRoomBefore asks when there is room on some nodes, in part of the time, for somebody
-// who has something there himself: as if he had nothing.
+// checkRoomBefore asks when there is room on some nodes, in part of the time, for an owner that has
+// something there itself: as if it had nothing.
 func checkRoomBefore(t *rapid.T, c *Calendar, a *roomAsk, rooms []Room) {
 	from := max(c.Now(), a.after)
 	to := from + rapid.Int64Range(0, 40).Draw(t, "to")

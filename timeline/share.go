@@ -25,8 +25,8 @@ type Use struct {
 	Alone bool
 }
 
-// Guest is somebody who wants a node from from to to, and minds some of what is
-// there: not the claims that let it in, nor what is its own.
+// Guest wants a node for a window, and conflicts with some of what is there: not with the claims
+// that admit it, nor with its own.
 type Guest interface {
 	// Ignores reports whether a stretch does not keep the guest out of [from, to).
 	Ignores(b *Busy, from, to int64) bool
@@ -39,7 +39,7 @@ type Standing uint8
 const (
 	Idle  Standing = iota // nothing is on the node
 	Open                  // amounts of it are taken
-	Whole                 // at some time in the window somebody has all of it
+	Whole                 // at some time in the window it is taken whole
 )
 
 // Taken tells how a node stands in [from, to), as a guest sees it (nil: as one

@@ -18,7 +18,7 @@ const (
 	shareNode  = 70
 )
 
-// shareQuantities are those that stretches take some of. Nobody asks for the last.
+// shareQuantities are those that stretches take some of. No request names the last.
 var shareQuantities = []uint16{1, 4, 300, 301}
 
 // someGuest minds neither the claims that let it in, for so long, nor what it owns

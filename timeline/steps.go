@@ -29,14 +29,14 @@ type Step struct {
 // stepBlock is the steps of the nodes of a calendar block.
 type stepBlock struct {
 	known    uint64 // the nodes whose steps are up to date
-	peculiar uint64 // those of them on which somebody wants to be alone with jobs of his own: steps do not tell who may join
+	peculiar uint64 // those of them on which a user wants only own jobs: steps do not tell who may join
 	claimed  uint64 // those of them with claims: their steps are made anew after each change
 	lists    [BlockNodes][]Step
 	stretches
 }
 
-// stretches are what the steps of each node come to. A node is idle while nothing is
-// on it, and open while nobody has all of it.
+// stretches are what the steps of each node come to. A node is idle while nothing is on it, and
+// open while it is not taken whole.
 type stretches struct {
 	idle, open       [BlockNodes]int64 // the instant from which on it is so for good
 	idleGap, openGap [BlockNodes]int64 // how long it is so at most without a break, before that
@@ -94,7 +94,7 @@ func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount
 	return l.number(on+sign, scratch), scratch
 }
 
-// whole reports whether somebody has all of the node.
+// whole reports whether the node is taken whole.
 func (l *takenTable) whole(taken Taken) bool { return l.on[taken] >= heldWhole }
 
 // AmountsOf is what is taken: of each quantity, or all of the node.
@@ -186,7 +186,7 @@ func cut(list []Step, t int64) (int, []Step) {
 	return i + 1, slices.Insert(list, i+1, Step{t, list[i].Taken})
 }
 
-// join makes one step of two of which the same is taken, the second of which is i.
+// join merges step i and the one before it, which take the same.
 func join(list []Step, i int) []Step {
 	if i > 0 && i < len(list) && list[i].Taken == list[i-1].Taken {
 		return slices.Delete(list, i, i+1)

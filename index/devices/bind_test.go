@@ -19,7 +19,7 @@ func set(t testing.TB, text string) Set {
 	return s
 }
 
-// want asks for devices of a set of which some are taken.
+// want is a request for devices of a set, some of them taken.
 func want(t testing.TB, text, taken string, count int) (Set, Want) {
 	t.Helper()
 	s := set(t, text)

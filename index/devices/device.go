@@ -22,7 +22,7 @@ type Device struct {
 	UUID    string // "" where it is not known, as are the facts below
 	Model   string
 	VRAM    int64 // kb
-	Drained bool  // nobody gets it
+	Drained bool  // out of service
 	Reason  string
 	Slices  int    // it is cut into so many, which are devices of Into; 0: it is whole
 	Into    string // a resource

@@ -25,7 +25,7 @@ func parseID(s string) (identity, error) {
 	if cut {
 		n, ok := parseNumber(slice)
 		if !ok || n >= MaxSlices {
-			return id, fmt.Errorf("%q is no slice of a device: it is to be as 3/0, up to 3/%d", s, MaxSlices-1)
+			return id, fmt.Errorf("%q is not a slice of a device: write 3/0, up to 3/%d", s, MaxSlices-1)
 		}
 		id.slice = n
 	}

@@ -23,7 +23,7 @@ func Parse(text string) (Set, error) {
 		}
 		g, ok := parseNumber(group)
 		if !ok || g > MaxGroup {
-			return nil, fmt.Errorf("%q is no group of devices: it is to be a number from 0 to %d, as in 0-1@0+2-3@1", group, MaxGroup)
+			return nil, fmt.Errorf("%q is not a group of devices: write a number from 0 to %d, as in 0-1@0+2-3@1", group, MaxGroup)
 		}
 		var err error
 		if out, err = appendList(out, list, g); err != nil {
@@ -75,7 +75,7 @@ func appendList(out Set, list string, group int) (Set, error) {
 		last, ok2 := parseNumber(to)
 		if !ranged || !ok1 || !ok2 {
 			if ranged {
-				return nil, fmt.Errorf("%q is no range of devices: it is to be as 0-3", item)
+				return nil, fmt.Errorf("%q is not a range of devices: write 0-3", item)
 			}
 			if _, err := parseID(item); err != nil {
 				return nil, err

@@ -114,7 +114,7 @@ var Job = []Attribute{
 	{"signal", Text, false, "what it is sent before its walltime is over"},
 	{"grace", Duration, false, "from SIGTERM to SIGKILL"},
 	{"mail", Text, false, "which events its user is told of"},
-	{"mail_to", Text, false, "who is told"},
+	{"mail_to", Text, false, "address for mail"},
 	{"env", Words, true, "the environment that it was submitted with"},
 }
 

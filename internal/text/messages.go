@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Messages and reasons are made, and kept in the file, with times in UTC (RFC
-// 3339): whoever reads them may be elsewhere. Programs get them so. People get them
-// in the form and the zone of tables.
+// Messages and reasons are written, and stored in the file, with times in UTC (RFC 3339), because
+// readers may be in other time zones. Programs get them so. People get them in the form and zone of
+// tables.
 
 // stampLength is how long such a time is: 2026-11-20T09:30:00Z.
 const stampLength = len("2006-01-02T15:04:05Z")
 
-// LocalTimes puts the times of a text of ours into loc. A time inside
-// quotes, or inside a longer word, is somebody's own text and stays as it is.
+// LocalTimes converts the times in one of our texts to loc. A time inside quotes, or inside a
+// longer word, is a user's own text and stays as it is.
 func LocalTimes(s string, loc *time.Location) string {
 	if !strings.Contains(s, "Z") {
 		return s

@@ -31,8 +31,8 @@ func SplitWords(line string) ([]string, error) {
 	return list, nil
 }
 
-// Words is SplitWords for who has to say where in the line something is, or that a
-// shell would have expanded it.
+// Words is SplitWords for callers that report positions in the line, or that a shell would have
+// expanded a word.
 func Words(line string) ([]Word, error) {
 	var words []Word
 	var text strings.Builder

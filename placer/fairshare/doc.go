@@ -8,8 +8,8 @@
 // (https://github.com/twitter/scoot, scheduler/server, whose recorded answers are in
 // testdata) with these differences: the arithmetic is exact; classes of equal load
 // have an order; no worker is left idle while a task waits, so a class of load 0 gets
-// what nobody else wants; when the shares of a loan come to nothing the loads decide;
-// rebalancing counts starts against what waits, stops nobody for a worker that nobody
+// what the others leave; when the shares of a loan come to nothing the loads decide;
+// rebalancing counts starts against what waits, stops no task for a worker that no class
 // wants, and forgets a spread that fell below the threshold in between.
 //
 // # Terms

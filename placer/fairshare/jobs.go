@@ -74,7 +74,7 @@ func filled(jobs []Job, level, n int) bool {
 // lift starts one more task in n of the jobs that reach above the level: in those that
 // ran the most to begin with, and of equal ones in those submitted first.
 func lift(jobs []Job, starts []int, level, n int) {
-	// The least number running of which not all jobs that have more are too many.
+	// The least number running at which the jobs with more are not all too many.
 	low, high := 0, level
 	for low < high {
 		if mid := low + (high-low)/2; reaching(jobs, level, mid+1) > n {

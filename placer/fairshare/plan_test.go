@@ -71,7 +71,7 @@ func TestAllot(t *testing.T) {
 		rows    []want
 		change  func(*State)
 	}{
-		"a class of load 0 gets what nobody else wants": {10, []want{
+		"a class of load 0 gets what the others leave": {10, []want{
 			{"a", 1, 0, 4, 100, 10, 0, 4, 0},
 			{"b", 0, 0, 9, 0, 0, 0, 6, 0},
 		}, nil},

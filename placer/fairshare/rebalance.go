@@ -48,9 +48,9 @@ func (t Timer) step(b Rebalance, spread int, now int64) (Timer, bool) {
 	return Timer{}, true
 }
 
-// spread is how far apart the classes are that are least and best served: the most that
-// one is below its percentage, and the most that one is above. A class counts that has
-// tasks waiting, or workers on loan. One class alone is apart from nobody.
+// spread is how far apart the least and best served classes are: the most that one is below its
+// percentage, and the most that one is above. Only classes with waiting tasks or workers on loan
+// count. A single class has a spread of 0.
 func (p *Planner) spread(workers int64) int {
 	if len(p.rows) < 2 || workers == 0 {
 		return 0
@@ -66,10 +66,10 @@ func (p *Planner) spread(workers int64) int {
 	return int(min(under-over, MaxThreshold))
 }
 
-// rebalance hands all workers out anew, as if the tasks on loaned workers had not begun:
-// each class is filled up to its target, then what is left goes out in loans. A class
-// that ends with fewer workers than it has stops tasks, one that ends with more starts
-// some. It returns how many workers nobody wants.
+// rebalance hands out all workers again, as if the tasks on loaned workers had not begun: each
+// class is filled up to its target, then the rest goes out in loans. A class that ends with fewer
+// workers than it has stops tasks; one that ends with more starts some. It returns how many workers
+// no class wants.
 func (p *Planner) rebalance(idle int64) int64 {
 	short := int64(0)
 	for i := range p.rows {

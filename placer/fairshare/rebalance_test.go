@@ -29,7 +29,7 @@ func TestRebalance(t *testing.T) {
 			{"b", 30, 80, 5, 30, 30, 50, 0, 26},
 			{"c", 20, 10, 90, 20, 20, 0, 26, 0},
 		}, due},
-		"nobody stops for a worker that nobody wants": {100, []want{
+		"no task stops for a worker that no class wants": {100, []want{
 			{"a", 50, 0, 10, 50, 50, 0, 10, 0},
 			{"b", 50, 90, 0, 50, 50, 40, 0, 0},
 		}, due},
@@ -59,8 +59,8 @@ func TestRebalance(t *testing.T) {
 	}
 }
 
-// The spread is 60: a lacks 50 points and waits, b has 10 too many; c is short, but
-// nobody in it waits.
+// The spread is 60: a lacks 50 points and waits, b has 10 too many; c is short, but has no waiting
+// tasks.
 func TestSpread(t *testing.T) {
 	s := &State{TotalWorkers: 200, Classes: []Class{
 		{Name: "a", Load: 50, Waiting: 1}, {Name: "b", Load: 40, Running: 100}, {Name: "c", Load: 10},
@@ -71,7 +71,7 @@ func TestSpread(t *testing.T) {
 	}
 	s.Classes[0].Waiting = 0
 	if got := spread(); got != 10 {
-		t.Errorf("nobody waits: %d, expected 10", got)
+		t.Errorf("no task waits: %d, expected 10", got)
 	}
 	s.Classes[1].Running = 101 // 50.5 %
 	if got := spread(); got != 10 {

@@ -14,7 +14,7 @@ import "math/bits"
 // its percentage is 0, rounds may end with workers left over. So a third step deals
 // those out by exact quotients of the loads.
 
-// allot hands idle workers out and returns how many nobody wants.
+// allot hands out idle workers and returns how many no class wants.
 func (p *Planner) allot(idle int64) int64 {
 	idle = p.fill(idle)
 	idle = p.loan(idle)
@@ -128,9 +128,9 @@ func (r *row) take(n int64) int64 {
 	return n
 }
 
-// deal hands out what the rounds left over, by exact quotients: first among classes
-// of some percentage, by it; then among those whose load is too small for one, by
-// their loads; at last evenly among those of no load. It returns what nobody wants.
+// deal hands out what the rounds left over, by exact quotients: first among classes with a
+// percentage, by it; then among those whose load is too small for one, by their loads; at last
+// evenly among those of load 0. It returns what no class wants.
 func (p *Planner) deal(idle int64) int64 {
 	for _, weight := range [...]func(*row) int64{
 		func(r *row) int64 { return r.pct },

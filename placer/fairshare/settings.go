@@ -38,7 +38,7 @@ func (s *Settings) Allowed(class string) []string {
 	return nil
 }
 
-// SetAllowed says who may ask for a class: nobody but some, or anybody where that is nil.
+// SetAllowed sets who may ask for a class; nil allows all users.
 func (s *Settings) SetAllowed(class string, who []string) {
 	s.Allow = slices.DeleteFunc(slices.Clone(s.Allow), func(p Permission) bool { return p.Class == class })
 	if len(who) > 0 {
@@ -46,9 +46,9 @@ func (s *Settings) SetAllowed(class string, who []string) {
 	}
 }
 
-// Spare is whom rebalancing does not stop. The zero value is nobody.
+// Spare exempts tasks from rebalancing. The zero value exempts none.
 type Spare struct {
-	MinRun int64 // who has run for less, in seconds
+	MinRun int64 // tasks that have run for less, in seconds
 	AtMost int   // who was stopped so often in his life; 0: however often
 }
 

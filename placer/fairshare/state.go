@@ -13,9 +13,9 @@ const (
 type State struct {
 	// TotalWorkers counts all workers, and is what percentages are of.
 	TotalWorkers int
-	// Away counts workers that neither are idle nor run a task of a class: those that
-	// are down, or taken by somebody whom this does not concern. The others that no
-	// class runs a task on are idle; classes may run more than there is.
+	// Away counts workers that are neither idle nor run a task of a class: those that are down, or
+	// taken for something else. All other workers without a task are idle; classes may run more
+	// than there is.
 	Away int
 
 	// Classes in any order; a plan answers in the same.
@@ -32,15 +32,14 @@ type State struct {
 // A Class is jobs that share a load.
 type Class struct {
 	Name    string
-	Load    int // what the class is meant to have, relative to the other classes' loads; 0: only what nobody else wants
+	Load    int // what the class is meant to have, relative to the other classes' loads; 0: only what the others leave
 	Running int // tasks running
 	Waiting int // tasks waiting
-	// Jobs, in the order of their submission, are looked at when it is to be said which
-	// of them start tasks. Their waiting tasks have to add up to Waiting; jobs that have
-	// none waiting may be left out.
+	// Jobs, in the order of their submission, are used to decide which of them start tasks. Their
+	// waiting tasks must add up to Waiting; you may omit jobs without waiting tasks.
 	Jobs []Job
-	// Tasks are those running, in any order, looked at when it is to be said which of
-	// them stop. It may be any part of them.
+	// Tasks are running tasks, in any order, used to decide which of them stop. You may pass any
+	// part of them.
 	Tasks []Task
 }
 

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Fair Tree (R. Cox and L. Morrison: "Fair Tree: Fairshare Algorithm for Slurm", Brigham
-// Young University, 2014) ranks users by accounts that make a tree. Among siblings whoever
-// has had least for his shares comes first, and an account comes with all of its users:
-// so nobody's users pass those of another account that has had less, whoever they are.
+// Fair Tree (R. Cox and L. Morrison: "Fair Tree: Fairshare Algorithm for Slurm", Brigham Young
+// University, 2014) ranks users by a tree of accounts. Among siblings, the one with the least use
+// for its shares comes first, and an account comes with all of its users. So no user passes those
+// of another account with less use.
 //
-// The level of a child is its part of its siblings' shares, divided by its part of their
-// use. Siblings are visited by their levels, the highest first, accounts with all that is
-// below them before the next one. The n-th of N users that are met gets (N-n+1)/N. Users of
-// one level share a rank; accounts of one level are taken for one, whose children are
-// ranked together; and a user of the level of an account has the rank of its first user.
+// The level of a child is its part of its siblings' shares, divided by its part of their use.
+// Siblings are visited by level, the highest first, and each account with everything below it
+// before the next. The n-th of N users visited gets (N-n+1)/N. Users of one level share a rank.
+// Accounts of one level count as one, and their children are ranked together. A user with the level
+// of an account has the rank of the account's first user.
 
 // Member is a user, or an account, which may have members.
 type Member struct {
@@ -25,7 +25,7 @@ type Member struct {
 	Usage   float64 // of a user; Rank adds those of accounts up
 	Members []*Member
 
-	Level  float64 // what Rank makes of it: +Inf for who has had nothing
+	Level  float64 // set by Rank: +Inf for no use
 	Part   float64 // of the shares of all, by way of its accounts, 0 to 1
 	Factor float64 // of a user: 0 to 1, the higher the sooner it is its turn
 }
@@ -68,7 +68,7 @@ func (m *Member) levels() (users int) {
 }
 
 type ranking struct {
-	users, next int // how many there are, and the rank of whoever is met next
+	users, next int // how many there are, and the rank of the next one visited
 	rank        int // of whoever was met last
 }
 
@@ -100,7 +100,7 @@ func (r *ranking) visit(siblings []*Member, tied bool) {
 			r.visit(children, met || tied)
 			met = true
 		}
-		tied = tied && !met // nobody was there to have the rank
+		tied = tied && !met // no user was there to have the rank
 		list = list[n:]
 	}
 }

@@ -214,7 +214,7 @@ func TestFairTreeRanks(t *testing.T) {
 		members []*Member
 		want    string
 	}{
-		"nobody":         {nil, ""},
+		"no users":       {nil, ""},
 		"by use":         {[]*Member{user("a", 1, 30), user("b", 1, 10), user("c", 1, 20)}, "b=3/3 c=2/3 a=1/3"},
 		"by shares":      {[]*Member{user("a", 3, 20), user("b", 1, 10)}, "a=2/2 b=1/2"},
 		"equals":         {[]*Member{user("a", 1, 10), user("b", 2, 20), user("c", 1, 30)}, "a=3/3 b=3/3 c=1/3"},
@@ -287,7 +287,7 @@ func TestFairTreeLaws(t *testing.T) {
 		before := factors(root)
 		users := usersOf(root)
 		if len(users) > 0 && slices.MaxFunc(users, func(a, b *Member) int { return cmp.Compare(a.Factor, b.Factor) }).Factor != 1 {
-			rt.Errorf("nobody is first: %s", before)
+			rt.Errorf("no user is first: %s", before)
 		}
 		var laws func(m *Member)
 		laws = func(m *Member) {

@@ -7,7 +7,7 @@ import (
 // MaxAmount is the most that a counter has, and that is asked of it.
 const MaxAmount = 1 << 40
 
-// Holder is what somebody holds of a counter, or is to hold: Amount in [Start, End).
+// Holder is a job's or reservation's hold on a counter: Amount in [Start, End).
 type Holder struct {
 	Owner      uint64 // as in the calendar
 	Start, End int64
@@ -24,21 +24,21 @@ type Holder struct {
 type Counter struct {
 	Name string               // of the pool, or the rule: user:* running
 	Rule bool                 // it lets only so many at once; else it is a pool
-	Own  bool                 // a rule that came with those whom it is for: nobody passes it
+	Own  bool                 // a rule submitted with its jobs, such as a throttle: no job passes it
 	Who  string               // of a rule with *: whom it is counted for
 	Left bool                 // what is held is an amount times the seconds that are left of its time
-	Soft bool                 // the rule refuses nobody
+	Soft bool                 // the rule refuses no job
 	Text func(n int64) string // how an amount of it is written; nil: as a number
 	// Overrun is how long past now an owner that is past its end is taken to go on; nil:
 	// the grace, whoever it is.
 	Overrun func(owner uint64) int64
 
 	total      int64
-	outside    int64 // of the total, what others use whom nobody knows
+	outside    int64 // of the total, what is used outside placectl
 	until      int64 // and until when
 	now, grace int64
 	holders    map[uint64]Holder
-	unread     func(*Counter) // puts the holders, as long as nobody has asked for them
+	unread     func(*Counter) // adds the holders, until they are first read
 	sum        int64          // of what they hold, until then
 	views      map[viewKey]*view
 }
@@ -55,18 +55,18 @@ type view struct {
 	spans map[uint64]timeline.SpanID
 }
 
-// New makes a counter at an instant. grace is how long past now who is past his end is
-// taken to go on.
+// New makes a counter at an instant. grace is how long past now an overdue holder is assumed to go
+// on.
 func New(name string, rule bool, total, now, grace int64) *Counter {
 	return &Counter{Name: name, Rule: rule, total: total, now: now, grace: max(grace, 1), holders: make(map[uint64]Holder)}
 }
 
-// Unread makes a counter of which no more is known than what its holders hold together, as
-// long as nobody asks when they do: read puts them then.
+// Unread makes a counter that only knows the sum of its holders, until their times are needed: then
+// read adds them.
 func (c *Counter) Unread(sum int64, read func(*Counter)) { c.sum, c.unread = sum, read }
 
-// Adjust notes that somebody holds more, or less, of a counter whose holders have not been
-// read. It reports false where they have.
+// Adjust changes the sum of a counter whose holders have not been read. It returns false if they
+// have.
 func (c *Counter) Adjust(by int64) bool {
 	if c.unread == nil {
 		return false
@@ -92,11 +92,11 @@ func (c *Counter) need() {
 // Binds reports whether it refuses those who pass limits, or do not.
 func (c *Counter) Binds(overLimits bool) bool { return !c.Soft && (!c.Rule || c.Own || !overLimits) }
 
-// SetTotal changes what there is. Who holds more than that goes on.
+// SetTotal changes the total. Holders beyond it go on.
 func (c *Counter) SetTotal(total int64) { c.total, c.views = total, nil }
 
-// SetOutside says how much others use whom nobody knows, and until when:
-// timeline.Forever for as long as nobody says otherwise.
+// SetOutside sets how much is used outside placectl, and until when: timeline.Forever for an
+// unknown time.
 func (c *Counter) SetOutside(amount, until int64) { c.outside, c.until, c.views = amount, until, nil }
 
 // SetNow moves the counter to another instant.
@@ -106,7 +106,7 @@ func (c *Counter) SetNow(now int64) {
 	}
 }
 
-// Total is what there is.
+// Total is the amount to share.
 func (c *Counter) Total() int64 { return c.total }
 
 // Holders goes through those who hold some of it, in no order.
@@ -284,7 +284,7 @@ func (c *Counter) Exceeded(h Holder, by bool) bool {
 	return start < end && c.view(key).peak(start, end-start) > total
 }
 
-// Refuses reports whether a holder who is not among those of the counter would exceed it.
+// Refuses reports whether a new holder would exceed the counter.
 func (c *Counter) Refuses(h Holder, by bool) bool {
 	if c.roomy(h.Amount) {
 		return false
@@ -299,8 +299,8 @@ func (c *Counter) Refuses(h Holder, by bool) bool {
 	return exceeds
 }
 
-// NextBack is the first instant after a given one at which somebody is expected to give
-// back, Forever where there is none.
+// NextBack is the first instant after a given one at which a holder is expected to give back, or
+// Forever.
 func (c *Counter) NextBack(after int64) int64 {
 	c.need()
 	next := int64(timeline.Forever)

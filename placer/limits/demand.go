@@ -13,8 +13,8 @@ import (
 type Demand struct {
 	*Counter
 	Amount int64
-	// Within are the reservations that the request insists on, as owners, one of which
-	// it will be in: what it wants comes out of those that hold some of the counter.
+	// Within are the reservations that the request requires, as owners; it will be in one of them.
+	// What it wants comes out of those that hold some of the counter.
 	Within []uint64
 }
 
@@ -199,8 +199,8 @@ func (d Demand) Text(at, duration int64) string {
 	return text
 }
 
-// RuleText is how it is said everywhere that a rule is in the way: which rule, how much of
-// what it lets there be there is, and of whom.
+// RuleText describes a rule that blocks a request: which rule, the use and the limit, and the
+// subject.
 func RuleText(rule, used, most, who string) string {
 	text := "limit: " + rule + " " + used + " of " + most
 	if who != "" {

@@ -41,8 +41,8 @@ func (c *Counter) starts(after, before int64) (out []int64) {
 	return slices.Compact(out)
 }
 
-// nextLeft is the first instant at or after a given one at which somebody can start for a time,
-// ok is false where there is none.
+// nextLeft is the first instant at or after a given one at which a job can start for a time; ok is
+// false if there is none.
 func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
 	for {
 		t, ok := c.leftDown(at, c.total-Product(amount, duration))

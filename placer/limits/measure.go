@@ -61,7 +61,7 @@ func (m Measure) String() string {
 	return m.Resource + formSuffixes[m.Form]
 }
 
-// Timed reports whether it is held against a rule at instants: who has what when matters.
+// Timed reports whether the measure counts at instants, so that it matters when a holder has what.
 func (m Measure) Timed() bool { return m.Form == OfRunning || m.Form == Left }
 
 // Counts reports whether jobs that wait, or those that run, count.

@@ -94,7 +94,7 @@ func (k Key) String() string {
 type Rule struct {
 	Key     Key
 	Measure Measure
-	Soft    bool  // who is beyond it has his turn after all others
+	Soft    bool  // a job beyond it comes after all others
 	Max     int64 // may be reached
 }
 

@@ -20,7 +20,7 @@ type Rules struct {
 	soft   bool
 }
 
-// group are rules of the same kinds and measure, of which some replace others.
+// group is rules of the same kinds and measure; some replace others.
 type group []*Rule
 
 // NewRules gathers rules.
@@ -122,7 +122,7 @@ func (r *Rule) whom(s *Subject) string {
 	return string(b)
 }
 
-// Who is whom a rule is counted for as people read it: ann, or gpu, ann.
+// Who is the subject that a rule counts for, as people read it: ann, or gpu, ann.
 func (a *Applied) Who() string {
 	var names []string
 	rest := a.Whom

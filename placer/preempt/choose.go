@@ -15,16 +15,15 @@ type Candidate struct {
 	Rule  *Rule  // by which it makes way
 }
 
-// Order puts those first that go first: of whom least work is lost, and of equals the
-// newest.
+// Order puts the jobs to stop first: those that lose the least work, and of equals the newest.
 func Order(list []Candidate) {
 	slices.SortFunc(list, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
 	})
 }
 
-// MadeWayFor is for whom a job has made way, and for whom those have, and so on; nil for
-// nobody. yielded lists for whom one has, 0 for nobody by name.
+// MadeWayFor is the set of jobs that a job has made way for, and those that these have, and so on;
+// nil if there are none. yielded lists the jobs that one has made way for; 0 is an unnamed one.
 func MadeWayFor(job uint64, yielded func(job uint64) ([]uint64, error)) (map[uint64]bool, error) {
 	var seen map[uint64]bool
 	for next := []uint64{job}; len(next) > 0; next = next[1:] {
@@ -56,15 +55,14 @@ type Trial interface {
 	Start(latest int64) (start int64, ok bool, err error)
 }
 
-// Choose chooses whom to stop, out of candidates in order, so that a job can start once
-// they have given back: now, or after the longest grace of those who are stopped. It
-// returns their places, ascending, and the start; they are taken to be stopped then, all
-// others to be kept. Nobody is chosen where that would not help, or where nobody need be:
-// the job can start as soon if all stay. Out of a set that is chosen none could stay
-// without the job starting later.
+// Choose chooses jobs to stop, out of candidates in order, so that a job can start once they have
+// given back: now, or after the longest grace of those stopped. It returns their indexes,
+// ascending, and the start, assuming that they stop then and all others stay. It chooses none if
+// that would not help, or if the job can start as soon when all stay. None of a chosen set could
+// stay without the job starting later.
 //
-// It asks for as few trials as can be: sets of the first one, two, four ... candidates
-// until one helps, then bisection, then one trial for each candidate of that set.
+// It makes as few trials as possible: sets of the first one, two, four ... candidates until one
+// helps, then bisection, then one trial for each candidate of that set.
 func Choose(list []Candidate, now int64, t Trial) (chosen []int, start int64, err error) {
 	c := choice{list: list, now: now, trial: t}
 	n, err := c.enough()

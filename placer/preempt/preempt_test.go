@@ -177,7 +177,7 @@ type bench struct {
 	free    []int
 	want    []int // what the job wants, in any order of nodes
 	stopped []bool
-	natural int64 // when it could start with nobody stopped
+	natural int64 // when it could start with no job stopped
 	now     int64
 	trials  int
 }
@@ -263,15 +263,15 @@ func TestChoose(t *testing.T) {
 			return some && at <= latest && at < b.natural
 		}
 		if len(chosen) == 0 {
-			// Nobody is stopped only where no set helps, or waiting costs no more than the
-			// grace of those who would go first.
+			// No job is stopped only if no set helps, or if waiting costs no more than the grace of
+			// those that would go first.
 			for bits := range 1 << n {
 				set := make([]bool, n)
 				for i := range n {
 					set[i] = bits>>i&1 == 1
 				}
 				if alone, _ := b.start(make([]bool, n)); helps(set) && alone > b.now+30 {
-					t.Fatalf("%v would help, and nobody is stopped: %+v", set, b)
+					t.Fatalf("%v would help, and no job is stopped: %+v", set, b)
 				}
 			}
 			return

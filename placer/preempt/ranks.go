@@ -13,8 +13,8 @@ type Ranks struct {
 	known map[[2]Subject]*Rule
 }
 
-// NewRanks puts rules together. It fails with ErrRule where they lead in a circle: somebody
-// could come to make way for himself.
+// NewRanks combines rules. It fails with ErrRule if they form a circle: a job could come to make
+// way for itself.
 func NewRanks(rules []*Rule) (*Ranks, error) {
 	if len(rules) == 0 {
 		return nil, nil

@@ -39,7 +39,7 @@ func ParseHow(s string) (How, error) {
 // OwnGrace is the grace of a rule that leaves jobs their own.
 const OwnGrace = -1
 
-// What a rule says where nobody has said otherwise.
+// Defaults of a rule.
 const (
 	DefaultMinRun = 600 // seconds
 	DefaultAtMost = 3

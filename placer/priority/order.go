@@ -1,6 +1,6 @@
-// Package priority puts jobs that wait in order by a function of package priorityf: it has
-// the values of the terms that are not the job's own, and evaluates. It is pure: whoever has
-// rows makes plain values of them, once for a pass, and asks for each job.
+// Package priority orders waiting jobs by a function of package priorityf: it supplies the values
+// of the terms that are not the job's own, and evaluates. It is pure: the caller converts its rows
+// to plain values once for a pass, and evaluates each job.
 package priority
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/placer/priorityf"
 )
 
-// Numbers are what somebody has set on users, groups, accounts, classes and queues.
+// Numbers are the priority numbers of users, groups, accounts, classes and queues.
 type Numbers map[string]float64
 
 // Set takes note of a number.

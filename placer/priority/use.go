@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Use is who has had which part of all use, and who has which share: by Fair Tree, of the
-// accounts that were set, of those who have had something, and of those who wait.
+// Use is each subject's fraction of all use, and its share by Fair Tree: of the accounts that were
+// set, of subjects with use, and of those with waiting jobs.
 type Use struct {
 	parts  map[string]float64    // of all use, by user:ann and the like
 	shares map[string]float64    // of all, alike
@@ -24,14 +24,14 @@ type Use struct {
 	all      float64
 }
 
-// NewUse begins with nobody. Accounts are set first, then comes what was had.
+// NewUse makes an empty Use. Set accounts first, then add use.
 func NewUse() *Use {
 	return &Use{parts: make(map[string]float64), shares: make(map[string]float64), ranks: make(map[[2]string]float64),
 		root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member), parents: make(map[string]string),
 		users: make(map[[2]string]*fairshare.Member), closed: make(map[string]bool)}
 }
 
-// Account puts an account into the tree that somebody has set.
+// Account adds an account to the tree.
 func (t *Use) Account(name, parent string, shares int64) {
 	t.accounts[name] = &fairshare.Member{Name: name, Account: true, Shares: shares}
 	t.parents[name] = parent
@@ -45,7 +45,7 @@ func (t *Use) Member(account, user string, shares int64) {
 	t.accounts[account].Members = append(t.accounts[account].Members, u)
 }
 
-// Had adds what somebody has had, in whatever unit.
+// Had adds a subject's use, in whatever unit.
 func (t *Use) Had(w preempt.Subject, use float64) {
 	t.all += use
 	t.user(w.Account, w.User).Usage += use
@@ -54,11 +54,11 @@ func (t *Use) Had(w preempt.Subject, use float64) {
 	}
 }
 
-// Waits says that a user of an account has a job that waits: who has had nothing has a rank,
+// Waits says that a user of an account has a waiting job, so that users without use have a rank,
 // too.
 func (t *Use) Waits(account, user string) { t.user(account, user) }
 
-// Class says which part of all a class is to have.
+// Class sets a class's fraction of the cluster.
 func (t *Use) Class(name string, part float64) { t.shares["class:"+name] = part }
 
 // Rank works parts, shares and ranks out, once all is told. It adds in the order of names:
@@ -88,8 +88,8 @@ func (t *Use) Rank() {
 	}
 }
 
-// user finds a user of an account. Who is among no account's members has one share; where
-// others are named, none.
+// user finds a user of an account. In an account without members each user has one share; in one
+// with members, users who are not among them have none.
 func (t *Use) user(account, name string) *fairshare.Member {
 	key := [2]string{account, name}
 	if u := t.users[key]; u != nil {

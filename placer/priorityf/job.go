@@ -29,8 +29,7 @@ import (
 //
 // Whatever the values, it is a finite number.
 
-// DefaultJob is what the order of jobs is where nothing else is set. Nobody has to
-// evaluate it: jobs are kept in that order.
+// DefaultJob is the default order of jobs. It needs no evaluation: jobs are stored in that order.
 const DefaultJob = "PRIORITY"
 
 // jobPresets are expressions with names.

@@ -1,5 +1,5 @@
 // Package priorityf evaluates priority functions: PRIORITYF of nodes, by which a policy
-// orders them, and job_priority, by which those wait who are to be placed. Both are written
+// orders them, and job_priority, which orders waiting jobs. Both are written
 // in one language; their terms differ.
 //
 // A priority function orders nodes: the higher its value, the earlier a node is
@@ -36,7 +36,7 @@ import (
 // start.
 type Node struct {
 	Node      *index.Node    // its row: configured resources, speed, priority, features, number
-	Whole     bool           // somebody has the whole of it then
+	Whole     bool           // a job has the whole of it then
 	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry a resource, in any order
 	Jobs      int            // jobs on it then
 	Load      float64        // measured load now; planned dedicated cpus for a later start

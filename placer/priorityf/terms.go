@@ -20,7 +20,7 @@ import (
 //	RESAFFINITY         1, 0 or -1: the affinity to the reservation it is in; a required one is 1
 //	FEATURE[x]          1 when it has the feature x, written exactly so, else 0; in quotes when x holds a ]
 //	CPROCS CMEM CSWAP CDISK   cpus, and MB of memory, swap and disk, that it has
-//	APROCS AMEM ASWAP ADISK   of these, what is not taken then; 0 when somebody has the whole node
+//	APROCS AMEM ASWAP ADISK   of these, what is not taken then; 0 when a job has the whole node
 //	C.name A.name       the same of any consumable resource: a size in MB, a long or float as it is
 //
 // A MB is 1024 kb. A node that says nothing of a resource has 0 of it. Names of

@@ -144,7 +144,7 @@ func (l *lexer) number() string {
 	return l.text[start:l.at]
 }
 
-// quoted reads what stands between quotes, of which two are one.
+// quoted reads the text between quotes; two quotes stand for one.
 func (l *lexer) quoted(quote byte) string {
 	start := l.at
 	q := string(quote)

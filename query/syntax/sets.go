@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// View is a query with a name, to be used as a table; or with Drop one that is to be
-// forgotten.
+// View is a named query that can be used as a table; with Drop, a name to delete.
 type View struct {
 	Span
 	Name    string

@@ -60,7 +60,7 @@ type Step struct {
 	Span    *Span                     // what to read of an Ordered table; nil for all
 	Notes   []string                  // how those were found
 	Filters []func(*Env) values.Truth // on this source alone
-	On      []func(*Env) values.Truth // of a LEFT JOIN: who is a partner
+	On      []func(*Env) values.Truth // of a LEFT JOIN: which rows match
 	After   []func(*Env) values.Truth // on this source and those before
 	Asked   []string                  // filters that are run on parts of the table, as they were written
 	Words   []string                  // filters, on and after, as they were written

@@ -53,7 +53,7 @@ func (p *Plan) Run(e *Env, emit func(row []values.Value) error) error {
 	return err
 }
 
-// produce goes through the rows, or groups, of which results are made.
+// produce goes through the rows, or groups, that results are made from.
 func (p *Plan) produce(e *Env, out func() error) error {
 	if p.Group == nil {
 		return p.scan(e, out)

@@ -58,7 +58,7 @@ func (m *more) add(e *Budget, name string, v values.Value, times int64) {
 	e.Hold([]values.Value{{}})
 }
 
-// quantile is the value of which such a part, from 0 to 1, is less.
+// quantile is the value below which a fraction, from 0 to 1, of the values lies.
 func (m *more) quantile(part float64, between bool) values.Value {
 	n := len(m.floats)
 	if n == 0 {

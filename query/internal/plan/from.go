@@ -187,8 +187,8 @@ func (c *compiler) instant(s *scope, x syntax.Expr) values.Value {
 	return v
 }
 
-// checkOn refuses an ON that speaks of a table to come, which SQLite allows in inner
-// joins only, and where nobody expects it.
+// checkOn refuses an ON that refers to a later table. SQLite allows that in inner joins only, where
+// it surprises.
 func (s *scope) checkOn() {
 	all := s.sources
 	for i, src := range all {

@@ -104,7 +104,7 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 		}
 	}
 	if n > 1 {
-		s.c.fail(x, "the column %q is ambiguous: say of which table, as in %s.%s", x.Name, hit.src.Name, x.Name)
+		s.c.fail(x, "the column %q is ambiguous: name its table, as in %s.%s", x.Name, hit.src.Name, x.Name)
 	}
 	return hit, n == 1
 }

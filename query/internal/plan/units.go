@@ -155,7 +155,7 @@ func (s *scope) instantText(c exec.Code) (out exec.Code, named, ok bool) {
 	return exec.Constant(values.Int(int64(dates.OfSeconds(n.Int64())))), false, true
 }
 
-// unify reads operands of which one is chosen in the unit that one of them has.
+// unify converts operands, one of which will be chosen, to the unit of one of them.
 func (s *scope) unify(parts []exec.Code, xs []syntax.Expr) tables.Unit {
 	u := tables.NoUnit
 	for i := range parts {
