@@ -54,7 +54,7 @@ func twoKinds(r *rand.Rand) float64 {
 	return 0.5
 }
 
-// noisy is a speed as somebody measures it.
+// noisy is a speed as measured, with noise.
 func noisy(r *rand.Rand, s float64) float64 { return s * math.Exp(0.3*r.NormFloat64()) }
 
 // wrong is the speed of some other host.

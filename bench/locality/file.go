@@ -64,8 +64,7 @@ func openFile(path string, s locality.Settings, files int, jobs []locality.Job) 
 
 func (f *fileSite) batch() *locality.Batch { return &f.b }
 
-// arrive needs no row: whoever asks is a host. What it has shown before is not
-// known to a new database.
+// arrive needs no row: a host exists once it asks. A new database does not know its past.
 func (f *fileSite) arrive(h *locality.Host) error {
 	f.names = append(f.names, h.Name)
 	return nil

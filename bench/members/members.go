@@ -87,7 +87,7 @@ func Start(binary, dir string, count int, more ...string) (*Cluster, error) {
 	return c, c.Wait()
 }
 
-// freePorts are ports that nobody listens at now.
+// freePorts are ports without a listener.
 func freePorts(count int) (ports []int, err error) {
 	for range count {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

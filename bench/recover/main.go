@@ -25,7 +25,7 @@ import (
 func main() {
 	nodes := flag.Int("nodes", 100_000, "how many nodes")
 	jobs := flag.Int("jobs", 1_000_000, "how many jobs that have ended, each with two events")
-	dir := flag.String("dir", "", "the `folder` of the files, on the disk that is to be measured; a temporary one")
+	dir := flag.String("dir", "", "the `folder` of the files, on the disk to measure; a temporary one")
 	check := flag.Bool("check", false, "fail where a verb takes more than 64 MiB of its own, or its time")
 	flag.Parse()
 	if err := run(*dir, *nodes, *jobs, *check); err != nil {

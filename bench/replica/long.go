@@ -126,8 +126,8 @@ func (b *bench) handles(log database, clients int, update func(*store.DB) error)
 	return done, worst, err
 }
 
-// puts is how many keys a second etcd takes through its gateway, so many at once: each is
-// synced by a majority, and nobody does better on this machine.
+// puts is how many keys a second etcd takes through its gateway, so many at once. A majority syncs
+// each, so this is the best possible on this machine.
 func (b *bench) puts(clients int) (float64, error) {
 	var done atomic.Int64
 	var failed atomic.Value

@@ -97,7 +97,7 @@ func (b *bench) run(etcd string, sizes []int) (err error) {
 		if err := b.size(n); err != nil {
 			return err
 		}
-		b.behind = min(b.behind, 5000) // the longest once: whoever is behind by so much joins
+		b.behind = min(b.behind, 5000) // the longest at first: a replica further behind joins again
 	}
 	return nil
 }

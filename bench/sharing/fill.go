@@ -24,12 +24,12 @@ type variant struct {
 
 var variants = []variant{
 	{"none", nil},
-	{"twenty limits that keep nobody", twenty},
+	{"twenty limits that hold back no job", twenty},
 	{"all who wait are of an account at its limit", func(tx *store.Tx) error {
 		return tx.Limits().Set(store.Limit{Key: "account:chem", Measure: "running", Max: 0})
 	}},
 	{"job_priority slurm", func(tx *store.Tx) error { return tx.Configure("job_priority", "slurm") }},
-	{"preemption by queue urgent, from which nobody waits", func(tx *store.Tx) error {
+	{"preemption by queue urgent, with no job waiting", func(tx *store.Tx) error {
 		rule, err := preempt.Parse("queue:urgent over all")
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func twenty(tx *store.Tx) error {
 	return tx.Limits().Set(list...)
 }
 
-// fill makes 1,000 nodes that are full, one that whoever waits is too large for, and the queue.
+// fill makes 1,000 full nodes, one that is too small for every waiting job, and the queue.
 func fill(path string, waiting int) error {
 	if err := store.Create(path, &store.Options{AnyTime: true, Now: now}, nil); err != nil {
 		return err
@@ -127,7 +127,7 @@ func past(dir string, nodes, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d nodes, of which some changed %d times in %d days; the least of %d, processor time\n\n| asked for | rows | ms |\n|---|--:|--:|\n", nodes, changes, changes/24, rounds)
+	fmt.Printf("\n%d nodes, some changed %d times in %d days; the least of %d, processor time\n\n| asked for | rows | ms |\n|---|--:|--:|\n", nodes, changes, changes/24, rounds)
 	for _, text := range []string{
 		"SELECT * FROM capacity",
 		"SELECT p.day, sum(c.ncpus_up * p.seconds) FROM capacity c JOIN per_day(c.start, c.until) p GROUP BY p.day",

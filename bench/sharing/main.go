@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 15, "measurements of each figure, of which the least counts")
+	rounds := flag.Int("rounds", 15, "measurements of each figure; the least counts")
 	waiting := flag.Int("waiting", 10_000, "jobs that wait for the cycles")
 	nodes := flag.Int("nodes", 100_000, "nodes of the cluster whose past is asked for")
 	flag.Parse()

@@ -136,7 +136,7 @@ func (l *lab) holds(name, want string) {
 	}
 }
 
-// snakefile has so many steps and two, of which one fails.
+// snakefile has so many steps and two, one of which fails.
 const snakefile = `rule all:
     input: "sum.txt"
 rule part:

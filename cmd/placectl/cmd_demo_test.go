@@ -84,7 +84,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	}
 }
 
-// What is there is replaced only when it is a demo, and somebody said so.
+// An existing file is replaced only if it is a demo, and --force is given.
 func TestDemoForce(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

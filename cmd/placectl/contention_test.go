@@ -97,7 +97,7 @@ func standing(pid int) bool {
 	return true
 }
 
-// soon runs a command that is to have the lock before long.
+// soon runs a command that must get the lock before long.
 func (s *shell) soon(what string, args ...string) {
 	s.t.Helper()
 	began := time.Now()
@@ -110,8 +110,7 @@ func (s *shell) soon(what string, args ...string) {
 	}
 }
 
-// A process that is stopped holds up nobody but where it is writing; then others are told
-// who it is.
+// A stopped process blocks others only while it is writing; then they are told which process it is.
 func TestStopped(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 50), "node", "import", "-")
@@ -210,7 +209,7 @@ func (s *shell) childOf(check *exec.Cmd, within time.Duration) *os.Process {
 	}
 }
 
-// A check of a large file that is stopped keeps nobody waiting: it looks at a copy.
+// A stopped check of a large file blocks no one: it reads a copy.
 func TestStoppedCheck(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 20_000), "node", "import", "-")
@@ -237,8 +236,8 @@ func TestStoppedCheck(t *testing.T) {
 		if met && err == nil {
 			return
 		}
-		// It had ended when it was stopped, and nobody had waited for it; or it had begun only after
-		// the first place, and was stopped while it had the file.
+		// It had ended when it was stopped, and was not waited for; or it had begun only after the
+		// first place, and was stopped while it had the file.
 	}
 	t.Error("no child of check was met that had left the file")
 }

@@ -53,8 +53,8 @@ func TestCyclesAtOnce(t *testing.T) {
 	}
 }
 
-// TestKillCycle kills cycles at random moments: each leaves the state before, or the
-// state after with all jobs running, and nobody is told of twice.
+// TestKillCycle kills cycles at random moments: each leaves the state before, or the state after
+// with all jobs running, and no job is announced twice.
 func TestKillCycle(t *testing.T) {
 	const jobs = 40
 	s, random, counts := queued(t, jobs), seeded(t), make(map[string]int)

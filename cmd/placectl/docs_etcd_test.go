@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/bench/members"
 )
 
-// TestEtcdPage runs docs/etcd.md: what is to be pasted on three hosts makes three
-// members, on addresses of loopback, and the rest works with them.
+// TestEtcdPage runs docs/etcd.md: the blocks for three hosts make three members, on addresses of
+// loopback, and the rest works with them.
 func TestEtcdPage(t *testing.T) {
 	program := commandPath(t)
 	list := members.Find()

@@ -42,7 +42,7 @@ func eachEtcd(t *testing.T, test func(t *testing.T, c *members.Cluster)) {
 	}
 }
 
-// TestScriptsInEtcd runs the scripts on databases in etcd: nobody sees a difference.
+// TestScriptsInEtcd runs the scripts on databases in etcd: the results are the same.
 func TestScriptsInEtcd(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, c *members.Cluster) {
 		files, err := filepath.Glob("../../testdata/script/*.txtar")

@@ -20,7 +20,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// example is a piece of shell that somebody may paste, and where it stands.
+// example is a piece of shell to paste, and its place.
 type example struct {
 	where, script string
 	mention       bool // in a sentence, where arguments may be left out

@@ -293,9 +293,9 @@ func (f *faultFolder) state(c *faultCall) string {
 	return s
 }
 
-// TestFaults lets the k-th operation of every verb fail, and all from the k-th on, in
-// every way. The status is exact, and the database is as it was, or as it was to be; the
-// next verb finds it sound.
+// TestFaults lets the k-th operation of every verb fail, and all from the k-th on, in every way.
+// The status is exact, and the database has the state before or after; the next verb finds it
+// sound.
 func TestFaults(t *testing.T) {
 	f, random := newFaultFolder(t), seeded(t)
 	runs, kinds, ended := 0, map[string]int{}, map[int]int{}

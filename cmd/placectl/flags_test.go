@@ -586,8 +586,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// Every flag of every verb does something, or is refused: a flag that nobody thought
-// of here fails the test.
+// Every flag of every verb does something, or is refused: a flag without a case here fails the
+// test.
 func TestFlagsHaveEffects(t *testing.T) {
 	lines := append(strings.Split(strings.TrimSpace(flagLines), "\n"), "batch next night --host=h1 --key=k")
 	for _, as := range requesters {

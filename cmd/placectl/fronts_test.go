@@ -70,7 +70,7 @@ func (row *frontRow) try(t *testing.T) {
 	if row.Stream == "stderr" {
 		got = stderr.String()
 	} else if row.RC == 0 && stderr.Len() > 0 && row.Front != "doors" { // what placectl itself has to say is no part of its answer
-		t.Errorf("stderr is %q, and is to be empty", stderr.String())
+		t.Errorf("stderr is %q, want none", stderr.String())
 	}
 	if rc := cmd.ProcessState.ExitCode(); rc != row.RC {
 		t.Errorf("%s ends with %d, not %d; stdout %q, stderr %q", row.Command, rc, row.RC, stdout.String(), stderr.String())

@@ -205,7 +205,7 @@ func TestVerbsAreExplained(t *testing.T) {
 				named = append(named, a.Unless)
 			}
 			if rest := v.Args[i+1:]; a.Many && slices.ContainsFunc(rest, func(b verbs.Arg) bool { return b.Many || b.Optional || b.Unless != "" }) {
-				t.Errorf("%s: nobody knows where %s ends", path, a)
+				t.Errorf("%s: it is unclear where %s ends", path, a)
 			}
 		}
 		for _, name := range named {

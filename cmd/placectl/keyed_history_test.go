@@ -28,7 +28,7 @@ const (
 	historyCPUs       = 8
 )
 
-// A keyedRequest is what a client asks for, until somebody tells it what came of it.
+// A keyedRequest is a client's request, until the client learns the outcome.
 type keyedRequest struct {
 	line   string
 	status int
@@ -128,8 +128,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
-// try makes a request once. Its commit may not be made, or be made, and nobody be told;
-// the answer may be lost.
+// try makes a request once. Its commit may not be made, or be made and not reported; the answer may
+// be lost.
 func (k *keyedClient) try(q *keyedRequest, key string) {
 	args := append([]string{"--db", k.db, "--lock-timeout", "1m"}, q.commandLine()...)
 	writes := key != ""

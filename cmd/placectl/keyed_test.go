@@ -19,15 +19,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hasKey reports whether a command line has a key and is to be kept.
+// hasKey reports whether a command line has a key that must be kept.
 func hasKey(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--key" || strings.HasPrefix(a, "--key=") }) &&
 		!slices.Contains(args, "--"+verbs.DryRun)
 }
 
-// faulted lets the commit of a command with a key fail now and then, with an outcome that
-// nobody knows: before it did anything, or after it was done. The same command then
-// follows: the laws say that all was done once.
+// faulted lets the commit of a command with a key fail now and then, with an unknown outcome:
+// before it did anything, or after it was done. The same command then follows: the laws say that
+// everything was done once.
 func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) || // what it does is no part of the commit
 		!s.seldom("fault", 2) {
@@ -90,10 +90,9 @@ func keyedLines(t *testing.T) (lines []keyedLine) {
 	return lines
 }
 
-// TestKeys: with a key each verb that writes does what it does without, once: the same
-// command line prints the same bytes and changes nothing, whatever form it asks for; a
-// commit of which nobody knows how it ended may be repeated; another request with the
-// key is refused, and so is an empty one.
+// TestKeys: with a key, each verb that writes does what it does without, once. The same command
+// line prints the same bytes and changes nothing, whatever form it asks for. A commit with an
+// unknown outcome may be repeated. Another request with the key is refused, and so is an empty one.
 func TestKeys(t *testing.T) {
 	template := flagsDB(t)
 	for _, tt := range keyedLines(t) {
@@ -207,8 +206,8 @@ func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*s
 	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
 }
 
-// A cycle of which nobody knows whether its commit is on disk has launched nobody. With
-// the same key its jobs are launched, and once.
+// A cycle whose commit may or may not be on disk has launched nothing. With the same key its jobs
+// are launched, and once.
 func TestKeyedCycleLaunches(t *testing.T) {
 	s := newSimulation(t, t.TempDir())
 	s.must("submit", "1:ncpus=1")

@@ -29,12 +29,12 @@ func main() { runProcess(processEnv()) }
 
 // runProcess is a whole process.
 func runProcess(e session.Env) {
-	// The first interrupt asks the verb to stop; the next one has its usual
-	// effect, so that nobody is kept waiting by a verb that does not listen.
+	// The first interrupt asks the verb to stop; the next one has its usual effect, in case the
+	// verb does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	// Writing an answer that nobody reads is to fail, and not to end the process: it
-	// may tell of a change.
+	// Writing an answer that no process reads must fail, and not end the process: it may report a
+	// change.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := process.CheckPoller(); err != nil {
 		os.Exit(newRun(ctx, e).Report(err))

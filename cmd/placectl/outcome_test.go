@@ -188,7 +188,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A signal whose answer nobody takes ends the process after the commit all the same.
+// A signal whose answer is not read ends the process after the commit all the same.
 func TestSignalWhileAnswering(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 3000), "node", "import", "-")

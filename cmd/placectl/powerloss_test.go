@@ -18,9 +18,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A power loss takes what was written and not synced: each sector of it, or each page, by
-// itself, in any order. What a sync that failed has brought to disk nobody knows, and the
-// system writes none of it a second time.
+// A power loss takes what was written and not synced: each sector of it, or each page, by itself,
+// in any order. What a failed sync has brought to disk is unknown, and the system writes none of it
+// a second time.
 
 // platter is what of a file is on disk for certain, and what may be.
 type platter struct {
@@ -88,7 +88,7 @@ type history struct {
 	images [][]byte // taken while the verb at hand runs
 	states []string // that the database has had
 	known  map[string]string
-	acked  int // the last one that somebody was told of
+	acked  int // the last acknowledged one
 	jobs   int
 	wrong  []string
 	seen   int
@@ -232,8 +232,8 @@ func imageState(t *testing.T, path string) (state string) {
 	return rawState(t, path)
 }
 
-// TestPowerLoss: whatever a loss of power leaves is what somebody was told, or newer, also
-// where syncs and other operations have failed before.
+// TestPowerLoss: whatever a loss of power leaves is what was acknowledged, or newer, also if syncs
+// and other operations have failed before.
 func TestPowerLoss(t *testing.T) {
 	images := 10_000
 	if *long {

@@ -206,7 +206,7 @@ func contend(t *testing.T, processes int) {
 	s.must("", "check")
 }
 
-// TestLockTimeout holds the lock and waits for it in vain.
+// TestLockTimeout holds the lock until a second process times out.
 func TestLockTimeout(t *testing.T) {
 	s := newShell(t)
 	db, err := store.Open(s.db, nil)

@@ -70,7 +70,7 @@ func (r *recovery) again() {
 	}
 }
 
-// whole verifies a file that is to be sound, and returns what it holds.
+// whole verifies a file that must be sound, and returns its content.
 func (r *recovery) whole(path string) string {
 	r.t.Helper()
 	r.must("", "--db", path, "check", "-q", "--in-process")
@@ -110,7 +110,7 @@ func jobsOf(dump string) map[string]bool {
 	return jobs
 }
 
-// lines are those of an archive, of which each is whole; none where there is no archive.
+// lines are those of an archive, each whole; none if there is no archive.
 func (r *recovery) lines(name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(r.path(name))
@@ -140,8 +140,8 @@ type recoveryVerb struct {
 	check func()
 }
 
-// TestKillRecovery kills each verb that gets out of trouble at random moments: the file is
-// the old one or the new one, and what is left beside it is in nobody's way.
+// TestKillRecovery kills each verb that repairs or replaces a file at random moments: the file is
+// the old one or the new one, and leftovers beside it do no harm.
 func TestKillRecovery(t *testing.T) {
 	r := newRecovery(t)
 	verbs := map[string]recoveryVerb{

@@ -61,10 +61,9 @@ func mainTwice() {
 // are the same whoever runs them. The command itself has no such thing.
 const testUser = "TEST_USER"
 
-// commitTwice is commit with a first run whose effects are lost, as those of a run are
-// that another writer was faster than, be it a change or a refusal. Nobody may see that there
-// was one. Tests in
-// processes of their own commit like this, others as the command does.
+// commitTwice is commit with a first run whose effects are lost, as if another writer had been
+// faster, be it a change or a refusal. The first run must not be visible. Tests in processes of
+// their own commit like this, others as the command does.
 func commitTwice(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	if err := db.DryRun(fn); errors.Is(err, store.ErrLocked) {
 		return err
@@ -117,7 +116,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 	})
 }
 
-// scriptCondition is the condition [cgroups]: control groups are to be had here.
+// scriptCondition is the condition [cgroups]: control groups are available.
 func scriptCondition(name string) (bool, error) {
 	if name != "cgroups" {
 		return false, fmt.Errorf("unknown condition %q", name)

@@ -149,7 +149,7 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && j.Attempt == was.Attempt && !slices.Equal(j.AllNodes(), was.AllNodes()):
 			return fmt.Sprintf("job %d runs, and is on %v instead of %v", id, j.AllNodes(), was.AllNodes())
 		case j.State == store.JobFinished && j.Queued && !j.Launched && was.State != j.State && c.verb != "done" && c.verb != "release" && c.verb != "run":
-			return fmt.Sprintf("job %d is finished, and nobody was told to launch it", id)
+			return fmt.Sprintf("job %d is finished, though its launch was not announced", id)
 		}
 	}
 	added := len(after.jobs) - len(before.jobs)
@@ -227,7 +227,7 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 			for _, p := range after.pools {
 				// What has started as time passed goes on when the same verb lowers the pool.
 				if n := used(t, p); of(j.Pools, p.Name) > 0 && kept[j.PoolsWithin] == nil && n > p.Amount && c.verb != "pool set" {
-					return fmt.Sprintf("job %d is to have %v, and at %v %d of %d %s are held", id, j.Pools, t, n, p.Amount, p.Name)
+					return fmt.Sprintf("job %d should have %v, and at %v %d of %d %s are held", id, j.Pools, t, n, p.Amount, p.Name)
 				}
 			}
 			n := int64(0)
@@ -244,8 +244,8 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 	return ""
 }
 
-// told reports whether somebody has been told that the job has its nodes. Until then a
-// planned job that the clock has begun may be planned anew.
+// told reports whether the job's start was announced. Until then a planned job that the clock has
+// begun may be planned again.
 func told(j *store.Job) bool { return j.Launched || j.Attended || !j.Queued }
 
 func ended(j *store.Job) bool {

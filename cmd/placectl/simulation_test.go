@@ -309,7 +309,7 @@ func (s *simulation) readable(t *rapid.T) {
 		case "when":
 			allowed = append(allowed, exit.Never)
 			if strings.Contains(c.err, "limit: ") {
-				allowed = append(allowed, exit.NotNow) // a rule that lets nobody in has no end
+				allowed = append(allowed, exit.NotNow) // a rule that admits no job has no end
 			}
 		case "batch":
 			allowed = append(allowed, exit.NotFound)

@@ -91,7 +91,7 @@ var notInLogs = map[string]string{
 	"completion":     "the name of the database is a word to be completed",
 	"demo":           "it names its database by itself",
 	"doctor":         "the file is examined",
-	"fronts":         "nobody says which database it is",
+	"fronts":         "no database is configured",
 	"gantt":          "as batch",
 	"health":         "others may write the file",
 	"hook":           "as health",
@@ -113,8 +113,8 @@ var notInLogs = map[string]string{
 // someInLogs are run always, the others in the long form.
 var someInLogs = []string{"account", "cycle", "dump", "ending", "events", "hook_mail", "job", "plan", "pool", "query", "release", "reserve", "run", "tx", "wait"}
 
-// TestScriptsInLogs runs the scripts on databases that are kept in logs in which somebody else
-// is always faster, so that each transaction is run again: nobody sees a difference.
+// TestScriptsInLogs runs the scripts on databases kept in logs in which another writer is always
+// faster, so that each transaction runs again: the results are the same.
 func TestScriptsInLogs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")

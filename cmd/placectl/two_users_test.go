@@ -21,7 +21,7 @@ type twoUsers struct {
 	guests           string // a folder of the guest's
 }
 
-// No user here has these uids but the guest's, who has a name everywhere.
+// No user here has these uids except the guest, who has a name everywhere.
 const (
 	guestName = "nobody"
 	ownerUID  = 61234
@@ -204,8 +204,8 @@ func TestTwoUsers(t *testing.T) {
 }
 
 // TestTwoUsersByThemselves: the jobs of two users alternate on one machine with no pass and no
-// cycle made by hand. Jobs of a user of whom no process is there wait as unattended, keep nobody
-// else waiting, and go on with that user's next command.
+// cycle made by hand. Jobs of a user without a process there wait as unattended, do not delay
+// others, and go on with that user's next command.
 func TestTwoUsersByThemselves(t *testing.T) {
 	u := newTwoUsers(t)
 	for _, uid := range []uint32{ownerUID, guestUID} {

@@ -15,8 +15,8 @@ import (
 // ones for the same nodes takes long.
 const jobs = 100
 
-// fill makes a store whose nodes are of eight kinds in four queues, with ten jobs on
-// each, one after the other, the first of which runs; a twentieth of the nodes is idle.
+// fill makes a store whose nodes are of eight kinds in four queues, with ten jobs on each, one
+// after the other; the first of them runs. A twentieth of the nodes is idle.
 func fill(path string, nodes int) error {
 	fmt.Fprintf(os.Stderr, "making a store of %d nodes and %d allocations\n", nodes, nodes*10)
 	opt := &store.Options{Now: clock, Private: true}

@@ -40,9 +40,9 @@ func TestPresence(t *testing.T) {
 	is("2", false)
 }
 
-// TestPresenceStopped: a process that is stopped stands for nobody until it goes on, whether or
-// not the system says that it is stopped. It takes no longer the second time, when its queue
-// holds a connection.
+// TestPresenceStopped: a stopped process does not count as present until it goes on, whether or not
+// the system says that it is stopped. It takes no longer the second time, when its queue holds a
+// connection.
 func TestPresenceStopped(t *testing.T) {
 	uid := uint32(os.Getuid())
 	id := t.TempDir()[len(os.TempDir()):]
@@ -80,7 +80,7 @@ func TestPresenceStopped(t *testing.T) {
 			}
 		}
 		if asked == 0 {
-			t.Error("nobody has asked whether it is stopped")
+			t.Error("its state was not checked")
 		}
 		syscall.Kill(c.Process.Pid, syscall.SIGCONT) //nolint:errcheck // it lives
 	}

@@ -1,6 +1,5 @@
-// Package batchfile reads the two lists that a batch is made of: its files in their
-// sequence, and its jobs, each of which uses files that follow each other. It opens no
-// file and knows no verb.
+// Package batchfile reads the two lists that make up a batch: its files in order, and its jobs,
+// each of which uses consecutive files. It opens no file and knows no verb.
 package batchfile
 
 import (

@@ -21,12 +21,10 @@ type folded struct {
 	left   int // nodes that --rows leaves out
 }
 
-// fold makes the nodes into at most limit rows, 0 for any number. Neighbours
-// that show the same share a row. Where that leaves too many, so do those of
-// the same outline, whoever has them; and where that does too, what is too much
-// is left out, and counted. Nodes that are shared have a row for each lane if there
-// is room for that; if not, what lies beside other stretches is hidden by them, and
-// counted.
+// fold turns the nodes into at most limit rows, 0 for any number. Neighbours that look the same
+// share a row. If that leaves too many, so do those with the same outline, whichever jobs they
+// have. If that still does, the rest is left out, and counted. Shared nodes have a row for each
+// lane if there is room; otherwise other stretches hide some, which are counted.
 func (w *Window) fold(nodes []Node, limit int) folded {
 	f := w.foldBy(inLanes(nodes), limit, false)
 	if f.left == 0 {
@@ -96,7 +94,7 @@ func (g *group) names() []string {
 	return names
 }
 
-// run is a part of a row: one bar, or cells alike that nobody has.
+// run is a part of a row: one bar, or equal cells without a bar.
 type run struct {
 	lo, hi int
 	label  string

@@ -1,14 +1,13 @@
-// Package chart draws pictures: who has which node when, as text for a terminal and
-// as SVG, and which host of a batch had which files. It draws from plain values that
-// its callers read, a Gantt or a Batch, and returns what is to be written. It knows no
-// store, no file and no clock, and of verbs only what the notes below a Gantt say: with
-// which flags of placectl gantt one sees what they count.
+// Package chart draws pictures: which job has which node when, as text for a terminal and as SVG,
+// and which host of a batch had which files. It draws plain values that its callers read, a Gantt
+// or a Batch, and returns the text. It knows no store, no file and no clock. Of verbs it knows only
+// the notes below a Gantt, which name the flags of placectl gantt that show what they count.
 //
-// A Gantt is drawn in steps, each in files of its own. A window of time is chosen
-// (window.go) and gets an axis (ticks.go). Nodes become rows of cells, which are columns of a
-// terminal or pixels of SVG (paint.go, fold.go); rows that look the same become one row. Buckets become curves (count.go). Then the rows are drawn, as text
-// (text.go and those beside it) or as SVG (svg.go and those beside it). The primitives of
-// SVG that all pictures share are in canvas.go.
+// A Gantt is drawn in steps, each in files of its own. A window of time is chosen (window.go) and
+// gets an axis (ticks.go). Nodes become rows of cells, which are columns of a terminal or pixels of
+// SVG (paint.go, fold.go); rows that look the same become one row. Buckets become curves
+// (count.go). Then the rows are drawn, as text (text.go and its neighbours) or as SVG (svg.go and
+// its neighbours). The SVG primitives of all pictures are in canvas.go.
 package chart
 
 import (
@@ -33,13 +32,13 @@ type Node struct {
 	Name   string
 	State  index.State
 	Partly bool  // in use now, and jobs could have some of it
-	Aside  bool  // it is none, and not counted: what others are to have stands in its row
+	Aside  bool  // it is no node, and not counted: its row shows what is planned for others
 	Bars   []Bar // by start
 	lane   int   // which of its rows this is, and all that is on it: lanes.go
 	whole  []Bar
 }
 
-// Bar is a stretch of time in which somebody has a node.
+// Bar is a stretch of time for which a node is taken.
 type Bar struct {
 	Owner      int32 // among the owners
 	Kind       Kind

@@ -4,7 +4,7 @@ import "github.com/placectl/placectl/index"
 
 // cell is what a row shows in one cell.
 type cell struct {
-	owner int32 // among the owners, -1 for nobody
+	owner int32 // among the owners, -1 for none
 	kind  Kind
 	mark  mark
 }
@@ -46,8 +46,7 @@ func (w *Window) paint(n *Node, row []cell) (hidden int) {
 	return hidden
 }
 
-// paintEmpty paints a row with nothing on it. What has been before now nobody
-// knows any more.
+// paintEmpty paints a row with nothing on it. What was before now is unknown.
 func (w *Window) paintEmpty(state index.State, row []cell) {
 	empty := Free
 	if state != index.Up {

@@ -69,7 +69,8 @@ func (d *svgDrawing) byNode(o *Options) {
 	}
 }
 
-// fold makes rows of the nodes. Very many rows share outlines, whoever has them.
+// fold makes rows of the nodes. When there are very many, rows with the same outline are merged,
+// whichever jobs they have.
 func (d *svgDrawing) fold(limit int) folded {
 	f := d.w.fold(d.data.Nodes, cmp.Or(limit, manySVGRows))
 	if f.left > 0 {

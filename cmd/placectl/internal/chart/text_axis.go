@@ -172,8 +172,7 @@ func (d *textDrawing) endNote() {
 	}
 }
 
-// endNote says how much more there is after a window whose end nobody asked
-// for, "" for nothing.
+// endNote says how much more lies after a window with a default end, or "".
 func (g *Gantt) endNote(w *Window, loc *time.Location) string {
 	ends := g.ends(w.To)
 	switch {

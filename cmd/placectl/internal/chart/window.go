@@ -90,7 +90,7 @@ func (g *Gantt) lastShown(start int64) int64 {
 		last = max(ends[(len(ends)-1)*3/4], start+usualWindow)
 	}
 	last = max(last, start+shortestWindow)
-	last += (last - start) / 20 // what comes free is to be seen
+	last += (last - start) / 20 // leave room to see what comes free
 	return (last + 59) / 60 * 60
 }
 

@@ -28,7 +28,7 @@ type Past struct {
 	*store.Job
 	Wait  any // until it started, nil where it never did
 	Ran   any // from then on
-	CPU   any // processor time, nil where nobody has counted
+	CPU   any // processor time, nil if not measured
 	Mem   any // bytes
 	ended string
 }

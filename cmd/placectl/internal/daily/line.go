@@ -99,8 +99,7 @@ func (p *Lines) when(j *store.Job) (string, error) {
 	return "~" + at(prospect.Start) + ", " + why, nil
 }
 
-// waitWord is why a job waits, in as few words as are true. What is short of which chunk
-// explain tells.
+// waitWord is why a job waits, in a few words. explain tells which chunk is short of what.
 func waitWord(p store.Prospect, zone *time.Location) string {
 	switch p.Wait {
 	case store.WaitsRoom:

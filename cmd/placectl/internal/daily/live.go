@@ -31,7 +31,7 @@ type Load struct {
 	Size            bool
 }
 
-// A live view is of so many at most: nobody scrolls through more.
+// A live view shows at most this many: no one scrolls through more.
 const (
 	mostLines  = 1000
 	mostEvents = 200

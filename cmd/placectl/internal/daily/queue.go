@@ -10,10 +10,10 @@ import (
 type Waiter struct {
 	Job      *store.Job
 	Why      string
-	Expected time.Time // zero where nobody knows
+	Expected time.Time // zero if unknown
 }
 
-// ReadQueue lists who waits, the next to start first.
+// ReadQueue lists the waiting jobs, the next to start first.
 func ReadQueue(tx *store.Tx, zone *time.Location) (list []Waiter, err error) {
 	look, err := tx.Outlook()
 	if err != nil {

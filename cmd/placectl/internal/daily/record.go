@@ -158,7 +158,7 @@ func (h *Record) readReservations(tx *store.Tx) error {
 	})
 }
 
-// readQueue reads who waits, and why.
+// readQueue reads the waiting jobs, with the reasons.
 func (h *Record) readQueue(tx *store.Tx) error {
 	live, err := ReadQueue(tx, time.UTC)
 	for _, w := range live {

@@ -60,7 +60,7 @@ func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string 
 	return s
 }
 
-// Moment is a job and when it is due, zero where nobody knows.
+// Moment is a job and when it is due, zero if unknown.
 type Moment struct {
 	Job uint64    `json:"job"`
 	At  time.Time `json:"at,omitzero"`
@@ -73,7 +73,7 @@ type Happening struct {
 	Text string    `json:"text"`
 }
 
-// Warning is something that somebody should look at.
+// Warning is a problem that needs attention.
 type Warning struct {
 	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook, unattended
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name

@@ -18,8 +18,8 @@ type Supposed struct {
 	LateBefore, LateAfter int           // how many have not started by then
 }
 
-// CompareWaits sums up two plays of a queue until an instant. Who has not started counts as
-// having waited until then.
+// CompareWaits compares two simulations of a queue until an instant. A job that has not started
+// counts as waiting until then.
 func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 	groups := make(map[[2]string]*Supposed)
 	for i, list := range [2][]store.Played{before, after} {
@@ -41,7 +41,7 @@ func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 	}
 	for g := range maps.Values(groups) {
 		if g.Of == "class" && !classes {
-			continue // nobody is in a class
+			continue // no class has users
 		}
 		g.Before, g.After = g.mean(g.Before), g.mean(g.After)
 		list = append(list, *g)

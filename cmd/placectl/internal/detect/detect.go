@@ -39,7 +39,7 @@ type Machine struct {
 	asked bool // the driver of GPUs has answered
 }
 
-// Found are the devices of the resources of which something could be found out.
+// Found returns the devices of the resources that could be detected.
 func (m *Machine) Found() (found []devices.Held) {
 	if len(m.Cores) > 0 {
 		found = append(found, devices.Held{Resource: devices.Cores, Devices: m.Cores})

@@ -27,8 +27,8 @@ func Recorded(dir string) *Source {
 // overlays, which are a container's.
 var elsewhere = map[int64]bool{0x6969: true, 0x517b: true, 0xff534d42: true, 0xfe534d42: true, 0x65735546: true, 0x0bd00bd0: true, 0x794c7630: true}
 
-// freeSpace is what is free of a file system of this machine, in kb: in whole GiB where it has
-// one, or a node would be another each time that somebody looks.
+// freeSpace is the free space of a file system of this machine, in kb. It is in whole GiB if there
+// is at least one, so that the node does not change with every look.
 func freeSpace(dir string) int64 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil || elsewhere[int64(s.Type)&0xffffffff] {

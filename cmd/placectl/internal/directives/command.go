@@ -101,7 +101,7 @@ func (o *Options) submitted() error {
 		o.Choose = string(o.Submits)
 	}
 	if o.Submits == None && len(o.Given) > 0 {
-		return fmt.Errorf("%w: options of a command line, and nobody said whose", infile.ErrInput)
+		return fmt.Errorf("%w: options of a command line for an unknown command", infile.ErrInput)
 	}
 	return nil
 }

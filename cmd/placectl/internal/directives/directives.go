@@ -91,8 +91,8 @@ type OwnFlag struct {
 
 // Submission is what the lines of a script ask for.
 type Submission struct {
-	// Flags are flags of submit, in the order of the lines: each name once, but for
-	// those that are lists. What is to be placed is under select and place.
+	// Flags are flags of submit, in the order of the lines: each name once, except for lists. The
+	// request is under select and place.
 	Flags []Flag
 	// Family is whose lines there were, if they counted.
 	Family Family

@@ -111,8 +111,8 @@ func TestWords(t *testing.T) {
 	check(t, "attached alone", "#SBATCH --nice 5\n", o, `refused: job, line 1, column 16: #SBATCH: "5" is no option: the line has options of sbatch alone`)
 }
 
-// TestUnknown: all that is wrong is told; what nobody knows becomes a note where that
-// is asked for, and takes its value along. What is refused stays refused.
+// TestUnknown: all errors are reported. If asked, an unknown option becomes a note, and takes its
+// value along. What is refused stays refused.
 func TestUnknown(t *testing.T) {
 	o := testOptions(t)
 	script := "#SBATCH --time-limit 4 -n 8\n#SBATCH -Z x -H\n#SBATCH --ntask=2 --jobname=a\n#SBATCH --bogus\n"

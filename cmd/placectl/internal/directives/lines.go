@@ -195,8 +195,8 @@ func (r *reader) read(l line) {
 // pbsJobID is the variable that qsub itself expands in the names of files.
 var pbsJobID = [...]string{"${PBS_JOBID}", "$PBS_JOBID"}
 
-// namesJob reports whether nothing is to be expanded in a word of a line of PBS but what
-// qsub expands: the number of the job, in the name of a file.
+// namesJob reports whether the only expansions in a word of a #PBS line are those that qsub makes:
+// the number of the job, in the name of a file.
 func (r *reader) namesJob(l line, text string) bool {
 	for _, name := range pbsJobID {
 		text = strings.ReplaceAll(text, name, "")

@@ -36,7 +36,7 @@ func noted(why string) func(*reader, string) error {
 	return func(r *reader, _ string) error { r.note(r.here, "ignored: "+why); return nil }
 }
 
-// noteIf is an option of which one value changes nothing, and any other is refused.
+// noteIf is an option with one value that changes nothing; any other is refused.
 func noteIf(value, note, why string) func(*reader, string) error {
 	return func(r *reader, v string) error {
 		if !strings.EqualFold(v, value) {

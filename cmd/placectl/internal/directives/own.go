@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// commandLineOnly are flags that a script cannot give: which database, how the answer
-// looks, the key of a submission, how the script is to be read.
+// commandLineOnly are flags that a script cannot give: the database, the form of the answer, the
+// key of a submission, how to read the script.
 var commandLineOnly = []string{"script", "key", "db", "now", "output", "o", "no-header", "lock-timeout", "quiet", "q", "verbose", "v", "no-color",
 	"dry-run", "help", "h", "directives", "lax"}
 
@@ -48,7 +48,7 @@ func (r *reader) ownLine(words []word) {
 	}
 }
 
-// ownFlag finds a flag. What there is none of it refuses.
+// ownFlag finds a flag. It refuses unknown ones.
 func (r *reader) ownFlag(name string, long bool) *OwnFlag {
 	if slices.Contains(commandLineOnly, name) {
 		r.refuse(r.here, "it belongs on the command line, not into the script")

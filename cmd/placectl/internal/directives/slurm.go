@@ -150,7 +150,7 @@ func (r *reader) slurmNice(v string) error {
 func (r *reader) slurmPriority(v string) error {
 	n, err := strconv.ParseUint(v, 10, 32)
 	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d; who is to be first, whatever the others have, cannot be said", v, uint32(1<<32-1))
+		return fmt.Errorf("%q is not a whole number from 0 to %d; there is no value that puts a job before all others", v, uint32(1<<32-1))
 	}
 	r.set("priority", strconv.FormatUint(n, 10))
 	return nil

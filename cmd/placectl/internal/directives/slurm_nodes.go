@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// slurmOptions are those options of a script for sbatch that say together what is to
-// be placed: slurm_select.go makes a select of them.
+// slurmOptions are the options of an sbatch script that together say what to place: slurm_select.go
+// makes a select of them.
 type slurmOptions struct {
 	nodes, tasks, tasksPerNode, cpusPerTask, minCPUs amount
 	mem, memPerCPU, tmp                              amount // in kb
@@ -171,7 +171,7 @@ func featureList(v, between string) ([]string, error) {
 	return features, nil
 }
 
-// slurmNodelist reads the names of the nodes that the job is to have.
+// slurmNodelist reads the names of the nodes that the job needs.
 func (r *reader) slurmNodelist(v string) error {
 	if strings.Contains(v, "/") {
 		return r.slurmNodefile(v) // as sbatch takes it

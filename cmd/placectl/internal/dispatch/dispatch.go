@@ -1,5 +1,5 @@
-// Package dispatch says which attempts of a database's jobs are for a host and a user, and
-// what is to be executed of each: what those who execute attempts ask of a file.
+// Package dispatch decides which attempts of a database's jobs belong to a host and a user, and
+// what to execute for each: it answers the processes that execute attempts.
 package dispatch
 
 import (
@@ -110,12 +110,12 @@ func heldOf(tx *store.Tx, j *store.Job, a *store.Attempt) *attempts.Held {
 		Ending: a.State == store.AttemptEnding, Left: j.End.Sub(tx.Now()), Signals: a.Signals, Sent: a.Sent}
 }
 
-// Beat says that somebody who executes a user's attempts is there.
+// Beat records a heartbeat of the process that executes a user's attempts.
 func (d *DB) Beat(user, boot string) error {
 	return d.on(d.Update, func(tx *store.Tx) error { return tx.Hosts().Beat(d.Host, user, boot) })
 }
 
-// Look is what there is to be done on this host for this user.
+// Look returns the work on this host for this user.
 func (d *DB) Look(context.Context) (*attempts.View, error) {
 	var view *attempts.View
 	var unsigned []attempts.Key
@@ -203,8 +203,8 @@ func (d *DB) verified(tx *store.Tx, c store.Claim) error {
 	return err
 }
 
-// Hooked reports whether what happens is to be handed to the site's program, and by our
-// user: the owner of the file.
+// Hooked reports whether our user hands events to the site's program: the owner of the file does,
+// if there is such a program.
 func (d *DB) Hooked(tx *store.Tx) (bool, error) {
 	settings, err := tx.Settings()
 	if err != nil || len(settings.Hook) == 0 {
@@ -213,7 +213,7 @@ func (d *DB) Hooked(tx *store.Tx) (bool, error) {
 	return d.owns(tx)
 }
 
-// executes reports whether an attempt that nobody has claimed is to be executed by us.
+// executes reports whether we should execute an unclaimed attempt.
 func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 	if !forPasses(j) {
 		return false, nil
@@ -235,8 +235,8 @@ func executable(j *store.Job) bool {
 	return len(j.Command) > 0 || j.Payload != (store.PayloadKey{})
 }
 
-// Mine reports whether a job is to run as our user: its submitter's, or the owner's of the
-// file where nobody knows that.
+// Mine reports whether a job runs as our user: its submitter, or the owner of the file if the
+// submitter is unknown.
 func (d *DB) Mine(tx *store.Tx, j *store.Job) (bool, error) {
 	p, err := tx.Payload(j.ID)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// order is what whoever has claimed an attempt is to execute.
+// order is what the claimant of an attempt must execute.
 func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	j, a := g.Job, g.Attempt
 	settings, err := tx.Settings()
@@ -128,8 +128,8 @@ func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderDevices says which devices it has of nodes that name theirs, and whether it is to be
-// kept to its cores.
+// orderDevices lists the job's devices on nodes that name theirs, and says whether to pin it to its
+// cores.
 func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error {
 	for i, node := range j.AllNodes() {
 		held, named, err := tx.DevicesOn(j, node)

@@ -142,8 +142,7 @@ func isUnder(tx *store.Tx, c store.Claim) bool {
 	return err == nil && was.Nonce == c.Nonce
 }
 
-// claim claims an attempt, and adds what has to be executed. An attempt of which that cannot be said
-// is refused.
+// claim claims an attempt, and adds what to execute. It refuses an attempt that it cannot prepare.
 func (d *DB) claim(tx *store.Tx, c store.Claim, a *attempts.Answer) error {
 	granted, err := tx.Claim(c)
 	if err != nil {

@@ -22,7 +22,7 @@ type Reason string
 
 const (
 	ReasonFailed        Reason = "failed" // whatever has no word of its own
-	ReasonLimit         Reason = "limit"  // a query went beyond what one may cost, or a request beyond what somebody may have
+	ReasonLimit         Reason = "limit"  // a query exceeded its cost limit, or a request a user's limit
 	ReasonNotPermitted  Reason = "not_permitted"
 	ReasonUsage         Reason = "usage" // the command line, or a file that it names
 	ReasonBadRequest    Reason = "bad_request"

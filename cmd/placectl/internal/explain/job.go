@@ -204,12 +204,12 @@ func (p *page) jobObject() any {
 	return o
 }
 
-// ahead is who has a planned job's nodes before it.
+// ahead lists the jobs that have a planned job's nodes before it.
 func (p *page) ahead() error {
 	if len(p.ex.Ahead) == 0 {
 		return nil
 	}
-	p.Heading("Before it", ": who has its nodes until then")
+	p.Heading("Before it", ": jobs on its nodes until then")
 	var rows [][]any
 	for _, a := range p.ex.Ahead {
 		names, err := p.nodeList(a.Nodes)

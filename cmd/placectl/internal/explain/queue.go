@@ -74,7 +74,7 @@ func (p *page) waits(q *store.Queueing) string {
 	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser, q.Wait == store.WaitsTurn:
 		return label
 	case q.Start.IsZero():
-		return label + "; nobody knows when it will start"
+		return label + "; its start is unknown"
 	}
 	label += "; expected to start in " + string(text.AppendDuration(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {

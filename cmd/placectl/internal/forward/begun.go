@@ -57,8 +57,8 @@ func (b *Complaint) Flush() {
 	b.line = nil
 }
 
-// Outcome is what is to be said of a verb that was executed elsewhere and ended with a status,
-// or of which ssh has an error. changes: it would change something there.
+// Outcome is the error to report for a verb that was executed elsewhere and ended with a status, or
+// for which ssh failed. changes: it would change something there.
 func (b *Complaint) Outcome(status int, err error, changes bool) error {
 	var lost *launch.Unreached
 	switch {

@@ -97,9 +97,9 @@ func (n *noCluster) About() (*fronts.About, error) {
 	return &fronts.About{Now: n.now, Server: "placectl", Partition: "main", Keep: 5 * time.Minute, Walltime: time.Hour, MaxArray: 1000, Queues: []string{"q"}, Database: "c.db"}, nil
 }
 
-// FuzzCommands: whatever somebody types, a command of either front-end ends, with a status
-// that there is; where it fails it has submitted nothing, and says why; where it does not
-// its standard error is empty; and each line that it prints can be printed.
+// FuzzCommands: whatever a user types, a command of either front-end ends with a defined status. If
+// it fails, it has submitted nothing, and says why. If it succeeds, its standard error is empty.
+// Each line that it prints is printable.
 func FuzzCommands(f *testing.F) {
 	for _, line := range []string{
 		"qsub -l select=2:ncpus=4 -N x -J 1-10:2%3", "qsub -hV -o a/ -W block=true,depend=afterok:3 -- sleep 1", "qstat -x -f -F json 5[]", "qstat -an1 -u ann", "qselect -s QR -l.ncpus.gt.2 -N x",
@@ -132,7 +132,7 @@ func FuzzCommands(f *testing.F) {
 		case status != 0 && n.submitted > 0 && !waits(words):
 			t.Fatal("it has submitted: " + said)
 		case status != 0 && stderr.Len() == 0 && stdout.Len() == 0 && !waits(words):
-			t.Fatal("nobody knows why: " + said)
+			t.Fatal("it fails without a message: " + said)
 		case status == 0 && stderr.Len() > 0 && !explains(words):
 			t.Fatal("it says something though all is well: " + said)
 		}
@@ -156,8 +156,8 @@ func waits(words []string) bool {
 	return strings.Contains(line, "-W") || strings.Contains(line, "block")
 }
 
-// explains reports whether a command has something to say that is no answer: how it is to
-// be called, and when a job would start.
+// explains reports whether a command prints something besides an answer: its usage, or when a job
+// would start.
 func explains(words []string) bool {
 	for _, w := range words[1:] {
 		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.ContainsAny(w, "hH") || strings.HasPrefix(w, "--h") || strings.HasPrefix(w, "--u") || strings.HasPrefix(w, "--t") || strings.HasPrefix(w, "--m") || strings.HasPrefix(w, "-N") || strings.HasPrefix(w, "--n") {

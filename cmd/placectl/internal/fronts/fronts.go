@@ -1,11 +1,10 @@
-// Package fronts is what the front-ends for users of PBS and Slurm share (packages pbs and
-// slurm below it): what they ask of a database and do to it, as an interface with plain
-// rows, and how command lines are read that getopt_long would read.
+// Package fronts is what the front-ends for users of PBS and Slurm share (packages pbs and slurm
+// below it): what they read and change in a database, as an interface with plain rows, and how they
+// read command lines that getopt_long would read.
 //
-// A front-end is a translator: the words of a command line become calls that our own verbs
-// make, and what those answer becomes the text that the other system would print. Whoever
-// reads that text is a program as often as a person, so it is to the letter, and nothing
-// else is ever printed when all went well.
+// A front-end is a translator: the words of a command line become calls that our own verbs make,
+// and the results become the text that the other system would print. Programs read that text as
+// often as people do, so it matches to the letter, and a successful command prints nothing else.
 package fronts
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 )
 
-// Call is a command that somebody typed.
+// Call is a command as typed.
 type Call struct {
 	Name           string   // qsub, sbatch, ...
 	Args           []string // the words behind it
@@ -133,11 +132,11 @@ type Submission struct {
 	Script string   // its text
 	Source string   // how messages call it
 	Args   []string // words behind the script
-	Name   string   // the job's where nobody names it
+	Name   string   // the job's default name
 	Line   string   // the whole command line
 	Plan   bool     // it is only to be said when it would start
 
-	Notes    []string // what is to be said of it: standard error stays empty
+	Notes    []string // notes about it: standard error stays empty
 	Attended bool     // its command is executed where it was typed
 }
 

@@ -15,7 +15,7 @@ const (
 	Cancelled
 	Walltime // it was ended because its time was over
 	OOM      // because it had more memory than it had asked for
-	Lost     // nobody knows how it ended
+	Lost     // how it ended is unknown
 )
 
 // Over reports whether a job has ended.

@@ -35,7 +35,7 @@ type Step struct {
 type Task struct {
 	Node     string
 	Words    []string
-	Env      []string // besides what there is
+	Env      []string // added to the environment
 	In       io.Reader
 	Feed     bool // it gets what Step.In has
 	Out, Err io.Writer

@@ -19,7 +19,7 @@ const (
 	leave = "\x1b[?25h\x1b[?1049l"
 )
 
-// Key is what somebody pressed: a character, or one of those below.
+// Key is a pressed key: a character, or one of those below.
 type Key rune
 
 // Keys that are no characters.
@@ -40,7 +40,7 @@ const (
 type Screen struct {
 	Keys    chan Key       // what is pressed
 	Resized chan os.Signal // the terminal has another size
-	Ended   chan os.Signal // somebody wants the program to end
+	Ended   chan os.Signal // signals to end the program
 	out     *os.File
 	once    sync.Once
 	restore func()

@@ -21,7 +21,7 @@ const (
 	mostWait  = time.Minute
 )
 
-// Start hands on what there is, unless that is under way or has just failed.
+// Start hands on new events, unless that is under way or has just failed.
 func (b *Beside) Start(ctx context.Context) {
 	if !b.running.TryLock() {
 		return

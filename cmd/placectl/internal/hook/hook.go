@@ -1,6 +1,6 @@
-// Package hook hands the site's own program, the setting hook, what has happened in a
-// database. The program runs while the database is closed, and nobody waits for it but the
-// cycle or pass that runs it, which has done its work by then.
+// Package hook hands the events of a database to the site's own program, the setting hook. The
+// program runs while the database is closed. Only the cycle or pass that runs it waits for it, and
+// that has done its work by then.
 package hook
 
 import (
@@ -23,7 +23,7 @@ type Hook struct {
 	Update func(func(*store.Tx) error) error
 	// Distrusts says why programs that the database names are not run, "" where they are.
 	Distrusts func() string
-	// Note says what nobody else would hear of, and Warn what has to be heard.
+	// Note reports details, and Warn problems that need attention.
 	Note, Warn func(format string, args ...any)
 
 	failed bool // the last run of the program

@@ -64,8 +64,8 @@ func (h *Handles) Leave(times float64, failed func(name string, err error)) {
 // lookAgain is how long a watch waits after an error.
 const lookAgain = 200 * time.Millisecond
 
-// Stamp tells states of a log apart: from the first call on somebody watches it, for as long as
-// ctx goes on. The first look takes as long as patience at most, for nobody may be there to tell.
+// Stamp identifies the state of a log: from the first call on, a watch follows it until ctx ends.
+// The first look takes at most patience, in case the log does not answer.
 func (h *Handles) Stamp(ctx context.Context, db *store.DB, patience time.Duration) int64 {
 	h.mu.Lock()
 	watched := h.watched

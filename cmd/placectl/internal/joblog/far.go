@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Far is a log that lies on another host. Somebody there reads it, with Serve, and what he
-// reads is written here as it comes.
+// Far is a log that lies on another host. A process there reads it, with Serve, and its output is
+// written here as it comes.
 type Far struct {
 	in   *os.File // which he reads: that it ends says that nothing more will be written
 	done chan error

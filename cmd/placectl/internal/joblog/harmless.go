@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Harmless is a writer to a terminal that is not to do what a job's output tells it: colours
-// and titles, keys that are redefined, answers as if somebody had typed them. Characters
-// that control a terminal are shown, as ^[ and <9b>; lines, tabs and returns are as they
-// are.
+// Harmless writes a job's output to a terminal without the effects of its control characters:
+// colours and titles, redefined keys, answers that look typed. It shows them as ^[ and <9b>; lines,
+// tabs and returns stay as they are.
 type Harmless struct {
 	To   io.Writer
 	held []byte // the beginning of a character

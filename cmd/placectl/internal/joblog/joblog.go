@@ -28,7 +28,7 @@ type Log struct {
 	over bool   // that line was found
 }
 
-// ErrOtherFile is a name that leads to something that nobody can read to its end.
+// ErrOtherFile is a name of something other than a regular file, which may have no end.
 var ErrOtherFile = errors.New("it is no regular file")
 
 // Open opens the file of a log, from its beginning on.
@@ -99,8 +99,8 @@ func (l *Log) Tail(lines int) error {
 	return nil
 }
 
-// Copy writes what there is to be read by now, and was not read before. Of a file that has
-// become shorter it begins again.
+// Copy writes everything readable that was not read before. If a file has become shorter, it begins
+// again.
 func (l *Log) Copy(to io.Writer) error {
 	size, err := l.size()
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *Log) upTo(block []byte) []byte {
 	return block
 }
 
-// Rest writes what was left for later: nobody writes to the file any more.
+// Rest writes what was left for later, once nothing writes to the file any more.
 func (l *Log) Rest(to io.Writer) error {
 	if err := l.Copy(to); err != nil || l.over {
 		return err

@@ -110,7 +110,7 @@ func TestShorter(t *testing.T) {
 	}
 }
 
-// TestOpen: nobody waits for a pipe's writer, and a directory is no log.
+// TestOpen: opening does not wait for a pipe's writer, and a directory is no log.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")

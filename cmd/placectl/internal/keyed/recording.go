@@ -19,9 +19,9 @@ type Recording struct {
 	not uint32 // the forms that have no part in what is recorded now
 }
 
-// Part is one of: rows, text as it is printed, a note, the answer of a line of tx, who is
-// to be launched, and what has failed after the commit. The names of its fields in JSON
-// lie in databases and must not change.
+// Part is one of: rows, text as printed, a note, the answer of a line of tx, a job to launch, and a
+// failure after the commit. The JSON names of its fields are stored in databases and must not
+// change.
 type Part struct {
 	Not     uint32            `json:"not,omitempty"` // the forms, by number, that go without
 	Rows    *output.Recording `json:"rows,omitempty"`
@@ -87,8 +87,7 @@ func (rec *Recording) Notices() []launch.Notice {
 	return nil
 }
 
-// Launched notes in the answer that nobody is to be launched any more, and what came of
-// it.
+// Launched notes in the answer that nothing is left to launch, and the result of launching.
 func (rec *Recording) Launched(err error) {
 	for i := range rec.Parts {
 		rec.Parts[i].Launch = nil

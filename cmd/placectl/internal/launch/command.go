@@ -17,7 +17,7 @@ type Command struct {
 	Words    []string // its name and arguments
 	In       io.Reader
 	Out, Err io.Writer
-	Terminal bool          // whoever is at the terminal interrupts both of us: it is not told twice
+	Terminal bool          // Ctrl-C at the terminal interrupts both of us: do not send it twice
 	Ended    func() bool   // asked each second: is it to terminate, since its job is no more?
 	Began    func(pid int) // called once it runs; nil for nothing
 }

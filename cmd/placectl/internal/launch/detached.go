@@ -37,9 +37,9 @@ func (d *Detached) Ended() bool {
 	return true
 }
 
-// Fork starts this program once more with other arguments, as our child in a session of its
-// own, with files as its descriptors from 3 on. Nobody waits for it but the caller, by its
-// pid. Where cgroup is not nil it begins in the control group of that directory.
+// Fork starts this program once more with other arguments, as our child in a session of its own,
+// with files as its descriptors from 3 on. Only the caller waits for it, by its pid. If cgroup is
+// not nil, it begins in the control group of that directory.
 func Fork(words, env []string, files []*os.File, cgroup *os.File) (pid int, err error) {
 	keepOpen()
 	cmd := again(words, env)
@@ -120,8 +120,8 @@ func Replace(name string, words, env []string, file *os.File) error {
 	return nil
 }
 
-// keepOpen keeps what we were started with to ourselves: descriptors that somebody left
-// open for us would stay open as long as what we start.
+// keepOpen keeps inherited descriptors to ourselves: otherwise they would stay open as long as the
+// processes that we start.
 func keepOpen() {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) //nolint:errcheck // older kernels cannot
 }

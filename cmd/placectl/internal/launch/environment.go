@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A program that a site has named gets the variables that say where things are and who
-// is at work, and ours: what else is in our environment, secrets among it, is not its
-// business. The command of a job that runs here is the caller's own, and gets all.
+// A program named by the site gets the variables that describe the system and the user, and ours.
+// It does not get the rest of our environment, which may contain secrets. The command of a job that
+// runs here is the caller's own, and gets everything.
 
 // passed are the names of the variables that are handed on, and the beginnings of names.
 var (

@@ -13,7 +13,7 @@ func (p *Program) Feed(ctx context.Context, database string, lines []byte) error
 	_, err := p.run(ctx, nil, append(environment(), "PLACECTL_DB="+database), bytes.NewReader(lines), nil)
 	var late *timeoutError
 	switch {
-	case errors.Is(err, exec.ErrWaitDelay): // it has left somebody working
+	case errors.Is(err, exec.ErrWaitDelay): // it has left a process running
 		return nil
 	case errors.As(err, &late):
 		return errors.New("it " + late.Error())

@@ -127,7 +127,7 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		n, _, err = syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), options, uintptr(unsafe.Pointer(&m.usage)), 0, 0)
 		switch {
 		case err == syscall.EINTR:
-		case err != 0: // nobody is left
+		case err != 0: // no process is left
 			if m.numbers[0] = 1; options == 0 {
 				m.say(saysEmpty, tag, 5, true)
 			} else {
@@ -265,7 +265,7 @@ func writeTo(name, text, length uintptr) {
 	}
 }
 
-// say writes a line with so many of the numbers, to the journal, too, if it is to be kept. It
+// say writes a line with so many of the numbers, to the journal, too, if it must be kept. It
 // returns why it could not be.
 //
 //go:nosplit

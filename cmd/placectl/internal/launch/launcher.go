@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/group"
 )
 
-// Notice is what is told of a job: that it is to be launched, or stopped. A database
-// keeps it with the answer of a cycle, so its JSON is on disk.
+// Notice announces a job: to be launched, or to be stopped. A database keeps it with the answer of
+// a cycle, so its JSON is on disk.
 type Notice struct {
 	Event   string   `json:"event"` // Start or Stop
 	Job     uint64   `json:"job"`

@@ -61,10 +61,9 @@ type Program struct {
 	Whole   bool // what it has started is ended with it when it takes too long
 }
 
-// run runs the program, with more arguments behind its own, until it ends or has taken
-// too long, and returns the end of what it complained about, as messages have it; of
-// all that it printed where out is nil. The error wraps exec.ErrWaitDelay where it has
-// ended well and left somebody working.
+// run runs the program, with more arguments behind its own, until it ends or takes too long. It
+// returns the end of its error messages, or of all that it printed if out is nil. The error wraps
+// exec.ErrWaitDelay if it has succeeded and left a process running.
 func (p *Program) run(ctx context.Context, args, env []string, in io.Reader, out io.Writer) (said string, err error) {
 	limited, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()

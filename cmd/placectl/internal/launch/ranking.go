@@ -23,8 +23,8 @@ type Candidate struct {
 	Free      map[string]int64 `json:"free"`
 }
 
-// Rank runs the program on candidates and reads the names that it writes, one a line:
-// the order in which nodes are to be taken. All of them must be candidates.
+// Rank runs the program on candidates and reads the names that it writes, one a line: the order in
+// which to take the nodes. All of them must be candidates.
 func (p *Program) Rank(ctx context.Context, candidates []Candidate) ([]string, error) {
 	known := make(map[string]bool, len(candidates))
 	var in, out bytes.Buffer

@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// SSH is the program ssh as it lies on PATH. It asks nobody for anything, and gives up a
-// host that does not answer.
+// SSH is the program ssh as found on PATH. It never asks questions, and gives up a host that does
+// not answer.
 type SSH struct {
 	path string
 	env  []string // nil: ours
@@ -52,7 +52,7 @@ func (e *Unreached) Error() string {
 	return e.Host + " was not reached by ssh: " + e.Why
 }
 
-// Refused says that what was to be run on a host has ended with another status than 0.
+// Refused says that a command on a host has ended with a status other than 0.
 type Refused struct {
 	Host   string
 	Status int    // as a shell says it: 127 where there is no such program
@@ -71,8 +71,8 @@ func (s *SSH) args(host string, words []string) []string {
 	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, text.ShellLine(words)}
 }
 
-// Run runs words on a host, with streams of ours, and returns their exit status. It fails
-// with an *Unreached where the connection did, and nobody knows how far it had come.
+// Run runs words on a host, with our streams, and returns their exit status. It fails with an
+// *Unreached if the connection failed, and then it is unknown how far the command got.
 func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
 	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, complaint, s.env

@@ -33,7 +33,7 @@ type Tasks struct {
 	List     []*Task
 	In       io.Reader // for those that are fed
 	Together bool      // where one fails the others are told to terminate, and killed a little later
-	Terminal bool      // whoever is at the terminal interrupts them himself
+	Terminal bool      // Ctrl-C at the terminal interrupts them
 }
 
 // termWithin is how long tasks may take that were told to terminate.

@@ -1,7 +1,7 @@
-// Package localorder asks the site's own program, the policy local, in which order nodes are to
-// be taken. It is run between looking at the database and changing it, so nobody waits for it;
-// what it says is an order of names, and the placement is decided, and verified, afterwards.
-// Whatever goes wrong with it costs its order, not the placement.
+// Package localorder asks the site's own program, the policy local, in which order to take nodes.
+// The program runs between reading the database and changing it, so it blocks no one. It returns an
+// order of names; the placement is decided and verified afterwards. If the program fails, its order
+// is lost, not the placement.
 package localorder
 
 import (

@@ -196,7 +196,7 @@ func (t *Tool) words(given object) ([]string, error) {
 			continue
 		case string:
 			if word = v; a.Type != "string" {
-				return nil, fmt.Errorf("the argument %q is to be of type %s", a.Name, a.Type)
+				return nil, fmt.Errorf("the argument %q must be of type %s", a.Name, a.Type)
 			}
 		case int:
 			word = fmt.Sprint(v)
@@ -205,7 +205,7 @@ func (t *Tool) words(given object) ([]string, error) {
 				return nil, fmt.Errorf("the argument %q is no whole number", a.Name)
 			}
 		default:
-			return nil, fmt.Errorf("the argument %q is to be of type %s", a.Name, a.Type)
+			return nil, fmt.Errorf("the argument %q must be of type %s", a.Name, a.Type)
 		}
 		if a.Last {
 			last = append(last, word)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// blankRows are rows of words between blanks, the last of which is the rest of the line.
+// blankRows are rows of words between blanks; the last one is the rest of the line.
 type blankRows struct {
 	data    []byte
 	columns int

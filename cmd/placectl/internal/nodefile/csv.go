@@ -115,8 +115,8 @@ func (c *csvNodes) header() error {
 	return c.unmet()
 }
 
-// sampleRow looks at the first row of values, for what is said of a column that
-// nobody declared. It reads beside the real reader, and cares for no error.
+// sampleRow looks at the first row of values, to name the type of an undeclared column. It reads
+// beside the real reader, and ignores errors.
 func (c *csvNodes) sampleRow(columns int) []string {
 	cells, _ := c.rows(c.Data[min(int(c.r.InputOffset()), len(c.Data)):]).Read()
 	out := make([]string, columns)

@@ -27,8 +27,8 @@ type given struct {
 	res    index.ResID
 	set    devices.Set
 	word   bool            // as the value of the resource
-	stated map[string]bool // the devices of which it is said whether they are drained
-	facts  map[string]bool // and those of which it is said whether they are cut
+	stated map[string]bool // the devices that the list says are drained or not
+	facts  map[string]bool // and those that it says are cut or not
 }
 
 // Device is a device as JSON has it.
@@ -43,7 +43,7 @@ type Device struct {
 	Slices  *int   `json:"slices,omitempty"`
 	Into    string `json:"into,omitempty"`
 	Threads []int  `json:"threads,omitempty"`
-	Job     any    `json:"job,omitempty"` // who has it; not read
+	Job     any    `json:"job,omitempty"` // the job that has it; not read
 }
 
 // countable refuses devices of a resource whose amounts are not numbers of devices.
@@ -101,7 +101,7 @@ func (p *Patch) readDeviceObject(defs *index.Defs, said []byte) error {
 	dec.UseNumber()
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&object); err != nil {
-		return fmt.Errorf(`%w; devices are to be as {"ngpus":[{"id":0,"group":0}]}`, err)
+		return fmt.Errorf(`%w; write devices as {"ngpus":[{"id":0,"group":0}]}`, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is something behind the object")
@@ -141,7 +141,7 @@ func (g *given) read(from *Device) error {
 	case string:
 		d.ID = id
 	default:
-		return errors.New(`a device has no id; it is to be as {"id":0,"group":0}`)
+		return errors.New(`a device has no id; write it as {"id":0,"group":0}`)
 	}
 	switch v := from.VRAM.(type) {
 	case nil:
@@ -158,7 +158,7 @@ func (g *given) read(from *Device) error {
 		}
 		d.VRAM = n
 	default:
-		return fmt.Errorf("device %s: vram is to be a number of bytes, or a size such as 80gb", d.ID)
+		return fmt.Errorf("device %s: vram must be a number of bytes, or a size such as 80gb", d.ID)
 	}
 	switch from.State {
 	case "":
@@ -232,7 +232,7 @@ func (p *Patch) applyDevices(n *index.Node) error {
 		}
 		n.SetDevices(g.res, g.over(n.DevicesOf(g.res)))
 		if is, _ := n.Get(g.res); counted && count != is && count.Num != int64(len(g.set)) {
-			return fmt.Errorf("%d devices are named, and there are to be %d", len(g.set), count.Num)
+			return fmt.Errorf("%d devices are named, but the amount is %d", len(g.set), count.Num)
 		}
 	}
 	n.KeepDevices()

@@ -226,7 +226,7 @@ func (f *foreign) declareMissing() error {
 
 // declareOne declares a resource.
 func (f *File) declareOne(def index.Def) error {
-	if len(f.Made) == 0 { // the others are somebody else's
+	if len(f.Made) == 0 { // the others come from elsewhere
 		f.Defs = f.Base.Clone()
 	}
 	def, err := f.Defs.Add(def)
@@ -236,7 +236,7 @@ func (f *File) declareOne(def index.Def) error {
 	return err
 }
 
-// missing is a resource that is to be declared.
+// missing is a resource that must be declared.
 type missing struct {
 	index.Def
 	shown index.Type

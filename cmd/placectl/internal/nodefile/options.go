@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Options say how a file is to be read. The zero value does for our own formats.
+// Options say how to read a file. The zero value works for our own formats.
 type Options struct {
 	Format  string            // one of Formats; "" is auto
 	Units   *Units            // nil gives none
@@ -72,7 +72,7 @@ func (c Column) complete(text string) string {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return text // it has one, or is no number: who reads it says so
+		return text // it has a unit, or is no number: its reader reports that
 	}
 	if seconds, ok := timeUnits[c.Unit]; ok {
 		return strconv.FormatFloat(n*seconds, 'f', -1, 64)

@@ -19,7 +19,7 @@ import (
 type jobView struct {
 	*store.Job
 	tx       *store.Tx
-	look     *store.Outlook  // what is to be expected; nil where an answer says only what is known of the job
+	look     *store.Outlook  // the forecast; nil if an answer shows only facts about the job
 	prospect *store.Prospect // as look has found it
 	event    string          // what a cycle tells of it
 	carries  *store.Payload  // once it has been read
@@ -148,7 +148,7 @@ func (j *jobView) payload() *store.Payload {
 	return j.carries
 }
 
-// owner is who submitted the job, without a name where nobody knows.
+// owner is the submitter of the job, without a name if unknown.
 func (j *jobView) owner() *store.Submitter {
 	if o := j.payload().Owner; o != nil {
 		return o
@@ -207,7 +207,7 @@ func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
 	return v
 }
 
-// outlook is what is to be expected of the job.
+// outlook is the forecast for the job.
 func (j *jobView) outlook() *store.Prospect {
 	if j.prospect == nil {
 		p := readJob(j, j.look.Prospect)
@@ -229,7 +229,7 @@ type Jobs struct {
 	*output.Printer
 	fields output.Fields[*jobView]
 	tx     *store.Tx
-	Look   *store.Outlook // what is to be expected of them; nil where only what is known is shown
+	Look   *store.Outlook // their forecast; nil to show only facts
 	err    error          // the first of reading a value
 }
 

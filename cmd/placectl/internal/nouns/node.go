@@ -41,8 +41,7 @@ var NodeFields = output.Fields[*Node]{
 // NodeListColumns are those of a list.
 const NodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features bucket jobs free_until"
 
-// accessWord is an access policy as lists show it: nothing for the one of a node
-// of which nobody has said anything.
+// accessWord is an access policy as lists show it: empty for the default.
 func accessWord(a index.Access) string {
 	if a == index.AccessShared {
 		return ""

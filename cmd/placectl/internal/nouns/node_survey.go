@@ -87,7 +87,7 @@ func resourceColumns(defs *index.Defs, of []bool) output.Fields[*Node] {
 	return append(cols, free...)
 }
 
-// saysNothing reports whether a value is what nobody has set.
+// saysNothing reports whether a value is unset.
 func saysNothing(v any) bool {
 	switch v := v.(type) {
 	case nil:

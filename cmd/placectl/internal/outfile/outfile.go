@@ -1,4 +1,4 @@
-// Package outfile writes files that somebody has named: whole, or not at all.
+// Package outfile writes files that the user has named: whole, or not at all.
 package outfile
 
 import (

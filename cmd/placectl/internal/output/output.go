@@ -242,7 +242,7 @@ func (p *Printer) row(n int, value func(int) any) error {
 	return p.err
 }
 
-// Flush writes all rows so far, for answers that go on while somebody looks.
+// Flush writes all rows so far, for answers that grow while you watch.
 func (p *Printer) Flush() error {
 	if p.err == nil && p.rec == nil {
 		p.layout.flush(p)

@@ -163,7 +163,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What is too long for a terminal goes on below itself; programs, and who asks for lines, get it whole.
+// A value that is too wide for the terminal continues below itself; programs, and -o lines, get it
+// whole.
 func TestLongRecord(t *testing.T) {
 	res := Result{Record: true, Columns: []Column{{Name: "name"}, {Name: "doc"}}}
 	row := [][]any{{"a", "one two three four five six seven eight"}}
@@ -250,7 +251,7 @@ func TestFlushAndErrors(t *testing.T) {
 	p = New(fullDisk{}, Options{}, sample)
 	p.Row(sampleRows()[0]...)
 	if p.Flush() == nil || p.Row(sampleRows()[0]...) == nil || p.Close() == nil {
-		t.Error("the disk is full, and nobody says so")
+		t.Error("the disk is full, and there is no error")
 	}
 }
 

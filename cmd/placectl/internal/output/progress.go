@@ -20,7 +20,7 @@ type Progress struct {
 	w     io.Writer // nil to draw nothing
 	now   func() time.Time
 	label string
-	total int64 // 0 when nobody knows
+	total int64 // 0 if unknown
 	count int64
 	width int
 	began time.Time
@@ -28,8 +28,8 @@ type Progress struct {
 	shown bool
 }
 
-// NewProgress begins a bar on w, a terminal of so many columns (0 for no limit); a nil w
-// draws nothing. The total is 0 when nobody knows it.
+// NewProgress begins a bar on w, a terminal of so many columns (0 for no limit); a nil w draws
+// nothing. The total is 0 if unknown.
 func NewProgress(w io.Writer, width int, now func() time.Time, label string, total int64) *Progress {
 	began := now()
 	return &Progress{w: w, width: width, now: now, label: label, total: total, began: began, drawn: began}

@@ -125,8 +125,8 @@ func (l *tableLayout) flush(p *Printer) {
 	}
 }
 
-// fit is how wide the columns are to be, where lines around them take so much, and whether
-// the terminal is wide enough.
+// fit computes the widths of the columns, with lines around them that take so much, and whether the
+// terminal is wide enough.
 func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
 	want := l.widths
 	for i, w := range p.o.Widths {

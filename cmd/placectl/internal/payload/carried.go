@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Carried are the surroundings of somebody who submits on one host to a database on
-// another, and his script. Texts are bytes: they need not be UTF-8.
+// Carried is the environment of a user who submits on one host to a database on another, and the
+// script. Texts are bytes: they need not be UTF-8.
 type Carried struct {
 	Host       string
 	Dir        string

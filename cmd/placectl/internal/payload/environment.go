@@ -136,7 +136,7 @@ func ofJob(name string) bool {
 	return false
 }
 
-// isSecret reports whether a variable is likely one that nobody else is to read.
+// isSecret reports whether a variable is likely to be secret.
 func isSecret(name string) bool {
 	name = strings.ToUpper(name)
 	return strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD") || strings.HasSuffix(name, "_KEY")

@@ -41,7 +41,7 @@ func canOpen(n int) bool {
 	var files []int
 	defer func() {
 		for _, fd := range files {
-			_ = unix.Close(fd) // a duplicate, which nobody writes to
+			_ = unix.Close(fd) // a duplicate that is never written to
 		}
 	}()
 	root, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)

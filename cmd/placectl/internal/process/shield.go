@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// A signal that ends a process during its commit would leave nobody knowing whether it
-// was done. So from the moment that a commit is certain until its answer is written,
-// signals only ask the verb to stop after it.
+// A signal that ended a process during its commit would leave the outcome unknown. So from the
+// moment that a commit is certain until its answer is written, signals only ask the verb to stop
+// after it.
 
-// answerTime is how long an answer may take to be written when a signal waits for it:
-// whoever reads it may not read on.
+// answerTime is how long writing an answer may take when a signal waits for it: its reader may not
+// read on.
 const answerTime = time.Second
 
 // Shield keeps signals off a commit and its answer.

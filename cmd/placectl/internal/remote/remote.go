@@ -1,5 +1,5 @@
-// Package remote asks a database on another host, over ssh, what those who execute attempts
-// ask: what there is to do, claims and reports.
+// Package remote lets hosts that execute attempts use a database on another host, over ssh: look
+// for work, claim and report.
 package remote
 
 import (
@@ -31,7 +31,7 @@ const (
 	AskLook   = "look"
 	AskClaim  = "claim"
 	AskReport = "report"
-	AskBeat   = "beat"  // say that somebody is there
+	AskBeat   = "beat"  // send a heartbeat
 	AskLacks  = "lacks" // of the devices that the database names
 	AskHeld   = "held"  // what has become of an attempt that was claimed
 	AskSent   = "sent"  // say that signals of an attempt were sent
@@ -45,7 +45,7 @@ type Question struct {
 	ID     string // of the database that is meant, "" for whichever is there
 	Claim  *store.Claim
 	Result *store.Result
-	User   string         // who is there
+	User   string         // the user of the heartbeat
 	Boot   string         // which start of the host it is
 	Found  []devices.Held // of AskLacks
 
@@ -138,7 +138,7 @@ func (d *Database) Signalled(ctx context.Context, k attempts.Key, n store.Nonce,
 	return err
 }
 
-// Look is what there is to be done on this host.
+// Look returns the work on this host.
 func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 	a, err := d.Ask(ctx, AskLook, Question{})
 	if err == nil && a.View == nil {
@@ -157,8 +157,8 @@ func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer,
 	return d.asked(ctx, what, q)
 }
 
-// asked asks over ssh. Conflicts, and what is not there, come out as they would of the
-// file; after any other error nobody knows what was done.
+// asked sends a question over ssh. Conflicts, and missing rows, are returned as by the file; after
+// any other error the outcome is unknown.
 func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer, error) {
 	ssh, err := launch.FindSSH()
 	if err != nil {

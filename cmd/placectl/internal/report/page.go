@@ -1,7 +1,7 @@
-// Package report makes a page of what a cluster does: who has which node when, who waits and
-// why, how much was used, and how long users waited. The page is one file that needs no
-// other and no network. It knows no verb, no store and no clock: what it shows comes from a
-// store (internal/daily) or from a simulation.
+// Package report makes a page of what a cluster does: which job has which node when, which jobs
+// wait and why, how much was used, and how long users waited. The page is one file that needs no
+// other and no network. It knows no verb, no store and no clock: its data comes from a store
+// (internal/daily) or from a simulation.
 package report
 
 import (
@@ -63,7 +63,7 @@ type Job struct {
 type Waiting struct {
 	ID                     uint64
 	Name, User, State, Why string
-	Expected               int64 // 0 where nobody knows
+	Expected               int64 // 0 if unknown
 }
 
 //go:embed page.html

@@ -88,7 +88,7 @@ func PayloadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "script", Usage: "what is run: `FILE`, - for standard input"},
 		&cli.BoolFlag{Name: Carried, Hidden: true},
 		&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
-		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "options of #PBS and #SBATCH lines that nobody knows are left out and said, not refused"},
+		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "skip unknown options of #PBS and #SBATCH lines, with a note"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},

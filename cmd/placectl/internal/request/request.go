@@ -1,5 +1,5 @@
-// Package request has the flags that say what is to be placed and what a job carries, the same
-// in every verb that takes them, and reads a request of them.
+// Package request has the flags for what to place and what a job carries, the same in every verb
+// that takes them, and reads a request from them.
 package request
 
 import (
@@ -63,8 +63,7 @@ func walltime(c *cli.Context, q *placer.Request) error {
 	return nil
 }
 
-// Any refuses a command line that does not say what is to be placed: what is
-// forgotten must not take a cpu.
+// Any refuses a command line without a request: a forgotten one must not take a cpu.
 func Any(c *cli.Context, q *placer.Request) error {
 	if q.Select != "" || q.Place != "" || len(q.Pools) > 0 {
 		return nil

@@ -29,12 +29,12 @@ type attendance struct {
 	launched *launch.Order     // to read what it says
 	before   []launch.Said     // what it has said to another keeper
 	warden   int               // its process number, 0 for one that is not known
-	foreign  bool              // the command is nobody's child who tells us: its warden was killed
+	foreign  bool              // no warden reports on the command: it was killed
 	failed   error             // why the command was not executed
 	pid      int               // of the command, 0 before it begins
 	use      store.ResourceUse // as the warden says
 
-	signaled bool          // what was to be sent before the end was sent
+	signaled bool          // the signal before the end was sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
 	killAt   time.Duration // when those are killed who are left; 0: not yet known
 	until    time.Duration // when they were to be killed first
@@ -264,8 +264,8 @@ func (a *attendance) hearHeld(ctx context.Context, h Held) {
 		}
 		a.stop(store.OutcomeStopped, "")
 		if a.begun.End < was-time.Second && a.killAt != 0 {
-			// The rule by which it makes way may have a grace of its own. Who is told late
-			// has a second all the same, if it had as much by itself.
+			// The rule by which it makes way may have a grace of its own. If the job is told late,
+			// it still gets a second, if its own grace is as long.
 			a.killAt = max(a.begun.End, bootClock()+min(a.begun.Grace, time.Second))
 		}
 	}
@@ -332,7 +332,7 @@ func (a *attendance) ask(ctx context.Context) {
 		a.notef("%s: %v", a.slot.Key, err)
 		return
 	}
-	h.Signals = nil // those are sent when somebody looks
+	h.Signals = nil // those are sent at the next look
 	a.hearHeld(ctx, *h)
 }
 
@@ -363,7 +363,7 @@ func (a *attendance) outcome() *store.Result {
 		r.Outcome, r.Use = store.OutcomeUnbegun, store.ResourceUse{}
 		return r
 	case !a.known:
-		r.Outcome, r.Why = store.OutcomeLost, "what waited for it was killed, and nobody knows how it ended"
+		r.Outcome, r.Why = store.OutcomeLost, "its supervisor was killed, so how it ended is unknown"
 	case a.status.Signaled():
 		r.Outcome, r.Signal = store.OutcomeSignal, int(a.status.Signal())
 		r.Exit = 128 + r.Signal

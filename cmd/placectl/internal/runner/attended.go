@@ -24,7 +24,7 @@ import (
 // small ones themselves.
 const inheritedFrom = 200
 
-// Attending is the lock of somebody who attends to a job.
+// Attending is the lock of a process that attends to a job.
 type Attending struct {
 	As store.Attendant
 
@@ -34,8 +34,8 @@ type Attending struct {
 	untold bool // what came of the command is for a cycle to report
 }
 
-// Attend takes a lock for somebody who is about to ask for a job and to execute it. What is
-// started from here on inherits it.
+// Attend takes a lock for a process that is about to ask for a job and to execute it. Processes
+// started from here on inherit it.
 func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	self, err := Self(r.Host)
 	if err != nil {
@@ -133,7 +133,7 @@ type left struct {
 	attended
 	path   string // of its file, "" for none
 	lives  bool   // its command, or what that has started
-	locked bool   // somebody has its lock
+	locked bool   // a process has its lock
 	nonce  store.Nonce
 }
 

@@ -42,7 +42,7 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 			continue
 		}
 		told, wait = time.Now(), r.BeatEvery
-		f.WriteAt([]byte(told.UTC().Format(beatTime)), 0) //nolint:errcheck // who comes next tells it once more
+		f.WriteAt([]byte(told.UTC().Format(beatTime)), 0) //nolint:errcheck // the next process sends it again
 	}
 }
 
@@ -68,7 +68,7 @@ func lastBeat(f *os.File) time.Time {
 	return at
 }
 
-// KeepBeat does the same for somebody who executes a command himself.
+// KeepBeat does the same for a process that executes a command itself.
 func (r *Runner) KeepBeat(ctx context.Context) {
 	s, err := openState(r.StateDir, r.ID, r.Epoch)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A keeper sleeps until something happens. Who wants it to look at the database rings its bell: a
-// named pipe, which costs nothing while nobody rings.
+// A keeper sleeps until something happens. To make it look at the database, ring its bell: a named
+// pipe, which costs nothing while it is silent.
 const bellPrefix = "bell."
 
 // bellName is that of the keeper of a host.

@@ -146,7 +146,7 @@ func (g *cgroup) tasks() (list []int) {
 	return list
 }
 
-// kill kills all in the group at once, so that nobody is born meanwhile, where the kernel can.
+// kill kills all in the group at once if the kernel can, so that no process is born meanwhile.
 func (g *cgroup) kill() {
 	if g != nil {
 		g.write("cgroup.kill", "1") //nolint:errcheck // since Linux 5.14
@@ -175,7 +175,7 @@ func (g *cgroup) use(u *store.ResourceUse) {
 	u.MemPeak = g.peak()
 }
 
-// peak is the most memory that the group had at once, 0 where nobody counts.
+// peak is the most memory that the group had at once, or 0 if not measured.
 func (g *cgroup) peak() int64 { return g.value("memory.peak", "") }
 
 // exceeded says how the group had more memory than it may have, "" where it had not.
@@ -189,7 +189,7 @@ func (g *cgroup) exceeded() string {
 	return exceeding(g.memory, g.peak())
 }
 
-// remove removes the group, which nobody is in any more.
+// remove removes the group, which must be empty.
 func (g *cgroup) remove() {
 	if g == nil {
 		return

@@ -26,7 +26,7 @@ func groups(t *testing.T) (s *site, parent string) {
 		t.Fatal(err)
 	}
 	if err != nil {
-		t.Skip("no control group is to be had here (testdata/cgroups/test.sh makes a machine that has them): ", err)
+		t.Skip("no control groups here (testdata/cgroups/test.sh makes a machine that has them): ", err)
 	}
 	g.remove()
 	return newSite(t), filepath.Dir(g.path)
@@ -41,8 +41,8 @@ func confined(memory int64, more ...func(*Order)) func(*Order) {
 	}
 }
 
-// Lines of shell: one that has much memory, and one that leaves a process behind which
-// nobody finds by its parents, its session, or its environment.
+// Lines of shell: one that has much memory, and one that leaves a process behind which cannot be
+// found by its parents, its session, or its environment.
 const (
 	much   = `dd if=/dev/zero of=/dev/null bs=60000000 count=1`
 	escape = `(setsid env -i sleep 4711 >/dev/null 2>&1 </dev/null &)`
@@ -140,7 +140,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 		outcome []store.Outcome
 		why     string
 	}{
-		// Before Linux 6.15 nobody knows how an adopted command has ended.
+		// Before Linux 6.15 it is unknown how an adopted command has ended.
 		{name: "adopted", line: escape + "; sleep 1; " + much + "; exit 5", outcome: []store.Outcome{store.OutcomeExited, store.OutcomeLost}},
 		{name: "too much memory", line: escape + "; sleep 1; exec dd if=/dev/zero of=/dev/null bs=300000000 count=1", outcome: []store.Outcome{store.OutcomeOOM, store.OutcomeLost}},
 		{name: "all killed", line: "[ $PLACECTL_ATTEMPT = 1 ] || exit 0; " + escape + "; " + much + "; sleep 100", all: true, outcome: []store.Outcome{store.OutcomeLost}},
@@ -223,7 +223,7 @@ func TestGroupFiles(t *testing.T) {
 	o.Whole, o.Memory = []int{16}, 1<<20
 	b := &begun{share: o.share()}
 	if b.Cores != 0 {
-		t.Error("who has the node whole is kept from cores")
+		t.Error("a job with the whole node is kept from cores")
 	}
 	b.confined(g)
 	has("300000 100000;2,3,10;1;1048576;0;")

@@ -35,7 +35,7 @@ func ParseKey(s string) (Key, error) {
 }
 
 // Database is what a runner asks of a database. An error that is a store.ErrConflict or a
-// store.ErrNotFound is an answer; after any other nobody knows whether it was done.
+// store.ErrNotFound is an answer; after any other the outcome is unknown.
 type Database interface {
 	// Turn reports and claims in one commit. Errors are as above; after ErrNoTurn certainly nothing
 	// was done.
@@ -45,7 +45,7 @@ type Database interface {
 	// Held is an attempt that was claimed on this host under a nonce, in an epoch of the
 	// database. An answer that is an error says that the job has gone on without it.
 	Held(ctx context.Context, k Key, n store.Nonce, epoch string) (*Held, error)
-	// Look is what there is to be done on this host for this user.
+	// Look returns the work on this host for this user.
 	Look(context.Context) (*View, error)
 	// Signalled says that the first so many signals of an attempt were sent.
 	Signalled(ctx context.Context, k Key, n store.Nonce, sent int) error
@@ -55,8 +55,8 @@ type Database interface {
 type Request struct {
 	Ended []*store.Result // how attempts have ended
 	Again []Again         // claims that may have been made before, or by a process that is gone
-	// Claim is asked with which claim this process takes an attempt that nobody has claimed, and is
-	// false if it does not want it. It may be asked more than once. Nil: it wants none.
+	// Claim returns the claim with which this process takes an unclaimed attempt, or false if it
+	// does not want it. It may be called more than once. Nil: it wants none.
 	Claim   func(Key) (store.Claim, bool)
 	Healthy bool // the program that says whether this host is healthy has been asked
 }
@@ -72,7 +72,7 @@ type Answer struct {
 	Reported []error       // for each of Ended, as of Database.Report
 	Orders   []*Order      // of the attempts that are claimed by now, those of Again before the others
 	Cycled   bool          // a cycle was made behind the reports
-	Doubtful []store.Nonce // of claims that nobody knows of whether they were made
+	Doubtful []store.Nonce // of claims with an unknown outcome
 	Failed   error         // why, nil if there are none
 }
 
@@ -80,11 +80,11 @@ type Answer struct {
 // blame.
 var ErrNoTurn = errors.New("the turn was not made")
 
-// View is what there is to be done on a host.
+// View is the work on a host.
 type View struct {
 	Unclaimed []Key     // attempts to be executed here
 	Held      []Held    // attempts that supervisors on this host have claimed
-	Hooked    bool      // somebody is to be handed what has happened
+	Hooked    bool      // there are events for the hook
 	Next      time.Time // when something planned begins or ends next by the clock, the zero time for never
 
 	Health     []string // the program that says whether this host is healthy, empty for none
@@ -96,7 +96,7 @@ type Held struct {
 	Key
 	Nonce   store.Nonce
 	Process store.Process
-	Ending  bool          // it is to be stopped
+	Ending  bool          // it must be stopped
 	Left    time.Duration // until its end
 	Signals []int         // that wait to be sent to its processes
 	Sent    int           // how many they were sent before those

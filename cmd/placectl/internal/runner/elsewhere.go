@@ -70,8 +70,7 @@ func (sl *slot) elsewhere() (*sent, error) {
 	return s, err
 }
 
-// sweepTime is how long a host may take to end what it has of an attempt, once that is to be
-// killed.
+// sweepTime is how long a host may take to end what it has of an attempt that must be killed.
 const sweepTime = 30 * time.Second
 
 // emptied ends what an attempt has on other hosts. Until then it may use its time there.

@@ -253,7 +253,7 @@ func (f *fake) Report(_ context.Context, r *store.Result) error {
 	return f.update(func(s *fakeState) error { return s.report(r) })
 }
 
-// Turn claims whatever nobody has claimed.
+// Turn claims all unclaimed attempts.
 func (f *fake) Turn(_ context.Context, q *Request) (a *Answer, err error) {
 	err = f.update(func(s *fakeState) error {
 		a = new(Answer)
@@ -355,14 +355,14 @@ func (f *fake) Look(context.Context) (*View, error) {
 	return v, nil
 }
 
-// site is a fake database, a state directory, and who is at work on them.
+// site is a fake database, a state directory, and the processes at work on them.
 type site struct {
 	*fake
 	t   *testing.T
 	env []string
 }
 
-// newSite makes one in memory, where that is to be had: it syncs a lot.
+// newSite makes one in memory if possible, because it syncs a lot.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()

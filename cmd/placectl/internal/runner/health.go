@@ -29,8 +29,8 @@ type health struct {
 	At      time.Time
 }
 
-// unfit finds out whether attempts are to be executed here, and returns nil, or a result to
-// report of each in place of that.
+// unfit finds out whether attempts may be executed here, and returns nil, or a result to report for
+// each instead.
 func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	if len(v.Health) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	well, said, err := program.Check(ctx, r.Database)
 	switch {
 	case ctx.Err() != nil:
-		return &store.Result{Outcome: store.OutcomeNone} // nobody knows, and nothing is to be done
+		return &store.Result{Outcome: store.OutcomeNone} // unknown: do nothing
 	case err != nil:
 		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: fmt.Sprintf("the health check %s: %v", v.Health[0], err)}
 	case !well:
@@ -91,8 +91,7 @@ func (p *Passes) startFit(ctx context.Context, s *state, v *View) error {
 	return p.haveKept(s, v)
 }
 
-// RefuseAll reports of attempts that nobody has claimed that a host cannot execute them,
-// which is its fault.
+// RefuseAll reports for unclaimed attempts that a host cannot execute them, which is its fault.
 func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) error {
 	var failed []error
 	for _, k := range attempts {
@@ -101,8 +100,7 @@ func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) erro
 	return errors.Join(failed...)
 }
 
-// refuseUnclaimed reports such a result of an attempt, unless somebody has claimed it by
-// now.
+// refuseUnclaimed reports such a result for an attempt, unless it has been claimed by now.
 func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) error {
 	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, drawNonce()
 	if err := r.DB.Report(ctx, &why); !settled(err) {

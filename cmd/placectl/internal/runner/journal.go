@@ -89,8 +89,8 @@ func tag(n store.Nonce) (is uint64) {
 	return is
 }
 
-// journal reads the journal. It is nil if no attempt has the slot, or if the first line was not
-// written to its end: then nobody has claimed yet.
+// journal reads the journal. It is nil if no attempt has the slot, or if the first line is
+// incomplete: then nothing has been claimed yet.
 func (sl *slot) journal() (*journal, error) {
 	f, err := sl.root.Open(journalFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,8 +157,8 @@ func (sl *slot) isHeld() (bool, error) {
 	return false, err
 }
 
-// lock opens the journal for a warden, and locks it: it is locked until that, and whoever has yet to
-// become the command, have closed it.
+// lock opens the journal for a warden, and locks it. It stays locked until the warden, and the
+// process that becomes the command, have closed it.
 func (sl *slot) lock() (*os.File, error) {
 	f, err := sl.root.OpenFile(journalFile, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

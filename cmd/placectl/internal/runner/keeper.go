@@ -40,7 +40,7 @@ type keeper struct {
 	ended     chan *attendance
 
 	untold    []*attendance // whose results the database has yet to take
-	doubtful  []Again       // that nobody knows of whether they were made
+	doubtful  []Again       // claims with an unknown outcome
 	looking   bool          // there may be something to claim
 	careful   bool          // the last turn failed
 	wait      time.Duration // before the next try
@@ -218,7 +218,7 @@ func (k *keeper) keep(ctx context.Context) error {
 func (k *keeper) collect(a *attendance) {
 	for {
 		delete(k.running, a.slot.nonce)
-		if a.result == nil { // it was nobody's
+		if a.result == nil { // it was unclaimed
 			k.giveBack(a.slot)
 		} else {
 			k.untold = append(k.untold, a)
@@ -239,8 +239,8 @@ func (k *keeper) lookEvery() time.Duration {
 	return time.Second
 }
 
-// look looks at the database, if it has changed or somebody says so: whether attempts are to stop,
-// and whether there are any to be claimed.
+// look reads the database, if it has changed or asked is set: whether attempts must stop, and
+// whether there are any to claim.
 func (k *keeper) look(ctx context.Context, asked bool) {
 	stamp := k.Stamp()
 	if !asked && stamp == k.seen {
@@ -271,7 +271,7 @@ func (k *keeper) look(ctx context.Context, asked bool) {
 	}
 }
 
-// wants reports whether attempts are to be claimed.
+// wants reports whether to claim attempts.
 func (k *keeper) wants() bool {
 	if !k.looking && len(k.untold) == 0 || k.isRemoved() {
 		return false
@@ -325,7 +325,7 @@ func (k *keeper) idle() time.Duration {
 	return idleFor
 }
 
-// leave gives the lock back, and leaves nothing behind but what is to be settled.
+// leave releases the lock, and leaves only slots that still have to be settled.
 func (k *keeper) leave() {
 	for i, sl := range k.slots {
 		if sl == nil {
@@ -433,8 +433,8 @@ func (r *Runner) notef(format string, args ...any) {
 	}
 }
 
-// refusedFor is the result of an attempt that nobody has claimed, and that this host cannot execute.
-// The nonce is for the report alone.
+// refusedFor is the result of an unclaimed attempt that this host cannot execute. The nonce is for
+// the report alone.
 func refusedFor(key Key, why error) *store.Result {
 	r := key.result(drawNonce(), store.OutcomeRefused)
 	r.Why, r.Blame = why.Error(), store.BlameNode

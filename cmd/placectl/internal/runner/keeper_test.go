@@ -92,7 +92,7 @@ func TestUse(t *testing.T) {
 func TestNoControlGroup(t *testing.T) {
 	if g, err := (&keeper{parent: groupParent}).makeGroup("placectl-test"); err == nil {
 		g.remove()
-		t.Skip("a control group is to be had here")
+		t.Skip("control groups are available here")
 	}
 	s := newSite(t)
 	k := s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "cgroup", 1<<30 })

@@ -70,7 +70,7 @@ func TestKilledAtSteps(t *testing.T) {
 				return len(s.waiting()) == 0 && len(s.left()) == 0
 			})
 			if _, err := os.Stat(s.dir + "/died"); err != nil {
-				t.Error("nobody came so far")
+				t.Error("no process came so far")
 			}
 			got := s.attempt(k).Result
 			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives && got.Exit != 3 {

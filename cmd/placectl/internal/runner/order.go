@@ -6,8 +6,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Order is what is to be executed in an attempt, and all that the command is to know of
-// itself.
+// Order is what to execute in an attempt, and all that the command should know about itself.
 type Order struct {
 	Key
 	Nonce   store.Nonce    // under which it is claimed
@@ -15,7 +14,7 @@ type Order struct {
 	Line    string         // of submit --each
 	Payload *store.Payload // what the job carries
 	Left    time.Duration  // until its end
-	Ending  bool           // it is to be stopped: it may be, where it is adopted
+	Ending  bool           // it must be stopped: possible for an adopted one
 
 	Name, User, Queue, Class, Account, Reservation string
 	Array                                          *Array // nil for a job that is in none
@@ -65,7 +64,7 @@ func (o *Order) grace() time.Duration {
 	return store.DefaultGrace
 }
 
-// share is what it may use of its first node. Who has the node whole may use all its cores.
+// share is what it may use of its first node. A job with the whole node may use all its cores.
 func (o *Order) share() share {
 	s := share{Memory: o.Memory, Cores: o.Cores, Threads: o.CPUs, Groups: o.Groups}
 	if o.Whole != nil {
@@ -74,7 +73,7 @@ func (o *Order) share() share {
 	return s
 }
 
-// submitHost is where it was submitted, "" where nobody knows.
+// submitHost is where it was submitted, or "" if unknown.
 func (o *Order) submitHost() string {
 	if o.Payload.Owner == nil {
 		return ""

@@ -34,9 +34,9 @@ func (o *output) open() (file int, instead string, err error) {
 	return file, instead, nil
 }
 
-// openOutput opens a file to write to. A symbolic link is not followed: somebody else may
-// have put it into a directory that all can write to. A pipe has to have a reader, for
-// nobody waits for one.
+// openOutput opens a file to write to. It does not follow a symbolic link: another user may have
+// put it into a directory that all can write to. A pipe must have a reader, because nothing waits
+// for one.
 func openOutput(path string, appending bool) (int, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_NOCTTY | unix.O_NONBLOCK | unix.O_CLOEXEC
 	if appending {

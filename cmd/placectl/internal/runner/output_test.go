@@ -51,8 +51,8 @@ func TestSecondAttempt(t *testing.T) {
 	}
 }
 
-// TestOutputElsewhere: a file that cannot be written, is a link, or a pipe that nobody
-// reads, is left alone; the output lies beside the attempts then, and the result says where.
+// TestOutputElsewhere: a file that cannot be written, is a link, or a pipe without a reader, is
+// left alone; the output lies beside the attempts then, and the result says where.
 func TestOutputElsewhere(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"link":      func(path string) error { return os.Symlink(path+"-target", path) },
@@ -94,8 +94,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestSetUp: a command finds the umask, the limits and the session that it is to have, and
-// nothing of ours.
+// TestSetUp: a command has the right umask, limits and session, and nothing of ours.
 func TestSetUp(t *testing.T) {
 	s := newSite(t)
 	s.env = append(s.env, "SECRET_OF_OURS=1")

@@ -54,7 +54,7 @@ func (r *Runner) NewPasses() *Passes {
 	return p
 }
 
-// Once makes a pass: it has a keeper execute, stop or settle what there is on this host. It goes on
+// Once makes a pass: it has a keeper execute, stop or settle the attempts on this host. It goes on
 // after failures and returns them all.
 func (p *Passes) Once(ctx context.Context) error {
 	if p.keeper != nil && p.keeper.Ended() {
@@ -72,7 +72,7 @@ func (p *Passes) Once(ctx context.Context) error {
 	return err
 }
 
-// pass does what there is to be done.
+// pass does the work in view.
 func (p *Passes) pass(ctx context.Context, view *View) error {
 	self, err := Self(p.Host)
 	if err != nil {
@@ -174,8 +174,8 @@ func (p *Passes) begun(ctx context.Context, s *state, boot string) error {
 // none reports whether there is nothing to be done.
 func (v *View) none() bool { return len(v.Unclaimed) == 0 && len(v.Held) == 0 }
 
-// hasState reports whether anything of the database lies on this host: who has never
-// executed anything leaves no directories behind.
+// hasState reports whether anything of the database lies on this host: if nothing was ever executed
+// here, there are no directories.
 func (p *Passes) hasState() bool {
 	dirs, err := filepath.Glob(p.StateDir + "/" + p.ID + ".*")
 	return err != nil || len(dirs) > 0

@@ -31,22 +31,21 @@ type Runner struct {
 
 	// Stamp tells states of the database apart without opening it.
 	Stamp func() string
-	// Beat tells the database that this host's attempts are looked after, BeatEvery so
-	// often; nil: nobody is told.
+	// Beat sends the heartbeat of this host to the database, every BeatEvery; it may be nil.
 	Beat      func(context.Context) error
 	BeatEvery time.Duration
 	// Trust says that programs are run which the database names, whoever may have written
 	// it.
 	Trust bool
-	// Started is called by the first pass after this host was started, before it starts a
-	// keeper; nil: nothing is to be done then.
+	// Started is called by the first pass after this host was started, before it starts a keeper;
+	// it may be nil.
 	Started func(context.Context) error
 	// Idle is how long a keeper stays that has nothing to do; 0 for ten seconds.
 	Idle time.Duration
 	// Summon starts a process that looks after the queue, if there is none, in a way that it
 	// outlives the job; may be nil.
 	Summon func() error
-	// Note says what nobody else would hear of.
+	// Note reports details that appear nowhere else.
 	Note func(format string, args ...any)
 
 	step func(string) // tests die here

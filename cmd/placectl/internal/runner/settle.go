@@ -83,7 +83,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	}
 	k.own(sl)
 	switch {
-	case sl.nonce == (store.Nonce{}): // nobody had claimed
+	case sl.nonce == (store.Nonce{}): // it was unclaimed
 		k.giveBack(sl)
 	case goesOn:
 		k.running[sl.nonce], k.adopted[sl.nonce] = a, a
@@ -153,8 +153,8 @@ func (s *state) findSlot(name string) (*slot, error) {
 // errLeave says that what lies there is not for this keeper.
 var errLeave = errors.New("it is left alone")
 
-// settle finds out what has become of the attempt that has the slot: whether it goes on, or which
-// result has to be reported. The slot has no nonce if nobody has claimed.
+// settle finds out what has become of the attempt in the slot: whether it goes on, or which result
+// to report. The slot has no nonce if the attempt is unclaimed.
 func (a *attendance) settle() (goesOn bool, err error) {
 	sl := a.slot
 	j, err := sl.journal()
@@ -254,7 +254,7 @@ func (a *attendance) settleDead() error {
 		a.result = a.outcome()
 	} else {
 		a.result = a.resultOf(store.OutcomeLost)
-		a.result.Why = "what waited for it and its command are gone, and nobody knows how it ended"
+		a.result.Why = "its supervisor and its command are gone, so how it ended is unknown"
 		a.group.use(&a.result.Use)
 	}
 	a.result.Use.Leftover = killed
@@ -311,7 +311,7 @@ func (k *keeper) settleLost(h Held) error {
 		return nil
 	}
 	result := h.result(h.Nonce, store.OutcomeLost)
-	result.Why = "its directory is gone, and nobody knows how it ended"
+	result.Why = "its directory is gone, so how it ended is unknown"
 	if h.Process.Boot != k.self.Boot {
 		result.Why = rebooted
 	} else {

@@ -73,7 +73,7 @@ func (s *site) self() store.Process {
 	return p
 }
 
-// sleeper is a process that nobody may touch, or that is to be found by its token.
+// sleeper is a process that must not be touched, or that can be found by its token.
 func (s *site) sleeper(env ...string) *process {
 	s.t.Helper()
 	path := "/bin/sleep"
@@ -117,8 +117,8 @@ func TestSettle(t *testing.T) {
 		{name: "the gate may have been told, another boot", boot: "before", lines: []string{goes}, outcome: store.OutcomeLost, why: rebooted},
 		{name: "a warden", lines: []string{goes, "w TAG 4194304"}, outcome: store.OutcomeUnbegun},
 		{name: "a warden, and an end before the beginning", lines: []string{goes, "w TAG 4194304", "e TAG 1 32000 0 0 0"}, outcome: store.OutcomeUnbegun},
-		{name: "begun", lines: []string{goes, "w TAG 4194304", "p TAG 4194303"}, outcome: store.OutcomeLost, why: "nobody knows"},
-		{name: "begun, another process has its number", lines: []string{goes, "w TAG 4194304", "p TAG 1"}, outcome: store.OutcomeLost, why: "nobody knows"},
+		{name: "begun", lines: []string{goes, "w TAG 4194304", "p TAG 4194303"}, outcome: store.OutcomeLost, why: "is unknown"},
+		{name: "begun, another process has its number", lines: []string{goes, "w TAG 4194304", "p TAG 1"}, outcome: store.OutcomeLost, why: "is unknown"},
 		{name: "ended", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
 		{name: "ended, others were left", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
 		{name: "ended, the others too", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7", "z TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
@@ -242,7 +242,7 @@ func TestUnbegunBeforeClaim(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestTornJournal: one that was not written to its end says that nobody has claimed.
+// TestTornJournal: an incomplete journal means that the attempt is unclaimed.
 func TestTornJournal(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
@@ -356,8 +356,8 @@ func TestOlderEpochLives(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestStop: an attempt that is to stop is told within the second, gets TERM, and its
-// outcome says that somebody wanted it; one that has ended before keeps its own.
+// TestStop: an attempt that must stop is told within the second, gets TERM, and its outcome says
+// that it was stopped on request; one that has ended before keeps its own.
 func TestStop(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo term >>"$LEDGER"; exit 9' TERM; echo begun >>"$LEDGER"; sleep 100 & wait`)
@@ -374,8 +374,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopGrace: who makes way is killed when he is to have left his nodes, be that sooner or
-// later than his own grace says.
+// TestStopGrace: a job that makes way is killed when it must have left its nodes, sooner or later
+// than its own grace says.
 func TestStopGrace(t *testing.T) {
 	for _, c := range []struct {
 		name, handler string
@@ -419,7 +419,7 @@ func TestAdopted(t *testing.T) {
 		{"ends", `sleep 0.5; exit 7`, time.Minute, store.OutcomeExited, 7},
 		{"is killed", `sleep 0.5; kill -9 $$`, time.Minute, store.OutcomeSignal, 137},
 		{"has no time left", `sleep 100`, time.Second, store.OutcomeWalltime, 143},
-		{"leaves somebody behind", `(setsid sleep 100 &); sleep 0.5; exit 3`, time.Minute, store.OutcomeExited, 3},
+		{"leaves a process behind", `(setsid sleep 100 &); sleep 0.5; exit 3`, time.Minute, store.OutcomeExited, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -463,8 +463,8 @@ func TestLeftover(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeEnd: who has a handler gets the signal, and the end is asked for before
-// it counts.
+// TestSignalBeforeEnd: a command with a handler gets the signal, and the end is requested before it
+// counts.
 func TestSignalBeforeEnd(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
@@ -503,7 +503,7 @@ func TestStateDir(t *testing.T) {
 		{"mode", func(path string) error { return os.Mkdir(path, 0o755) }, store.BlameNobody, "755"},
 		{"link", func(path string) error { return os.Symlink(t.TempDir(), path) }, store.BlameNobody, "symbolic link"},
 		{"file", func(path string) error { return os.WriteFile(path, nil, 0o600) }, store.BlameNode, "not a directory"},
-		{"somebody else's", func(path string) error {
+		{"another user's", func(path string) error {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can give files away")
 			}

@@ -28,8 +28,8 @@ const (
 // slotPrefix begins the names of slots. Hosts that share the directory each have their own.
 const slotPrefix = "slot."
 
-// slot is a directory that one attempt after the other has, for as long as it is executed and until
-// the database knows how it ended. A journal without a line says that nobody has it.
+// slot is a directory that attempts use one after the other, each while it is executed and until
+// the database knows how it ended. A slot is free if its journal is empty.
 type slot struct {
 	Key    // of the attempt that has it
 	nonce  store.Nonce
@@ -114,7 +114,7 @@ func (sl *slot) free() error {
 	return sl.lines.Truncate(0)
 }
 
-// isRemoved reports whether somebody else has removed the slot.
+// isRemoved reports whether another process has removed the slot.
 func (sl *slot) isRemoved() bool {
 	var s unix.Stat_t
 	return unix.Fstat(int(sl.lines.Fd()), &s) == nil && s.Nlink == 0
@@ -203,8 +203,7 @@ func slotNumber(host, name string) (n int, ok bool) {
 // maxSlots bounds the numbers of slots.
 const maxSlots = 1 << 20
 
-// bootClock is the time since the host was started, with that in which it slept. Nobody
-// sets it.
+// bootClock is the time since the host was started, including its sleep. It cannot be set.
 func bootClock() time.Duration {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) //nolint:errcheck // Linux has it

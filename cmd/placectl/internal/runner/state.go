@@ -14,8 +14,8 @@ import (
 // DefaultState is where a user's attempts lie where the setting state_dir does not say.
 func DefaultState(uid int) string { return fmt.Sprintf("/var/tmp/placectl-%d", uid) }
 
-// errState is a state directory that cannot be used. Others says that it belongs to
-// somebody else, which is no fault of the node.
+// errState is a state directory that cannot be used. Others says that it belongs to another user,
+// which is no fault of the node.
 type errState struct {
 	err    error
 	others bool

@@ -12,8 +12,8 @@ import (
 )
 
 // A turn of the keeper is one commit: it reports the attempts that have ended since the last turn,
-// makes a cycle if that may start something, and claims what is to be executed here. A slot has
-// its intent in the journal before its attempt is claimed.
+// makes a cycle if that may start something, and claims attempts to execute here. A slot has its
+// intent in the journal before its attempt is claimed.
 
 // patience bounds the pauses between reports that the database does not take.
 const patience = time.Minute
@@ -62,7 +62,7 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 }
 
-// turnFailed notes that nobody knows what was done, or that nothing was.
+// turnFailed notes that the outcome is unknown, or that nothing was done.
 func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
 	k.notef("%v", err)
 	certain := errors.Is(err, ErrNoTurn)

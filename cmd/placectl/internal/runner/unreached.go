@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A host to which no pass gets cannot execute what waits for it. One that is missed once
-// is tried again: only some passes in a row, a while apart, count, and only while others
-// are reached. Where nobody is it may well be this host that is cut off.
+// A host that no pass reaches cannot execute what waits for it. A host missed once is tried again:
+// only several passes in a row, a while apart, count, and only while others are reached. If none
+// is, this host may well be the one that is cut off.
 
 // unreachedFile keeps how often hosts were not reached.
 const unreachedFile = "unreached"
@@ -90,8 +90,7 @@ func tries(n int) string {
 	return fmt.Sprint(n, " tries")
 }
 
-// countUnreached changes what was counted. Where nothing was, and nothing is to be, it
-// leaves no file.
+// countUnreached changes the counts. If there were none and there are none, it leaves no file.
 func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) error {
 	if _, err := os.Stat(r.StateDir + "/" + r.ID + "." + r.Epoch + "/" + unreachedFile); !some && err != nil {
 		return nil

@@ -21,7 +21,7 @@ func (a *attendance) used() (u store.ResourceUse) {
 	return u
 }
 
-// memoryTicks ticks when the memory of the attempt is to be looked at.
+// memoryTicks ticks when the memory of the attempt should be read.
 func (a *attendance) memoryTicks() *time.Ticker {
 	if a.begun.Polled && a.begun.Memory > 0 {
 		return time.NewTicker(time.Second)

@@ -18,10 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Elsewhere is a command of a job that is to run on another of its nodes. It is watched
-// there by a process that gets it, and then what the command is to read, over a connection:
-// when that breaks the command has nobody who waits for it, and is ended with all that
-// descends from it.
+// Elsewhere is a command of a job to run on another of its nodes. A process there watches it, and
+// gets the command and then its input over a connection. When the connection breaks, the command
+// and all its descendants are ended.
 type Elsewhere struct {
 	Words []string // its name and arguments
 	Env   []string
@@ -58,8 +57,8 @@ func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
 	}
 }
 
-// Watch runs the command that comes over a connection, on our own output, and returns its
-// exit status as a shell has it. It returns when nobody of it is left.
+// Watch runs the command that comes over a connection, on our own output, and returns its exit
+// status as a shell has it. It returns when none of its processes is left.
 func Watch(from *os.File) (status int, err error) {
 	in := bufio.NewReaderSize(from, maxPiece)
 	line, err := in.ReadBytes('\n')

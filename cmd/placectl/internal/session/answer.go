@@ -88,7 +88,7 @@ func (r *Run) Progress(label string, total int64) *output.Progress {
 	return output.NewProgress(w, width, r.Env.Clock, label, total)
 }
 
-// audience is who reads the answer of a run, and on what.
+// audience describes the readers of a run's answer, and their terminal.
 type audience struct {
 	output.Traits
 	Table    bool // people who read all of it: a table, and what is said around it
@@ -96,7 +96,7 @@ type audience struct {
 	Width    int // columns of the terminal, 0 where there is none or no limit
 	Color    bool
 	Blocks   bool // it can show the blocks of Unicode, else ASCII alone
-	Progress bool // somebody waits at a terminal, and wants to see how far it is
+	Progress bool // a user waits at a terminal: show progress
 }
 
 func (r *Run) Audience() audience {

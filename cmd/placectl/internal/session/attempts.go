@@ -25,7 +25,7 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 		return nil, "", err
 	}
 	if host == "" || store.SameHost(host, me.Host) {
-		// What passes write down they are to find again, whoever has made them.
+		// Passes must find again what earlier passes wrote, whichever process made them.
 		host = me.Host
 	}
 	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf}
@@ -244,8 +244,8 @@ func (r *Run) attemptsStamp() string {
 	return fmt.Sprint(state)
 }
 
-// LaunchDB is how other hosts find the database where nobody has said it: at its path on a
-// file system that they share, by its own name where it is kept in a log, else over ssh.
+// LaunchDB is how other hosts find the database by default: at its path on a shared file system, by
+// its own name if it is kept in a log, else over ssh.
 func (r *Run) LaunchDB(here string) string {
 	path := r.DatabasePath()
 	if store.IsLog(path) || store.NetworkFileSystem(filepath.Dir(path)) != "" {

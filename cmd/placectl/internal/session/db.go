@@ -114,8 +114,8 @@ func (r *Run) StoreOptions() *store.Options {
 	return opt
 }
 
-// View runs fn on a snapshot of the database. What fn prints is held back until
-// the file is closed: whoever reads the answer slowly keeps nobody waiting.
+// View runs fn on a snapshot of the database. Output of fn is held back until the file is closed: a
+// slow reader of the answer blocks no one.
 func (r *Run) View(fn func(*store.Tx) error) error {
 	if r.Tx != nil {
 		return fn(r.Tx)
@@ -258,8 +258,8 @@ func Commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	return db.DryRun(fn)
 }
 
-// Distrusts says why programs that a database names are not run; "" where they may be: a
-// file is no program, and who can write it could run what he likes as whoever asks it.
+// Distrusts says why programs named in a database are not run; "" if they may be. A database file
+// is no program, and whoever can write it could make its readers run anything.
 func (r *Run) Distrusts(db *store.DB) string {
 	if r.Getenv("PLACECTL_TRUST") == "1" {
 		return ""

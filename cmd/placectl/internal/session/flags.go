@@ -107,7 +107,7 @@ func (r *Run) Duration(c *cli.Context, flag string) (time.Duration, error) {
 	return d, nil
 }
 
-// Request reads what is to be placed; for the user who asks, unless it says for whom.
+// Request reads the request; it is for the calling user unless it names another.
 func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
 	q, err := request.Read(c, args)
 	if q.User == "" {
@@ -116,8 +116,8 @@ func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
 	return q, err
 }
 
-// Ordered runs fn, which must call localorder.Wanted when it has a transaction, and once more
-// when the site's own program was to be asked first.
+// Ordered runs fn, which must call localorder.Wanted when it has a transaction, and once more if it
+// has to ask the site's own program first.
 func (r *Run) Ordered(q *placer.Request, fn func() error) error {
 	return (&localorder.Asker{Open: r.Open, Distrusts: r.Distrusts, Note: r.Notef}).Ordered(r.Ctx, q, fn)
 }

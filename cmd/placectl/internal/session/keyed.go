@@ -117,8 +117,8 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 // errFirst says that a key has no answer yet.
 var errFirst = errors.New("the key is new")
 
-// Keeper is what KeyedWithin hands to a work. answer prints the answer, in a transaction of
-// the new state where it is to be kept for a key (kept), else in none.
+// Keeper is what KeyedWithin hands to a work. answer prints the answer, in a transaction of the new
+// state if it must be kept for a key (kept), else in none.
 type Keeper struct {
 	Kept   bool
 	Answer func(tx *store.Tx, print func() error) error

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Delivered is what came of a run in the light of whether its answer could be written:
-// nobody must take a change for a failure.
+// Delivered is the result of a run, considering whether its answer could be written: a change must
+// not look like a failure.
 func (r *Run) Delivered(err error) error {
 	switch lost := r.Answers.Err; {
 	case lost == nil, errors.Is(err, exit.ErrLost):
@@ -30,14 +30,14 @@ func lostAnswer(err error) error {
 	return fmt.Errorf("%w: %w; the same --key repeats it", exit.ErrLost, err)
 }
 
-// pipeClosed reports whether an answer that tells of no change has nobody left to read
-// it: as with other programs that is no failure.
+// pipeClosed reports whether the reader of an answer without a change is gone: as with other
+// programs, that is no failure.
 func (r *Run) pipeClosed() bool {
 	return !r.Changed && errors.Is(r.Answers.Err, syscall.EPIPE)
 }
 
-// crashed tells of a panic of ours and returns the exit status: the Go runtime would end
-// the process with the status of wrong usage. What came of a change nobody knows then.
+// crashed reports a panic of ours and returns the exit status: the Go runtime would end the process
+// with the status of wrong usage. The outcome of a change is unknown then.
 func (r *Run) crashed(p any) int {
 	stack := debug.Stack()
 	if from, ok := p.(interface{ Stack() []byte }); ok {

@@ -1,9 +1,9 @@
 // Package session is one run of the command. Run reads a command line with the declarations of the
-// verbs at hand (internal/verbs), lets the verb work, and turns its error into a message and an exit
+// verbs (internal/verbs), lets the verb work, and turns its error into a message and an exit
 // status. Verbs find in it what they share: the database (db.go), answers and notes (answer.go,
-// notes.go), keys (keyed.go), flags (flags.go), who asks (who.go), waiting (wait.go), and the process
-// that is left behind to run the queue (attendant.go). What the process is given, the clock included,
-// comes in through Env, so that tests run whole commands inside one process.
+// notes.go), keys (keyed.go), flags (flags.go), the calling user (who.go), waiting (wait.go), and
+// the process that stays behind to run the queue (attendant.go). What the process is given, the
+// clock included, comes in through Env, so that tests run whole commands inside one process.
 package session
 
 import (
@@ -72,12 +72,12 @@ type Run struct {
 	Dash      int   // how many arguments stood before "--", -1 without one
 	Inv       Invocation
 	Lines     payload.Lines       // of submit --each
-	Carried   *payload.Carried    // the surroundings of who submits from another host, nil: nobody does
+	Carried   *payload.Carried    // the environment of a user who submits from another host, or nil
 	Inputs    keyed.Inputs        // hashes of what was read of files and standard input
 	handed    asked.Read          // what that was, where it may be handed over
 	asker     *asker              // the process for which the verb is run, nil: this one
 	Rec       *keyed.Recording    // that answers go into, nil for stdout
-	Attending *attempts.Attending // of run: who would notice if this were killed, nil for nobody
+	Attending *attempts.Attending // of run: the lock that shows whether this process lives, or nil
 	Kept      *keyed.Recording    // the answer to a request with a key
 	Repeated  bool                // it was given before
 	Front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
@@ -114,8 +114,8 @@ func (r *Run) Outcome() (status int) {
 	return r.Report(err)
 }
 
-// Main reads the command line and runs what it asks for. The globals are read
-// even when the rest is wrong, for they say how the error is to be shown.
+// Main reads the command line and runs it. It reads the globals even if the rest is wrong, because
+// they say how to show the error.
 func (r *Run) Main() error {
 	inv, err := r.Verbs.Parse(r.Env.Args)
 	g, globalsErr := verbs.ReadGlobals(inv.Globals, r.Surroundings())

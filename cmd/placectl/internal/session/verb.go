@@ -44,7 +44,7 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var in io.Reader // who reads nothing leaves it to others: a loop in a shell reads its lines there
+	var in io.Reader // a verb that reads no input leaves it to others: a loop in a shell reads its lines there
 	if reads {
 		in = r.Stdin
 	}
@@ -89,7 +89,7 @@ func (r *Run) printHelp(inv Invocation) error {
 	return err
 }
 
-// briefly shows who has named a noun alone what there is of it; programs have the error.
+// briefly shows a noun named alone what it has; programs get the error.
 func (r *Run) briefly(inv Invocation) {
 	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document && !r.Quiet {
 		p := verbs.NewPage(r.Audience().Width)

@@ -1,7 +1,7 @@
-// Package sharefile reads states of class shares: JSON that says what each class has,
-// wants and is to have. What is not known inside a class is refused, since a share would
-// come out wrong; beside the classes it is only named: records of states bring notes and
-// answers along. It opens no file and knows no verb.
+// Package sharefile reads states of class shares: JSON with what each class has, wants and should
+// get. It refuses unknown fields inside a class, since a share would come out wrong. Beside the
+// classes it only names them, because records of states bring notes and answers along. It opens no
+// file and knows no verb.
 package sharefile
 
 import (

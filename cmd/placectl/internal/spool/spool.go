@@ -52,7 +52,7 @@ func (s *Spool) spill() {
 	s.held = s.held[:0]
 }
 
-// nameless makes a file that nobody else finds, nil where that cannot be.
+// nameless makes a file without a name, or returns nil if that is impossible.
 func nameless() *os.File {
 	f, err := os.CreateTemp("", ".placectl-*")
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Spool) WriteTo(w io.Writer) (n int64, err error) {
 // Reset empties the spool and gives its file up.
 func (s *Spool) Reset() {
 	if s.file != nil {
-		s.file.Close() //nolint:errcheck // nobody needs it any more
+		s.file.Close() //nolint:errcheck // it is not needed any more
 	}
 	*s = Spool{held: s.held[:0]}
 }

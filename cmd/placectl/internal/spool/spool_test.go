@@ -49,7 +49,7 @@ func TestSpool(t *testing.T) {
 	})
 }
 
-// The file has no name that somebody could find, or that would stay.
+// The file has no name to find, or to leave behind.
 func TestNameless(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

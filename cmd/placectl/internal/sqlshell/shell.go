@@ -56,7 +56,7 @@ type Shell struct {
 	host    Host
 	schema  Schema
 	in      lines
-	tty     bool // somebody types
+	tty     bool // input comes from a terminal
 	timer   bool
 	paged   bool // answers go through the pager
 	explain bool

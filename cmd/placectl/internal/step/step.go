@@ -21,7 +21,7 @@ import (
 type Host struct {
 	Environ  []string
 	Database string
-	Terminal bool // whoever is at the terminal interrupts tasks himself
+	Terminal bool // Ctrl-C at the terminal interrupts tasks
 }
 
 // Getenv is a variable of the environment, "" for none.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Job is what is to be known of a job. Instants are Unix seconds.
+// Job is what curves need of a job. Instants are Unix seconds.
 type Job struct {
 	Submit int64
 	Start  int64 // 0: it has not started
@@ -34,14 +34,14 @@ type Point struct {
 // Series is what became of a cluster, step by step.
 type Series struct {
 	From, Step int64
-	CPUs       int64 // of the cluster, 0 where nobody knows
+	CPUs       int64 // of the cluster, 0 if unknown
 	Points     []Point
 }
 
 // Steps are how long a step may be, in seconds.
 var steps = []int64{60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 7 * 86400, 28 * 86400}
 
-// StepFor is the shortest step of which at most so many cover a stretch of time.
+// StepFor is the shortest step that covers a stretch of time with at most so many.
 func StepFor(from, to int64, most int) int64 {
 	for _, step := range steps {
 		if (to-from+step-1)/step <= int64(most) {

@@ -108,7 +108,7 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-// Pictures fit, and are what they are to be, whatever the series.
+// Pictures fit, and show what they should, whatever the series.
 func TestPictures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := int64(1_000_000)

@@ -96,7 +96,7 @@ func ReadGlobals(given []Setting, e Surroundings) (Globals, error) {
 	return g, first
 }
 
-// LookUp finds a global flag's value and who gave it, "" for nobody.
+// LookUp finds a global flag's value and its source, or "".
 func (f *GlobalFlag) LookUp(given []Setting, e Surroundings) (value, source string) {
 	for i := len(given) - 1; i >= 0; i-- {
 		if given[i].Flag == f {

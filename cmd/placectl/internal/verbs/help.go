@@ -70,7 +70,7 @@ func (l List[R]) HelpAll(p *Page) {
 	exit.EachReason(func(code int, words string) { p.status(code, words) })
 }
 
-// BeginWith writes what somebody begins with who has never used it.
+// BeginWith writes the verbs for a new user.
 func (l List[R]) BeginWith(p *Page) {
 	p.title("BEGIN WITH")
 	p.code("placectl init --local        # this machine as a cluster of one node\n" +

@@ -236,7 +236,7 @@ func (w *walker[R]) unknown(shown string) {
 	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, flagWords(w.ownFlags())))
 }
 
-// elsewhere is how what other programs call so is written here, "" where nobody knows.
+// elsewhere is our name for another program's flag, or "" if unknown.
 func elsewhere(flag string) string {
 	switch flag {
 	case "--json", "--csv", "--jsonl", "--tsv":

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// DefaultWidth is how wide help is where nobody knows what its reader has.
+// DefaultWidth is how wide help is if the reader's width is unknown.
 const DefaultWidth = 80
 
 // Page is help that is being written, no wider than so many columns.

@@ -23,7 +23,7 @@ type Verb[R any] struct {
 	Args        []Arg  // in their order
 	Description string
 	Flags       []cli.Flag             // without --dry-run and --key, which verbs that write have
-	Exclusive   []string               // flags of which one at most is given: "at or-reserve wait"
+	Exclusive   []string               // flags that exclude each other: "at or-reserve wait"
 	May         store.Right            // who may use it; flags may take more
 	Takes       map[string]store.Right // by flag
 	Access      Access
@@ -36,7 +36,7 @@ type Verb[R any] struct {
 	Raw         bool   // all words behind its name are arguments, whatever they look like
 	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
 	Brief       bool   // it sees a few rows of a database, however large that is
-	Thinks      bool   // its transactions may take long: who reads a file goes on meanwhile
+	Thinks      bool   // its transactions may take long: readers of a file go on meanwhile
 	Unkeyed     bool   // it writes, and takes no --key: what it does cannot be repeated
 	Stays       string // why it leaves no process behind that looks after the queue, though it writes; "": it does
 	Revives     bool   // it only reads, and leaves one behind all the same where there is none
@@ -130,7 +130,7 @@ func (l List[R]) find(name string) *Verb[R] {
 	return nil
 }
 
-// unlike is what the verb is called that others call by a word, "" where nobody knows.
+// unlike is the verb that others call by another word, or "" if unknown.
 func (l List[R]) unlike(word string) string {
 	for _, e := range l {
 		for like := range strings.FieldsSeq(e.Like) {

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// ref is how somebody names a job: 12, 12.server, an array 12[], an element 12[3], some of
-// them 12[1-3].
+// ref is a reference to a job: 12, 12.server, an array 12[], an element 12[3], some of them
+// 12[1-3].
 type ref struct {
 	text     string
 	id       uint64

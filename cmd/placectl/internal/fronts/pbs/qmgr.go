@@ -16,7 +16,7 @@ func qmgr(c *fronts.Call) error {
 	}
 	asked := strings.Fields(strings.ToLower(fronts.SetOf(given)["c"]))
 	if len(rest) > 0 || len(asked) < 2 || !strings.HasPrefix("print", asked[0]) || asked[0] == "" || !strings.HasPrefix("server", asked[1]) {
-		return fronts.Failf(2, "qmgr: only -c 'print server' is to be had here: settings are placectl config, queues placectl queue, nodes placectl node, limits placectl limit")
+		return fronts.Failf(2, "qmgr: only -c 'print server' is supported: settings are placectl config, queues placectl queue, nodes placectl node, limits placectl limit")
 	}
 	return c.View(func(v fronts.View) error {
 		about, err := v.About()

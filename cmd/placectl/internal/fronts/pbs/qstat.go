@@ -16,7 +16,7 @@ type status struct {
 	set    fronts.Set
 	about  *fronts.About
 	b      strings.Builder
-	missed []string // what is to be said on standard error
+	missed []string // messages for standard error
 	code   int
 }
 

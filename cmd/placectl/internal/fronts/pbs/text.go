@@ -72,7 +72,7 @@ func size(kb int64) string {
 	return ""
 }
 
-// rounded is a size of kb in the largest unit of which it has one, without what is left over.
+// rounded is a size of kb in the largest unit of which it is at least one, rounded down.
 func rounded(kb int64) string {
 	for _, unit := range []string{"kb", "mb", "gb"} {
 		if kb < 1024 {

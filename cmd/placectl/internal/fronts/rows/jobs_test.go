@@ -107,7 +107,7 @@ func TestWhoIsNext(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint([]uint64{want}) && (want != 0 || len(got) > 0) {
 			t.Fatalf("%v wait for room, not %d", got, want)
 		}
-		// Who is asked about alone is compared with the others, and not put in order.
+		// A query for one job is compared with the others, without an order.
 		for id := uint64(1); id <= 13; id++ {
 			err := db.View(func(tx *store.Tx) error {
 				v := &View{Tx: tx}

@@ -22,7 +22,7 @@ type View struct {
 	defs    *index.Defs
 	look    *store.Outlook
 	selects map[string]*demand
-	limits  map[uint64]int64 // how many jobs of an array may run at once, of those for which somebody has said so
+	limits  map[uint64]int64 // how many jobs of an array may run at once, for arrays with a limit
 }
 
 // About is what is known of the whole.

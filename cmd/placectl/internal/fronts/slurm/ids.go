@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// ref is how somebody names a job: 12, an element 12_3, some 12_[1-3,7], a step 12.batch.
+// ref is a reference to a job: 12, an element 12_3, some 12_[1-3,7], a step 12.batch.
 type ref struct {
 	text    string
 	id      uint64

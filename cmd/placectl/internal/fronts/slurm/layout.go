@@ -11,7 +11,7 @@ import (
 // allocation is what a job has, by node.
 type allocation struct {
 	nodes       []string
-	tasks, cpus []int // nil where nobody knows
+	tasks, cpus []int // nil if unknown
 }
 
 // allocated reads it of the environment of a job.

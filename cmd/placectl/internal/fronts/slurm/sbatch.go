@@ -85,7 +85,7 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 // maxScript bounds what is read of a script: one byte more than it may have.
 const maxScript = 1<<20 + 1
 
-// script reads what is to be run.
+// script reads the script or command to run.
 func (b *batch) script(c *fronts.Call, rest []string) error {
 	switch {
 	case b.wrap != nil && len(rest) > 0:
@@ -130,7 +130,7 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 	return nil
 }
 
-// invalid are the options of which sbatch says in one sentence that they are.
+// invalid are the options with a fixed error message of sbatch.
 var invalid = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"--time": "Invalid --time specification", "-t": "Invalid --time specification",

@@ -23,7 +23,7 @@ func scontrol(c *fronts.Call) error {
 		return err
 	}
 	if len(words) == 0 {
-		return fronts.Failf(1, "scontrol: error: it is not interactive here: say what is to be done")
+		return fronts.Failf(1, "scontrol: error: interactive mode is not supported: give a command")
 	}
 	verb, words := strings.ToLower(words[0]), words[1:]
 	switch {

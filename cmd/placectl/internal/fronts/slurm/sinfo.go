@@ -383,7 +383,7 @@ func nodeJSON(n *fronts.Node, partition string) map[string]any {
 // sacctmgr answers what is asked of accounts: each job's own is all there is.
 func sacctmgr(c *fronts.Call) error {
 	if !slices.Contains(c.Args, "list") && !slices.Contains(c.Args, "show") {
-		return fronts.Failf(1, "sacctmgr: error: accounts are words of jobs here, and nobody manages them: placectl class, placectl query")
+		return fronts.Failf(1, "sacctmgr: error: not supported: see placectl account, placectl class and placectl query")
 	}
 	return accounts(c)
 }

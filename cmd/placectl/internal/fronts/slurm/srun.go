@@ -281,7 +281,7 @@ func (st *stepping) environ(rank int) []string {
 	return append(env, exported(st.set["export"])...)
 }
 
-// exported are the variables that --export gives values; what there is goes along anyway.
+// exported are the variables that --export sets; the current environment goes along anyway.
 func exported(list string) (env []string) {
 	for _, word := range strings.Split(list, ",") {
 		if strings.Contains(word, "=") {
@@ -315,7 +315,7 @@ func (w *labelled) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush writes what there is of a line.
+// flush writes the rest of an unfinished line.
 func (w *labelled) flush() error {
 	_, err := w.to.Write(w.line)
 	w.line = w.line[:0]

@@ -79,7 +79,7 @@ func completion(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// completeWords answers a shell. Nobody reads an error behind a TAB.
+// completeWords answers a shell. Errors are not shown after a TAB.
 func completeWords(r *session.Run, c *cli.Context) error {
 	if r.Dash != 0 || c.NArg() == 0 {
 		return usage.Errorf("the words so far stand behind --")
@@ -164,7 +164,7 @@ func statementsFrom(r *session.Run, begun string) (whole []string) {
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true
 	var tables []string
-	r.View(func(tx *store.Tx) (err error) { //nolint:errcheck // nobody reads an error behind a TAB
+	r.View(func(tx *store.Tx) (err error) { //nolint:errcheck // errors are not shown after a TAB
 		tables, _, err = tx.QueryTables()
 		return err
 	})
@@ -177,14 +177,13 @@ func statementsFrom(r *session.Run, begun string) (whole []string) {
 // Completion answers at once or not at all.
 const (
 	completionPatience = 200 * time.Millisecond
-	completionMost     = 1000 // names; who has more types some of one first
+	completionMost     = 1000 // names; with more, type the start of one first
 )
 
 // errEnough ends the search for names.
 var errEnough = errors.New("enough names")
 
-// namesOf lists what there is of a kind that begins in a way: nothing where the database
-// cannot be asked.
+// namesOf lists the names of a kind with a prefix, or nothing if the database cannot be read.
 func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 	if kind == verbs.KindSetting {
 		return verbs.Beginning(prefix, store.SettingNames())
@@ -193,7 +192,7 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 		return nil
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true
-	r.View(func(tx *store.Tx) error { //nolint:errcheck // nobody reads an error behind a TAB
+	r.View(func(tx *store.Tx) error { //nolint:errcheck // errors are not shown after a TAB
 		if kind == verbs.KindNodes {
 			var err error
 			names, err = store.NodesBeginning(tx, prefix, completionMost)

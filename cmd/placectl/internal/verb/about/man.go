@@ -22,9 +22,8 @@ func Man() *session.Verb {
 	}
 }
 
-// man writes what help says as a page of roff: what there is to know of all verbs in the
-// sections that manuals have, and a subsection for each verb. The layout of help is kept,
-// for it is one.
+// man writes the help texts as a page of roff: general topics in the sections that manuals have,
+// and a subsection for each verb. It keeps the layout of help.
 func man(r *session.Run, _ *cli.Context) error {
 	var page strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n" +

@@ -26,7 +26,7 @@ func Gantt() *session.Verb {
 		Description: "One row a node, a bucket or a device; neighbours that look the same share a row. On a node that is shared, what lies\n" +
 			"beside each other has lanes of its own. Free is the time in which nothing is on a node; the line above counts\n" +
 			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +
-			"programs: the stretches of time as rows. The SVG shows who has a node, from when to when, where the mouse points.",
+			"programs: the stretches of time as rows. In the SVG, point at a bar to see its job and times.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (a little before now)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (until most has ended)"},
@@ -118,8 +118,7 @@ func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
 	return o, err
 }
 
-// ganttWidth is how wide the drawing is to be: what is asked for, else what the
-// terminal has.
+// ganttWidth returns the requested width, or the terminal's.
 func ganttWidth(r *session.Run, c *cli.Context, svg bool) (int, error) {
 	least, most, width := chart.Narrowest, chart.Widest, 80
 	switch {

@@ -28,7 +28,7 @@ func Report() *session.Verb {
 		May:      store.Anybody,
 		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
 			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
-			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: who has which\n" +
+			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: which job has which\n" +
 			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user; and\n" +
 			"with the flags of placectl whatif what those who wait would wait then.",
 		Flags: slices.Concat([]cli.Flag{

@@ -31,7 +31,7 @@ func Status() *session.Verb {
 		Category: "Asking",
 		Usage:    "one screen: what runs, what waits, what is wrong",
 		May:      store.Anybody,
-		Description: "What is to be looked at: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
+		Description: "Warnings: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
 			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +
 			"the command that does something about it. top is the same, live. -o json has more\n" +
 			"numbers: the size of the file, and of the log that it is kept in, buckets, reservations, and since when the\n" +
@@ -133,7 +133,7 @@ func (v *topView) look() error {
 	})
 }
 
-// show shows the view until somebody has seen enough.
+// show shows the view until you leave it.
 func (v *topView) show(in *os.File, delay time.Duration) error {
 	s, err := fullscreen.Open(in, os.Stdout)
 	if err != nil {
@@ -187,8 +187,7 @@ func (v *topView) show(in *os.File, delay time.Duration) error {
 	}
 }
 
-// hasChanged reports whether there is something new: somebody has written, or the clock
-// alone has brought it.
+// hasChanged reports whether there is something new: a write, or a change by the clock alone.
 func (v *topView) hasChanged() bool {
 	return v.Trouble != "" || v.run.FileStamp() != v.seen || !v.Live.Due.IsZero() && !v.run.Instant().Before(v.Live.Due)
 }

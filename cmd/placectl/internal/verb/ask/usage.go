@@ -17,7 +17,7 @@ func Usage() *session.Verb {
 	return &session.Verb{
 		Name:     "usage",
 		Category: "Asking",
-		Usage:    "who has had how much",
+		Usage:    "show resource usage by user, account or class",
 		May:      store.Anybody,
 		Description: "What jobs asked for, times how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of nodes,\n" +
 			"what runs up to now included. jobs are those that ended in the time and had begun, waits for how long all of them\n" +
@@ -61,7 +61,7 @@ func showUsage(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		if report.Left > 0 {
-			r.Notef("archived, and perhaps of that time: %s, of which only whole months are known", text.Plural(int(report.Left), "job"))
+			r.Notef("not counted, because archives keep only whole months: %s", text.Plural(int(report.Left), "job"))
 		}
 		return printUsage(r, string(spec.By), report)
 	})

@@ -27,9 +27,9 @@ func Whatif() *session.Verb {
 		Category: "Asking",
 		Usage:    "what those who wait would wait on another cluster, or under other rules",
 		May:      store.Anybody,
-		Description: "The queue is played forward twice, as it is and with what is to be changed, each job running for its walltime and\n" +
+		Description: "The queue is played forward twice, as it is and with the change, each job running for its walltime and\n" +
 			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
-			"who has not started by the horizon counts as waiting until then (late). Nothing is written, and nobody is kept\n" +
+			"a job that has not started by the horizon counts as waiting until then (late). Nothing is written, and no one is kept\n" +
 			"waiting. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
 			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
 			"under the first.",
@@ -46,8 +46,8 @@ func Whatif() *session.Verb {
 	}
 }
 
-// supposeFlags say what is to be otherwise, and for how long the queue is played. Help has
-// them under a heading, or with the verb's others where it is empty.
+// supposeFlags describe the change, and for how long to play the queue forward. Help has them under
+// a heading, or with the verb's others if it is empty.
 func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
@@ -176,7 +176,7 @@ func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change 
 	return list, until, err
 }
 
-// suppose changes what flags say is to be otherwise.
+// suppose makes the changes that flags describe.
 func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	for _, text := range c.StringSlice("add") {
 		if err := addLike(tx, text); err != nil {

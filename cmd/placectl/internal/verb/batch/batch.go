@@ -21,7 +21,7 @@ func Batch() *session.Verb {
 		Name:     "batch",
 		Category: "Locality",
 		Usage:    "jobs that share files, worked off so that each file goes to few hosts",
-		Description: "A batch is a sequence of files and a sequence of jobs, each of which uses some files that follow each\n" +
+		Description: "A batch is a sequence of files and a sequence of jobs, each using some files that follow each\n" +
 			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
 			"files that it has. docs/locality.md has the loop that a host runs.",
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
@@ -128,7 +128,7 @@ func batchCursorsVerb() *session.Verb {
 		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "rules tells which soft rules a team breaks: its fastest host is to be no faster than the others together,\n" +
+		Description: "rules tells which soft rules a team breaks: its fastest host should be no faster than the others together,\n" +
 			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
 		Access:  verbs.Reads,

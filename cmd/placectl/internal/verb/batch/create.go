@@ -67,7 +67,7 @@ func batchCreate(r *session.Run, c *cli.Context) error {
 	if q := c.Int("quorum"); q < 1 || q > locality.MaxQuorum {
 		return usage.Errorf("--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
 	}
-	// All of it is read before the database is opened: a slow pipe keeps nobody waiting.
+	// Read all of it before opening the database: a slow pipe then blocks no one.
 	in := batchfile.New(c.Int("quorum"))
 	for _, list := range []struct {
 		flag string

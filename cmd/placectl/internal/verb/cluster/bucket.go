@@ -21,7 +21,7 @@ func Bucket() *session.Verb {
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",
-				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "buckets of which no node is up, too"}},
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include buckets without a node that is up"}},
 				Example: "placectl bucket list"},
 		},
 	}

@@ -59,9 +59,8 @@ func nodeLoad(r *session.Run, c *cli.Context) error {
 	}))
 }
 
-// readLoads understands the arguments, or standard input. It comes before the
-// transaction, so that a slow pipe keeps nobody from the database. lines is nil
-// where the arguments are the loads.
+// readLoads reads the arguments, or standard input. It comes before the transaction, so that a slow
+// pipe blocks no one. lines is nil if the arguments are the loads.
 func readLoads(r *session.Run, c *cli.Context) (loads []nodefile.Load, lines *infile.Text, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {

@@ -42,7 +42,7 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 	}
 	if state == index.Down {
 		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "what is executed on their hosts is lost: jobs are queued again, though a host that lives after all still executes them"})
-		v.Description = "With --lost nobody waits for the host any more: use it only where the host is known to be dead."
+		v.Description = "--lost gives up on what the host executes: use it only if the host is dead."
 	}
 	return v
 }

@@ -20,8 +20,8 @@ func Clock() *session.Verb {
 		Verbs: []*session.Verb{
 			{Name: "reset", Usage: "put the instant that the database stands for back, after a clock was wrong",
 				May: store.Owners,
-				Description: "A database stands for the instant at which it was last written, and nobody can write from before it (7).\n" +
-					"If somebody wrote with a clock that was ahead, all others are locked out; this puts the instant back, by\n" +
+				Description: "A database records when it was last written, and refuses writes with an earlier clock (7).\n" +
+					"After a write with a clock that was ahead, all others are locked out; this sets the time back, by\n" +
 					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +
 					"placectl events shows it: it is not undone. What has begun goes on, for as long as it would have.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "put it back to `T`, not to now"}},

@@ -23,7 +23,7 @@ func Config() *session.Verb {
 		Name:     "config",
 		Category: "Cluster",
 		Usage:    "the settings of the database",
-		Description: "list says of each setting what it is for, what may stand in it, and what holds where nobody has set it. In their\n" +
+		Description: "list says of each setting what it is for, its possible values, and its default. In their\n" +
 			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*session.Verb{

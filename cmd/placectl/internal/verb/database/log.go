@@ -22,7 +22,7 @@ func Log() *session.Verb {
 		Usage:    "who changed how much, where the database is in etcd",
 		May:      store.Anybody,
 		Description: "Each transaction is an entry: its position, when it was made, by whom, on which host, with which verb, and how\n" +
-			"many rows of which tables it has changed. Entries before the second newest snapshot are gone.",
+			"many rows it has changed, by table. Entries before the second newest snapshot are gone.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only the entries behind the one at position `N`"}},
 		Access: verbs.Reads, Alone: true, Run: log,
 		Example: "placectl --db etcd://e1:2379,e2:2379,e3:2379/cluster log --since 1200",

@@ -21,7 +21,7 @@ func Salvage() *session.Verb {
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
 		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
-			"What is derived is made anew. The answer has a line for each table of which rows are missing, or were changed\n" +
+			"Derived rows are recomputed. The answer has a line for each table with rows that are missing, or were changed\n" +
 			"because others are: a job whose nodes are lost is held, for example. Where there is a backup, restore it\n" +
 			"rather, and look into NEW for what has been since.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "the database that is made, `NEW`", Required: true}},

@@ -131,7 +131,7 @@ func frontDatabase(r *session.Run) error {
 			}
 		}
 	}
-	return usage.Errorf("nobody says which database it is: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf or /etc/placectl.conf")
+	return usage.Errorf("no database is configured: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf or /etc/placectl.conf")
 }
 
 // frontHost is what front-ends know of this machine, and of who calls.
@@ -171,8 +171,8 @@ func denied(err error) error {
 	return err
 }
 
-// Update has a key of its own: where nobody knows what came of the commit it is asked once
-// more, and done then if it was not.
+// Update has a key of its own: if the outcome of the commit is unknown, it is repeated, and done
+// only if it was not.
 func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	key := session.DrawNonce()
 	inv, keyed := cl.r.Inv, *cl.r.Verb

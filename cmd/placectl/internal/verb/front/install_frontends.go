@@ -94,7 +94,7 @@ func relink(program, path string) error {
 	return os.Rename(next, path)
 }
 
-// sayPath says who is called by a name, if it is not the link in dir.
+// sayPath says which program a name runs, if it is not the link in dir.
 func sayPath(r *session.Run, dir, name string) {
 	for _, in := range filepath.SplitList(r.Getenv("PATH")) {
 		if abs, err := filepath.Abs(in); err == nil && abs == dir {

@@ -104,7 +104,7 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 		sub.Name = s.Name
 	}
 	sub.User, sub.Command = ch.Host.User, s.Args
-	if s.Attended { // it runs where it was typed, with what there is there
+	if s.Attended { // it runs where it was typed, in that environment
 		sub.Attended, sub.Payload = true, nil
 		return nil
 	}

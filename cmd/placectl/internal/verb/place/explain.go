@@ -35,7 +35,7 @@ func Explain() *session.Verb {
 			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n\n" +
 			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
 			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
-			"start, and what would come of placing it now if nobody else waited; by rules of preemption, whom a cycle\n" +
+			"start, and whether it could be placed now if no other job waited; with rules of preemption, the jobs that a cycle\n" +
 			"would stop for it now.\n\n" +
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
@@ -54,7 +54,7 @@ func Explain() *session.Verb {
 	}
 }
 
-// explaining is what is to be explained: a request, or a job.
+// explaining is the request or job to explain.
 type explaining struct {
 	request placer.Request
 	job     string // how the job is named, "" for the request

@@ -23,7 +23,7 @@ func Extend() *session.Verb {
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
-			"somebody else has one of the nodes before the new end.",
+			"one of the nodes is taken before the new end.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
 		},

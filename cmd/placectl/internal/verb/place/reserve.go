@@ -27,11 +27,11 @@ func Reserve() *session.Verb {
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
-			"of that --user, --group and so on. It begins and ends by the clock. Without --allow nobody gets in.\n\n--allow lets jobs in: user=, group=,\n" +
+			"of that --user, --group and so on. It begins and ends by the clock. Without --allow no job gets in.\n\n--allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
 			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
 			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +
-			"Reservations that let somebody in may lie over each other: a job must be let in\n" +
+			"Reservations with --allow may overlap: a job must be let in\n" +
 			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
 			"without names that there are already. It first occurs when the rule says so, at --start or after.",
 		Flags: append(request.Flags(),
@@ -80,7 +80,7 @@ func reserve(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// reserveSpec reads what a reservation is to be, but for its nodes, and its start.
+// reserveSpec reads the description of a reservation, except for its nodes, and its start.
 func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, error) {
 	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
 	var err error

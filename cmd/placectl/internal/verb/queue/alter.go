@@ -113,7 +113,7 @@ func Fixed(g verbs.Given) error {
 	return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
 }
 
-// Alteration is what the options change of a job, of which a submission has the values.
+// Alteration is the changes to a job that the options make; sub has their values.
 func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
 	from, err := process(r)
 	if err != nil {

@@ -74,8 +74,8 @@ func cancel(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// choose finds the jobs that have not ended which --user, --name, --all and --waiting choose:
-// without --user those of the user who asks.
+// choose finds the jobs not yet ended that --user, --name, --all and --waiting select: without
+// --user, those of the calling user.
 func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, err error) {
 	user := cmp.Or(c.String("user"), r.Self())
 	states := session.LiveStates()

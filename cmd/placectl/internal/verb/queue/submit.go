@@ -173,7 +173,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	if len(jobs) > 1 {
 		name = fmt.Sprintf("jobs %s-%s", nouns.JobID(first), nouns.JobID(jobs[len(jobs)-1]))
 	}
-	r.Warnf("never", "%s %s; as long as the cluster is as it is now the wait is in vain", name, p.Reason)
+	r.Warnf("never", "%s %s; it will wait until the cluster changes", name, p.Reason)
 	return p.Reason, nil
 }
 
@@ -221,7 +221,7 @@ func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	return nil
 }
 
-// runsNothing verifies a submission of a job that somebody else launches.
+// runsNothing verifies a submission of a job that another program launches.
 func runsNothing(c *cli.Context, q *placer.Request) error {
 	for _, flag := range request.OnlyWithPayload {
 		if c.IsSet(flag) {
@@ -231,7 +231,7 @@ func runsNothing(c *cli.Context, q *placer.Request) error {
 	return request.Any(c, q)
 }
 
-// array reads how many jobs there are to be, or with which indices.
+// array reads the number of jobs, or their indices.
 func array(c *cli.Context, s *store.Submission) error {
 	if !c.IsSet("array") {
 		return nil

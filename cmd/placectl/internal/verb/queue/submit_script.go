@@ -348,8 +348,8 @@ func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader)
 	return out, bytes.NewReader(text), nil
 }
 
-// readCarried reads what carry has sent, nil where this is where somebody submits. The
-// script is part of what a key is bound to, and the environment is not.
+// readCarried reads what carry has sent, or nil if the submission is local. The script is part of
+// what a key is bound to, and the environment is not.
 func readCarried(r *session.Run, c *cli.Context) (err error) {
 	if !c.Bool(request.Carried) || r.Carried != nil {
 		return nil
@@ -360,7 +360,7 @@ func readCarried(r *session.Run, c *cli.Context) (err error) {
 	}
 	along := new(payload.Carried)
 	if err := bytejson.Unmarshal(text, along); err != nil {
-		return usage.Errorf("--%s is for placectl --db ssh://..., which says what is to be read: %w", request.Carried, err)
+		return usage.Errorf("--%s is for placectl --db ssh://..., which says what to read: %w", request.Carried, err)
 	}
 	r.Inputs.Add(string(along.Script))
 	if along.Lines != nil {

@@ -32,12 +32,12 @@ func Cycle() *session.Verb {
 		May:      store.Anybody,
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
-			"conservative all are; with fcfs nobody passes one that does not fit; with relaxed the first is promised a latest\n" +
+			"conservative all are; with fcfs no job passes one that does not fit; with relaxed the first is promised a latest\n" +
 			"start, which is kept, and the shortest of the others go around it (the setting slack). With\n" +
 			"--launch jobs are executed as by `placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
-			"The answer is who is to be launched, and whose command is to be stopped (for other classes, cancelled,\n" +
+			"The answer lists the jobs to launch, and those to stop (for other classes, cancelled,\n" +
 			"queued again by hand, or past its walltime where overdue=finish), since the last cycle; each is told once.\n" +
-			"A job that was planned, and of which no cycle told before its end, is queued again.\n\n" +
+			"A planned job that no cycle has announced before its end is queued again.\n\n" +
 			"The program of --exec is run, not through a shell, with the job's command behind its own arguments, with\n" +
 			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE\n" +
 			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
@@ -250,7 +250,7 @@ func printed(report *store.CycleReport) []*store.Job {
 func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID }, func() error {
 		for _, j := range report.Stopped {
-			r.Notef("job %d is to be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
+			r.Notef("job %d must be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
 		}
 		return printEvents(r, tx, nil, report.Launch)
 	}, func() error { return printEvents(r, tx, report.Stopped, report.Launch) })

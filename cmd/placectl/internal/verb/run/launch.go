@@ -113,12 +113,10 @@ func runHook(r *session.Run) {
 	}
 }
 
-// Jobs are handed to the site's launcher after the commit, with the database
-// closed. Being told is the claim of an attempt, and whoever is told of a job is told
-// once: a cycle that is killed between its
-// commit and a launch has started a job that nobody launched, and that is better
-// than one that is launched twice. Such a job is found by its events (it has no
-// event launch), and put back with placectl requeue.
+// Jobs are handed to the site's launcher after the commit, with the database closed. Handing over
+// claims the attempt, and happens once. So a cycle killed between its commit and a launch has
+// started a job that is not launched, which is better than launching one twice. You find such a job
+// by its events (it has no event launch), and put it back with placectl requeue.
 
 // maxFailures is after how many failed launches in a row a job is held.
 const maxFailures = 3

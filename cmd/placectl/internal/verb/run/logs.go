@@ -197,7 +197,7 @@ func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
 	return nil
 }
 
-// read shows what there is of the output and was not shown before.
+// read shows the output that was not shown before.
 func (l *jobLog) read(s *logState) error {
 	if s.attempt == nil || s.attempt.State == store.AttemptStarted {
 		return l.nothingYet(s)
@@ -219,7 +219,7 @@ func (l *jobLog) read(s *logState) error {
 	return l.from.Copy(l.to)
 }
 
-// nothingYet is what there is to say of a job that has not begun.
+// nothingYet describes a job that has not begun.
 func (l *jobLog) nothingYet(s *logState) error {
 	switch n := l.c.Int("attempt"); {
 	case l.c.Bool("follow") && !s.over:
@@ -236,7 +236,7 @@ func (l *jobLog) nothingYet(s *logState) error {
 	return fmt.Errorf("%w: job %d is %s, and has written nothing; placectl logs -f waits for it", exit.ErrNothingYet, s.job.ID, s.job.State)
 }
 
-// open opens the file, at what is to be shown of it. Who follows waits for the file.
+// open opens the file, at the part to show. With --follow it waits for the file.
 func (l *jobLog) open(s *logState) error {
 	if far, err := l.openFar(s); far != nil || err != nil {
 		l.path = s.path
@@ -267,7 +267,7 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 		return nil, err
 	}
 	if self, err := attempts.Self(here); err != nil || s.attempt.Boot == "" || self.Boot == s.attempt.Boot {
-		return nil, err // this host under another name, or nobody knows which
+		return nil, err // this host under another name, or an unknown one
 	}
 	ssh, err := launch.FindSSH()
 	if err != nil {
@@ -298,8 +298,7 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 	return far, err
 }
 
-// beginLog goes to where a log is to be read from: to the part of an attempt, and to the
-// last lines.
+// beginLog goes to where to begin reading a log: to the part of an attempt, and to the last lines.
 func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared bool) error {
 	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
 		found, err := from.Only(job, n)

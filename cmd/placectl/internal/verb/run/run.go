@@ -37,7 +37,7 @@ func Run() *session.Verb {
 			"It is 128 and the signal's number where a signal ended it, 127\n" +
 			"and 126 where there is no such command, or it cannot be executed: then no job is made. What run itself has to\n" +
 			"say before the command begins is greater than that of other verbs by 100.\n" +
-			"When somebody else ends the job it is told to terminate. If run is killed, and its command with it, the\n" +
+			"When the job is ended by another command, it gets SIGTERM. If run is killed, and its command with it, the\n" +
 			"next cycle on this host ends the job.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
@@ -56,7 +56,7 @@ func Run() *session.Verb {
 func run(r *session.Run, c *cli.Context) error {
 	args := c.Args().Slice()
 	if r.Dash < 0 || len(args) == r.Dash {
-		return usage.Errorf("what is to be run stands behind --: placectl run 1:ncpus=4 -- make test")
+		return usage.Errorf("put the command after --: placectl run 1:ncpus=4 -- make test")
 	}
 	args, argv := args[:r.Dash], args[r.Dash:]
 	q, err := r.Request(c, args)
@@ -142,9 +142,9 @@ func Pass(r *session.Run, tx *store.Tx, job **store.Job) error {
 	return err
 }
 
-// AwaitTurn waits until the job runs. Whenever the file has changed, or its time
-// has come, it makes a pass over the queue itself: there need be nobody else who
-// does. When it is not to wait any longer the job is cancelled.
+// AwaitTurn waits until the job runs. Whenever the file has changed, or its time has come, it makes
+// a pass over the queue itself, because no other process may do so. If it may not wait any longer,
+// it cancels the job.
 func AwaitTurn(r *session.Run, c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
 	deadline := r.Env.Clock().Add(patience)
 	ctx := r.Ctx
@@ -197,7 +197,7 @@ func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		_, err := tx.Cancel(job.ID, "run was stopped before its turn came")
 		if errors.Is(err, store.ErrConflict) {
-			return nil // somebody else has done it
+			return nil // another process has done it
 		}
 		return err
 	})
@@ -307,8 +307,7 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 	})
 }
 
-// endedByOthers says whether a job does not run any more; while nobody can tell, it
-// does.
+// endedByOthers reports whether a job no longer runs; while that is unknown, it is false.
 func endedByOthers(r *session.Run, id uint64) bool {
 	var why string
 	err := r.View(func(tx *store.Tx) error {
@@ -352,12 +351,12 @@ func sendSignals(r *session.Run, job *store.Job, command int) error {
 func AttendRun(r *session.Run) *attempts.Attending {
 	runner, _, err := r.AttemptsRunner("")
 	if err != nil {
-		r.Debugf("nobody will notice if this is killed: %v", err)
+		r.Debugf("if this is killed, other processes will not notice: %v", err)
 		return nil
 	}
 	a, err := runner.Attend(session.DrawNonce())
 	if err != nil {
-		r.Notef("nobody will notice if this is killed: %v", err)
+		r.Notef("if this is killed, other processes will not notice: %v", err)
 		return nil
 	}
 	return a

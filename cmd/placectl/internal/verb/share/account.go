@@ -22,7 +22,7 @@ func Account() *session.Verb {
 		Category: "Shares",
 		Usage:    "accounts: who pays for jobs, and what is part of what",
 		Description: "A job says with --account which one it is for. A limit on an account covers the accounts below it, and shares say\n" +
-			"how much of what an account has is whose. Who is not allowed cannot ask for it; --allow '' lets anybody in again.",
+			"how an account's share is divided. Only those allowed can ask for it; --allow '' allows all again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "all accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
@@ -30,7 +30,7 @@ func Account() *session.Verb {
 			{Name: "set", Usage: "make an account, or change it", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
 				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "it is part of account `A` ('': of none)"},
 					&cli.StringFlag{Name: "shares", Usage: "of what its parent has it has `N` shares, against those of its siblings (1)"},
-					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: of what it has the user has so many shares (1); N is - for one who is none any more"},
+					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: give the user N shares (default 1) of the account; - removes the user"},
 					&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G`"}},
 				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
 					"placectl account set org --allow user:ann,group:org"},

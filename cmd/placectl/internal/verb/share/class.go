@@ -25,7 +25,7 @@ func Class() *session.Verb {
 	return &session.Verb{
 		Name:     "class",
 		Category: "Shares",
-		Usage:    "classes of jobs, and the share of the cluster that each is to have",
+		Usage:    "classes of jobs and their shares of the cluster",
 		Description: "A class has a load, relative to the loads of the others. What one class does not use is loaned to those that\n" +
 			"have jobs waiting. A job is in the class it names, or in the one that its user is mapped to. What is counted,\n" +
 			"cpus as a rule, is the setting share_unit.",
@@ -68,8 +68,8 @@ func classSetVerb() *session.Verb {
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
-			"gets what nobody else wants. Classes that are not named keep theirs.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all classes there are to be"},
+			"gets what the others leave. Classes that are not named keep theirs.",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
 			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
 		Access:  verbs.Writes,
 		Whole:   true,
@@ -143,7 +143,7 @@ func classMapVerb() *session.Verb {
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
 			"mappings go behind those there are. --replace without any forgets all.",
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "these are all mappings there are to be"},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other mappings"},
 			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
 		Exclusive: []string{"replace first"},
 		Access:    verbs.Writes,
@@ -179,7 +179,7 @@ func classDefaultVerb() *session.Verb {
 		Usage:       "say which class requestors are in that no mapping matches",
 		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
-		Description: "An empty NAME ('') stands for the class of the least load, which it is as long as nobody says otherwise.",
+		Description: "An empty NAME ('') stands for the class of the least load, the default.",
 		Access:      verbs.Writes,
 		Whole:       true,
 		Example:     "placectl class default tests",

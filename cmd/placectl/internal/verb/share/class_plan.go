@@ -29,7 +29,7 @@ func classPlanVerb() *session.Verb {
 			"load_pct is a load, and need not come to 100. Besides there may be class_order (of equal loads, those named\n" +
 			"first come first), running_workers and idle_workers, rebalance with threshold, min_duration_s and\n" +
 			"exceeded_for_s (-1: not at all), and jobs of a class with id, running and waiting. entitlement is the class's\n" +
-			"part of all; idle is what nobody wants.",
+			"part of all; idle is what no class wants.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
 		Access: verbs.Reads,
 		Example: "placectl class plan\n" +

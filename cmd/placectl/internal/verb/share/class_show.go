@@ -54,8 +54,7 @@ func printShares(r *session.Run, tx *store.Tx) error {
 		func() error { return printShareTables(r, tx, s, classes) })
 }
 
-// printShareTables prints the settings as tables: the classes, and where somebody reads
-// them all the rest.
+// printShareTables prints the settings as tables: the classes and, for class list, all the rest.
 func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
 	for _, c := range classes {

@@ -37,7 +37,7 @@ func Pool() *session.Verb {
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +
 					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},
-			{Name: "rm", Usage: "forget a pool that nobody asks for", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
+			{Name: "rm", Usage: "delete an unused pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
 				Example: "placectl pool rm fluent"},
 		},
 	}
@@ -95,7 +95,7 @@ func poolName(c *cli.Context) string {
 	return name
 }
 
-// poolChange reads what a pool is to be from now on.
+// poolChange reads the new properties of a pool.
 func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
 	name, text, given := strings.Cut(c.Args().First(), "=")
 	var amount, outside int64

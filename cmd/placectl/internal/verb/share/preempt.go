@@ -24,8 +24,8 @@ func Preempt() *session.Verb {
 		Usage:    "whose jobs make way for whose",
 		Description: "RULE is KEY over KEY, a KEY being KIND:NAME of the kinds user, group, account, class and queue, or several of them\n" +
 			"with commas between, which all have to fit. On the right all, * or KIND:* stand for all jobs that are on the left\n" +
-			"of no rule. The next cycle stops those jobs of which least work is lost, as few as let the other one start, and\n" +
-			"nobody in vain: not for a job that a limit, a pool or its class's share holds up, and for no job twice. Rules that\n" +
+			"of no rule. The next cycle stops those jobs that lose the least work, as few as let the other one start, and\n" +
+			"none without effect: not for a job that a limit, a pool or its class's share holds up, and for no job twice. Rules that\n" +
 			"lead in a circle are refused.",
 		Example: "placectl preempt set 'queue:urgent over queue:*'",
 		Verbs: []*session.Verb{

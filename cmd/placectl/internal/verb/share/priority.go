@@ -23,7 +23,7 @@ func Priority() *session.Verb {
 			"PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
 			"XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it), ASK.ncpus (of any\n" +
 			"consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the number that this verb sets on each), FAIRSHARE (0 to 1, by\n" +
-			"Fair Tree: the shares of account set, against use of which what lies back counts less, see half_life),\n" +
+			"Fair Tree: the shares of account set, against decayed use, see half_life),\n" +
 			"USAGE.user (part of all use; also group, account, class, queue), TARGET.account (share less use, in percent; also user,\n" +
 			"class), BYPASS (how many that were submitted later have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
 			"fifo, slurm and maui are expressions with names. It is evaluated at whole multiples of priority_every; placectl explain\n" +

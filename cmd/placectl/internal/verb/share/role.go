@@ -21,7 +21,7 @@ func Role() *session.Verb {
 			"stops mistakes, not malice: see docs/sharing.md.",
 		Example: "placectl role add ann operator",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "who has a role", May: store.Anybody, Access: verbs.Reads, InTx: roleList, Example: "placectl role list"},
+			{Name: "list", Usage: "list roles", May: store.Anybody, Access: verbs.Reads, InTx: roleList, Example: "placectl role list"},
 			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleAdd, Example: "placectl role add ann operator"},
 			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleRemove, Example: "placectl role rm ann operator"},
 		},
