@@ -271,7 +271,11 @@ func (p *pass) schedule() (err error) {
 	if err != nil {
 		return err
 	}
-	p.decider = cycle.New(p, freed, cycle.Spec{Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
+	memory, err := p.tx.loaded.playing.remembers(freed, ordered || p.allotted != nil)
+	if err != nil {
+		return err
+	}
+	p.decider = cycle.New(p, freed, cycle.Spec{Memory: memory, Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
 		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.tx.loaded.playing.counts()}, p.tx.now)
 	p.tx.loaded.displaced = nil
 	p.tx.loaded.releases.Often = true
@@ -342,6 +346,10 @@ func (p *pass) soonest() error {
 // waits is a job as it waits in the queue.
 func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
+	q := p.tx.loaded.playing.queued(j)
+	if q != nil && q.asWas && j.State == JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 {
+		return &q.turn
+	}
 	planned := j.State == JobReserved
 	late := planned && p.late[j.ID] != (row.Reason{})
 	priority := j.Priority
@@ -352,15 +360,20 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	if p.absent[j.ID] {
 		begin = max(begin, j.Start)
 	}
-	c := &cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
-		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Alike: len(p.alike[j.ID])}
+	c := cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
+		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Never: j.Never, Alike: len(p.alike[j.ID])}
 	if p.allotted != nil {
 		c.Class, _ = p.allotted.Place(j) // it was found before, to put the queue in order
 		if !planned {
 			c.Lifts = p.allotted.Lifts(j)
 		}
 	}
-	return c
+	if q != nil {
+		q.turn.Renew(c)
+		q.asWas = j.State == JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 && p.turn == nil && p.allotted == nil
+		return &q.turn
+	}
+	return &c
 }
 
 // launches tells of those whom nobody has been told to launch.

@@ -168,6 +168,14 @@ func (p *pass) listQueue() error {
 // list lists them once. What it cancels may let others have their turn.
 func (p *pass) list() error {
 	clear(p.alike)
+	if line, err := p.played(); line != nil || err != nil {
+		for _, q := range line {
+			if _, err := p.listed(q.job); err != nil {
+				return err
+			}
+		}
+		return err
+	}
 	if in, err := p.inLots(); err != nil {
 		return err
 	} else if in {

@@ -172,6 +172,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if p.told[j.ID] {
 		return nil // when it was looked at before
 	}
+	if j.Never && p.tx.loaded.playing != nil {
+		return nil
+	}
 	p.told[j.ID] = true
 	if !j.Queued && j.State == JobReserved { // it keeps its plan: by then it may run
 		return nil

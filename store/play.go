@@ -44,6 +44,8 @@ type PlaySpec struct {
 	First int         // only so many of those that wait, in their order; 0: all of them
 	Done  func() bool // asked between instants whether the play has taken long enough; nil: it never has
 
+	forgets bool // each pass finds everything out anew: for tests
+
 	runs func(j *row.Job, ran int64) (int64, error) // for how long a job runs, which has run for a while; nil: as long as it asked for
 }
 
@@ -96,6 +98,9 @@ type playing struct {
 	overrun map[uint64]int64 // until when those are taken to go on that were past their end
 	whole   bool             // it was not ended early
 
+	memory   *cycle.Memory
+	line     []*queuedJob              // the jobs that wait, in their order, as far as they waited when it was made
+	listed   map[uint64]*queuedJob     // nil: the line must be read again
 	kinds    map[uint64]string         // of jobs; nil where reservations tell jobs apart
 	requests map[string]*cycle.Request // of kinds
 	read     map[uint64]readJob        // of the queue; nil where jobs make way for others
@@ -170,7 +175,7 @@ func (p *playing) prepare() error {
 	if err := tx.configure("overdue", "finish"); err != nil {
 		return err
 	}
-	if err := p.remembers(); err != nil {
+	if err := p.keepsRequests(); err != nil {
 		return err
 	}
 	line, err := tx.waiting().line()
@@ -187,7 +192,8 @@ func (p *playing) prepare() error {
 			}
 			break
 		}
-		p.waiting, p.started[j.ID] = append(p.waiting, j), 0
+		was := *j
+		p.waiting, p.started[j.ID] = append(p.waiting, &was), 0
 		if j.Begin > tx.now {
 			p.begins = append(p.begins, j.Begin)
 		}
@@ -224,8 +230,8 @@ func (p *playing) goesOn() error {
 	return err
 }
 
-// remembers decides what is remembered from one instant to the next.
-func (p *playing) remembers() error {
+// keepsRequests decides what is kept of requests from one instant to the next.
+func (p *playing) keepsRequests() error {
 	letting, err := p.tx.waiting().letting()
 	if err != nil {
 		return err
@@ -238,6 +244,85 @@ func (p *playing) remembers() error {
 		p.read = make(map[uint64]readJob)
 	}
 	return err
+}
+
+// remembers is what passes remember from one instant to the next, nil where jobs may change places or
+// have other nodes than those that are free.
+func (p *playing) remembers(freed *cycle.Freed, ordered bool) (*cycle.Memory, error) {
+	if p.counts() == nil || ordered || p.spec.forgets {
+		return nil, nil
+	}
+	if p.memory == nil {
+		ix, err := p.tx.index()
+		if err != nil {
+			return nil, err
+		}
+		p.memory = cycle.NewMemory(ix, freed)
+	}
+	return p.memory, nil
+}
+
+// queuedJob is a job of a queue that is played.
+type queuedJob struct {
+	job   *row.Job // nil: it does not wait any more
+	turn  cycle.Job
+	asWas bool // its turn says what it is, as far as nothing has changed
+}
+
+// played lists the queue that is played from memory, nil where it has to be read: jobs change places, or
+// lots of them are decided as one.
+func (p *pass) played() ([]*queuedJob, error) {
+	played := p.tx.loaded.playing
+	if played == nil || played.read == nil || played.spec.forgets {
+		return nil, nil
+	}
+	set, err := p.tx.settings()
+	if err != nil || set.JobPriority != "" {
+		return nil, err
+	}
+	if in, err := p.inLots(); err != nil || in && played.counts() == nil {
+		return nil, err
+	}
+	if played.listed != nil {
+		played.line = slices.DeleteFunc(played.line, func(q *queuedJob) bool { return q.job == nil })
+		return slices.Clone(played.line), nil
+	}
+	list, err := p.tx.waiting().line()
+	if err != nil {
+		return nil, err
+	}
+	played.line, played.listed = nil, make(map[uint64]*queuedJob, len(list))
+	for _, j := range list {
+		q := &queuedJob{job: j}
+		played.line, played.listed[j.ID] = append(played.line, q), q
+	}
+	return slices.Clone(played.line), nil
+}
+
+// noted notes a job that has changed.
+func (p *playing) noted(j *row.Job) {
+	if p == nil || p.listed == nil {
+		return
+	}
+	q, waits := p.listed[j.ID], j.Waits(j.State)
+	switch {
+	case q == nil && waits, q != nil && waits && q.job.Priority != j.Priority:
+		p.listed = nil
+	case q == nil:
+	case waits:
+		q.job, q.asWas = j, false
+	default:
+		q.job = nil
+		delete(p.listed, j.ID)
+	}
+}
+
+// queued is a job of the line, nil where there is none.
+func (p *playing) queued(j *row.Job) *queuedJob {
+	if p == nil || p.listed == nil {
+		return nil
+	}
+	return p.listed[j.ID]
 }
 
 // counts is what counts the cpus that are free, nil where jobs may have others: those of reservations,

@@ -12,20 +12,30 @@ import (
 
 // open opens a store as of a minute ago: the processes measured read the clock.
 func open(path string) (*store.DB, error) {
-	now := time.Now().Add(-time.Minute).Truncate(time.Second)
+	return openAt(path, time.Now().Add(-time.Minute).Truncate(time.Second))
+}
+
+func openAt(path string, now time.Time) (*store.DB, error) {
 	return store.Open(path, &store.Options{Private: true, Now: func() time.Time { return now }})
 }
 
 // fill makes a store with nodes of 16 kinds, some of which run a job each, that end
 // one after the other.
 func fill(path string, nodes, running int) error {
-	then := time.Now().Add(-2 * time.Minute)
+	if err := create(path, time.Now().Add(-2*time.Minute), nodes); err != nil {
+		return err
+	}
+	return run(path, running)
+}
+
+// create makes a store with nodes of 16 kinds as of an instant.
+func create(path string, then time.Time, nodes int) error {
 	if err := store.Create(path, &store.Options{Now: func() time.Time { return then }}, func(tx *store.Tx) error {
 		return tx.AddResource(index.Def{Name: "color", Type: index.String})
 	}); err != nil {
 		return err
 	}
-	db, err := open(path)
+	db, err := openAt(path, then)
 	if err != nil {
 		return err
 	}
@@ -45,6 +55,18 @@ func fill(path string, nodes, running int) error {
 				return err
 			}
 		}
+		return nil
+	})
+}
+
+// run has jobs run on so many nodes.
+func run(path string, running int) error {
+	db, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(func(tx *store.Tx) error {
 		for i := range running {
 			r := placer.Request{Select: "1:ncpus=16", Walltime: time.Hour + time.Duration(i)*time.Second, User: fmt.Sprintf("user%d", i%20)}
 			if i%2 == 0 {

@@ -4,6 +4,10 @@
 //
 //	go run ./bench/cycle [-nodes 10000] [-waiting 1000,10000] [-runs 5] [-cpu]
 //
+//	go run ./bench/cycle -plays 100,1000 [-waiting 100,1000] [-backfill easy] [-profile FILE]
+//
+// With -plays it measures expected starts: the queue played in memory, and reading the value kept.
+//
 // Each cycle is made on a copy of the same file, so that all of a row do the same
 // work. "first" is the cycle that meets all jobs for the first time, "again" the one
 // after it, when nothing has changed, and "one ended" the one after a single running
@@ -29,10 +33,16 @@ func main() {
 	runs := flag.Int("runs", 5, "processes of each command and store")
 	only := flag.String("backfill", "fcfs,easy,conservative", "kinds of backfilling")
 	cpu := flag.Bool("cpu", false, "processor time instead of the time of day")
+	played := flag.String("plays", "", "measure expected starts instead, on clusters of so many nodes, such as 100,1000")
+	profile := flag.String("profile", "", "write a profile of the processor's time in plays to this file")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "placectl-cycle-")
 	check(err)
 	defer os.RemoveAll(dir)
+	if *played != "" {
+		check(plays(dir, *played, *waiting, *only, *profile, *runs))
+		return
+	}
 	b := &bench{dir: dir, program: filepath.Join(dir, "placectl"), runs: *runs, kinds: strings.Split(*only, ","), cpu: *cpu}
 	check(output(exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", b.program, "./cmd/placectl")))
 	fmt.Printf("%d nodes of 16 cpus, 16 kinds; medians of %d processes, in milliseconds\n\n", *nodes, *runs)

@@ -18,7 +18,7 @@ import (
 // plan, and claims room for it.
 func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 	usedUp := p.planned >= p.spec.Depth
-	if k.kept && k.keptFreed == p.freed.times {
+	if k.kept == p && k.keptRound == p.rounds && k.keptFreed == p.freed.times {
 		return true, nil
 	}
 	if len(k.Demands) == len(k.Demands.Pools()) {
@@ -75,7 +75,7 @@ func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 
 // keptBack notes that no job of a kind gets a claim, until room is made.
 func (p *Pass) keptBack(k *kind) bool {
-	k.kept, k.keptFreed = true, p.freed.times
+	k.kept, k.keptRound, k.keptFreed = p, p.rounds, p.freed.times
 	return true
 }
 

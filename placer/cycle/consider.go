@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/placectl/placectl/placer"
@@ -98,6 +99,10 @@ func (p *Pass) counts(j *Job) {
 // tryNow starts a job if it fits now. It is done with it, too, when the job can never
 // run.
 func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
+	if exceeds, err := p.exceeds(k); exceeds || err != nil {
+		p.decide(k, j, tooFewCPUs)
+		return false, err
+	}
 	snap, err := p.host.Snapshot(j)
 	if err != nil {
 		return false, err
@@ -117,20 +122,29 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 	return true, p.take(j, &a, plan)
 }
 
+// tooFewCPUs refuses requests for more cpus than are free.
+var tooFewCPUs = &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever, Why: "too few cpus are free"}
+
+// exceeds reports whether a request that can run asks for more cpus than are free.
+func (p *Pass) exceeds(k *kind) (bool, error) {
+	if p.spec.Spare == nil || !k.waited || len(k.Demands) > 0 {
+		return false, nil
+	}
+	if p.spareOf != p.taken+1 || p.spareFrom != p.freed.times {
+		var err error
+		if p.spare, err = p.spec.Spare(); err != nil {
+			return false, err
+		}
+		p.spareOf, p.spareFrom = p.taken+1, p.freed.times
+	}
+	return k.cpus > p.spare, nil
+}
+
 // place finds nodes for a request now. One that asks for more cpus than are free is refused by their
-// count, once it is known that it can run.
+// count.
 func (p *Pass) place(snap *placer.Snapshot, k *kind, a placer.Ask) (*placer.Plan, error) {
-	if p.spec.Spare != nil && k.waited && len(k.Demands) == 0 {
-		if p.spareOf != p.taken+1 || p.spareFrom != p.freed.times {
-			var err error
-			if p.spare, err = p.spec.Spare(); err != nil {
-				return nil, err
-			}
-			p.spareOf, p.spareFrom = p.taken+1, p.freed.times
-		}
-		if k.cpus > p.spare {
-			return nil, &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever, Why: "too few cpus are free"}
-		}
+	if exceeds, err := p.exceeds(k); exceeds || err != nil {
+		return nil, cmp.Or(err, error(tooFewCPUs))
 	}
 	plan, err := snap.Place(a, p.now)
 	k.waited = k.waited || errors.Is(err, placer.ErrNotNow)

@@ -13,6 +13,7 @@ type Freed struct {
 	late    *roaring.Bitmap // of these, since the pass under way has begun
 	lateAny bool
 	times   int // how often it was made
+	memory  *Memory
 }
 
 // NewFreed begins with nodes that passes before have handed on.
@@ -22,15 +23,22 @@ func NewFreed(nodes *roaring.Bitmap, any bool) *Freed {
 
 // On notes that room was made on nodes.
 func (f *Freed) On(nodes []uint32) {
-	f.times++
+	f.count(nodes)
 	f.Nodes.AddMany(nodes)
 	f.late.AddMany(nodes)
 }
 
 // Anywhere notes that any request may fit now.
 func (f *Freed) Anywhere() {
-	f.times++
+	f.count(nil)
 	f.Any, f.lateAny = true, true
+}
+
+func (f *Freed) count(nodes []uint32) {
+	f.times++
+	if f.memory != nil {
+		f.memory.made = append(f.memory.made, nodes)
+	}
 }
 
 func (f *Freed) begin() {

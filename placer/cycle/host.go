@@ -26,12 +26,20 @@ type Job struct {
 	Lifts    []bool // of each other class, whether its plans are lifted for this job; nil: those of all are
 	kind     *kind  // as pass has found it
 	pass     *Pass
+	memory   *Memory
 	Around   bool // it starts before a job that stands higher and waits
+	Never    bool // passes before have found that it can never run
 	Beyond   bool // it would go beyond a soft limit: it has its turn after all others
 
 	// Alike is how many jobs are directly behind it in the queue, not listed, that this pass would
 	// decide alike: without plans, of its kind and class, and equal to it in all that a Job says.
 	Alike int
+}
+
+// Renew has a job say what it is in another pass that remembers the one before.
+func (j *Job) Renew(is Job) {
+	is.kind, is.pass, is.memory = j.kind, j.pass, j.memory
+	*j = is
 }
 
 // place is where a job stands in the queue.
@@ -67,6 +75,8 @@ type Spec struct {
 	// Spare is at most how many cpus are free now, where requests are kept from one pass to the next:
 	// those that ask for more, and nothing but nodes, are not looked for. Nil: that is not known.
 	Spare func() (int64, error)
+	// Memory is what passes before have found out, and hand on; nil: nothing.
+	Memory *Memory
 	// Preempter says who makes way for whom; nil: nobody for anybody.
 	Preempter Preempter
 }
@@ -144,6 +154,7 @@ type Request struct {
 	comparable bool
 	defs       *index.Defs
 	cpus       int64 // that it asks for
+	each       int64 // that one of its first chunks asks for
 	waited     bool  // it did not fit, and can run
 }
 
@@ -156,6 +167,13 @@ func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
 	for _, w := range a.Totals(r.defs) {
 		if w.Res == index.NCPUs {
 			r.cpus = w.Value.Num
+		}
+	}
+	if len(a.Chunks) > 0 {
+		for _, w := range a.Chunks[0].Wants {
+			if w.Res == index.NCPUs {
+				r.each = w.Value.Num
+			}
 		}
 	}
 	return r, s.Index.Err()

@@ -16,20 +16,25 @@ type kind struct {
 
 	short     error // why it does not fit, or never will; nil as long as that is not known
 	before    Place // of the job for which it was decided
-	kept      bool  // a limit keeps it, and another job has the claim
+	kept      *Pass // in which a limit keeps it, and another job has the claim
+	keptRound int   // as of so many rounds of it
 	keptFreed int   // as of room being made so many times
 	steady    bool  // no taking makes it fit
 	taken     int   // as of so many takings
 	freed     int   // and as of room being made so many times
+	at        int64 // and as of an instant
+	until     int64 // until when it holds, unless room is made: for passes that hand on what they know
+	missing   int64 // how many chunks it is short of then at least
 }
 
 // kind finds what is known of a job's request.
 func (p *Pass) kind(j *Job) (*kind, error) {
-	if j.kind != nil && j.pass == p {
+	if j.kind != nil && (j.pass == p || j.memory != nil && j.memory == p.spec.Memory) {
+		j.pass = p
 		return j.kind, nil
 	}
 	k, err := p.kindOf(j)
-	j.kind, j.pass = k, p
+	j.kind, j.pass, j.memory = k, p, p.spec.Memory
 	return k, err
 }
 
@@ -62,11 +67,18 @@ func (p *Pass) decide(k *kind, j *Job, why error) {
 	k.short, k.before, k.taken, k.freed = why, j.place(), p.taken, p.freed.times
 	var r *placer.Refusal
 	k.steady = !errors.As(why, &r) || r.Kind != placer.ErrNotNow || r.Until > p.now
+	k.at, k.until = p.now, k.lasts(r)
+	if r != nil {
+		k.missing = int64(r.Need - r.Found)
+	}
+	if p.spec.Memory != nil && k.never() {
+		k.refused = why
+	}
 }
 
 // settled reports whether it is known that a job's request does not fit now.
 func (p *Pass) settled(k *kind, j *Job) bool {
-	return k.short != nil && (k.steady || k.taken == p.taken) && k.freed == p.freed.times && !j.place().before(k.before)
+	return k.short != nil && (k.at == p.now || k.until > p.now) && (k.steady || k.taken == p.taken) && (k.freed == p.freed.times || p.stillShort(k, j)) && !j.place().before(k.before)
 }
 
 // never reports whether a request that is settled will never fit.

@@ -137,6 +137,9 @@ func (p *Pass) needsRoom(j *Job) (bool, error) {
 		return j.Delayed, nil
 	}
 	k, err := p.kind(j)
+	if err == nil && j.Never {
+		_, err = p.Possible(j)
+	}
 	if err != nil || k.refused != nil {
 		return false, err
 	}
@@ -145,6 +148,7 @@ func (p *Pass) needsRoom(j *Job) (bool, error) {
 
 func (p *Pass) lift(j *Job) error {
 	p.lifted[j] = true
+	p.lifts++
 	return p.host.Lift(j)
 }
 

@@ -33,6 +33,7 @@ type Pass struct {
 	anew      bool                     // jobs have made way: the queue is gone through anew
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
 	taken     int                      // how often something was started or planned
+	lifts     int                      // how often a plan was taken off its nodes
 	unreached []*Job
 	whole     bool // every job was looked at
 
@@ -48,8 +49,12 @@ type Pass struct {
 // made while it goes on; a pass that has looked at every job leaves no more than that.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
-	return &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
+	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
 		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
+	if m := spec.Memory; m != nil {
+		p.kinds, p.taken = m.kinds, m.taken
+	}
+	return p
 }
 
 // Run goes through the queue, which is in order, and changes the order of those behind
@@ -60,6 +65,9 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	p.begin(queue)
 	blocked, err := p.run()
+	if p.spec.Memory != nil {
+		p.spec.Memory.taken = p.taken
+	}
 	if p.anew && err == nil {
 		return 0, true, p.putRestBack(p.queue)
 	}
@@ -103,9 +111,6 @@ func (p *Pass) begin(queue []*Job) {
 	clear(p.claimed)
 	clear(p.standing)
 	clear(p.lifted)
-	for _, k := range p.kinds {
-		k.kept = false
-	}
 	for _, j := range queue {
 		if j.Late {
 			p.lifted[j] = true

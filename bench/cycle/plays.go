@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+)
+
+// plays measures expected starts: the queue is played twice in memory, once by asked walltimes
+// and once by likely ones. Of the jobs that have ended each ran for a third of its walltime.
+func plays(dir, nodes, waiting, backfill, profile string, runs int) error {
+	if profile != "" {
+		out, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		if err := pprof.StartCPUProfile(out); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	fmt.Printf("Nodes of 16 cpus, 16 kinds, all busy; medians of %d, processor time in milliseconds\n\n", runs)
+	fmt.Println("| nodes | waiting | backfill | one play | both | kept value read | expected |\n|---|---|---|---|---|---|---|")
+	for size := range strings.SplitSeq(nodes, ",") {
+		for number := range strings.SplitSeq(waiting, ",") {
+			for kind := range strings.SplitSeq(backfill, ",") {
+				n, err := strconv.Atoi(size)
+				check(err)
+				w, err := strconv.Atoi(number)
+				check(err)
+				if err := playsOf(filepath.Join(dir, size+"-"+number+"-"+kind+".db"), n, w, kind, runs); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func playsOf(path string, nodes, waiting int, kind string, runs int) error {
+	if err := fillPlayed(path, nodes, waiting, kind); err != nil {
+		return err
+	}
+	db, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var read, one, both []time.Duration
+	starts := 0
+	for range runs {
+		err := db.View(func(tx *store.Tx) error {
+			took, err := processor(func() error {
+				return tx.Suppose(func(tx *store.Tx) error {
+					_, err := store.Play(tx, store.PlaySpec{First: 1000})
+					return err
+				})
+			})
+			one = append(one, took)
+			if err != nil {
+				return err
+			}
+			took, err = processor(func() error { _, err := tx.FreshForecasts(); return err })
+			both = append(both, took)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := db.Forecast(store.ForecastSpec{}); err != nil {
+		return err
+	}
+	for range runs {
+		err := db.View(func(tx *store.Tx) error {
+			var fs *store.Forecasts
+			took, err := processor(func() (err error) { fs, err = tx.Forecasts(); return err })
+			read, starts = append(read, took), 0
+			if err != nil {
+				return err
+			}
+			return tx.EachJob(func(j *store.Job) error {
+				if _, known := fs.Of(j.ID); known {
+					starts++
+				}
+				return nil
+			}, store.JobQueued, store.JobReserved)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Printf("| %d | %d | %s | %s | %s | %s | %d |\n", nodes, waiting, kind, millis(median(one)), millis(median(both)), millis(median(read)), starts)
+	return nil
+}
+
+// processor returns the processor time that fn takes.
+func processor(fn func() error) (time.Duration, error) {
+	before := processorTime()
+	err := fn()
+	return processorTime() - before, err
+}
+
+// fillPlayed makes a store with a full cluster, jobs that have ended and a queue.
+func fillPlayed(path string, nodes, waiting int, kind string) error {
+	then := time.Now().Add(-2 * time.Hour).Truncate(time.Second)
+	if err := create(path, then, nodes); err != nil {
+		return err
+	}
+	ended, err := learn(path, then, nodes, kind)
+	if err != nil {
+		return err
+	}
+	if err := end(path, then.Add(20*time.Minute), ended); err != nil {
+		return err
+	}
+	if err := run(path, nodes); err != nil {
+		return err
+	}
+	return queue(path, waiting)
+}
+
+// learn has jobs of every user begin that have asked for an hour.
+func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, err error) {
+	db, err := openAt(path, now)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return jobs, db.Update(func(tx *store.Tx) error {
+		for i := range min(nodes, 100) {
+			j, err := tx.Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour, User: fmt.Sprintf("user%d", i%20)})
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, j.ID)
+		}
+		return tx.Configure("backfill", kind)
+	})
+}
+
+// end has jobs end.
+func end(path string, now time.Time, jobs []uint64) error {
+	db, err := openAt(path, now)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(func(tx *store.Tx) error {
+		for _, id := range jobs {
+			if _, err := tx.Release(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

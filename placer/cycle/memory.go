@@ -1,0 +1,152 @@
+package cycle
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/timeline"
+)
+
+// A play passes over one queue hundreds of times, and little changes from one instant to the next.
+// A request for chunks of one kind that did not fit can only come to fit where room is made: on
+// nodes that hold as many chunks as it was short of. Passes count those, and look for nodes
+// when there may be enough.
+
+// Memory is what passes over a queue keep from one to the next. The order of the queue must not
+// change between them, nor nodes, settings or access to reservations.
+type Memory struct {
+	kinds   map[string]*kind
+	taken   int
+	shared  bool // some nodes share a host: room on one may let a job onto another
+	buckets map[uint32]*index.Bucket
+	made    [][]uint32       // where room was made: the last element is that of Freed.times
+	nodes   *placer.Snapshot // as any queue sees them
+	pass    *Pass            // the pass that asked for them
+	rooms   map[uint32]nodeRoom
+	looked  looked // when it has looked at those
+	peak    [1]int64
+}
+
+// NewMemory returns a memory of passes over the nodes of an index, which notes where room is made.
+func NewMemory(ix *index.Index, freed *Freed) *Memory {
+	m := &Memory{kinds: make(map[string]*kind), shared: len(ix.SharedHosts()) > 0, buckets: make(map[uint32]*index.Bucket), rooms: make(map[uint32]nodeRoom)}
+	for _, b := range ix.Buckets() {
+		nodes := ix.Nodes(b, index.None)
+		for i := nodes.Iterator(); i.HasNext(); {
+			m.buckets[i.Next()] = b
+		}
+	}
+	freed.memory = m
+	return m
+}
+
+// lasts is until when a refusal holds as long as no room is made, 0 where that is not known.
+func (k *kind) lasts(r *placer.Refusal) int64 {
+	if r == nil || !k.steady || !k.comparable || len(k.Demands) > 0 || r.Kind != placer.ErrNotNow || r.Chunk != 0 {
+		return 0
+	}
+	return r.Until
+}
+
+// stillShort reports whether the room made since a request was refused is too little for it. Plans
+// that may be lifted for a job are in the way of none of it.
+func (p *Pass) stillShort(k *kind, j *Job) bool {
+	m, missed := p.spec.Memory, p.freed.times-k.freed
+	if m == nil || m.shared || missed > len(m.made) || k.until <= p.now || p.obstructed(j) {
+		return false
+	}
+	if m.pass != p {
+		var err error
+		if m.nodes, err = p.host.Snapshot(j); err != nil {
+			return false // the next look at the nodes fails, too
+		}
+		m.pass = p
+	}
+	for _, nodes := range m.made[len(m.made)-missed:] {
+		if nodes == nil {
+			return false
+		}
+		for _, node := range nodes {
+			if k.missing -= m.holds(p, k, node); k.missing <= 0 {
+				return false
+			}
+		}
+	}
+	k.freed = p.freed.times
+	return true
+}
+
+// nodeRoom is what is known of a node on which room was made.
+type nodeRoom struct {
+	bucket *index.Bucket // nil: no job can use it now
+	idle   bool          // nothing is on it now
+	next   int64         // when something else begins on it
+}
+
+// room looks at a node, once until something is taken, given back or lifted.
+func (m *Memory) room(p *Pass, node uint32) nodeRoom {
+	if at := (looked{p, p.taken, p.freed.times, p.lifts}); m.looked != at {
+		clear(m.rooms)
+		m.looked = at
+	}
+	if r, known := m.rooms[node]; known {
+		return r
+	}
+	r := nodeRoom{bucket: m.buckets[node]}
+	if r.bucket != nil {
+		switch m.nodes.Index.ClassOf(r.bucket, node) {
+		case index.None:
+			r.bucket = nil
+		case index.Free:
+			r.idle, r.next = true, timeline.Forever
+		case index.Later:
+			r.idle, r.next = true, m.nodes.Calendar.NextBusy(node, p.now)
+		case index.Busy:
+			if m.nodes.Calendar.Taken(node, p.now, p.now+1, nil, nil, nil) == timeline.Whole {
+				r.bucket = nil
+			}
+		}
+	}
+	m.rooms[node] = r
+	return r
+}
+
+// holds is at most how many chunks of a request a node has room for, from now on.
+func (m *Memory) holds(p *Pass, k *kind, node uint32) int64 {
+	r := m.room(p, node)
+	if r.bucket == nil || !slices.Contains(k.Buckets, r.bucket) {
+		return 0
+	}
+	cpus, known := r.bucket.Get(index.NCPUs)
+	left := cpus.Num
+	if end := p.now + k.Duration; !r.idle || r.next < end {
+		switch m.nodes.Calendar.Taken(node, p.now, end, nil, onlyCPUs, m.peak[:]) {
+		case timeline.Whole:
+			return 0
+		case timeline.Open:
+			if k.Place.Exclusive() {
+				return 0
+			}
+			left -= m.peak[0]
+		}
+	}
+	switch {
+	case !known || k.each <= 0:
+		return int64(k.Chunks[0].Count)
+	case left < k.each:
+		return 0
+	case k.Place.Arrange == placer.Scatter || k.Place.Arrange == placer.VScatter:
+		return 1
+	}
+	return left / k.each
+}
+
+// onlyCPUs is the quantity that is counted.
+var onlyCPUs = []uint16{uint16(index.NCPUs)}
+
+// looked is when a memory has looked at nodes.
+type looked struct {
+	pass                *Pass
+	taken, times, lifts int
+}
