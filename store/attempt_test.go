@@ -164,7 +164,8 @@ func (m *modelJob) follows(j *Job, r Result) JobState {
 	if own {
 		m.unbegun, m.lost = 0, 0
 	}
-	if m.ending != 0 && !own {
+	badly := r.Outcome != OutcomeExited || r.Exit != 0
+	if m.ending != 0 && (!own || badly && (m.ending == JobQueued || m.ending == JobHeld)) {
 		return m.ending
 	}
 	again := own && m.retried < m.retries

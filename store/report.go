@@ -164,7 +164,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	if err := as.put(a); err != nil {
 		return err
 	}
-	if marked && !own {
+	if marked && (!own || r.failed() && (becomes == JobQueued || becomes == JobHeld)) { // it is to start again all the same
 		return as.machine().do(j, step{to: becomes, reason: why, leaving: exited})
 	}
 	switch r.Outcome {
@@ -187,7 +187,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 // executed is what becomes of a job whose command has ended, whoever says so. Of the step is
 // said how it leaves its nodes.
 func (as attempts) executed(j *row.Job, r Result, s step) error {
-	if s.reason = r.reason(); r.Outcome == OutcomeExited && r.Exit == 0 {
+	if s.reason = r.reason(); !r.failed() {
 		s.to = JobFinished
 		return as.machine().do(j, s)
 	}
@@ -219,9 +219,12 @@ func (as attempts) executed(j *row.Job, r Result, s step) error {
 	return as.grow(j, &p.Ending)
 }
 
+// failed reports whether a command has ended badly.
+func (r Result) failed() bool { return r.Outcome != OutcomeExited || r.Exit != 0 }
+
 // reason says why a result is as it is; nothing of a command that has succeeded.
 func (r Result) reason() Reason {
-	if r.Outcome == OutcomeExited && r.Exit == 0 && r.Why == "" {
+	if !r.failed() && r.Why == "" {
 		return Reason{}
 	}
 	return row.Because(row.CauseOf(r.Outcome), r.Why)
@@ -230,7 +233,7 @@ func (r Result) reason() Reason {
 // note writes a result into the row of its attempt.
 func (r Result) note(a *row.Attempt) {
 	a.Outcome, a.Exit, a.Why = r.Outcome, r.Exit, r.reason()
-	if a.Why.Text == "" && !(r.Outcome == OutcomeExited && r.Exit == 0) {
+	if a.Why.Text == "" && r.failed() {
 		a.Why.Text = failure(r)
 	}
 }

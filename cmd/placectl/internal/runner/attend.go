@@ -310,7 +310,7 @@ func (a *attendance) due(ctx context.Context) {
 		if sig := syscall.Signal(a.begun.Signal); a.begun.First {
 			syscall.Kill(a.pid, sig) //nolint:errcheck // it may have ended
 		} else {
-			a.signal(sig)
+			a.asked(sig)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (a *attendance) execute() *store.Result {
 	}
 	defer opened.close()
 	ending := &o.Payload.Ending
-	a.begun = &begun{Log: opened.log, Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Grace: o.grace(),
+	a.begun = &begun{Log: opened.log, Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
 		share: o.share(), Polled: o.Enforce == "poll"}
 	if a.group != nil {
 		a.begun.Cgroup = a.group.path

@@ -48,6 +48,7 @@ type begun struct {
 	Signal int           `json:"signal,omitempty"`
 	Before time.Duration `json:"before,omitempty"`
 	First  bool          `json:"first,omitempty"` // the signal is for the command alone
+	Steps  bool          `json:"steps,omitempty"` // signals are for the steps of its script, as in Slurm
 	Grace  time.Duration `json:"grace"`
 	End    time.Duration `json:"end"`              // by the boot clock, as far as was known then
 	Polled bool          `json:"polled,omitempty"` // the memory of share is looked at

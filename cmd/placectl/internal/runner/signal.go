@@ -41,6 +41,28 @@ func send(sig syscall.Signal, list []int, commands ...int) {
 // signal sends a signal to the processes of the attempt on this host.
 func (a *attendance) signal(sig syscall.Signal) { send(sig, a.tasks(), a.pid) }
 
+// steps are the processes of a list that signals of Slurm are for: neither the shell of the batch
+// script, which is the command, nor srun. Without any the list stays as it is.
+func steps(list []int, command int) []int {
+	left := slices.DeleteFunc(slices.Clone(list), func(pid int) bool { return pid == command || isOurs(pid) })
+	if len(left) == 0 {
+		return list
+	}
+	return left
+}
+
+// pauses are the signals that a whole job gets, whoever has submitted it.
+var pauses = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
+
+// asked sends a signal that somebody has asked for, now or with the submission.
+func (a *attendance) asked(sig syscall.Signal) {
+	list := a.tasks()
+	if a.begun.Steps && !slices.Contains(pauses, sig) {
+		list = steps(list, a.pid)
+	}
+	send(sig, list, a.pid)
+}
+
 // isOurs reports whether a process is a placectl: Go handles all signals, and ends with those
 // that the program does not expect.
 func isOurs(pid int) bool {
@@ -75,7 +97,7 @@ func (a *attendance) sendSignals(ctx context.Context, h *Held) {
 	for i, number := range h.Signals {
 		if nth := h.Sent + i + 1; nth > a.sent {
 			a.sent = nth
-			a.signal(syscall.Signal(number))
+			a.asked(syscall.Signal(number))
 		}
 	}
 	err := a.signalElsewhere(ctx, h.Signals)
