@@ -440,6 +440,7 @@ var shownElsewhere = map[string]string{
 	"batch cursors --all":   "batch.txtar",
 	"simulate --class-map":  "simulate.txtar",
 	"simulate --preempt":    "simulate_nodes.txtar",
+	"simulate --durations":  "simulate.txtar",
 	"query --max-time":      "query.txtar",
 	"check --in-process":    "check.txtar",
 	"doctor --install":      "doctor_install.txtar",

@@ -31,6 +31,7 @@ type Asked struct {
 	Policies  []Rule
 	Compare   bool // the policies are rows of one answer
 	Requested bool
+	Durations Durations
 	Forecast  bool   // the answer is how well starts are forecast
 	CSV, HTML string // the files of starts and of the page, "" for none
 
@@ -78,6 +79,9 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	}
 	if c.IsSet("procs") && (o.Procs < 1 || o.Procs > backfill.MaxProcs) {
 		return nil, usage.Errorf("--procs %d: it must be from 1 to %d", o.Procs, int64(backfill.MaxProcs))
+	}
+	if err := o.readDurations(c); err != nil {
+		return nil, err
 	}
 	if err := o.readForecast(c); err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ import (
 type Options struct {
 	Name      string         // of the log, as messages show it
 	Procs     int64          // of the machine; 0 for what the log says
+	Durations Durations      // that jobs are planned with
 	Requested bool           // jobs take the processors that they asked for
 	Cluster   *Cluster       // nil to count processors
 	Shares    *Shares        // nil for none
@@ -50,6 +51,7 @@ type Trace struct {
 	cluster *Cluster     // nil to count processors
 	asks    []placer.Ask // of each job, on a cluster
 	shares  *Shares      // nil for none
+	planned Durations    // what jobs are planned with
 	ranks   *preempt.Ranks
 }
 
@@ -65,7 +67,7 @@ func (t *Trace) first() int64 {
 // Read reads a log, plain or gzip. It fails with a usage.Error where the log is not what it
 // should be, or has no job to replay.
 func Read(in io.Reader, o *Options) (*Trace, error) {
-	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks}
+	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks, planned: o.Durations}
 	if t.cluster != nil {
 		t.procs = t.cluster.procs
 	}
@@ -147,6 +149,9 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 		if !ok {
 			t.skipped++
 			continue
+		}
+		if o.Durations == ActualDurations {
+			job.Request = max(1, job.Run)
 		}
 		if t.cluster != nil && !t.ask(&job, j) {
 			continue

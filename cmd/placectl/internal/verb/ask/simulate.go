@@ -54,6 +54,7 @@ func Simulate() *session.Verb {
 			&cli.Int64Flag{Name: "procs", Usage: "processors of the machine: `N` (those the trace names)"},
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "`POLICY`: fcfs, easy, conservative or relaxed"},
 			&cli.StringFlag{Name: "slack", Usage: "with --policy relaxed: the first job is promised a start `X` times its requested time after its earliest (1)"},
+			&cli.StringFlag{Name: "durations", Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan jobs by `DURATIONS`: asked, actual (as if they were known) or learned (EASY++: the mean of the user's last two, the shortest first)"},
 			&cli.BoolFlag{Name: "forecast", Usage: "say how well starts are forecast instead"},
 			&cli.StringFlag{Name: "compare", Usage: "a row for each of `POLICIES`, such as fcfs,easy,relaxed:0.5; with --by the mean waits under each"},
 			&cli.StringFlag{Name: "nodes", Usage: "on the nodes of `FILE`, as node import reads it, or lines of " + nodefile.MachineFields},
@@ -182,7 +183,7 @@ func readTrace(r *session.Run, o *simulate.Asked) (*simulate.Trace, error) {
 		return nil, err
 	}
 	defer in.Close()
-	options := &simulate.Options{Name: session.ShownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Shares: o.Shares, Ranks: o.Ranks}
+	options := &simulate.Options{Name: session.ShownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Durations: o.Durations, Shares: o.Shares, Ranks: o.Ranks}
 	if o.Nodes != "" {
 		text, err := r.ReadText(o.Nodes)
 		if err != nil {
