@@ -44,3 +44,14 @@ if python3 -c 'import venv, ensurepip' 2>/dev/null; then
 	brings "$work/venv/bin/placectl"
 	"$work/venv/bin/python" -c 'import placectl; assert placectl.find_program().startswith("'"$work"'")'
 fi
+
+# The other architecture, emulated: Debian's qemu-user-static.
+if command -v qemu-aarch64-static >/dev/null && [ -f "placectl-$version-linux-arm64.tar.gz" ]; then
+	tar -xzf "placectl-$version-linux-arm64.tar.gz" -C "$work"
+	arm() { qemu-aarch64-static "$work/placectl-$version-linux-arm64/placectl" --db "$work/arm.db" "$@"; }
+	[ "$(arm version -o id)" = "$version" ]
+	arm init -q >/dev/null && arm node add n1 ncpus=4 -q >/dev/null
+	[ "$(arm place 1:ncpus=2 -t 1m -o id)" = 1 ]
+	arm check --in-process -q
+	echo "ok: arm64, emulated"
+fi

@@ -44,9 +44,9 @@ try() {
 	echo "ok: $1"
 }
 
-try wheel "python3 -m venv /root/venv && /root/venv/bin/pip install -q --no-index placectl-$version-py3-*_$machine.whl && ln -s venv/bin bin && bin/python -c 'import placectl'"
+try wheel "python3 -m venv /root/venv && /root/venv/bin/pip install -q --no-index placectl-$version-py3-*_$machine.whl && ln -s venv/bin bin && venv/bin/python -c 'import placectl'"
 try deb "dpkg -i placectl_${version}_$arch.deb >/dev/null"
 try tarball "tar -xzf placectl-$version-linux-$arch.tar.gz && ln -s placectl-$version-linux-$arch bin"
 mkdir "$work/unpacked"
-rpm2cpio "dist/placectl-$version-1.$machine.rpm" | (cd "$work/unpacked" && cpio -idm --quiet)
+rpm2cpio "dist/placectl-$version-1.$machine.rpm" | (cd "$work/unpacked" && cpio -idm --quiet --no-absolute-filenames 2>"$work/log")
 try rpm true

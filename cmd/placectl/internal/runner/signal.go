@@ -51,10 +51,10 @@ func steps(list []int, command int) []int {
 	return left
 }
 
-// pauses are the signals that a whole job gets, whoever has submitted it.
+// pauses are the signals that a whole job gets, by whatever command it was submitted.
 var pauses = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
 
-// asked sends a signal that somebody has asked for, now or with the submission.
+// asked sends a signal that was asked for, now or with the submission.
 func (a *attendance) asked(sig syscall.Signal) {
 	list := a.tasks()
 	if a.begun.Steps && !slices.Contains(pauses, sig) {
