@@ -33,12 +33,12 @@ func helpVerbs() []*session.Verb {
 func TestHelp(t *testing.T) {
 	want := `placectl when: the earliest start
 
-USAGE
-  placectl when [flags] REQUEST
-
 EXAMPLE
   placectl when -t 1h
   placectl when -t 2h
+
+USAGE
+  placectl when [flags] REQUEST
 
 Changes nothing.
 
@@ -47,11 +47,10 @@ FLAGS
       --count VALUE       how many
       --hold              held
 
-EXIT STATUS
-  0 done; 1 failed; 2 usage; 5 not found; 6 lock not had in time; 8 file
-  damaged, foreign or newer; 70 crash; 130 interrupted
+Exit status: 0 done; 1 failed; 2 usage; 5 not found; 6 lock timeout; 8 file
+damaged or not ours; 70 crash; 130 interrupted
 
-Global flags, and statuses in full: placectl help --all
+Global flags and exit statuses: placectl help --all
 `
 	for _, line := range []string{"help when", "when --help", "when -t 3 --nope -h x"} {
 		c := newCapture(strings.Fields(line)...)
@@ -73,33 +72,32 @@ func TestHelpInBrief(t *testing.T) {
 	for line, want := range map[string]string{
 		"help keep": `placectl keep: keep nodes
 
-USAGE
-  placectl keep [flags]
-
 EXAMPLE
   placectl keep --for 1h --late \
       'what stands in quotes is left as it is, however long' --soon
+
+USAGE
+  placectl keep [flags]
 
 It keeps nodes.
 
 FLAGS
       --for D             for D
 
-FURTHER FLAGS (explained by placectl help --all keep)
-  its time                       --late --soon
+MORE FLAGS (placectl help --all keep)
+  --late --soon
 
-EXIT STATUS
-  0 done; 1 failed; 2 usage; 70 crash; 130 interrupted
+Exit status: 0 done; 1 failed; 2 usage; 70 crash; 130 interrupted
 
-Global flags, and statuses in full: placectl help --all
+Global flags and exit statuses: placectl help --all
 `, "keep --help --all": `placectl keep: keep nodes
-
-USAGE
-  placectl keep [flags]
 
 EXAMPLE
   placectl keep --for 1h --late \
       'what stands in quotes is left as it is, however long' --soon
+
+USAGE
+  placectl keep [flags]
 
 It keeps nodes.
 
@@ -119,7 +117,7 @@ EXIT STATUS
    70  placectl has crashed: whether anything was changed is unknown
   130  interrupted
 
-Global flags are listed by placectl help --all.
+Global flags and exit statuses: placectl help --all
 `} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()

@@ -44,17 +44,17 @@ var Meanings = []Meaning{
 	{NotNow, "not now", "not now: it would fit later"},
 	{Never, "never", "never: this cluster cannot hold it"},
 	{NotFound, "not found", "no such job, node, reservation, ..."},
-	{Locked, "lock not had in time", "the lock was not had in time"},
+	{Locked, "lock timeout", "timed out waiting for the lock"},
 	{Conflict, "conflict", "conflicts with the present state"},
-	{Damaged, "file damaged, foreign or newer", "the file is damaged, not placectl's, or of a newer version"},
-	{Unknown, "outcome unknown: look before you run it again", "the outcome is unknown: look whether it was done before it is run again"},
+	{Damaged, "file damaged or not ours", "the file is damaged, not placectl's, or of a newer version"},
+	{Unknown, "outcome unknown: check before you repeat it", "the outcome is unknown: check whether it was done before you repeat it"},
 	{Lost, "done, answer lost", "done, but the answer could not be written"},
 	{Crash, "crash", "placectl has crashed: whether anything was changed is unknown"},
 	{Interrupted, "interrupted", "interrupted"},
 }
 
 // UnknownKeyed is what help says of Unknown where a verb has --key.
-var UnknownKeyed = Meaning{Unknown, "outcome unknown: the same --key finds out", "the outcome is unknown: run it again with the same --key"}
+var UnknownKeyed = Meaning{Unknown, "outcome unknown: repeat it with the same --key", "the outcome is unknown: repeat it with the same --key"}
 
 // Meaning is what an exit status means, in a word or two and in full.
 type Meaning struct {

@@ -9,41 +9,41 @@ import (
 
 // Headings of flags that are rarer: help lists them by these, and explains them with --all.
 const (
-	ItsNodes        = "its nodes"
-	Whose           = "whose it is"
-	itsSurroundings = "its script and surroundings"
-	itsOutput       = "its output, and mail"
-	ItsEnd          = "its end, and further attempts"
-	ItsTurn         = "its turn"
+	ItsNodes        = "nodes"
+	Whose           = "owner"
+	itsSurroundings = "script and environment"
+	itsOutput       = "output and mail"
+	ItsEnd          = "end and retries"
+	ItsTurn         = "turn"
 )
 
 // Flags are the flags of a request, the same in every verb that takes one.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "`S`, such as 2:ncpus=4:mem=8gb, or a PBS resource list"},
-		&cli.StringFlag{Category: ItsNodes, Name: "place", Usage: "how: `P` is free|pack|scatter|vscatter, then :excl|:shared|:exclhost, then :group=RES"},
-		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`, such as 1h30m (the setting default_walltime)"},
-		&cli.StringFlag{Name: "name", Usage: "the job's `NAME`"},
-		&cli.StringFlag{Category: Whose, Name: "user", Usage: "for `USER` (you)"},
-		&cli.StringFlag{Category: Whose, Name: "group", Usage: "of `GROUP`"},
-		&cli.StringFlag{Category: Whose, Name: "account", Usage: "on `ACCOUNT`"},
-		&cli.StringFlag{Name: "queue", Usage: "in `QUEUE`"},
-		&cli.StringFlag{Category: Whose, Name: "class", Usage: "in `CLASS`"},
-		&cli.StringFlag{Category: ItsNodes, Name: "policy", Usage: "which nodes first, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (that of the queue or the store)"},
-		&cli.StringFlag{Category: ItsNodes, Name: "prefer", Usage: "nodes that policy priority is to like: features and conditions, `F,mem>=64gb`"},
-		&cli.StringFlag{Category: ItsNodes, Name: "exclude", Usage: "not on `NODES`: n[1-4]"},
-		&cli.StringFlag{Category: ItsNodes, Name: "access", Usage: "whose jobs may be on its nodes besides: `A` is shared, singleuser, singlejob or singletask"},
-		&cli.StringSliceFlag{Category: ItsNodes, Name: "pool", Usage: "so much of pools of the cluster, once for all chunks: `NAME=N`"},
-		&cli.StringFlag{Category: ItsNodes, Name: "reservation", Usage: "inside reservation `NAME`, or not at all"},
+		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "resources `S`, such as 2:ncpus=4:mem=8gb"},
+		&cli.StringFlag{Category: ItsNodes, Name: "place", Usage: "placement `P`: free|pack|scatter|vscatter, then :excl|:shared|:exclhost, then :group=RES"},
+		&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "maximum run time `D`, such as 1h30m (default_walltime)"},
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of the job"},
+		&cli.StringFlag{Category: Whose, Name: "user", Usage: "`USER` of the job (you)"},
+		&cli.StringFlag{Category: Whose, Name: "group", Usage: "`GROUP` of the job"},
+		&cli.StringFlag{Category: Whose, Name: "account", Usage: "`ACCOUNT` of the job"},
+		&cli.StringFlag{Category: ItsNodes, Name: "queue", Usage: "`QUEUE` of the job"},
+		&cli.StringFlag{Category: Whose, Name: "class", Usage: "`CLASS` of the job"},
+		&cli.StringFlag{Category: ItsNodes, Name: "policy", Usage: "order of nodes, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (the queue's or the database's)"},
+		&cli.StringFlag{Category: ItsNodes, Name: "prefer", Usage: "nodes that policy priority prefers: features and conditions, `F,mem>=64gb`"},
+		&cli.StringFlag{Category: ItsNodes, Name: "exclude", Usage: "avoid `NODES`, such as n[1-4]"},
+		&cli.StringFlag{Category: ItsNodes, Name: "access", Usage: "sharing of its nodes, `A`: shared, singleuser, singlejob or singletask"},
+		&cli.StringSliceFlag{Category: ItsNodes, Name: "pool", Usage: "amount of a pool, once for all chunks: `NAME=N`"},
+		&cli.StringFlag{Category: ItsNodes, Name: "reservation", Usage: "run only in reservation `NAME`"},
 	}
 }
 
 // Size are the flags of a request of one chunk, for those who have no use for a select.
 func Size() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "cpus", Aliases: []string{"c"}, Usage: "`N` cpus, for one chunk (in place of a select)"},
-		&cli.IntFlag{Name: "gpus", Aliases: []string{"g"}, Usage: "`N` gpus, for one chunk"},
-		&cli.StringFlag{Name: "mem", Aliases: []string{"m"}, Usage: "`SIZE` of memory, such as 4gb, for one chunk"},
+		&cli.IntFlag{Name: "cpus", Aliases: []string{"c"}, Usage: "`N` cpus, in one chunk (instead of a select)"},
+		&cli.IntFlag{Name: "gpus", Aliases: []string{"g"}, Usage: "`N` gpus, in one chunk"},
+		&cli.StringFlag{Name: "mem", Aliases: []string{"m"}, Usage: "memory `SIZE`, such as 4gb, in one chunk"},
 	}
 }
 
@@ -74,37 +74,37 @@ func sized(c *cli.Context) (string, error) {
 // OverLimits is the flag of the verbs whose requests are jobs, or would be: reservations are
 // under no limits.
 func OverLimits() cli.Flag {
-	return &cli.BoolFlag{Category: ItsNodes, Name: "over-limits", Usage: "no limit but its own array's keeps it from starting; it counts all the same"}
+	return &cli.BoolFlag{Category: ItsNodes, Name: "over-limits", Usage: "start beyond all limits but its own array's; it still counts"}
 }
 
 // Bind is the flag of the verbs whose jobs get devices.
 func Bind() cli.Flag {
-	return &cli.StringFlag{Category: ItsNodes, Name: "bind", Usage: "which devices of a node that names them: `HOW` is compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all) (the setting bind)"}
+	return &cli.StringFlag{Category: ItsNodes, Name: "bind", Usage: "choice of named devices, `HOW`: compact (evenly from few groups), tight (group after group) or scatter (evenly from all) (the setting bind)"}
 }
 
 // PayloadFlags are the flags that say in what surroundings a job is to run.
 func PayloadFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "script", Usage: "what is run: `FILE`, - for standard input"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "script", Usage: "script to run, `FILE`, - for standard input"},
 		&cli.BoolFlag{Name: Carried, Hidden: true},
-		&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "`WHOSE` lines of the script count besides #placectl: pbs, slurm or none (those that it has)"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "lines of the script to obey besides #placectl, `WHOSE`: pbs, slurm or none (those it has)"},
 		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "skip unknown options of #PBS and #SBATCH lines, with a note"},
-		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "it runs in `DIR` (where you are)"},
-		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "the environment it gets, `LIST`: all, none, NAME, NAME=VALUE, joined by commas (all where only you can read the database, else none)"},
-		&cli.StringFlag{Category: itsSurroundings, Name: "umask", Usage: "the bits of `MODE`, octal, are off in what it creates (yours)"},
-		&cli.StringFlag{Name: "out", Usage: "its output goes to `FILE`, %j is the job (placectl-%j.out)"},
-		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "its errors go to `FILE` (with the output)"},
-		&cli.StringFlag{Category: itsOutput, Name: "input", Usage: "its standard input comes from `FILE` (it has none)"},
-		&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "append to files that are there, or truncate them, as `MODE` says (truncate)"},
-		&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "`WHOSE` variables it is to find in its environment: pbs, slurm or none (those whose lines count)"},
-		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "up to `N` further attempts follow one that has failed (0)"},
-		&cli.StringFlag{Category: ItsEnd, Name: "retry-on", Usage: "after which ends, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (every status but 126 and 127, and every signal)"},
-		&cli.StringFlag{Category: ItsEnd, Name: "retry-wait", Usage: "the first of them begins `D` later, each further one twice as long, an hour at most (30s)"},
-		&cli.StringFlag{Category: ItsEnd, Name: "retry-mem", Usage: "after oom it asks for `xN[,MAX]`: x2,64gb asks for twice as much memory, at most 64 GB a chunk (what the largest node has)"},
-		&cli.StringFlag{Category: ItsEnd, Name: "signal", Usage: "it is sent `SIG@SECONDS` before its end, such as USR1@120; B:USR1@120 only its first process"},
-		&cli.StringFlag{Category: ItsEnd, Name: "grace", Usage: "it has `D` between being told to terminate and being killed (30s)"},
-		&cli.StringFlag{Category: itsOutput, Name: "mail", Usage: "its owner is told of `LIST`: begin, end, fail, requeue, by the program of the setting hook (docs/hooks/mail sends mail)"},
-		&cli.StringFlag{Category: itsOutput, Name: "mail-to", Usage: "`ADDRESS` is told, not the owner; or several with commas between"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "working directory `DIR` (the current one)"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "environment, `LIST` of all, none, NAME, NAME=VALUE (all if only you can read the database, else none)"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "umask", Usage: "umask `MODE`, octal (yours)"},
+		&cli.StringFlag{Name: "out", Usage: "output `FILE`; %j is the job number (placectl-%j.out)"},
+		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "error output `FILE` (with the output)"},
+		&cli.StringFlag{Category: itsOutput, Name: "input", Usage: "standard input `FILE` (none)"},
+		&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "`MODE` for existing files: append or truncate (truncate)"},
+		&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "variables to set, `WHOSE`: pbs, slurm or none (those of --directives)"},
+		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "retry up to `N` times after a failure (0)"},
+		&cli.StringFlag{Category: ItsEnd, Name: "retry-on", Usage: "failures to retry, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (any status but 126 and 127, and any signal)"},
+		&cli.StringFlag{Category: ItsEnd, Name: "retry-wait", Usage: "wait `D` before the first retry, doubled each time, an hour at most (30s)"},
+		&cli.StringFlag{Category: ItsEnd, Name: "retry-mem", Usage: "after oom ask for more memory, `xN[,MAX]`: x2,64gb for twice as much, at most 64 GB a chunk (the largest node's)"},
+		&cli.StringFlag{Category: ItsEnd, Name: "signal", Usage: "send a signal before the end, `SIG@SECONDS`, such as USR1@120; B:USR1@120 to its first process only"},
+		&cli.StringFlag{Category: ItsEnd, Name: "grace", Usage: "time `D` between SIGTERM and SIGKILL (30s)"},
+		&cli.StringFlag{Category: itsOutput, Name: "mail", Usage: "mail the owner about `LIST`: begin, end, fail, requeue, by the setting hook (docs/hooks/mail sends mail)"},
+		&cli.StringFlag{Category: itsOutput, Name: "mail-to", Usage: "mail `ADDRESS`, or several joined by commas, instead of the owner"},
 	}
 }
 

@@ -62,7 +62,7 @@ const UnitName = "unit"
 
 // UnitFlag is a flag of the verbs that read descriptions of nodes.
 func UnitFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: UnitName, Usage: "sizes without a unit are in `U`, such as gb, or mem=gb"}
+	return &cli.StringSliceFlag{Name: UnitName, Usage: "unit `U` of sizes without one, such as gb, or mem=gb"}
 }
 
 func WholeAmount(value string) (int64, error) {

@@ -49,19 +49,19 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 
 // GlobalFlags is the table that parsing and help share.
 var GlobalFlags = []GlobalFlag{
-	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "the database (./placectl.db); ssh://[USER@]HOST/PATH: there; etcd://HOST:PORT,.../PREFIX: in etcd", set: setDB},
-	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "the instant to work at, for planning and tests", set: setNow},
+	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "database (./placectl.db); ssh://[USER@]HOST/PATH on another host; etcd://HOST:PORT,.../PREFIX in etcd", set: setDB},
+	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "work at this time, for planning and tests", set: setNow},
 	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or"), set: setOutput},
-	{Name: "no-header", Usage: "no line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
-	{Name: "raw", Usage: "csv cells as they are, even if a spreadsheet would run them or a terminal obey them, and logs as they are, on a terminal, too", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
-	{Name: "lock-timeout", Value: "DUR", Usage: "how long to wait for other processes (30s)", set: setLockTimeout},
-	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "answers may be so old, or of \"any\" age, where the database is in etcd", set: setStale},
+	{Name: "no-header", Usage: "omit the line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
+	{Name: "raw", Usage: "print csv cells and logs unchanged, even if a spreadsheet or terminal would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
+	{Name: "lock-timeout", Value: "DUR", Usage: "timeout for waiting for other processes (30s)", set: setLockTimeout},
+	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "accept answers this old, or of \"any\" age, from a database in etcd", set: setStale},
 	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
 	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
 	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
 	{Name: "begun", Value: "WORD", Hidden: true, set: setBegun},
-	{Name: "help", Short: "h", Usage: "explain the verb"},
-	{Name: "version", Usage: "the same as the verb version"},
+	{Name: "help", Short: "h", Usage: "explain a verb"},
+	{Name: "version", Usage: "same as the verb version"},
 }
 
 // FindGlobal finds one by either of its names, nil where there is none.

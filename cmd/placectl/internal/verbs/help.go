@@ -11,10 +11,9 @@ import (
 
 // Columns at which the explanations of a list begin: of verbs, and of flags.
 const (
-	verbColumn    = 20
-	dailyColumn   = 12
-	flagColumn    = 26
-	headingColumn = 33
+	verbColumn  = 20
+	dailyColumn = 12
+	flagColumn  = 26
 )
 
 const whatItIs = "placectl queues jobs and runs them on a cluster that lives in one file.\n"
@@ -108,49 +107,60 @@ var spelling = [][2]string{
 	{"NODES", "n1,n[001-128,200]; all"},
 }
 
-// HelpOf explains a verb of the list, which is called by all words of path: what it looks like
-// in use first, then what it does, and how it ends last. Of a verb with flags under headings
-// these are only named, and of what it does the first paragraph is there, unless all is wanted.
+// HelpOf explains a verb of the list, called by the words of path: an example first, and exit
+// statuses last. Unless all is set it fits one screen: three lines of the example, the first
+// paragraph of the description, and only the names of flags under headings.
 func (l List[R]) HelpOf(v *Verb[R], p *Page, path string, all bool) {
-	brief := !all && slices.ContainsFunc(v.Flags, func(f cli.Flag) bool { return heading(f) != "" })
+	example, description, more := v.Example, v.Description, headings(v.Flags)
+	brief := !all && (len(more) > 0 || strings.Contains(description, "\n\n"))
+	if brief {
+		description, _, _ = strings.Cut(description, "\n\n")
+		if len(more) > 0 {
+			example = firstLines(example, 3)
+		}
+	}
 	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
+	if example != "" {
+		p.title("EXAMPLE")
+		p.code(example)
+	}
 	p.title("USAGE")
 	p.wrapped("  placectl "+path+v.usageTail(), 4)
-	if v.Example != "" {
-		p.title("EXAMPLE")
-		p.code(v.Example)
-	}
-	if v.Description != "" {
-		text := v.Description
-		if brief {
-			text, _, _ = strings.Cut(text, "\n\n")
-		}
+	if description != "" {
 		p.WriteString("\n")
-		p.prose(text)
+		p.prose(description)
 	}
 	l.listVerbs(v, p, path)
 	p.flags("FLAGS", v.Flags, "")
-	for _, h := range headings(v.Flags) {
-		if !brief {
+	if brief && len(more) > 0 {
+		p.title("MORE FLAGS (placectl help --all " + path + ")")
+		var names []string
+		for _, h := range more {
+			names = append(names, flagNames(v.Flags, h))
+		}
+		p.WriteString("  ")
+		p.wrapped(strings.Join(names, " "), 2)
+	} else {
+		for _, h := range more {
 			p.flags("FLAGS: "+strings.ToUpper(h), v.Flags, h)
 		}
 	}
-	if brief {
-		p.title("FURTHER FLAGS (explained by placectl help --all " + path + ")")
-		for _, h := range headings(v.Flags) {
-			p.Entry(h, flagNames(v.Flags, h), headingColumn)
-		}
-	}
-	statuses, more := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
+	statuses, above := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
 	if !v.Passes {
-		statuses, more = append(statuses, exit.Failed, exit.Usage, exit.Crash), 0
+		statuses, above = append(statuses, exit.Failed, exit.Usage, exit.Crash), 0
 	}
-	p.exitStatus(statuses, more, FindFlag(v.Flags, Key) != nil && !v.Passes, !all)
-	if all {
-		p.WriteString("\nGlobal flags are listed by placectl help --all.\n")
+	p.exitStatus(statuses, above, FindFlag(v.Flags, Key) != nil && !v.Passes, !all)
+	if brief && len(more) == 0 {
+		p.WriteString("\nMore about it: placectl help --all " + path + "\n")
 	} else {
-		p.WriteString("\nGlobal flags, and statuses in full: placectl help --all\n")
+		p.WriteString("\nGlobal flags and exit statuses: placectl help --all\n")
 	}
+}
+
+// firstLines returns at most n lines of a text.
+func firstLines(text string, n int) string {
+	lines := strings.SplitAfter(text, "\n")
+	return strings.Join(lines[:min(n, len(lines))], "")
 }
 
 // heading is under what help lists a flag, "" for one that most need.
@@ -282,7 +292,9 @@ func flagLabel(short, long, value string) string {
 // exitStatus lists exit statuses; those of failures are greater by more than what they
 // mean elsewhere. keyed says that the verb has --key. Tersely they are a paragraph of few words.
 func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
-	p.title("EXIT STATUS")
+	if !tersely {
+		p.title("EXIT STATUS")
+	}
 	var words []string
 	for _, m := range exit.Meanings {
 		if keyed && m.Code == exit.Unknown {
@@ -300,8 +312,8 @@ func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
 		}
 	}
 	if tersely {
-		p.WriteString("  ")
-		p.wrapped(strings.Join(words, "; "), 2)
+		p.WriteString("\n")
+		p.wrapped("Exit status: "+strings.Join(words, "; "), 0)
 	}
 }
 

@@ -93,12 +93,12 @@ const (
 )
 
 func dryRunFlag() cli.Flag {
-	return &cli.BoolFlag{Name: DryRun, Usage: "answer as usual, change nothing"}
+	return &cli.BoolFlag{Name: DryRun, Usage: "show the answer, change nothing"}
 }
 
 // KeyFlag is --key, for a verb that writes and is not declared to: check with --repair.
 func KeyFlag() cli.Flag {
-	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: asked again, the answer is repeated"}
+	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: a repetition repeats the answer"}
 }
 
 // Entry is a verb that is made only when it is asked for: making them all would be a

@@ -25,7 +25,7 @@ func Completion() *session.Verb {
 	return &session.Verb{
 		Name:     "completion",
 		Category: "Store",
-		Usage:    "print what makes a shell complete verbs, flags and their words",
+		Usage:    "print a completion script for a shell",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "bash|zsh|fish", Kind: verbs.KindWord}},
 		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # in ~/.zshrc, behind compinit\n" +

@@ -15,7 +15,7 @@ func Man() *session.Verb {
 	return &session.Verb{
 		Name:     "man",
 		Category: "Store",
-		Usage:    "print the manual page, all verbs in it",
+		Usage:    "print the manual page of all verbs",
 		May:      store.Anybody,
 		Example:  "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1",
 		Run:      man,

@@ -15,7 +15,7 @@ func Version() *session.Verb {
 	return &session.Verb{
 		Name:     "version",
 		Category: "Store",
-		Usage:    "what this program is, and the file format it writes",
+		Usage:    "show the version and the file format it writes",
 		May:      store.Anybody,
 		Brief:    true,
 		Example:  "placectl version -o id",

@@ -24,14 +24,14 @@ func Demo() *session.Verb {
 	return &session.Verb{
 		Name:     "demo",
 		Category: "Store",
-		Usage:    "make a database to play with: a real cluster and its recorded jobs",
+		Usage:    "make a demo database with recorded jobs",
 		May:      store.Anybody,
 		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as they were scheduled here, moved in\n" +
 			"time so that the last day ends now. A node has failed, and another one has GPUs; these, and a few jobs on them, are not\n" +
 			"in the record. Works offline. Makes ./" + demoDB + ", anew each time, or the file that --db names, and says what to\n" +
 			"try on it. placectl simulate replays the whole record under other policies: bench/wagap-2013.md.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "force", Usage: "make it anew where an earlier demo's file is in the way"},
+			&cli.BoolFlag{Name: "force", Usage: "replace an earlier demo's file"},
 		},
 		Access:   verbs.Makes,
 		Statuses: []int{exit.Locked},

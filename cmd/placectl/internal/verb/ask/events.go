@@ -22,15 +22,15 @@ func Events() *session.Verb {
 	return &session.Verb{
 		Name:     "events",
 		Category: "Queue",
-		Usage:    "what has become of jobs, nodes and reservations, and why",
+		Usage:    "list events of jobs, nodes and reservations",
 		May:      store.Anybody,
 		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.\n" +
 			"If events after that one have been dropped (the setting keep_ended) the exit status is 7.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "only those after event `ID`"},
-			&cli.StringFlag{Name: "job", Usage: "only those of `JOB`"},
-			&cli.IntFlag{Name: "last", Usage: "only the last `N`"},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as more happens, until interrupted"},
+			&cli.StringFlag{Name: "since", Usage: "only events after `ID`"},
+			&cli.StringFlag{Name: "job", Usage: "only events of `JOB`"},
+			&cli.IntFlag{Name: "last", Usage: "only the last `N` events"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "wait for more events, until interrupted"},
 		},
 		Access:   verbs.Reads,
 		Statuses: []int{exit.Conflict},

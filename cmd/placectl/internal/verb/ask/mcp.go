@@ -18,7 +18,7 @@ func MCP() *session.Verb {
 	return &session.Verb{
 		Name:     "mcp",
 		Category: "Asking",
-		Usage:    "let an agent ask, by the Model Context Protocol",
+		Usage:    "answer an agent by the Model Context Protocol",
 		May:      store.Anybody,
 		Description: "Speaks JSON-RPC on standard input and output, one message a line, until the input ends. The tools are status,\n" +
 			"query, explain, when, logs and whatif. It changes nothing: an agent changes jobs with this program's verbs,\n" +

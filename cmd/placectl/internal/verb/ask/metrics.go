@@ -18,7 +18,7 @@ func Metrics() *session.Verb {
 	return &session.Verb{
 		Name:     "metrics",
 		Category: "Asking",
-		Usage:    "the store in numbers, for Prometheus",
+		Usage:    "write metrics for Prometheus",
 		May:      store.Anybody,
 		Description: "Nodes, what they have and what is taken of it, jobs by state, how long they waited, the last cycle and the file.\n" +
 			"What counts up (_total, and the histogram of waits) is counted in the commit that ends a job, and does not go\n" +
@@ -26,8 +26,8 @@ func Metrics() *session.Verb {
 			"node_exporter's textfile collector never reads half of one; it reads files whose names end in .prom. No label\n" +
 			"names a job, a user or a node: placectl query has those. With -o json and the other forms: samples as rows.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "`F` is prometheus (text 0.0.4) or openmetrics"},
-			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, which everybody may read, - for standard output"},
+			&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"},
+			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, readable by all, - for standard output"},
 		},
 		Access: verbs.Reads,
 		Example: "placectl metrics\nplacectl metrics --out /var/lib/prometheus/node-exporter/placectl.prom\n" +

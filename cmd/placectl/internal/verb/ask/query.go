@@ -25,7 +25,7 @@ func Query() *session.Verb {
 	return &session.Verb{
 		Name:     "query",
 		Category: "Asking",
-		Usage:    "ask in SQL about nodes, jobs and what is planned",
+		Usage:    "query nodes, jobs and plans in SQL",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
@@ -40,7 +40,7 @@ func Query() *session.Verb {
 			"semicolons; the first error ends it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "`NAME=VALUE` for :NAME, or 1=VALUE for ?1"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},
 			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},

@@ -24,7 +24,7 @@ func Report() *session.Verb {
 	return &session.Verb{
 		Name:     "report",
 		Category: "Asking",
-		Usage:    "how much was used and how long jobs waited, as a page or rows",
+		Usage:    "report use and waits, as a page or rows",
 		May:      store.Anybody,
 		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
 			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
@@ -32,9 +32,9 @@ func Report() *session.Verb {
 			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user; and\n" +
 			"with the flags of placectl whatif what those who wait would wait then.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first submission)"},
-			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
-			&cli.StringFlag{Name: "html", Usage: "make a page of it, `FILE`, - for standard output"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first submission)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
+			&cli.StringFlag{Name: "html", Usage: "write a page into `FILE`, - for standard output"},
 			&cli.StringFlag{Name: "csv", Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
 			byFlag(),
 		}, supposeFlags("what if")),
@@ -48,7 +48,7 @@ func Report() *session.Verb {
 
 // byFlag says whose waits are told.
 func byFlag() cli.Flag {
-	return &cli.StringFlag{Name: "by", Usage: "waits by `WHAT`: user, class, queue or size"}
+	return &cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`: user, class, queue or size"}
 }
 
 func makeReport(r *session.Run, c *cli.Context) error {

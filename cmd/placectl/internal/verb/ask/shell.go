@@ -23,7 +23,7 @@ func Shell() *session.Verb {
 	return &session.Verb{
 		Name:     "shell",
 		Category: "Asking",
-		Usage:    "ask in SQL, one question after the other",
+		Usage:    "query in SQL, interactively",
 		May:      store.Anybody,
 		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
 			"arrows bring back what was asked before, with a mark at its ends of lines, and Ctrl-R finds one with the words of the\n" +

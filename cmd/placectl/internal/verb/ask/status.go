@@ -29,7 +29,7 @@ func Status() *session.Verb {
 	return &session.Verb{
 		Name:     "status",
 		Category: "Asking",
-		Usage:    "one screen: what runs, what waits, what is wrong",
+		Usage:    "show on one screen what runs, waits and is wrong",
 		May:      store.Anybody,
 		Description: "Warnings: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
 			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +
@@ -72,14 +72,14 @@ func Top() *session.Verb {
 	return &session.Verb{
 		Name:     "top",
 		Category: "Asking",
-		Usage:    "what runs and what waits, live",
+		Usage:    "watch what runs and what waits",
 		May:      store.Anybody,
 		Description: "How much of each resource is taken, by queue; what runs, the next to end first; what waits, and why; what happened\n" +
 			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, ? helps.\n" +
 			"The arrows choose a job: k cancels it, if you say y, h holds and u unholds it, l shows its log, e explains.\n" +
 			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "look whether it has changed every `D`"},
+			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "check for changes every `D`"},
 			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},
 		},
 		Access:  verbs.Reads,

@@ -25,9 +25,9 @@ func Usage() *session.Verb {
 			"keep_ended, still counts in whole months. The SQL table usage has it by month, user, account, class and queue at\n" +
 			"once, without what runs.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "by", Usage: "a row for each `WHAT`: user, account, class, queue, day or month", Value: "user"},
-			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "from `TIME` on (the first job)"},
-			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "up to `TIME` (now)"},
+			&cli.StringFlag{Name: "by", Usage: "group by `WHAT`: user, account, class, queue, day or month", Value: "user"},
+			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first job)"},
+			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
 		},
 		Access:  verbs.Reads,
 		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by day --from now-7d",

@@ -14,16 +14,16 @@ func View() *session.Verb {
 	return &session.Verb{
 		Name:     "view",
 		Category: "Asking",
-		Usage:    "queries with a name, kept in the database for everybody",
+		Usage:    "manage named queries, stored in the database",
 		Description: "Its name stands in SQL for the table that its SELECT answers then, in query, in the shell and in other views. It is\n" +
 			"verified when it is set; where something that it asks of is taken away later, list says what is wrong with it.",
 		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all views", May: store.Anybody, Access: verbs.Reads, InTx: viewList,
+			{Name: "list", Usage: "list views", May: store.Anybody, Access: verbs.Reads, InTx: viewList,
 				Example: "placectl view list"},
-			{Name: "set", Usage: "make a view, or change it", May: store.Operators, Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: viewSet,
+			{Name: "set", Usage: "make or change a view", May: store.Operators, Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: viewSet,
 				Example: "placectl view set waiting \"SELECT job, user, wait FROM jobs WHERE state = 'queued'\""},
-			{Name: "rm", Usage: "forget a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes, InTx: viewRemove,
+			{Name: "rm", Usage: "delete a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes, InTx: viewRemove,
 				Example: "placectl view rm waiting"},
 		},
 	}

@@ -25,15 +25,15 @@ func Whatif() *session.Verb {
 	return &session.Verb{
 		Name:     "whatif",
 		Category: "Asking",
-		Usage:    "what those who wait would wait on another cluster, or under other rules",
+		Usage:    "show what waiting jobs would gain by a change",
 		May:      store.Anybody,
-		Description: "The queue is played forward twice, as it is and with the change, each job running for its walltime and\n" +
-			"nothing more coming. The answer has the mean waits of all, of each class and of each user, from submit to start;\n" +
-			"a job that has not started by the horizon counts as waiting until then (late). Nothing is written, and no one is kept\n" +
-			"waiting. With --compare the queue is played once under each kind of backfilling, and the answer\n" +
+		Description: "Plays the queue forward twice, as it is and with the change. Each job runs for its walltime, and no more jobs come. The\n" +
+			"answer has the mean waits from submission to start, of all jobs and by class and user;\n" +
+			"a job that has not started by the horizon counts as waiting until then (late). Nothing is written.\n\n" +
+			"With --compare the queue is played once under each kind of backfilling, and the answer\n" +
 			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
 			"under the first.",
-		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "under each of the `RULES` of backfilling, such as easy,relaxed:0.5, beside the other changes"}),
+		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "compare backfill `RULES`, such as easy,relaxed:0.5"}),
 		Exclusive: []string{"backfill compare"},
 		Access:    verbs.Reads,
 		Alone:     true,
@@ -50,13 +50,13 @@ func Whatif() *session.Verb {
 // a heading, or with the verb's others if it is empty.
 func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "more nodes, `'NAMES like NODE'`: with what that one has"},
-		&cli.StringFlag{Category: heading, Name: "drop", Usage: "without the nodes `NAMES`: nothing new starts there"},
-		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "under the limit `'KEY MEASURE=N'`, as placectl limit set has it"},
-		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "with the `RULE` of who makes way, as placectl preempt set has it, at once and as often as need be"},
-		&cli.StringFlag{Category: heading, Name: "priority", Usage: "in the order of `EXPR`, as the setting job_priority has it: placectl help priority"},
-		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "with `B`: fcfs, easy, conservative or relaxed"},
-		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "for so long, `D` (7d)"},
+		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `'NAMES like NODE'`"},
+		&cli.StringFlag{Category: heading, Name: "drop", Usage: "start nothing new on nodes `NAMES`"},
+		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "set the limit `'KEY MEASURE=N'`, as for placectl limit set"},
+		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
+		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help priority"},
+		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed"},
+		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "horizon `D` (7d)"},
 	}
 }
 

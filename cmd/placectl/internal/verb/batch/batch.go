@@ -20,14 +20,14 @@ func Batch() *session.Verb {
 	return &session.Verb{
 		Name:     "batch",
 		Category: "Locality",
-		Usage:    "jobs that share files, worked off so that each file goes to few hosts",
+		Usage:    "work off jobs that share files, each file on few hosts",
 		Description: "A batch is a sequence of files and a sequence of jobs, each using some files that follow each\n" +
 			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
 			"files that it has. docs/locality.md has the loop that a host runs.",
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*session.Verb{
 			batchCreateVerb(),
-			{Name: "list", Usage: "all batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
+			{Name: "list", Usage: "list batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchNextVerb(),
@@ -36,7 +36,7 @@ func Batch() *session.Verb {
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "forget a batch and all of its jobs", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
+			{Name: "rm", Usage: "delete a batch and all of its jobs", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}
@@ -77,7 +77,7 @@ func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, 
 		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
 			"has reported it before; the message says which. Nothing of what others have done is changed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that reports, `H`"},
+			&cli.StringFlag{Name: "host", Required: true, Usage: "reporting host `H`"},
 		},
 		Access:  verbs.Writes,
 		Example: "placectl batch " + name + " night-12 17 18 --host $(hostname)",
@@ -125,12 +125,12 @@ func printReports(r *session.Run, reports []locality.Report) error {
 func batchCursorsVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "cursors",
-		Usage: "the ranges of a batch: how far each is, who works in it, and how long it will take",
+		Usage: "list the ranges of a batch, with progress, hosts and time left",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "rules tells which soft rules a team breaks: its fastest host should be no faster than the others together,\n" +
 			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
-		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "finished ranges too"}},
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include finished ranges"}},
 		Access:  verbs.Reads,
 		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",
 		Run:     batchCursors,

@@ -18,7 +18,7 @@ import (
 func batchCreateVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "create",
-		Usage: "make a batch of a list of files and a list of jobs",
+		Usage: "make a batch from lists of files and jobs",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME"}},
 		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
@@ -28,16 +28,16 @@ func batchCreateVerb() *session.Verb {
 			"host and user). Jobs come in the order of their first files. All or nothing.\n\n" +
 			policiesText(),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "files", Required: true, Usage: "the list of files, a `FILE`"},
-			&cli.StringFlag{Name: "jobs", Required: true, Usage: "the list of jobs, a `FILE`"},
-			&cli.StringFlag{Name: "policy", Usage: "which `POLICY` places hosts (" + locality.DefaultPolicy + ")"},
-			&cli.IntFlag{Name: "hosts", Usage: "`N` hosts are expected (100)"},
-			&cli.IntFlag{Name: "team", Usage: "`N` hosts a range, with cursors (5)"},
-			&cli.IntFlag{Name: "quorum", Value: 1, Usage: "`R` results of a job, where the list does not say"},
+			&cli.StringFlag{Name: "files", Required: true, Usage: "list of files, a `FILE`"},
+			&cli.StringFlag{Name: "jobs", Required: true, Usage: "list of jobs, a `FILE`"},
+			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that places hosts (" + locality.DefaultPolicy + ")"},
+			&cli.IntFlag{Name: "hosts", Usage: "expected number of hosts, `N` (100)"},
+			&cli.IntFlag{Name: "team", Usage: "`N` hosts in a range, with policy cursors (5)"},
+			&cli.IntFlag{Name: "quorum", Value: 1, Usage: "`R` results of each job, unless the list says"},
 			&cli.IntFlag{Name: "cushion", Usage: "keep `N` instances generated ahead of each cursor"},
-			&cli.IntFlag{Name: "max-errors", Usage: "a job that fails more than `N` times is failed for good (3)"},
-			&cli.StringFlag{Name: "lease", Usage: "a host not yet measured has `D` for what it takes (1d)"},
-			&cli.IntFlag{Name: "keep", Usage: "a host may keep `N` files that nothing asks for"},
+			&cli.IntFlag{Name: "max-errors", Usage: "give up a job that has failed more than `N` times (3)"},
+			&cli.StringFlag{Name: "lease", Usage: "lease `D` for hosts not yet measured (1d)"},
+			&cli.IntFlag{Name: "keep", Usage: "let a host keep `N` files that no job needs"},
 		},
 		Access: verbs.Writes,
 		Whole:  true,

@@ -18,7 +18,7 @@ import (
 func batchNextVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "next",
-		Usage: "give a host work, and say which files it is to fetch and which to delete",
+		Usage: "give a host work, with the files to fetch and delete",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
@@ -28,10 +28,10 @@ func batchNextVerb() *session.Verb {
 			"Status 3 says that there is nothing for this host now, 4 that the batch is finished; files to delete are\n" +
 			"printed with both.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Required: true, Usage: "the host that asks, `H`"},
-			&cli.StringFlag{Name: "user", Usage: "whose host it is, `U`; no two results of a job come from one user"},
+			&cli.StringFlag{Name: "host", Required: true, Usage: "asking host `H`"},
+			&cli.StringFlag{Name: "user", Usage: "user `U` of the host; no user gets two results of a job"},
 			&cli.IntFlag{Name: "want", Usage: "at most `N` jobs (1)"},
-			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S`, at least one"},
+			&cli.StringFlag{Name: "seconds", Usage: "as many jobs as the host can do in `S` seconds, at least one"},
 			&cli.StringFlag{Name: "lease", Usage: "give the jobs to others if they are not reported within `D`"},
 		},
 		Exclusive: []string{"want seconds"},
@@ -128,7 +128,7 @@ func printGranted(r *session.Run, g *store.BatchGrant, files bool) error {
 func batchExpireVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "expire",
-		Usage: "take back jobs whose leases are over, of one batch or of all",
+		Usage: "take back jobs with expired leases, of one batch or all",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
@@ -154,7 +154,7 @@ func batchExpire(r *session.Run, c *cli.Context) error {
 func batchRecomputeVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "recompute",
-		Usage: "age what is known of hosts and build every sum of speeds anew, of one batch or of all",
+		Usage: "age what is known of hosts and recompute sums of speeds, of one batch or all",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +

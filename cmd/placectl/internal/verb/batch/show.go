@@ -17,7 +17,7 @@ import (
 func batchShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "show",
-		Usage: "how far a batch is, when it may end, and how often files were sent",
+		Usage: "show a batch: progress, expected end and files sent",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted;\n" +
@@ -25,9 +25,9 @@ func batchShowVerb() *session.Verb {
 			"and from what the hosts that work now have done so far. --jobs lists the jobs instead; --svg draws which\n" +
 			"host worked where over the file sequence, over time.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "jobs", Usage: "every job, and who had it"},
+			&cli.BoolFlag{Name: "jobs", Usage: "list every job with its host"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
-			&cli.IntFlag{Name: "width", Value: 1200, Usage: "`N` pixels of the SVG"},
+			&cli.IntFlag{Name: "width", Value: 1200, Usage: "width of the SVG, `N` pixels"},
 		},
 		Access:  verbs.Reads,
 		Example: "placectl batch show night-12\nplacectl batch show night-12 --jobs -o csv\nplacectl batch show night-12 --svg night.svg",

@@ -14,10 +14,10 @@ func Bucket() *session.Verb {
 	return &session.Verb{
 		Name:     "bucket",
 		Category: "Cluster",
-		Usage:    "nodes that are alike: the same resources, queue and priority",
+		Usage:    "show nodes that are alike: same resources, queue, priority",
 		Example:  "placectl bucket list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "the buckets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: bucketList,
+			{Name: "list", Usage: "list the buckets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: bucketList,
 				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
 					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
 					"free and later are one state, and busy is two: docs/states.md.",
@@ -48,13 +48,13 @@ func Set() *session.Verb {
 	return &session.Verb{
 		Name:     "set",
 		Category: "Cluster",
-		Usage:    "placement sets: nodes that share a value of the group key",
+		Usage:    "show placement sets: nodes that share a value",
 		Example:  "placectl set list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "the placement sets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: setList,
+			{Name: "list", Usage: "list the placement sets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: setList,
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "queue", Usage: "those of a `QUEUE`'s nodes"},
-					&cli.StringFlag{Name: "group-key", Usage: "by resources `R,R` rather than the configured ones"},
+					&cli.StringFlag{Name: "queue", Usage: "only sets of the nodes of `QUEUE`"},
+					&cli.StringFlag{Name: "group-key", Usage: "use resources `R,R` instead of the configured ones"},
 				},
 				Example: "placectl set list\nplacectl set list --group-key rack"},
 		},

@@ -19,7 +19,7 @@ func Node() *session.Verb {
 	return &session.Verb{
 		Name:        "node",
 		Category:    "Cluster",
-		Usage:       "the nodes of the cluster",
+		Usage:       "manage the nodes of the cluster",
 		Description: "NAMES is a node list, such as node[001-128,200],rack2-n7, or all.",
 		Example:     "placectl node add n[01-16] ncpus=8 mem=32gb\nplacectl node list",
 		Verbs: []*session.Verb{
@@ -156,7 +156,7 @@ func nodeSetVerb() *session.Verb {
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{session.UnitFlag(), deviceFlag(),
-			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, which are devices of gslices; RES=N for another resource; 0 makes them whole"}},
+			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices; RES=N for another resource; 0 makes them whole"}},
 		Description: nodeFields + " key= takes the value away.",
 		Access:      verbs.Writes,
 		Example:     "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
@@ -198,7 +198,7 @@ func nodeSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 func nodeRemoveVerb() *session.Verb {
 	return &session.Verb{
 		Name:    "rm",
-		Usage:   "forget nodes that nothing runs or is planned on",
+		Usage:   "delete nodes without jobs or plans",
 		May:     store.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,

@@ -18,7 +18,7 @@ import (
 func nodeAddVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "add",
-		Usage:       "add nodes, all with the same values; all or none",
+		Usage:       "add nodes with the same values, all or none",
 		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{session.UnitFlag()},

@@ -38,8 +38,8 @@ func nodeDetectVerb() *session.Verb {
 			"each thread. GPUs are those that nvidia-smi or the driver of AMD tells of. What cannot be found is said, and left out.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "threads", Usage: "count hardware threads, not cores"},
-			&cli.StringFlag{Name: "root", Usage: "look into `DIR`, a tree copied from a machine: sys, proc, and in run what programs printed"},
-			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change those that are there"},
+			&cli.StringFlag{Name: "root", Usage: "read `DIR`, a tree copied from a machine: sys, proc, and in run the output of programs"},
+			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change existing ones"},
 		},
 		Takes:   map[string]store.Right{"apply": store.Operators},
 		Access:  verbs.Writes,

@@ -22,7 +22,7 @@ import (
 func nodeImportVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "import",
-		Usage: "add nodes from a file, or change them; all or nothing",
+		Usage: "add or change nodes from a file, all or nothing",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
@@ -39,11 +39,11 @@ func nodeImportVerb() *session.Verb {
 			"field, called as the file calls it, a name of ours; --skip passes it over. With them a CSV may be of any origin,\n" +
 			"separated by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "the `FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
+			&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
 			session.UnitFlag(),
-			&cli.StringSliceFlag{Name: "map", Usage: "the file's field `HEADER=FIELD[:UNIT]` is our field or resource FIELD, in B, KiB to TiB, s, min or h; may be repeated"},
-			&cli.StringSliceFlag{Name: "skip", Usage: "pass over the file's field `HEADER`; may be repeated"},
-			&cli.StringFlag{Name: "default-partition", Usage: "Slurm's partition `P` is no queue (the one that the file, or slurm.conf beside it, calls the default)"},
+			&cli.StringSliceFlag{Name: "map", Usage: "use the file's field `HEADER=FIELD[:UNIT]` as field or resource FIELD, in B, KiB to TiB, s, min or h; repeatable"},
+			&cli.StringSliceFlag{Name: "skip", Usage: "ignore the file's field `HEADER`; repeatable"},
+			&cli.StringFlag{Name: "default-partition", Usage: "make no queue of Slurm's partition `P` (the default one in the file, or in slurm.conf beside it)"},
 		},
 		Access:  verbs.Writes,
 		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl node import -\nplacectl node list -o json | placectl --db copy.db node import -",

@@ -18,7 +18,7 @@ import (
 func nodeListVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "list",
-		Usage: "nodes, and what is free of them",
+		Usage: "list nodes and what is free on them",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
 		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
@@ -27,8 +27,8 @@ func nodeListVerb() *session.Verb {
 			"out the columns that say nothing of any listed node.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"},
-			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for those of none"},
-			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated for all of several"},
+			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for nodes without one"},
+			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated: with all of them"},
 		},
 		Access:  verbs.Reads,
 		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",

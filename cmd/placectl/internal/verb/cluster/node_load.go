@@ -18,7 +18,7 @@ import (
 func nodeLoadVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "load",
-		Usage: "note the load that was measured on nodes; all or none",
+		Usage: "record measured loads of nodes, all or none",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
@@ -134,7 +134,7 @@ func (s *loadSetter) twice(name string, first, second nodefile.Load) error {
 func nodeResetUsageVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "reset-usage",
-		Usage:       "count the usage of all nodes anew, from now on",
+		Usage:       "restart the usage statistics of all nodes",
 		May:         store.Operators,
 		Description: "USAGE in a PRIORITYF is the part of a node's cpu time that jobs have had since then.",
 		Access:      verbs.Writes,

@@ -18,7 +18,7 @@ import (
 func nodeShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "show",
-		Usage:       "all about nodes, what is on them and what is planned",
+		Usage:       "show nodes, their jobs and what is planned on them",
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "With -o json a single name is answered with an object, and a node list with an array.",

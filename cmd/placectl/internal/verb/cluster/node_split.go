@@ -11,14 +11,14 @@ import (
 func nodeSplitVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "split",
-		Usage: "make a node of each part, so that jobs lie inside one",
+		Usage: "make a node of each part, so that jobs stay inside one",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Description: "By numa a node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`), each with the\n" +
 			"devices of its group, and of what is only counted, such as memory, a share by its cores. Their host is g1: a\n" +
 			"job larger than a part asks for chunks on one host, as 2:ngpus=2 with --place pack:group=host. A node must\n" +
 			"have nothing on it, now or planned. `node join` undoes it.",
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "by", Required: true, Usage: "what the parts are: `numa`, the groups of the devices"}},
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "by", Required: true, Usage: "kind of part: `numa`, the groups of the devices"}},
 		Access:  verbs.Writes,
 		Example: "placectl node split g1 --by numa",
 		InTx:    nodeSplit,
@@ -46,7 +46,7 @@ func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
 func nodeJoinVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "join",
-		Usage: "undo node split: make one node of the parts again",
+		Usage: "undo node split: make one node of the parts",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES"}},
 		Description: "NAMES are those of the nodes that were split, such as g1, whose parts g1.0 and g1.1 have it as their host. The\n" +

@@ -41,7 +41,7 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		v.Example += "\nplacectl node " + name + " g1 --device ngpus=3"
 	}
 	if state == index.Down {
-		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "what is executed on their hosts is lost: jobs are queued again, though a host that lives after all still executes them"})
+		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "give up on their attempts: queue the jobs again, even if the host lives and still executes them"})
 		v.Description = "--lost gives up on what the host executes: use it only if the host is dead."
 	}
 	return v

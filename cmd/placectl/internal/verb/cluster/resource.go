@@ -14,14 +14,14 @@ func Resource() *session.Verb {
 	return &session.Verb{
 		Name:     "resource",
 		Category: "Cluster",
-		Usage:    "what nodes have and jobs ask for",
+		Usage:    "manage what nodes have and jobs ask for",
 		Example:  "placectl resource list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,
+			{Name: "list", Usage: "list resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,
 				Example: "placectl resource list"},
 			{Name: "add", Usage: "declare resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes, Whole: true, Run: resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
-			{Name: "rm", Usage: "forget declared resources that nothing has", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes, InTx: resourceRemove,
+			{Name: "rm", Usage: "delete unused resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes, InTx: resourceRemove,
 				Example: "placectl resource rm color"},
 		},
 	}

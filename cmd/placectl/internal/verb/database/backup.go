@@ -108,13 +108,13 @@ func Restore() *session.Verb {
 	return &session.Verb{
 		Name:     "restore",
 		Category: "Store",
-		Usage:    "put a backup in the place of the database",
+		Usage:    "replace the database with a backup",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "The database becomes what FILE holds, in one step; FILE stays. A database that is there, sound or damaged,\n" +
 			"is kept beside as NAME.replaced-N. Jobs that waited when the backup was made, or had started and not been\n" +
 			"told to launch them, may have run since: they are held, with the reason \"restored\", and unhold lets them go on.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "hold no jobs: nothing has run since the backup"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: nothing has run since the backup"}},
 		Access:   verbs.Makes,
 		Alone:    true,
 		Statuses: []int{exit.NotFound, exit.Locked},

@@ -32,14 +32,14 @@ func Check() *session.Verb {
 	return &session.Verb{
 		Name:     "check",
 		Category: "Store",
-		Usage:    "look for damage and contradictions",
+		Usage:    "check the database for damage and contradictions",
 		May:      store.Anybody,
 		Description: "Verifies the pages of the file, the checksum of every row and the sum of every table, every index against its\n" +
 			"rows, that no more is taken of a node than it has, reservations, class shares, batches, and the clock. Files of\n" +
 			"older formats are read as they are. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
-			&cli.BoolFlag{Name: inProcess, Usage: "do not start a process of its own for looking"},
+			&cli.BoolFlag{Name: inProcess, Usage: "check in this process, not in one of its own"},
 			verbs.KeyFlag(),
 		},
 		Takes:    map[string]store.Right{"repair": store.Owners},

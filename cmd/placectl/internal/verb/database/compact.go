@@ -17,7 +17,7 @@ func Compact() *session.Verb {
 	return &session.Verb{
 		Name:     "compact",
 		Category: "Store",
-		Usage:    "write the file anew, without its free pages",
+		Usage:    "rewrite the file without its free pages",
 		May:      store.Owners,
 		Description: "Of what has been removed the file keeps the space, for what comes. compact gives it back: the rows are\n" +
 			"copied into a file beside, compared, synced, and take the place of the old one in one step. It may be killed\n" +
@@ -58,7 +58,7 @@ func Archive() *session.Verb {
 	return &session.Verb{
 		Name:     "archive",
 		Category: "Store",
-		Usage:    "move what has ended into a file",
+		Usage:    "move ended jobs and reservations into an archive",
 		May:      store.Owners,
 		Description: "Jobs that ended before T, their events, those of nodes and reservations, and batches that ended go into FILE\n" +
 			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
@@ -68,8 +68,8 @@ func Archive() *session.Verb {
 			"nodes were (nodes AT, capacity) and sums of usage stay. The setting keep_ended lets cycles drop what is older,\n" +
 			"what nodes were along with it, without a file.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "before", Usage: "what ended before `T`: 2026-11-01, now-30d", Required: true},
-			&cli.StringFlag{Name: "to", Usage: "the archive, `FILE`.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
+			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d", Required: true},
+			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
 		},
 		Access:  verbs.Writes,
 		Alone:   true,

@@ -22,16 +22,16 @@ func Config() *session.Verb {
 	return &session.Verb{
 		Name:     "config",
 		Category: "Cluster",
-		Usage:    "the settings of the database",
+		Usage:    "show and change settings",
 		Description: "list says of each setting what it is for, its possible values, and its default. In their\n" +
 			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "every setting", May: store.Anybody, Access: verbs.Reads, InTx: configList,
+			{Name: "list", Usage: "list all settings", May: store.Anybody, Access: verbs.Reads, InTx: configList,
 				Example: "placectl config list"},
-			{Name: "get", Usage: "one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
+			{Name: "get", Usage: "show one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value puts the default back", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Whole: true, Run: configSet,
+			{Name: "set", Usage: "change settings; an empty value restores the default", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Whole: true, Run: configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

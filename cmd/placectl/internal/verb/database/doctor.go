@@ -30,15 +30,15 @@ func Doctor() *session.Verb {
 	return &session.Verb{
 		Name:     "doctor",
 		Category: "Store",
-		Usage:    "what this host has of what it takes to execute jobs",
+		Usage:    "check whether this host can execute jobs",
 		May:      store.Anybody,
 		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
 			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
 			"or it fails: then the exit status is 1. Nothing is changed. After a reboot a queue goes on with the next command\n" +
 			"of its user; --install has a line @reboot in your crontab do that, or a unit of systemd.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "install", Usage: "have your queue go on after a reboot: show a line and write it into your crontab"},
-			&cli.BoolFlag{Name: "uninstall", Usage: "take that line out again"},
+			&cli.BoolFlag{Name: "install", Usage: "run your queue after a reboot: show a crontab line and install it"},
+			&cli.BoolFlag{Name: "uninstall", Usage: "remove that crontab line"},
 		},
 		Exclusive: []string{"install uninstall"},
 		Access:    verbs.Reads,

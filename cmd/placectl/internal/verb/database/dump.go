@@ -51,7 +51,7 @@ func Load() *session.Verb {
 	return &session.Verb{
 		Name:     "load",
 		Category: "Store",
-		Usage:    "make a database of a dump",
+		Usage:    "make a database from a dump",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
 		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +

@@ -19,19 +19,19 @@ func Log() *session.Verb {
 	return &session.Verb{
 		Name:     "log",
 		Category: "Store",
-		Usage:    "who changed how much, where the database is in etcd",
+		Usage:    "show the log of a database in etcd",
 		May:      store.Anybody,
 		Description: "Each transaction is an entry: its position, when it was made, by whom, on which host, with which verb, and how\n" +
 			"many rows it has changed, by table. Entries before the second newest snapshot are gone.",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only the entries behind the one at position `N`"}},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only entries after position `N`"}},
 		Access: verbs.Reads, Alone: true, Run: log,
 		Example: "placectl --db etcd://e1:2379,e2:2379,e3:2379/cluster log --since 1200",
 		Verbs: []*session.Verb{
-			{Name: "check", Usage: "verify that entries follow each other, and that a replica made anew equals this machine's",
+			{Name: "check", Usage: "check that the entries are consecutive, and that a new replica equals this machine's",
 				May:    store.Anybody,
 				Access: verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 				Example: "placectl --db etcd://e1:2379/cluster log check"},
-			{Name: "trim", Usage: "put a snapshot at the log's end, and delete what lies before the snapshot before it",
+			{Name: "trim", Usage: "write a snapshot at the log's end, and delete entries before the previous one",
 				May:         store.Owners,
 				Description: "It is done by itself when it is time; cycle looks first. Nothing of the database changes.",
 				Access:      verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},

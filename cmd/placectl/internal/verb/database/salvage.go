@@ -17,14 +17,14 @@ func Salvage() *session.Verb {
 	return &session.Verb{
 		Name:     "salvage",
 		Category: "Store",
-		Usage:    "get out of a damaged database what can be read",
+		Usage:    "recover what is readable from a damaged database",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
 		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
 			"Derived rows are recomputed. The answer has a line for each table with rows that are missing, or were changed\n" +
 			"because others are: a job whose nodes are lost is held, for example. Where there is a backup, restore it\n" +
 			"rather, and look into NEW for what has been since.",
-		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "the database that is made, `NEW`", Required: true}},
+		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "database to write, `NEW`", Required: true}},
 		Access:   verbs.Makes,
 		Alone:    true,
 		Statuses: []int{exit.NotFound, exit.Locked},

@@ -22,7 +22,7 @@ func Tx() *session.Verb {
 	return &session.Verb{
 		Name:     "tx",
 		Category: "Queue",
-		Usage:    "many verbs in one process and one commit, all or nothing",
+		Usage:    "run many verbs in one commit, all or nothing",
 		May:      store.Anybody,
 		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
 			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +

@@ -17,14 +17,14 @@ func Upgrade() *session.Verb {
 	return &session.Verb{
 		Name:     "upgrade",
 		Category: "Store",
-		Usage:    "bring the database to the format that this version writes",
+		Usage:    "upgrade the database to this version's format",
 		May:      store.Owners,
 		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
 			"an older version could not read it any more (8): until upgrade, all write what that version reads, and what later\n" +
 			"formats keep is not kept. Give all machines the new version first.\n\n" +
 			"In a file that others may write, passes execute only jobs that their users have signed. Jobs that wait unsigned\n" +
 			"are listed; --sign signs yours, and placectl unhold those of its user.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your jobs that wait: a database that others may write had no signatures before format 10"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"}},
 		Access:   verbs.Reads, // what it writes says nothing that was not there
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},

@@ -21,12 +21,12 @@ func InstallFrontends() *session.Verb {
 	return &session.Verb{
 		Name:     "install-frontends",
 		Category: "Store",
-		Usage:    "make links by whose names placectl is called as qsub, sbatch and their likes",
+		Usage:    "install links named qsub, sbatch and so on",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
 		Description: "A link of ours that is there is made anew. Another file of such a name is left as it is, and then nothing\n" +
 			"is done, unless --force replaces it. It is said whether DIR comes first in PATH, and which database is used.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files that are not ours"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"}},
 		Statuses: []int{exit.Conflict},
 		Example:  "placectl install-frontends slurm .",
 		Run:      installFrontends,

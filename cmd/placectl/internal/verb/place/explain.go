@@ -27,7 +27,7 @@ func Explain() *session.Verb {
 	return &session.Verb{
 		Name:     "explain",
 		Category: "Placing",
-		Usage:    "why a job waits, or a request would, and what would help",
+		Usage:    "explain why a job waits and what would help",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
@@ -40,9 +40,9 @@ func Explain() *session.Verb {
 			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
 			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
 		Flags: append(request.Flags(), request.OverLimits(),
-			&cli.StringFlag{Name: "job", Usage: "the job with number `N`"},
-			&cli.StringFlag{Name: "nodes", Usage: "what about these nodes: a node `LIST` such as n[01-16]"},
-			&cli.IntFlag{Name: "limit", Value: 20, Usage: "of a policy that scores nodes show the first `N`; 0 for none"}),
+			&cli.StringFlag{Name: "job", Usage: "explain job number `N`"},
+			&cli.StringFlag{Name: "nodes", Usage: "explain these nodes: a `LIST` such as n[01-16]"},
+			&cli.IntFlag{Name: "limit", Value: 20, Usage: "show the `N` best nodes of a policy that scores nodes; 0 for none"}),
 		Access:   verbs.Reads,
 		Revives:  true,
 		Statuses: []int{exit.Conflict},

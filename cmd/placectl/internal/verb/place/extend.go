@@ -19,13 +19,13 @@ func Extend() *session.Verb {
 	return &session.Verb{
 		Name:     "extend",
 		Category: "Placing",
-		Usage:    "give a job another walltime",
+		Usage:    "change the walltime of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
 			"one of the nodes is taken before the new end.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "`D` from the start, or +D more"},
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "walltime `D` from the start, or +D more"},
 		},
 		Access:  verbs.Writes,
 		Whole:   true,

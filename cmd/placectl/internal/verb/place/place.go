@@ -19,7 +19,7 @@ func Place() *session.Verb {
 	return &session.Verb{
 		Name:     "place",
 		Category: "Placing",
-		Usage:    "place a request on nodes, as a job that runs now or is planned",
+		Usage:    "place a request on nodes, now or planned",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
@@ -27,9 +27,9 @@ func Place() *session.Verb {
 			"nodes from its start on, and starts by the clock.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
-			&cli.BoolFlag{Name: "or-reserve", Usage: "else plan it for the earliest time at which it fits"},
-			&cli.StringFlag{Name: "wait", Usage: "try for as long as `D` until it fits now"},
-			&cli.BoolFlag{Name: "explain", Usage: "say which way it was placed, and why"}),
+			&cli.BoolFlag{Name: "or-reserve", Usage: "if it does not fit now, plan it for its earliest start"},
+			&cli.StringFlag{Name: "wait", Usage: "keep trying for up to `D` until it fits now"},
+			&cli.BoolFlag{Name: "explain", Usage: "show how it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    verbs.Writes,
 		Whole:     true,

@@ -19,13 +19,13 @@ func Reservation() *session.Verb {
 	return &session.Verb{
 		Name:     "reservation",
 		Category: "Placing",
-		Usage:    "what is reserved",
+		Usage:    "show reservations",
 		Example:  "placectl reservation list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "reservations that have not ended", May: store.Anybody, Access: verbs.Reads, InTx: reservationList,
-				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "those that have ended, too"}},
+			{Name: "list", Usage: "list reservations that have not ended", May: store.Anybody, Access: verbs.Reads, InTx: reservationList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include those that have ended"}},
 				Example: "placectl reservation list"},
-			{Name: "show", Usage: "one reservation", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: reservationShow,
+			{Name: "show", Usage: "show one reservation", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: reservationShow,
 				Example: "placectl reservation show maintenance"},
 		},
 	}
@@ -165,7 +165,7 @@ func Unreserve() *session.Verb {
 	return &session.Verb{
 		Name:     "unreserve",
 		Category: "Placing",
-		Usage:    "give a reservation's nodes back and forget it",
+		Usage:    "delete a reservation and free its nodes",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}},
 		Access:   verbs.Writes,

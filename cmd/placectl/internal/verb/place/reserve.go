@@ -23,7 +23,7 @@ func Reserve() *session.Verb {
 	return &session.Verb{
 		Name:     "reserve",
 		Category: "Placing",
-		Usage:    "keep nodes for some jobs, or from all, for a time",
+		Usage:    "reserve nodes for some jobs, or from all jobs",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
@@ -35,13 +35,13 @@ func Reserve() *session.Verb {
 			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
 			"without names that there are already. It first occurs when the rule says so, at --start or after.",
 		Flags: append(request.Flags(),
-			&cli.StringFlag{Name: "nodes", Usage: "exactly these, a node `LIST` such as n[01-16]"},
-			&cli.StringFlag{Name: "start", Usage: "from `TIME` on (now)"},
-			&cli.StringSliceFlag{Name: "allow", Usage: "let in `WHO`, such as user=ann,group=chem-"},
-			&cli.StringFlag{Category: itsTimes, Name: "timelimit", Usage: "a job may use no more than `D` of it"},
-			&cli.StringFlag{Name: "repeat", Usage: "`RULE` is daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
+			&cli.StringFlag{Name: "nodes", Usage: "exactly these nodes, a `LIST` such as n[01-16]"},
+			&cli.StringFlag{Name: "start", Usage: "start of the reservation, `TIME` (now)"},
+			&cli.StringSliceFlag{Name: "allow", Usage: "admit `WHO`, such as user=ann,group=chem-"},
+			&cli.StringFlag{Category: itsTimes, Name: "timelimit", Usage: "limit each job to `D` of it"},
+			&cli.StringFlag{Name: "repeat", Usage: "repeat by `RULE`: daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
 			&cli.IntFlag{Category: itsTimes, Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
-			&cli.StringFlag{Category: itsTimes, Name: "zone", Usage: "by the clocks of time zone `Z`, e.g. Europe/Berlin (yours)"}),
+			&cli.StringFlag{Category: itsTimes, Name: "zone", Usage: "time zone `Z` of the rule, such as Europe/Berlin (yours)"}),
 		Access:   verbs.Writes,
 		Whole:    true,
 		Statuses: []int{exit.NotNow, exit.Never},

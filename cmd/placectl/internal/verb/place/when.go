@@ -24,7 +24,7 @@ func When() *session.Verb {
 	return &session.Verb{
 		Name:     "when",
 		Category: "Placing",
-		Usage:    "when a request could start, or a waiting job is expected to",
+		Usage:    "show when a request or a waiting job could start",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. When one without a plan starts comes from a play of the queue, in\n" +
@@ -33,8 +33,8 @@ func When() *session.Verb {
 			"start is the likely start: sooner about as often as later. By safe nine of ten such jobs have started. asked is the\n" +
 			"start if all jobs run as long as they asked for; record is how many of the last jobs started by their safe start.",
 		Flags: append(request.Flags(), request.OverLimits(),
-			&cli.StringFlag{Name: "job", Usage: "the start of the queued job `N`, not of a request"},
-			&cli.IntFlag{Name: "count", Value: 1, Usage: "the first `N` starts: the earliest, then each later moment at which nodes come free"}),
+			&cli.StringFlag{Name: "job", Usage: "show the start of waiting job `N`"},
+			&cli.IntFlag{Name: "count", Value: 1, Usage: "show `N` starts: the earliest, then each later time at which nodes come free"}),
 		Access:   verbs.Reads,
 		Revives:  true,
 		Brief:    true,

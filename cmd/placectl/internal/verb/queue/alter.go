@@ -35,7 +35,7 @@ func Alter() *session.Verb {
 	return &session.Verb{
 		Name:     "alter",
 		Category: "Queue",
-		Usage:    "change what jobs ask for",
+		Usage:    "change waiting jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "The flags are those of submit, and what they do not name stays. Limits, rights and deadlines hold as at\n" +

@@ -17,17 +17,17 @@ func Cancel() *session.Verb {
 	return &session.Verb{
 		Name:     "cancel",
 		Category: "Queue",
-		Usage:    "end jobs, wherever they are",
+		Usage:    "end waiting or running jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
 			"launched them to stop them. " + endsFirst + "\n" +
 			"Without JOB, --user, --name and --all choose among the jobs that have not ended; none is no error.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
-			&cli.StringFlag{Name: "name", Usage: "all your jobs with `NAME`; with --user, all jobs of that user with it"},
+			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME`, or with --user that user's"},
 			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
-			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started: one that has, if you name it, is a conflict"}},
+			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started; naming a started one is a conflict"}},
 		Exclusive: []string{"user all", "name all"},
 		Access:    verbs.Writes,
 		Whole:     true,
@@ -97,13 +97,13 @@ func Requeue() *session.Verb {
 	return &session.Verb{
 		Name:     "requeue",
 		Category: "Queue",
-		Usage:    "take running jobs off their nodes and queue them again",
+		Usage:    "stop running jobs and queue them again",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "For jobs that were submitted. The next cycle tells those who\n" +
 			"launched them to stop them. " + endsFirst,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}, nowFlag(),
-			&cli.BoolFlag{Name: "hold", Usage: "they wait for placectl unhold then"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
+			&cli.BoolFlag{Name: "hold", Usage: "hold them until placectl unhold"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Brief:   true,
@@ -124,7 +124,7 @@ func Release() *session.Verb {
 	return &session.Verb{
 		Name:        "release",
 		Category:    "Placing",
-		Usage:       "end running jobs and give their nodes back",
+		Usage:       "end running jobs and free their nodes",
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: endsFirst,
@@ -147,7 +147,7 @@ const endsFirst = "A job whose command a supervisor or run executes is ending fi
 
 // nowFlag is of the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "now", Usage: "give the nodes back at once, whatever is still executed there (the time is written --now=TIME here)"}
+	return &cli.BoolFlag{Name: "now", Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
 }
 
 // atOnce has a job give its nodes back without waiting for its command, where --now says

@@ -17,13 +17,13 @@ func History() *session.Verb {
 	return &session.Verb{
 		Name:     "history",
 		Category: "Queue",
-		Usage:    "jobs that have ended, and what they used",
+		Usage:    "list ended jobs and what they used",
 		May:      store.Anybody,
 		Description: "The last to end comes first: 20 of them, or all since a time. TOOK of OF is its run time against its walltime; CPU\n" +
 			"and MEM are what its processes used, where they were executed by passes of work; EXIT is its status. Jobs are kept for as long as\n" +
 			"the setting keep_ended says; placectl archive puts them elsewhere.",
 		Flags: append(jobFilterFlags(),
-			&cli.IntFlag{Name: "last", Usage: "at most `N`, the last that ended"},
+			&cli.IntFlag{Name: "last", Usage: "at most `N`, the last to end"},
 		),
 		Access:  verbs.Reads,
 		Example: "placectl history\nplacectl history --user ann --since now-7d\nplacectl history --state failed --last 5 -o json",

@@ -22,7 +22,7 @@ func Hold() *session.Verb {
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "`WHY`, for others to read"}},
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:      verbs.Writes,
 		Whole:       true,
 		Brief:       true,
@@ -38,7 +38,7 @@ func Unhold() *session.Verb {
 	return &session.Verb{
 		Name:     "unhold",
 		Category: "Queue",
-		Usage:    "let held jobs wait for their turn",
+		Usage:    "release held jobs to wait for their turn",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
@@ -55,7 +55,7 @@ func Unhold() *session.Verb {
 func jobThrottleVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "throttle",
-		Usage: "let only so many jobs of an array run at once",
+		Usage: "limit how many jobs of an array run at once",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
 		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +

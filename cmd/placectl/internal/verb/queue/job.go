@@ -21,18 +21,18 @@ func Job() *session.Verb {
 	return &session.Verb{
 		Name:     "job",
 		Category: "Queue",
-		Usage:    "what waits, what runs, and what has run",
+		Usage:    "show waiting, running and ended jobs",
 		Example:  "placectl job list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "jobs that have not ended, a line each", May: store.Anybody, Access: verbs.Reads,
+			{Name: "list", Usage: "list jobs that have not ended", May: store.Anybody, Access: verbs.Reads,
 				Revives: true, Run: jobList,
 				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
 					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
 					"columns, and so have -o csv, json and the like, by state and number.",
 				Flags: append(jobFilterFlags(),
-					&cli.BoolFlag{Name: "all", Usage: "those that have ended, too; the newest come first"},
-					&cli.BoolFlag{Name: "wide", Usage: "all columns"},
-					&cli.StringFlag{Name: "order", Usage: "in which `ORDER`: next, newest or state"},
+					&cli.BoolFlag{Name: "all", Usage: "include ended jobs; the newest come first"},
+					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
+					&cli.StringFlag{Name: "order", Usage: "sort by `ORDER`: next, newest or state"},
 				),
 				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
 			jobThrottleVerb(),
@@ -45,10 +45,10 @@ func Show() *session.Verb {
 	return &session.Verb{
 		Name:     "show",
 		Category: "Placing",
-		Usage:    "one job",
+		Usage:    "show one job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "the environment that it was submitted with, too"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment that it was submitted with"}},
 		Access:   verbs.Reads,
 		Revives:  true,
 		Example:  "placectl show 12",
@@ -66,13 +66,13 @@ const (
 // jobFilterFlags say which jobs a list has.
 func jobFilterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "state", Usage: "only those in a `STATE`, or in one of several: queued,held"},
-		&cli.StringFlag{Name: "user", Usage: "only those of a `USER`"},
-		&cli.StringFlag{Name: "queue", Usage: "only those of a `QUEUE`"},
-		&cli.StringFlag{Name: "class", Usage: "only those of a `CLASS`"},
-		&cli.StringFlag{Name: "name", Usage: "only those whose name is like a `PATTERN`: night-*"},
-		&cli.StringFlag{Name: "since", Usage: "only those that were there at `TIME` or after, those that have ended since, too"},
-		&cli.StringFlag{Name: "until", Usage: "only those submitted before `TIME`"},
+		&cli.StringFlag{Name: "state", Usage: "only jobs in a `STATE`, or in one of several: queued,held"},
+		&cli.StringFlag{Name: "user", Usage: "only jobs of `USER`"},
+		&cli.StringFlag{Name: "queue", Usage: "only jobs in `QUEUE`"},
+		&cli.StringFlag{Name: "class", Usage: "only jobs in `CLASS`"},
+		&cli.StringFlag{Name: "name", Usage: "only jobs with a name like `PATTERN`: night-*"},
+		&cli.StringFlag{Name: "since", Usage: "only jobs that existed at `TIME` or later, including those ended since"},
+		&cli.StringFlag{Name: "until", Usage: "only jobs submitted before `TIME`"},
 	}
 }
 

@@ -13,14 +13,14 @@ func Retry() *session.Verb {
 	return &session.Verb{
 		Name:     "retry",
 		Category: "Queue",
-		Usage:    "submit jobs that have ended once more",
+		Usage:    "submit ended jobs again",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Each becomes a new job with the same request, command, script, directory and environment; retry_of names the\n" +
 			"old one. Jobs of an array become an array again, with the same indices. The new jobs wait for nothing else: begin\n" +
 			"and dependencies are not kept, nor is a deadline that is over. Limits hold as at submission.\n" +
 			"What you retry is signed by you: a job of another user waits then for that user's placectl unhold.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "of the named jobs only those that have failed; none is no error"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only those of the named jobs that have failed; none is no error"}},
 		Access:   verbs.Writes,
 		Whole:    true,
 		Brief:    true,

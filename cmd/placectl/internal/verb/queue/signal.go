@@ -27,7 +27,7 @@ func Signal() *session.Verb {
 			"processes that handle them, or to the job's command if none does. After STOP the job is shown as paused until\n" +
 			"CONT: it keeps its nodes, and its walltime runs on. The answer comes once the signal was delivered. If that takes\n" +
 			"longer than --timeout the status is 7, and the signal is still delivered when its node is reached.",
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s", Usage: "wait for the delivery for `D`; 0: do not wait"}},
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s", Usage: "wait up to `D` for the delivery; 0: do not wait"}},
 		Access:  verbs.Writes,
 		Brief:   true,
 		Example: "placectl signal 12 USR1\nplacectl signal 12 '40[]' STOP\nplacectl signal 12 CONT",

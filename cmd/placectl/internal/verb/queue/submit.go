@@ -26,7 +26,7 @@ func Submit() *session.Verb {
 	return &session.Verb{
 		Name:     "submit",
 		Category: "Queue",
-		Usage:    "put a job, or an array of jobs, into the queue",
+		Usage:    "submit a job or an array of jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The job waits for a cycle to start it (placectl cycle), or to plan its start. A command given behind --, or a\n" +
@@ -34,7 +34,8 @@ func Submit() *session.Verb {
 			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
 			"The list of --array is one of indices and ranges, 1,5,9-12 or 0-99:2 (5-5 for one alone). Files of --out and --err may\n" +
 			"hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
-			"With --each a command that has no {} gets the line as its last argument, and so does a script. Tabs part the fields {1},\n" +
+			"With --each, {} is the line, {1} its first field and {#} its index. A command without {} gets the line as its last\n" +
+			"argument, and so does a script. Tabs separate the fields {1},\n" +
 			"{2} and so on, or commas in a line without a tab; blank lines are left out. A job finds its line in $PLACECTL_LINE, too:\n" +
 			"a shell reads that as it is, and {} between the quotes of sh -c as code. --array %10 beside it: at most 10 at once.\n\n" +
 			"With the command are kept the directory, the\n" +
@@ -48,21 +49,21 @@ func Submit() *session.Verb {
 			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
-			&cli.StringFlag{Name: "array", Usage: "`N` jobs with indices from 0, or those of a list, such as 0-99:2; %10 behind it: at most 10 at once"},
-			&cli.StringFlag{Name: "each", Usage: "a job for each line of `FILE`, - for standard input, in one array: {} in the command is the line, {1} its first field, {#} its index"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "not before `JOB` has started"},
-			&cli.StringSliceFlag{Name: "afterok", Usage: "not before `JOB` has ended with status 0"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr", Usage: "each job of the array not before the one of its index in `ARRAY` has ended with status 0"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "not before `JOB` has failed or was cancelled"},
-			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "not before the jobs of its user and name that came before it have ended"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "not before `JOB` has ended"},
-			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "the greater `P`, the earlier its turn (0)"},
-			&cli.StringFlag{Name: "begin", Usage: "not before `TIME`"},
-			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "a `WORD` of yours about it, which show and query know"},
-			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "it has to end by `TIME`; a job that no longer can is cancelled"},
-			&cli.BoolFlag{Name: "hold", Usage: "it waits for placectl unhold"},
-			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "when it is stopped for others' sake it is cancelled, not queued again"},
-			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "`WHO` asks, as class map understands it (the user)"}}),
+			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; %10 after it: at most 10 at once"},
+			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} in the command is the line"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
+			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr", Usage: "start each job of the array after the one with its index in `ARRAY` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "start after `JOB` has failed or was cancelled"},
+			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "start after all earlier jobs of the same user and name have ended"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "start after `JOB` has ended"},
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P`; higher runs first (0)"},
+			&cli.StringFlag{Category: request.ItsTurn, Name: "begin", Usage: "start at `TIME` or later"},
+			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "your `WORD` about the job, for show and query"},
+			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "end by `TIME`; the job is cancelled once it no longer can"},
+			&cli.BoolFlag{Category: request.ItsTurn, Name: "hold", Usage: "hold the job until placectl unhold"},
+			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "if it is preempted, cancel it instead of queuing it again"},
+			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "requestor `WHO` for class map (the user)"}}),
 		Access:   verbs.Writes,
 		Whole:    true,
 		Brief:    true,

@@ -27,8 +27,8 @@ func Wait() *session.Verb {
 			"Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "for", Value: "ended", Usage: "wait until they have `WHAT`: started or ended"},
-			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "for no longer than `D`"},
+			&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`: started or ended"},
+			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
 		},
 		Access:   verbs.Reads,
 		Revives:  true,

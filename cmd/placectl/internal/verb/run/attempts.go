@@ -20,7 +20,7 @@ func Attempts() *session.Verb {
 	return &session.Verb{
 		Name:     "attempts",
 		Category: "Queue",
-		Usage:    "answer a host that executes jobs and reaches the database over ssh",
+		Usage:    "answer a remote host that executes jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key

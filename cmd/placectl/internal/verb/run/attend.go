@@ -31,7 +31,7 @@ func Attend() *session.Verb {
 		Name:     "attend",
 		Category: "Queue",
 		Hidden:   true,
-		Usage:    "look after the queue until there is nothing left to do",
+		Usage:    "run the queue until it is empty",
 		May:      store.Anybody,
 		Description: "Commands that change the queue start it where start is auto, at most one for each user on a host. It makes\n" +
 			"cycles, starts the jobs of its user here and over ssh, and ends 10 s after there was nothing left to do. Where\n" +

@@ -28,7 +28,7 @@ func Cycle() *session.Verb {
 	return &session.Verb{
 		Name:     "cycle",
 		Category: "Queue",
-		Usage:    "start and plan what waits: one pass over the queue",
+		Usage:    "start and plan waiting jobs: one pass over the queue",
 		May:      store.Anybody,
 		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
 			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
@@ -49,14 +49,14 @@ func Cycle() *session.Verb {
 			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
 			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backfill", Usage: "`B` is fcfs, easy, conservative or relaxed (the setting backfill)"},
-			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` that do not fit (the setting depth)"},
-			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "of those that could backfill, the one with most processors first, whatever its priority"},
-			&cli.BoolFlag{Name: "forecast", Usage: "keep when those who wait are expected to start, for all who ask"},
-			&cli.BoolFlag{Name: "launch", Usage: "have jobs executed, here and on other hosts over ssh"},
+			&cli.StringFlag{Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed (the setting backfill)"},
+			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
+			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "backfill the job with most processors first, whatever its priority"},
+			&cli.BoolFlag{Name: "forecast", Usage: "store the expected starts of waiting jobs for all readers"},
+			&cli.BoolFlag{Name: "launch", Usage: "execute jobs, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
-			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "a launch that takes longer than `D` has failed (1m)"},
-			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take no longer than about `D`; what was not reached is said"},
+			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "timeout `D` of a launch (1m)"},
+			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take about `D` at most; the answer says what was not reached"},
 		},
 		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,

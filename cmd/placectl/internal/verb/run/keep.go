@@ -20,14 +20,14 @@ func Keep() *session.Verb {
 		Name:     "keep",
 		Category: "Queue",
 		Hidden:   true,
-		Usage:    "execute the jobs of this user on this host, and report how they end",
+		Usage:    "execute your jobs on this host and report their ends",
 		May:      store.Anybody,
 		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the attempts that wait for\n" +
 			"this host, executes their commands with what the jobs carry, ends them at their walltime or when they have to\n" +
 			"stop, and reports. It ends when there has been nothing to do for ten seconds. Any number may be started: one of\n" +
 			"them goes on. What it executes goes on without it, and the next one takes that over.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+			&cli.StringFlag{Name: "host", Usage: "name `H` of this host (the system's)"},
 		},
 		Access:  verbs.Writes,
 		Unkeyed: true,

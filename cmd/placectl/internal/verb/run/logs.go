@@ -31,7 +31,7 @@ func Logs() *session.Verb {
 	return &session.Verb{
 		Name:     "logs",
 		Category: "Queue",
-		Usage:    "what a job has written",
+		Usage:    "show the output of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. Where it lies on the\n" +
@@ -40,11 +40,11 @@ func Logs() *session.Verb {
 			"exit status: 1 for a job that has none. On a terminal characters that would control it are shown, not obeyed, unless\n" +
 			"--raw is given.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on as it writes, until the job has ended"},
-			&cli.BoolFlag{Name: "err", Usage: "its errors, where they go to a file of their own"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the output until the job has ended"},
+			&cli.BoolFlag{Name: "err", Usage: "show its errors, if they have a file of their own"},
 			&cli.IntFlag{Name: "tail", Usage: "only the last `N` lines"},
-			&cli.IntFlag{Name: "attempt", Usage: "only what attempt `N` has written"},
-			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve the file `F` to another host, which asks for it"},
+			&cli.IntFlag{Name: "attempt", Usage: "only the output of attempt `N`"},
+			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve file `F` to another host, on its request"},
 		},
 		Access:   verbs.Reads,
 		Revives:  true,

@@ -34,7 +34,7 @@ func On() *session.Verb {
 	return &session.Verb{
 		Name:     "on",
 		Category: "Queue",
-		Usage:    "in a job: run a command on another of its nodes",
+		Usage:    "run a command on another node of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "The command of a job runs on its first node. This starts another one on NODE, over ssh where that is another\n" +
@@ -47,7 +47,7 @@ func On() *session.Verb {
 			&cli.BoolFlag{Name: watchFlag, Hidden: true},
 			&cli.StringFlag{Name: sweepFlag, Hidden: true},
 			&cli.StringFlag{Name: signalFlag, Hidden: true},
-			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "nothing: agents of MPI libraries are called with it", Hidden: true},
+			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "ignored: agents of MPI libraries pass it", Hidden: true},
 		},
 		Access:   verbs.Reads,
 		Alone:    true,

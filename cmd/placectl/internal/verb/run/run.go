@@ -28,7 +28,7 @@ func Run() *session.Verb {
 	return &session.Verb{
 		Name:     "run",
 		Category: "Queue",
-		Usage:    "wait for a turn, and run a command here while it has its nodes",
+		Usage:    "run a command here as a job, and wait for it",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "When it does not fit now it waits in the queue for its turn. The command runs here, not on the nodes, with\n" +
@@ -40,8 +40,8 @@ func Run() *session.Verb {
 			"When the job is ended by another command, it gets SIGTERM. If run is killed, and its command with it, the\n" +
 			"next cycle on this host ends the job.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
-			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "while it waits: the greater `P`, the earlier its turn (0)"},
-			&cli.StringFlag{Name: "wait", Usage: "give up when its turn has not come after `D`"}),
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P` while it waits; higher runs first (0)"},
+			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),
 		Access:   verbs.Writes,
 		Unkeyed:  true,
 		Alone:    true,

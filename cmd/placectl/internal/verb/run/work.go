@@ -22,7 +22,7 @@ func Work() *session.Verb {
 	return &session.Verb{
 		Name:     "work",
 		Category: "Queue",
-		Usage:    "execute the commands of jobs on this host, each attempt once",
+		Usage:    "execute the commands of jobs on this host",
 		May:      store.Anybody,
 		Description: "A pass has a keeper, one process for all jobs of its user and database here, execute each attempt whose first\n" +
 			"node is this host, stop what was cancelled, settle what keepers have left behind that were killed, and deliver\n" +
@@ -32,7 +32,7 @@ func Work() *session.Verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
 			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},
-			&cli.StringFlag{Name: "host", Usage: "this host's name is `H` (what the system says)"},
+			&cli.StringFlag{Name: "host", Usage: "name `H` of this host (the system's)"},
 		},
 		Access:  verbs.Writes,
 		Thinks:  true,

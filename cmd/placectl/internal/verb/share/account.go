@@ -20,21 +20,21 @@ func Account() *session.Verb {
 	return &session.Verb{
 		Name:     "account",
 		Category: "Shares",
-		Usage:    "accounts: who pays for jobs, and what is part of what",
+		Usage:    "manage accounts and their shares",
 		Description: "A job says with --account which one it is for. A limit on an account covers the accounts below it, and shares say\n" +
 			"how an account's share is divided. Only those allowed can ask for it; --allow '' allows all again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
+			{Name: "list", Usage: "list accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
 				Example: "placectl account list"},
-			{Name: "set", Usage: "make an account, or change it", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
-				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "it is part of account `A` ('': of none)"},
-					&cli.StringFlag{Name: "shares", Usage: "of what its parent has it has `N` shares, against those of its siblings (1)"},
+			{Name: "set", Usage: "make or change an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
+				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "parent account `A` ('': none)"},
+					&cli.StringFlag{Name: "shares", Usage: "`N` shares of its parent, against those of its siblings (1)"},
 					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: give the user N shares (default 1) of the account; - removes the user"},
-					&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G`"}},
+					&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G`"}},
 				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
 					"placectl account set org --allow user:ann,group:org"},
-			{Name: "rm", Usage: "forget an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
+			{Name: "rm", Usage: "delete an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
 				Example: "placectl account rm org"},
 		},
 	}

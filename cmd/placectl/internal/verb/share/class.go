@@ -25,7 +25,7 @@ func Class() *session.Verb {
 	return &session.Verb{
 		Name:     "class",
 		Category: "Shares",
-		Usage:    "classes of jobs and their shares of the cluster",
+		Usage:    "manage classes of jobs and their shares of the cluster",
 		Description: "A class has a load, relative to the loads of the others. What one class does not use is loaned to those that\n" +
 			"have jobs waiting. A job is in the class it names, or in the one that its user is mapped to. What is counted,\n" +
 			"cpus as a rule, is the setting share_unit.",
@@ -64,13 +64,13 @@ func noClass(s *fairshare.Settings, name string) error {
 func classSetVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "set",
-		Usage: "give classes their loads, and make those that are new",
+		Usage: "set the loads of classes, and make new ones",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
 			"gets what the others leave. Classes that are not named keep theirs.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
-			&cli.StringFlag{Name: "allow", Usage: "only these may ask for the classes that are named, `user:U,group:G` ('': anybody)"}},
+			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user:U,group:G` ('': all)"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
@@ -138,13 +138,13 @@ func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 func classMapVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "map",
-		Usage: "map requestors to classes; of several that match, the first counts",
+		Usage: "map requestors to classes; the first match counts",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
 			"mappings go behind those there are. --replace without any forgets all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other mappings"},
-			&cli.BoolFlag{Name: "first", Usage: "put these in front of those there are"}},
+			&cli.BoolFlag{Name: "first", Usage: "put these before the existing ones"}},
 		Exclusive: []string{"replace first"},
 		Access:    verbs.Writes,
 		Whole:     true,
@@ -176,7 +176,7 @@ func classMap(r *session.Run, c *cli.Context) error {
 func classDefaultVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "default",
-		Usage:       "say which class requestors are in that no mapping matches",
+		Usage:       "set the class of requestors that no mapping matches",
 		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the class of the least load, the default.",
@@ -194,12 +194,12 @@ func classDefault(r *session.Run, c *cli.Context) error {
 func classRmVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "rm",
-		Usage: "forget classes",
+		Usage: "delete classes",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
 		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
 			"in the class that their users map to. --all forgets every setting of class shares.",
-		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all classes, mappings and the rest"}},
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list classes, mappings and the other settings of shares"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl class rm teaching",

@@ -21,7 +21,7 @@ import (
 func classPlanVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "plan",
-		Usage: "what each class may start now, and has to stop",
+		Usage: "show what each class may start now, and must stop",
 		May:   store.Anybody,
 		Description: "Of the store: what its nodes that are up have, what running jobs hold of it and queued ones ask for, counted in\n" +
 			"the setting share_unit. Or of a state in a file, which needs no database:\n" +
@@ -145,15 +145,15 @@ func jobStarts(starts []int, id func(job int) string) map[string]int {
 func classRebalanceVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "rebalance",
-		Usage: "say when jobs are stopped so that classes get their shares back",
+		Usage: "set when jobs are stopped to restore shares",
 		May:   store.Operators,
 		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
 			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
 			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "from `P` percentage points on, 0 to 200"},
-			&cli.StringFlag{Name: "minimum", Usage: "for as long as `D`"},
-			&cli.StringFlag{Name: "min-run", Usage: "stop no job before it has run for `D` (0)"},
-			&cli.StringFlag{Name: "at-most", Usage: "stop no job more than `N` times in its life; 0: as often as need be (0)"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "spread of `P` percentage points, 0 to 200, that triggers it"},
+			&cli.StringFlag{Name: "minimum", Usage: "duration `D` for which the spread must last"},
+			&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (0)"},
+			&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (0)"}},
 		Access:  verbs.Writes,
 		Example: "placectl class rebalance --threshold 20 --minimum 10m",
 		Run:     classRebalance,

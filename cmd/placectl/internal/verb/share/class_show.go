@@ -14,7 +14,7 @@ import (
 func classShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "show",
-		Usage: "the classes, and all that is set about shares",
+		Usage: "list the classes and all settings of shares",
 		May:   store.Anybody,
 		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
 			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",

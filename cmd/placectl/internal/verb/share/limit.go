@@ -15,7 +15,7 @@ func Limit() *session.Verb {
 	return &session.Verb{
 		Name:     "limit",
 		Category: "Shares",
-		Usage:    "how much users, groups, accounts, classes and queues may have at once",
+		Usage:    "limit what users, groups, accounts, classes and queues use",
 		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas, with * for each by itself. A name goes\n" +
 			"before a *: user:ann replaces user:*, be it smaller or larger; all others hold together. A rule on an account covers\n" +
 			"the accounts below it. MEASURE is\n" +
@@ -30,15 +30,15 @@ func Limit() *session.Verb {
 			"turn after all others. --over-limits of a request passes them.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all limits, and with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,
-				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each of those whom they count something for"}},
+			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each subject that has some"}},
 				Example: "placectl limit list --use"},
-			{Name: "set", Usage: "make limits, or change them", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
+			{Name: "set", Usage: "set or change limits", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
 				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
 				Example: "placectl limit set user:ann running=50\n" +
 					"placectl limit set queue:gpu,user:* ngpus=4\n" +
 					"placectl limit set --soft account:chem mem=2tb"},
-			{Name: "rm", Usage: "forget limits, all of a key where no measure is named", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: limitRemove,
+			{Name: "rm", Usage: "delete limits, all of a key if you name no measure", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: limitRemove,
 				Flags:   []cli.Flag{soft("only soft ones")},
 				Example: "placectl limit rm user:ann running"},
 		},

@@ -16,19 +16,19 @@ import (
 // Pool declares the verb pool.
 func Pool() *session.Verb {
 	flags := func() []cli.Flag {
-		return []cli.Flag{&cli.StringFlag{Name: "outside", Usage: "of it others use `N`, who do not ask placectl"},
-			&cli.StringFlag{Name: "until", Usage: "they do until `TIME` (until told otherwise)"}}
+		return []cli.Flag{&cli.StringFlag{Name: "outside", Usage: "amount `N` that is used outside placectl"},
+			&cli.StringFlag{Name: "until", Usage: "end of that use, `TIME` (until changed)"}}
 	}
 	return &session.Verb{
 		Name:     "pool",
 		Category: "Cluster",
-		Usage:    "amounts of the whole cluster, such as licences",
+		Usage:    "manage amounts of the whole cluster, such as licences",
 		Description: "A job asks once for all that it wants of a pool, on however many nodes it runs: --pool fluent=2, or in a resource\n" +
 			"list, -l ncpus=2,fluent=2. What runs, is planned or reserved holds its amount. Where a pool is given less than is\n" +
 			"held of it nothing is stopped, nothing more starts, and plans are made anew.",
 		Example: "placectl pool add fluent=30",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all pools, and what is held of them", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
+			{Name: "list", Usage: "list pools and their use", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
 				Example: "placectl pool list"},
 			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Whole: true, Run: poolAdd,
 				Flags:   flags(),

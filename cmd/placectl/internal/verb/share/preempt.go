@@ -21,7 +21,7 @@ func Preempt() *session.Verb {
 	return &session.Verb{
 		Name:     "preempt",
 		Category: "Shares",
-		Usage:    "whose jobs make way for whose",
+		Usage:    "decide which jobs make way for others",
 		Description: "RULE is KEY over KEY, a KEY being KIND:NAME of the kinds user, group, account, class and queue, or several of them\n" +
 			"with commas between, which all have to fit. On the right all, * or KIND:* stand for all jobs that are on the left\n" +
 			"of no rule. The next cycle stops those jobs that lose the least work, as few as let the other one start, and\n" +
@@ -29,19 +29,19 @@ func Preempt() *session.Verb {
 			"lead in a circle are refused.",
 		Example: "placectl preempt set 'queue:urgent over queue:*'",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
+			{Name: "list", Usage: "list rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
 				Example: "placectl preempt list"},
-			{Name: "set", Usage: "make a rule, or change it", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: preemptSet,
+			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: preemptSet,
 				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
 					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
 					"(submit --no-requeue) is cancelled.",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "how", Usage: "`HOW`: requeue, they wait again, or cancel (requeue)"},
-					&cli.StringFlag{Name: "grace", Usage: "they have `D` between being told to stop and being killed (each its own)"},
-					&cli.StringFlag{Name: "min-run", Usage: "none is stopped before it has run for `D` (10m)"},
-					&cli.StringFlag{Name: "at-most", Usage: "none is stopped more than `N` times in its life, 0: as often as need be (3)"}},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW`: requeue or cancel (requeue)"},
+					&cli.StringFlag{Name: "grace", Usage: "grace `D` between being told to stop and being killed (each job's own)"},
+					&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (10m)"},
+					&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (3)"}},
 				Example: "placectl preempt set 'queue:urgent over queue:*' --grace 1m\n" +
 					"placectl preempt set class:day over class:night --how cancel --min-run 0"},
-			{Name: "rm", Usage: "forget a rule", May: store.Operators, Args: rule, Access: verbs.Writes, InTx: preemptRemove,
+			{Name: "rm", Usage: "delete a rule", May: store.Operators, Args: rule, Access: verbs.Writes, InTx: preemptRemove,
 				Example: "placectl preempt rm 'queue:urgent over all'"},
 		},
 	}

@@ -18,7 +18,7 @@ func Priority() *session.Verb {
 	return &session.Verb{
 		Name:     "priority",
 		Category: "Shares",
-		Usage:    "numbers that the order of waiting jobs goes by",
+		Usage:    "set numbers that the order of waiting jobs uses",
 		Description: "Jobs that wait are put in order by the setting job_priority, an expression of + - * / min max abs and these terms:\n" +
 			"PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
 			"XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it), ASK.ncpus (of any\n" +
@@ -30,11 +30,11 @@ func Priority() *session.Verb {
 			"JOB lists its terms. What is divided by 0 is 0.",
 		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*session.Verb{
-			{Name: "set", Usage: "set numbers; 0 is what everybody has", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
+			{Name: "set", Usage: "set numbers; the default is 0", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
 				Example: "placectl priority set queue:urgent=100 user:ann=5"},
-			{Name: "rm", Usage: "forget numbers", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
+			{Name: "rm", Usage: "delete numbers", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
 				Example: "placectl priority rm user:ann"},
-			{Name: "list", Usage: "all that are set", May: store.Anybody, Access: verbs.Reads, InTx: priorityList,
+			{Name: "list", Usage: "list the numbers that are set", May: store.Anybody, Access: verbs.Reads, InTx: priorityList,
 				Example: "placectl priority list"},
 		},
 	}

@@ -13,17 +13,17 @@ import (
 func Queue() *session.Verb {
 	flags := func() []cli.Flag {
 		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
-			&cli.StringFlag{Name: "policy", Usage: "which nodes its jobs take first, `POLICY`; the store's where none is named"},
-			&cli.StringFlag{Name: "allow", Usage: "only these may ask for it, `user:U,group:G` ('': anybody)"}}
+			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that orders nodes for its jobs (the database's)"},
+			&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G` ('': all)"}}
 	}
 	return &session.Verb{
 		Name:        "queue",
 		Category:    "Cluster",
-		Usage:       "queues, and the nodes that only their jobs use",
+		Usage:       "manage queues, and the nodes that only their jobs use",
 		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
 		Example:     "placectl queue add fast",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "all queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
+			{Name: "list", Usage: "list queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
 				Example: "placectl queue list"},
 			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Whole: true, Run: queueAdd,
 				Flags:   flags(),
@@ -31,7 +31,7 @@ func Queue() *session.Verb {
 			{Name: "set", Usage: "change a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueSet,
 				Flags:   flags(),
 				Example: "placectl queue set fast --group-key ''"},
-			{Name: "rm", Usage: "forget a queue that owns no nodes", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
+			{Name: "rm", Usage: "delete a queue that owns no nodes", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
 				Example: "placectl queue rm fast"},
 		},
 	}
