@@ -23,10 +23,11 @@ func Gantt() *session.Verb {
 		Category: "Asking",
 		Usage:    "draw what runs, what is planned and what is free",
 		May:      store.Anybody,
-		Description: "One row a node, a bucket or a device; neighbours that look the same share a row. On a node that is shared, what lies\n" +
-			"beside each other has lanes of its own. Free is the time in which nothing is on a node; the line above counts\n" +
-			"the nodes by their state (docs/states.md). What is over is not drawn. With -o json and the other forms for\n" +
-			"programs: the stretches of time as rows. In the SVG, point at a bar to see its job and times.",
+		Description: "Draws a row for each node, bucket or device. Neighbours that look the same share a row, and jobs that share a\n" +
+			"node have lanes of their own. The line above counts the nodes by state (docs/states.md). Ended jobs are not\n" +
+			"drawn.\n\n" +
+			"Free is the time in which nothing is on a node. Forms of -o for programs have the stretches of time as rows. In\n" +
+			"the SVG, point at a bar to see its job and times.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (a little before now)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (when most has ended)"},

@@ -28,16 +28,16 @@ func Query() *session.Verb {
 		Usage:    "query nodes, jobs and plans in SQL",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
-		Description: "SQLite's SELECT, which means the same: joins, subqueries, WITH, windows, UNION, GROUP BY, json_object.\n" +
-			"Besides: sizes, durations and times in strings compare with columns of those (mem >= '64GiB', start < 'now+2h');\n" +
-			"nodelist(name) folds names to n[1-9], in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are conditions;\n" +
-			"FROM nodes AT 'now+2h' is the planned state then, of nodes, buckets and allocations;\n" +
-			"free_slots(duration [, select]), earliest(select, place, walltime), timeline(node or bucket), reasons(job),\n" +
-			"blockers(job) and generate_series(from, to, step) are tables; history is who had which node when.\n" +
-			"docs/sql.md has the language and thirty questions, docs/sql-tables.md all tables, docs/states.md the states.\n" +
-			"CREATE TEMP VIEW names a query for the statements behind it, placectl view set for everybody.\n" +
-			"EXPLAIN shows how a query is answered, EXPLAIN ANALYZE what it took. Several statements are separated by\n" +
-			"semicolons; the first error ends it.",
+		Description: "SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. Sizes, durations and\n" +
+			"times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate statements by\n" +
+			"semicolons; the first error ends them. docs/sql.md has the language and thirty questions, docs/sql-tables.md all\n" +
+			"tables.\n\n" +
+			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are\n" +
+			"conditions. Tables with arguments: free_slots(duration [, select]), earliest(select, place, walltime),\n" +
+			"timeline(node or bucket), reasons(job), blockers(job), generate_series(from, to, step). FROM nodes AT 'now+2h'\n" +
+			"is the planned state then, of nodes, buckets and allocations. The table history has past allocations.\n\n" +
+			"CREATE TEMP VIEW names a query for the statements after it; placectl view set names one for all. EXPLAIN shows\n" +
+			"how a query is answered, EXPLAIN ANALYZE what it took.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},

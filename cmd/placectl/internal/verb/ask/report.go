@@ -26,11 +26,12 @@ func Report() *session.Verb {
 		Category: "Asking",
 		Usage:    "report use and waits, as a page or rows",
 		May:      store.Anybody,
-		Description: "Of all jobs that the database still has, or those that were there between two times. On a terminal: the cpus used,\n" +
-			"the jobs waiting and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues)\n" +
-			"in percentiles; other forms of -o have these as rows. --html makes one page that needs no network: which job has which\n" +
-			"node when, to zoom and search in, the queue with reasons and expected starts, utilisation by hour, waits by user; and\n" +
-			"with the flags of placectl whatif what those who wait would wait then.",
+		Description: "Reports on all stored jobs, or those between two times. On a terminal it shows the cpus used, the jobs waiting\n" +
+			"and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues) in percentiles.\n" +
+			"Other forms of -o have these as rows.\n\n" +
+			"--html makes one page that needs no network. It shows the jobs of each node, to zoom and search in, the queue\n" +
+			"with reasons and expected starts, utilisation by hour, and waits by user. With the flags of placectl whatif it\n" +
+			"also shows what the waiting jobs would wait then.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first submission)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},

@@ -50,11 +50,11 @@ func Whatif() *session.Verb {
 // a heading, or with the verb's others if it is empty.
 func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `'NAMES like NODE'`"},
+		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `SPEC`: 'g[3-4] like g1'"},
 		&cli.StringFlag{Category: heading, Name: "drop", Usage: "start nothing new on nodes `NAMES`"},
-		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "set the limit `'KEY MEASURE=N'`, as for placectl limit set"},
+		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "set a limit, `RULE`: 'user:* ncpus=64', as for placectl limit set"},
 		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
-		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help priority"},
+		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help --all priority"},
 		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed"},
 		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "horizon `D` (7d)"},
 	}

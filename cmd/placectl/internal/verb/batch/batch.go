@@ -21,9 +21,9 @@ func Batch() *session.Verb {
 		Name:     "batch",
 		Category: "Locality",
 		Usage:    "work off jobs that share files, each file on few hosts",
-		Description: "A batch is a sequence of files and a sequence of jobs, each using some files that follow each\n" +
-			"other. Hosts ask for work (next) and report it (done, fail); which jobs a host is given depends on the\n" +
-			"files that it has. docs/locality.md has the loop that a host runs.",
+		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. Hosts ask for work\n" +
+			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/locality.md has the loop that a\n" +
+			"host runs.",
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*session.Verb{
 			batchCreateVerb(),

@@ -29,13 +29,14 @@ func Init() *session.Verb {
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
 		May:      store.Anybody,
-		Description: "A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string,\n" +
-			"string_array. Jobs use up what is consumable (long, size and float can be); of the others a node must\n" +
-			"have enough, or the same. A unique one differs from node to node and is kept out of signatures.\n" +
-			"ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in.\n\n" +
-			"--from makes the database of another, a file or one in etcd, as restore does of a backup: with --db etcd://...\n" +
-			"it moves a file there, with --from etcd://... it moves one back. FROM stays as it is.\n\n" +
-			"With --group the file, its lock file, and a folder that is made for them are that group's to read and write.",
+		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in;\n" +
+			"--resource declares more.\n\n" +
+			"A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string, string_array.\n" +
+			"Jobs use up consumable ones (long, size or float). Of the others a node must have enough, or the same value. A\n" +
+			"unique one differs from node to node and is kept out of signatures.\n\n" +
+			"--from copies another database, a file or one in etcd, as restore does with a backup. With --db etcd://... it\n" +
+			"moves a file there, with --from etcd://... it moves one back. FROM stays as it is.\n\n" +
+			"--group makes a folder for the file and its lock file, which that group can read and write.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "resource", Usage: "declare `NAME=TYPE[,consumable][,unique]`; repeatable"},
 			&cli.StringFlag{Category: "buckets and sets", Name: "signature", Usage: "resources `R,R` whose values make a bucket (all but unique ones)"},

@@ -60,13 +60,13 @@ func Archive() *session.Verb {
 		Category: "Store",
 		Usage:    "move ended jobs and reservations into an archive",
 		May:      store.Owners,
-		Description: "Jobs that ended before T, their events, those of nodes and reservations, and batches that ended go into FILE\n" +
-			"and out of the database. A FILE.db is a database, for placectl --db FILE.db query; FILE.jsonl and FILE.jsonl.gz\n" +
-			"have a line for each row, as dump writes them. One that is there gets more, if it is an archive of this database.\n" +
-			"Jobs stay that others wait for, and arrays as long as one of their jobs does. FILE is synced before the first\n" +
-			"row goes: killed at any point, everything is in one of the two, and the same call again goes on. What\n" +
-			"nodes were (nodes AT, capacity) and sums of usage stay. The setting keep_ended lets cycles drop what is older,\n" +
-			"what nodes were along with it, without a file.",
+		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended batches into FILE and\n" +
+			"out of the database. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and FILE.jsonl.gz have a\n" +
+			"line for each row, as dump writes them. An existing archive of this database is extended.\n\n" +
+			"Jobs stay if others wait for them, and arrays stay as long as one of their jobs does. FILE is synced before the\n" +
+			"first row goes: if it is killed, everything is in one of the two, and the same call goes on. The past of nodes\n" +
+			"(nodes AT, capacity) and sums of usage stay. The setting keep_ended makes cycles delete old jobs, and the past\n" +
+			"of nodes, without a file.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d", Required: true},
 			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.db, FILE.jsonl or FILE.jsonl.gz", Required: true},

@@ -30,15 +30,16 @@ func Explain() *session.Verb {
 		Usage:    "explain why a job waits and what would help",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
-		Description: "Of a request: the verdict, and for each chunk all nodes of the cluster, counted by the first reason for\n" +
-			"which they cannot serve it now, with the earliest time at which one of them could; then single changes\n" +
-			"with which it would start now (or, where it never can, could run at all). It changes nothing.\n\n" +
-			"Of a job: where it runs and why there; of a planned one, what it waits for. Of one that waits without a plan:\n" +
-			"what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, when it is expected to\n" +
-			"start, and whether it could be placed now if no other job waited; with rules of preemption, the jobs that a cycle\n" +
-			"would stop for it now.\n\n" +
-			"A lone number that is a job's, without request flags, is that job; --job says so for certain, and -l 12\n" +
-			"is a select. 12[3] is a job of an array. The exit status is 0 whatever the verdict.",
+		Description: "For a request it shows the verdict and, for each chunk, why nodes cannot serve it now. For a job it shows what\n" +
+			"it waits for. It changes nothing. A lone number is a job if there is one; -l 12 makes it a select. The exit\n" +
+			"status is 0 whatever the verdict.\n\n" +
+			"For a request, all nodes are counted by the first reason against them, with the earliest time at which one of\n" +
+			"them could serve it. Then come single changes with which it would start now or, if it never can, could run at\n" +
+			"all.\n\n" +
+			"For a running job it shows where it runs and why there; for a planned one, what it waits for. For a job without\n" +
+			"a plan it shows what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, its\n" +
+			"expected start, and whether it could be placed now if no other job waited. With rules of preemption it lists the\n" +
+			"jobs that a cycle would stop for it now. 12[3] is a job of an array.",
 		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "explain job number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "explain these nodes: a `LIST` such as n[01-16]"},

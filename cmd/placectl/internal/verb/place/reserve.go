@@ -26,8 +26,8 @@ func Reserve() *session.Verb {
 		Usage:    "reserve nodes for some jobs, or from all jobs",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "Either exactly these nodes (--nodes), or as much as a request asks for, chosen once, as it would be for a job\n" +
-			"of that --user, --group and so on. It begins and ends by the clock. Without --allow no job gets in.\n\n--allow lets jobs in: user=, group=,\n" +
+		Description: "Reserves the nodes of --nodes, or nodes chosen once for a request, as for a job of that --user, --group and so on.\n" +
+			"It begins and ends by the clock. Without --allow no job gets in.\n\n--allow lets jobs in: user=, group=,\n" +
 			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
 			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
 			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +

@@ -27,11 +27,11 @@ func When() *session.Verb {
 		Usage:    "show when a request or a waiting job could start",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "A planned job (--job) starts as planned. When one without a plan starts comes from a play of the queue, in\n" +
-			"which all jobs run as long as they asked for and nothing new comes. It is unknown while the job is held or late, or\n" +
-			"waits for something of unknown end: the exit status is 3 then, and 4 for a job that can never run.\n" +
-			"start is the likely start: sooner about as often as later. By safe nine of ten such jobs have started. asked is the\n" +
-			"start if all jobs run as long as they asked for; record is how many of the last jobs started by their safe start.",
+		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from playing the queue\n" +
+			"forward: all jobs run as long as they asked for and no more come. The exit status is 3 if the start is unknown:\n" +
+			"the job is held or late, or waits for something of unknown end. It is 4 if the job can never run.\n\n" +
+			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is the start\n" +
+			"if all jobs run as long as they asked for. record is how many of the last jobs started by their safe start.",
 		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "show the start of waiting job `N`"},
 			&cli.IntFlag{Name: "count", Value: 1, Usage: "show `N` starts: the earliest, then each later time at which nodes come free"}),

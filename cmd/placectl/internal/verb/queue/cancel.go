@@ -20,9 +20,9 @@ func Cancel() *session.Verb {
 		Usage:    "end waiting or running jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Waiting jobs leave the queue, running ones give their nodes back. The next cycle tells those who\n" +
-			"launched them to stop them. " + endsFirst + "\n" +
-			"Without JOB, --user, --name and --all choose among the jobs that have not ended; none is no error.",
+		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name and --all choose\n" +
+			"among the jobs that have not ended; none is no error.\n\n" +
+			"The next cycle tells the launchers of running jobs to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
 			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME`, or with --user that user's"},
@@ -142,8 +142,8 @@ func release(r *session.Run, c *cli.Context) error {
 }
 
 // endsFirst says of a verb that a job whose command is executed here ends in its own time.
-const endsFirst = "A job whose command a supervisor or run executes is ending first: it keeps its nodes until the command has\n" +
-	"ended, at the latest when the job's grace is over."
+const endsFirst = "A job that a supervisor or run executes is ending\n" +
+	"first: it keeps its nodes until its command has ended, or its grace is over."
 
 // nowFlag is of the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {

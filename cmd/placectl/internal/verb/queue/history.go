@@ -19,9 +19,9 @@ func History() *session.Verb {
 		Category: "Queue",
 		Usage:    "list ended jobs and what they used",
 		May:      store.Anybody,
-		Description: "The last to end comes first: 20 of them, or all since a time. TOOK of OF is its run time against its walltime; CPU\n" +
-			"and MEM are what its processes used, where they were executed by passes of work; EXIT is its status. Jobs are kept for as long as\n" +
-			"the setting keep_ended says; placectl archive puts them elsewhere.",
+		Description: "Lists the last 20 jobs to end, or all since a time, the latest first. TOOK of OF is the run time and the\n" +
+			"walltime. CPU and MEM are what the processes used, if passes of work executed them. EXIT is the status. The\n" +
+			"setting keep_ended says how long jobs are kept; placectl archive moves them into a file.",
 		Flags: append(jobFilterFlags(),
 			&cli.IntFlag{Name: "last", Usage: "at most `N`, the last to end"},
 		),

@@ -30,24 +30,23 @@ func Cycle() *session.Verb {
 		Category: "Queue",
 		Usage:    "start and plan waiting jobs: one pass over the queue",
 		May:      store.Anybody,
-		Description: "Jobs are taken by priority, then as submitted. With easy the first that does not fit is given a planned\n" +
-			"start, and others start as long as they do not put it off; with --depth N the first N are planned; with\n" +
-			"conservative all are; with fcfs no job passes one that does not fit; with relaxed the first is promised a latest\n" +
-			"start, which is kept, and the shortest of the others go around it (the setting slack). With\n" +
-			"--launch jobs are executed as by `placectl work`; with --exec a program is told of each. Any number of cycles may run at once.\n\n" +
-			"The answer lists the jobs to launch, and those to stop (for other classes, cancelled,\n" +
-			"queued again by hand, or past its walltime where overdue=finish), since the last cycle; each is told once.\n" +
-			"A planned job that no cycle has announced before its end is queued again.\n\n" +
-			"The program of --exec is run, not through a shell, with the job's command behind its own arguments, with\n" +
+		Description: "Takes jobs by priority, then in order of submission. With --launch it executes jobs as placectl work does; with\n" +
+			"--exec it runs a program for each. Any number of cycles may run at once.\n\n" +
+			"Backfill: with easy the first job that does not fit gets a planned start, and others start if they do not delay\n" +
+			"it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that does not fit. relaxed\n" +
+			"promises the first a latest start, and the shortest of the others go around it (the setting slack).\n\n" +
+			"The answer lists the jobs to launch and those to stop since the last cycle, each once. Jobs are stopped for\n" +
+			"other classes, when cancelled or queued again by hand, or past their walltime if overdue=finish. A planned job\n" +
+			"that no cycle has announced before its end is queued again.\n\n" +
+			"The program of --exec is run, not through a shell, with the job's command after its own arguments. It gets\n" +
 			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE\n" +
-			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
-			"PLACECTL_INDEX, and of the environment PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
-			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It is to return at once. If it fails the job is queued again;\n" +
-			"after three failures it is held.\n\n" +
-			"With --forecast the queue is played forward after the commit, and the starts that come of it are kept: job list and\n" +
-			"others show them. Processes that look after the queue do so by themselves.\n\n" +
-			"With --launch, after the cycle's commit, passes are made on the hosts where there is something to do, on\n" +
-			"others than this one by ssh, as ssh HOST placectl --db D work --once; D is the setting launch_db.",
+			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX.\n" +
+			"Of the environment it gets PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME\n" +
+			"and PLACECTL_*. It should return at once. If it fails, the job is queued again; after three failures it is held.\n\n" +
+			"--forecast plays the queue forward after the commit and stores the expected starts, which job list and others\n" +
+			"show. Processes that look after the queue do so by themselves.\n\n" +
+			"--launch makes passes after the commit on the hosts with work, on other hosts by ssh, as ssh HOST placectl --db\n" +
+			"D work --once. D is the setting launch_db.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed (the setting backfill)"},
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},

@@ -24,11 +24,12 @@ func Work() *session.Verb {
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host",
 		May:      store.Anybody,
-		Description: "A pass has a keeper, one process for all jobs of its user and database here, execute each attempt whose first\n" +
-			"node is this host, stop what was cancelled, settle what keepers have left behind that were killed, and deliver\n" +
-			"what could not be reported. It starts one if there is none. Without --once passes are made whenever the database has changed, until it is interrupted; what is\n" +
-			"executed goes on then. No process has to stay up: passes can come from cron, and any number\n" +
-			"may be made at once. A pass executes the jobs of its own user. With the first one the setting launch is work.",
+		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs go on then. With\n" +
+			"--once it makes one pass, for example from cron. Any number of passes may be made at once. The first one sets\n" +
+			"launch to work.\n\n" +
+			"A pass starts a keeper if there is none: one process for all jobs of its user and database here. The keeper\n" +
+			"executes attempts, stops those that were cancelled, settles what killed keepers have left behind, and delivers\n" +
+			"reports that failed. Without --once a pass is made whenever the database has changed.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
 			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},

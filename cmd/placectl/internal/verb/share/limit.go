@@ -24,10 +24,10 @@ func Limit() *session.Verb {
 			"  RES.queued RES.jobs     in jobs that wait, in both\n" +
 			"  RES.left                its amount times the seconds that jobs have still to run\n" +
 			"  RES.job walltime.job    of one job\n" +
-			"What waits and what one job asks for is looked at when it is submitted: placectl says 3, or 4. What runs is held against\n" +
-			"rules at every instant, plans counted. A job kept by a limit has room kept in it from its earliest start on, so that\n" +
-			"jobs behind it do not pass it for ever; jobs under other limits start around it. A job beyond a --soft limit has its\n" +
-			"turn after all others. --over-limits of a request passes them.",
+			"\nLimits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits on running jobs hold\n" +
+			"at every instant, plans included. For a job that a limit holds back, room in the limit is kept from its earliest start\n" +
+			"on, so that later jobs do not pass it for ever; jobs under other limits start around it. A job beyond a --soft limit\n" +
+			"comes after all others. --over-limits of a request ignores limits.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,

@@ -19,15 +19,16 @@ func Priority() *session.Verb {
 		Name:     "priority",
 		Category: "Shares",
 		Usage:    "set numbers that the order of waiting jobs uses",
-		Description: "Jobs that wait are put in order by the setting job_priority, an expression of + - * / min max abs and these terms:\n" +
-			"PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
+		Description: "The setting job_priority orders waiting jobs. It is an expression of + - * / min max abs and terms such as PRIORITY, AGE,\n" +
+			"FAIRSHARE and QUEUE, or one of the names fifo, slurm and maui. This verb sets the numbers of QUEUE, CLASS, USER, GROUP\n" +
+			"and ACCOUNT. placectl explain JOB lists a job's terms.\n\n" +
+			"The terms: PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
 			"XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it), ASK.ncpus (of any\n" +
 			"consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the number that this verb sets on each), FAIRSHARE (0 to 1, by\n" +
 			"Fair Tree: the shares of account set, against decayed use, see half_life),\n" +
 			"USAGE.user (part of all use; also group, account, class, queue), TARGET.account (share less use, in percent; also user,\n" +
 			"class), BYPASS (how many that were submitted later have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
-			"fifo, slurm and maui are expressions with names. It is evaluated at whole multiples of priority_every; placectl explain\n" +
-			"JOB lists its terms. What is divided by 0 is 0.",
+			"The expression is evaluated at whole multiples of priority_every. Division by 0 gives 0.",
 		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*session.Verb{
 			{Name: "set", Usage: "set numbers; the default is 0", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
