@@ -54,7 +54,7 @@ func Simulate() *session.Verb {
 			&cli.Int64Flag{Name: "procs", Usage: "number of processors `N` (the trace's)"},
 			&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "backfill `POLICY`: fcfs, easy, conservative or relaxed"},
 			&cli.StringFlag{Category: "nodes", Name: "slack", Usage: "with --policy relaxed: promise the first job a start at most `X` times its requested time late (1)"},
-			&cli.StringFlag{Name: "durations", Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan jobs by `DURATIONS`: asked, actual (as if they were known) or learned (EASY++: the mean of the user's last two, the shortest first)"},
+			&cli.StringFlag{Category: "nodes", Name: "durations", Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan by `DURATIONS`: asked, actual (known in advance) or learned (EASY++: the mean of the user's last two, the shortest first)"},
 			&cli.BoolFlag{Name: "forecast", Usage: "show how well starts are forecast instead"},
 			&cli.StringFlag{Name: "compare", Usage: "compare `POLICIES`, such as fcfs,easy,relaxed:0.5, a row each; with --by the mean waits"},
 			&cli.StringFlag{Name: "nodes", Usage: "run on the nodes of `FILE`, as for node import, or lines of " + nodefile.MachineFields},
