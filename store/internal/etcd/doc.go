@@ -3,7 +3,7 @@
 // appends to it, or reads what is missing.
 //
 // It is compiled with -tags etcd only, into placectl-etcd: net/http and TLS cost each
-// start of a command time and memory, and who has one machine needs neither.
+// start of a command time and memory, and one machine needs neither.
 //
 // What is below the prefix of a log:
 //
@@ -16,7 +16,7 @@
 //	earlier           the snapshot before that, as snap
 //	chain/<n>         the chains of entries that were trimmed, 8 bytes each, from entry n on
 //	first             the oldest entry that is still there
-//	line/<id>         who waits for a turn, bound to a lease; its value, if any: where the
+//	line/<id>         a writer waiting for its turn, bound to a lease; its value, if any: where the
 //	                  writer's replica stood, and what it wants, in words
 //	answer/<n>/<id>   the answer to the words of a place whose writer stood at n
 //
