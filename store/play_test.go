@@ -94,10 +94,138 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 			}
 			waited = len(is.started)
 		}
+		asked, err := tx.played(PlaySpec{forgets: true})
+		if err != nil {
+			return err
+		}
+		fs, err := tx.FreshForecasts()
+		if err != nil {
+			return err
+		}
+		for _, j := range asked.waiting { // nothing has ended, so nothing is learned
+			f, known := fs.Of(j.ID)
+			if at := asked.started[j.ID]; known != (at != 0) || known && (unix(f.Asked) != at || unix(f.Likely) > at || unix(f.Safe) > at || j.State != JobReserved && unix(f.Safe) != at) {
+				t.Fatalf("job %d (%s) is expected at %v, and starts at %d when played", j.ID, j.State, f, at)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return waited
+}
+
+// TestForecastsChangeNoStart: jobs run on the same nodes from the same instants on, whether expected
+// starts are learned and kept or not.
+func TestForecastsChangeNoStart(t *testing.T) {
+	t.Parallel()
+	kept := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		dir := t.TempDir()
+		now := &clock{1_700_000_000}
+		flavour := rapid.SampledFrom([]string{"easy", "fcfs", "conservative", "relaxed"}).Draw(rt, "backfill")
+		var dbs [2]*DB
+		for i := range dbs {
+			path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
+			err := Create(path, &Options{Now: now.now, AnyTime: true}, func(tx *Tx) error {
+				for i := range 3 {
+					n := &index.Node{Name: fmt.Sprintf("n%d", i)}
+					n.Set(index.NCPUs, index.Value{Num: 4})
+					if _, err := tx.PutNode(n); err != nil {
+						return err
+					}
+				}
+				return tx.Configure("backfill", flavour)
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if dbs[i], err = Open(path, &Options{Now: now.now}); err != nil {
+				rt.Fatal(err)
+			}
+			defer dbs[i].Close()
+		}
+		for range rapid.IntRange(5, 30).Draw(rt, "steps") {
+			now.t += int64(rapid.IntRange(0, 200).Draw(rt, "later"))
+			submitted := rapid.IntRange(0, 3).Draw(rt, "jobs")
+			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "1:ncpus=4", "2:ncpus=4", "5:ncpus=2"}).Draw(rt, "select"),
+				User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"), Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "walltime")) * time.Minute}}
+			ends := rapid.Uint64Range(1, 20).Draw(rt, "ends")
+			for _, db := range dbs {
+				err := db.Update(func(tx *Tx) error {
+					for range submitted {
+						if _, err := tx.Submit(s); err != nil {
+							return err
+						}
+					}
+					if j, err := tx.job(ends); err == nil && j.State == JobRunning {
+						if _, err := tx.Release(ends); err != nil {
+							return err
+						}
+					}
+					_, err := tx.Cycle(CycleSpec{})
+					return err
+				})
+				if err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if err := dbs[1].Forecast(ForecastSpec{}); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		var jobs [2]map[uint64]string
+		for i, db := range dbs {
+			jobs[i] = make(map[uint64]string)
+			err := db.View(func(tx *Tx) error {
+				fs, err := tx.keptForecasts()
+				if err != nil || (fs != nil) != (i == 1) {
+					return fmt.Errorf("database %d keeps %v: %w", i, fs, err)
+				}
+				if fs != nil {
+					for _, f := range fs.jobs {
+						if f.Likely != 0 && f.Likely < f.Asked {
+							kept++
+						}
+					}
+				}
+				return tx.EachJob(func(j *Job) error {
+					jobs[i][j.ID] = fmt.Sprint(j.State, j.Start, j.End, j.AllNodes())
+					return nil
+				})
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+		}
+		if !maps.Equal(jobs[0], jobs[1]) {
+			rt.Fatalf("jobs are %v, and %v where expected starts are kept", jobs[0], jobs[1])
+		}
+	})
+	if kept < 20 {
+		t.Errorf("%d jobs were expected sooner than by what is asked for", kept)
+	}
+}
+
+// TestForecastOfPlan: a job with a plan has a safe start that is no later than its plan.
+func TestForecastOfPlan(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(2, 100*time.Second)
+	l.do(func(tx *Tx) error { // the plan stands, whatever comes before it
+		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute, User: "ann"}, Priority: 5})
+		return err
+	})
+	err := l.db.View(func(tx *Tx) error {
+		p, err := tx.played(PlaySpec{})
+		if err == nil && (len(p.waiting) != 2 || p.waiting[1].State != JobReserved || p.started[2] <= p.waiting[1].Start) {
+			t.Errorf("job 2 was %s for %d, and is played for %d", p.waiting[1].State, p.waiting[1].Start, p.started[2])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.is(2, 100, 100, 160)
 }
