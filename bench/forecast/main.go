@@ -19,7 +19,7 @@ import (
 
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
-	"github.com/placectl/placectl/placer/forecast"
+	"github.com/placectl/placectl/placer/forecast/backtest"
 )
 
 // A workload is a log, and the machine it is for.
@@ -84,11 +84,11 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 		log.Every = max(1, len(log.Jobs)/10000)
 	}
 	began := time.Now()
-	_, made, err := forecast.Replay(log)
+	_, made, err := backtest.Replay(log)
 	if err != nil {
 		return err
 	}
-	s := forecast.Sum(made)
+	s := backtest.Sum(made)
 	each := time.Since(began).Seconds() * 1000 / float64(max(1, len(made)))
 	fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t\n", w.name(), p, s.Forecasts, s.LateAlone, s.ErrorAlone, s.Likely, s.Error, s.Safe, s.Worst, s.SafeWait, s.AskedWait, each)
 	return nil
@@ -97,13 +97,13 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 func (w workload) name() string { return strings.SplitN(filepath.Base(w.path), ".", 2)[0] }
 
 // shorten leaves the first 3,000 jobs of a log.
-func shorten(log *forecast.Log) {
+func shorten(log *backtest.Log) {
 	n := min(3000, len(log.Jobs))
 	log.Jobs, log.Of = log.Jobs[:n], log.Of[:n]
 }
 
 // read reads the log.
-func (w workload) read() (*forecast.Log, error) {
+func (w workload) read() (*backtest.Log, error) {
 	f, err := os.Open(w.path)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (w workload) read() (*forecast.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := &forecast.Log{Procs: w.procs}
+	log := &backtest.Log{Procs: w.procs}
 	for {
 		j, err := in.Next()
 		if err == io.EOF {
@@ -128,6 +128,6 @@ func (w workload) read() (*forecast.Log, error) {
 			continue
 		}
 		log.Jobs = append(log.Jobs, job)
-		log.Of = append(log.Of, forecast.JobOf(job, j))
+		log.Of = append(log.Of, backtest.JobOf(job, j))
 	}
 }

@@ -100,9 +100,9 @@ const importRules = `
 	cmd/placectl/internal/output             < command, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster
-	placer/backfill                          < placer/cluster, placer/forecast
-	placer, placer/backfill/swf, placer/cluster < placer/forecast
-	placer/forecast                          < cmd/placectl/internal/simulate, bench
+	placer/backfill                          < placer/cluster
+	placer, placer/backfill, placer/backfill/swf, placer/cluster, placer/forecast < placer/forecast/backtest
+	placer/forecast, placer/forecast/backtest < cmd/placectl/internal/simulate, bench
 	placer/backfill, placer/backfill/swf     < command, bench
 	placer/fairshare, placer/cluster         < command, bench
 	index, timeline, placer, locality, query < bench
@@ -209,7 +209,7 @@ var confined = map[string][]string{
 }
 
 // pure packages know nothing of files and clocks.
-var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast",
+var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast", "placer/forecast/backtest",
 	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}

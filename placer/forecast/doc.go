@@ -18,6 +18,6 @@
 //   - now <= likely <= safe.
 //   - With no job learned from, L is A.
 //
-// Reading the source: history.go is what is known of durations, record.go what has become of
-// forecasts, replay.go makes forecasts for a log, for simulations.
+// Reading the source: history.go learns durations, record.go what became of forecasts. Package
+// backtest tries both on logs.
 package forecast

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/placer/forecast"
+	"github.com/placectl/placectl/placer/forecast/backtest"
 )
 
 // mostForecasts is about how many forecasts are made of a log.
@@ -23,7 +23,7 @@ var ForecastResult = output.Result{Columns: []output.Column{{Name: "policy"}, {N
 // Forecast replays the log under a rule, with forecasts of the jobs that have to wait, and sums
 // up how they have turned out.
 func (t *Trace) Forecast(r Rule, progress func(started int) error) ([]any, error) {
-	log := &forecast.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack, Every: max(1, len(t.jobs)/mostForecasts), Progress: progress}
+	log := &backtest.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack, Every: max(1, len(t.jobs)/mostForecasts), Progress: progress}
 	if t.cluster != nil {
 		var err error
 		if log.Cluster, err = t.cluster.empty(t.first()); err != nil {
@@ -31,11 +31,11 @@ func (t *Trace) Forecast(r Rule, progress func(started int) error) ([]any, error
 		}
 		log.Asks, log.Every = t.asks, max(1, len(t.jobs)/mostOnNodes)
 	}
-	_, made, err := forecast.Replay(log)
+	_, made, err := backtest.Replay(log)
 	if err != nil {
 		return nil, err
 	}
-	s := forecast.Sum(made)
+	s := backtest.Sum(made)
 	share := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	minutes, hours := func(v float64) float64 { return math.Round(v * 60) }, func(v float64) float64 { return math.Round(v * 3600) }
 	return []any{r.String(), s.Forecasts, share(1 - s.LateAlone), minutes(s.ErrorAlone), share(s.Likely), minutes(s.Error),

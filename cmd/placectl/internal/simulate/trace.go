@@ -21,6 +21,7 @@ import (
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/forecast"
+	"github.com/placectl/placectl/placer/forecast/backtest"
 	"github.com/placectl/placectl/placer/preempt"
 )
 
@@ -160,7 +161,7 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 			t.shares.take(j)
 		}
 		t.numbers, t.jobs, t.origins = append(t.numbers, j.Number), append(t.jobs, job), append(t.origins, originOf(j))
-		t.of = append(t.of, forecast.JobOf(job, j))
+		t.of = append(t.of, backtest.JobOf(job, j))
 	}
 }
 

@@ -1,4 +1,6 @@
-package forecast
+// Package backtest replays a log of jobs with the forecasts that would have been made, and says how
+// they turned out. It is for simulations and benchmarks: a database keeps its own record.
+package backtest
 
 import (
 	"cmp"
@@ -10,6 +12,7 @@ import (
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/backfill/swf"
 	"github.com/placectl/placectl/placer/cluster"
+	"github.com/placectl/placectl/placer/forecast"
 )
 
 // Log is jobs to be replayed on so many processors, with forecasts of those that wait.
@@ -19,7 +22,7 @@ type Log struct {
 	// Cluster and Asks have the jobs placed on nodes, instead of on so many processors.
 	Cluster *cluster.Cluster
 	Asks    []placer.Ask
-	Of      []Job // the same, as far as durations are foretold
+	Of      []forecast.Job // the same, as far as durations are foretold
 	Policy  backfill.Policy
 	Slack   float64 // of relaxed backfilling
 	// Every is of how many submissions that have to wait one gets a forecast, at least 1.
@@ -31,8 +34,8 @@ type Log struct {
 
 // Made is a forecast that was made when a job was submitted, and what became of it.
 type Made struct {
-	Plays
-	Forecast
+	forecast.Plays
+	forecast.Forecast
 	Job   int32
 	Alone int64 // its earliest start, as if the others that wait were not there
 	Start int64
@@ -70,8 +73,8 @@ type view interface {
 type observer struct {
 	log     *Log
 	view    view
-	history History
-	record  Record
+	history forecast.History
+	record  forecast.Record
 	waited  int
 	pending map[int32]*Made // of jobs that have not started
 	made    []*Made
@@ -84,7 +87,7 @@ func (o *observer) Submitted(job int32, now int64) error {
 	if o.waited++; o.waited%max(1, o.log.Every) != 0 {
 		return nil
 	}
-	m := &Made{Job: job, Plays: Plays{Now: now}}
+	m := &Made{Job: job, Plays: forecast.Plays{Now: now}}
 	var err error
 	asked := func(job int32, _ int64) int64 { return o.log.Jobs[job].Request }
 	likely := func(job int32, ran int64) int64 { return o.history.Likely(o.log.Of[job], ran) }
@@ -107,7 +110,7 @@ func (o *observer) Started(job int32, now int64) {
 	if m := o.pending[job]; m != nil {
 		delete(o.pending, job)
 		m.Start = now
-		o.record.Learn(Outcome{User: o.log.Of[job].User, Plays: m.Plays, Forecast: m.Forecast, Start: now})
+		o.record.Learn(forecast.Outcome{User: o.log.Of[job].User, Plays: m.Plays, Forecast: m.Forecast, Start: now})
 	}
 }
 
@@ -172,8 +175,8 @@ func Sum(list []Made) (s Score) {
 
 // JobOf is an entry of a log as far as its duration is foretold. The number of its program stands
 // for its name.
-func JobOf(j backfill.Job, e swf.Job) Job {
-	of := Job{User: strconv.FormatInt(e.User, 10), Asked: j.Request, Size: j.Procs}
+func JobOf(j backfill.Job, e swf.Job) forecast.Job {
+	of := forecast.Job{User: strconv.FormatInt(e.User, 10), Asked: j.Request, Size: j.Procs}
 	if e.App > 0 {
 		of.Name = strconv.FormatInt(e.App, 10)
 	}
