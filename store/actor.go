@@ -12,10 +12,10 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Rights compare uids: names are for people, and two machines may give one name to two users.
-// The owner is a row of the file, written when it is made, and root counts as the owner; who
-// owns the file on disk matters only while no group and no others may write it. On a file that
-// a group may write, rights stop mistakes, not malice: another program can write anything into it.
+// Rights compare uids: names are for people, and two machines may give one name to two users. The
+// owner is a row of the file, written when it is made, and root counts as the owner. The owner of
+// the file on disk matters only while no group and no others may write it. On a file that a group
+// may write, rights prevent mistakes, not malice: another program can write anything into it.
 
 // Actor makes transactions, and may do no more than its role allows.
 type Actor struct {
@@ -25,7 +25,7 @@ type Actor struct {
 	Namespaced bool                    // it is in a user namespace, whose maker chose the uid
 }
 
-// Right says who may do something.
+// Right is who may do something.
 type Right int
 
 // The rights. The zero value grants nothing.
@@ -35,16 +35,16 @@ const (
 	Owners                     // the owner and root
 )
 
-// Operator is the role of users who may change what is everybody's.
+// Operator is the role of users who may change what all users share.
 const Operator = sharing.Operator
 
-// Roles are who may do what in a database.
+// Roles gives access to the roles of users in a database.
 type Roles struct{ tx *Tx }
 
 // RolesOf are the roles of a transaction's database.
 func RolesOf(tx *Tx) Roles { return Roles{tx} }
 
-// Each goes through the users who have a role, by name, until fn fails.
+// Each calls fn for the users with a role, by name, until fn fails.
 func (rs Roles) Each(fn func(user, role string) error) error { return sharing.EachRole(rs.tx.file, fn) }
 
 // Add gives a user a role.
@@ -71,7 +71,7 @@ func (rs Roles) mayChange(right Right, what string) error {
 	return rs.Permit(right, what)
 }
 
-// operates fails in a reader, and if the actor may not change what is everybody's.
+// operates fails in a reader, and if the actor may not change what all users share.
 func (tx *Tx) operates(what string) error { return RolesOf(tx).mayChange(Operators, what) }
 
 // Permit fails with ErrNotPermitted if the actor lacks a right, which what takes.
@@ -92,7 +92,7 @@ func (rs Roles) Permit(right Right, what string) error {
 	return fmt.Errorf("%w: %s: that is for the owner of the database, and %s is not", ErrNotPermitted, what, a.User)
 }
 
-// Owner is the uid that may do everything. What is kept in a log has no owner.
+// Owner is the uid with all rights. A database in a log has no owner.
 func (rs Roles) Owner() (uid uint32, known bool, err error) {
 	db := rs.tx.db
 	if db.log != nil {
@@ -109,8 +109,8 @@ func (rs Roles) Owner() (uid uint32, known bool, err error) {
 	return uid, err == nil, nil
 }
 
-// owner reports whether the actor may do everything. Everyone may who reaches a log, and who
-// alone may write a file: its owner on disk.
+// owner reports whether the actor has all rights. Everyone who can reach a log has, and so has the
+// owner on disk of a file that no one else may write.
 func (rs Roles) owner() (bool, error) {
 	db := rs.tx.db
 	a := db.opt.Actor
@@ -288,8 +288,8 @@ func (rs Roles) executes(j *row.Job) error {
 	return fmt.Errorf("%w: job %d is executed by processes of its submitter, and %s is another user", ErrNotPermitted, j.ID, a.User)
 }
 
-// Sees reports whether the actor may see what a job carries: script and environment. They are
-// for its submitter, its user and the owner of the database.
+// Sees reports whether the actor may see a job's script and environment: its submitter, its user
+// and the owner of the database may.
 func (rs Roles) Sees(j *Job) (bool, error) {
 	r := j.row()
 	return rs.sees(&r)

@@ -29,15 +29,15 @@ type ArchiveOptions struct {
 	rows int // that go in a commit, archiveRows where it is 0
 }
 
-// Archive moves what has ended before an instant into a file: jobs, their events and
-// those of nodes and reservations, and batches. A file whose name ends in .db is a
-// database, with the nodes, for queries; one in .jsonl or .jsonl.gz has lines as Dump
-// writes them. One that is there has to be an archive of this database, and gets more.
+// Archive moves what has ended before an instant into a file: jobs, their events and those of nodes
+// and reservations, and batches. A file named *.db is a database, with the nodes, for queries;
+// *.jsonl or *.jsonl.gz has lines as Dump writes them. An existing file must be an archive of this
+// database, and is extended.
 //
-// Jobs stay that others which have not ended depend on; so does an array as long as one
-// of its jobs does. The file is synced before the first row goes; they go by ten
-// thousand. Killed at any point, each job is in one of the two, or in both; the same call
-// again goes on. What nodes were, and sums of usage, stay: the file does not have them.
+// Jobs stay if others that have not ended depend on them; an array stays as long as one of its jobs
+// does. The file is synced before the first row goes; rows go by ten thousand. If the process is
+// killed, each job is in one of the two, or in both, and the same call goes on. The past of nodes,
+// and sums of usage, stay: the file does not have them.
 func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archived, error) {
 	if opt == nil {
 		opt = new(ArchiveOptions)
@@ -85,7 +85,7 @@ func (tx *Tx) forgetNodes(before int64) error {
 	return tx.spoil(err)
 }
 
-// view is View at the instant that the file stands for.
+// view is View at the file's own current time.
 func (db *DB) view(fn func(*Tx) error) error {
 	now, err := db.current()
 	if err != nil {
@@ -103,7 +103,7 @@ func (db *DB) view(fn func(*Tx) error) error {
 // archiveRows is how many rows go in a commit.
 const archiveRows = 10_000
 
-// removeExpired takes out of the database what is in an archive.
+// removeExpired deletes archived rows from the database.
 func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error {
 	for _, name := range old.Batches {
 		err := db.Update(func(tx *Tx) error {
@@ -186,8 +186,8 @@ func removeEvents(tx *Tx, ids []uint64) error {
 	return nil
 }
 
-// forgetStep bounds how many jobs, and how many events, a cycle looks at to find those
-// that are not kept any longer: the next one goes on behind them.
+// forgetStep bounds how many jobs, and how many events, a cycle examines for deletion: the next
+// cycle goes on behind them.
 const forgetStep = 1000
 
 // forget drops jobs that have ended longer ago than the setting keep_ended

@@ -15,8 +15,8 @@ import (
 // are for reading only.
 func (tx *Tx) Ask(r placer.Request) (placer.Ask, error) { return tx.asking(r).whole() }
 
-// askOf is what a job asks for that has been submitted: it may be let into reservations
-// by its number, and has waited since then.
+// askOf is the request of a submitted job: it may be admitted to reservations by its number, and
+// has waited since its submission.
 func (tx *Tx) askOf(j *row.Job) (placer.Ask, error) {
 	a, err := asking{tx: tx, r: j.Request(), who: subject(j), walltime: j.Walltime}.whole()
 	a.Since, a.Excluded = j.Submit, append(a.Excluded, j.Excluded...)
@@ -28,7 +28,7 @@ type asking struct {
 	tx  *Tx
 	r   placer.Request
 	who placer.Subject
-	// walltime is what it has got already, in seconds; 0: what the request says, or the store.
+	// walltime is what it has already, in seconds; 0: the request's, or the default.
 	walltime int64
 	new      bool // it is not a job's that is there
 }
@@ -142,9 +142,8 @@ func (q asking) excluded() (numbers []uint32, err error) {
 	return numbers, nil
 }
 
-// sayings are the texts of requests that a transaction has read: whoever places much asks
-// for the same again and again. What they mean changes when a resource or a pool comes or
-// goes.
+// sayings caches the texts of requests that a transaction has read, because callers that place many
+// jobs repeat them. Their meaning changes when a resource or a pool comes or goes.
 type sayings struct{ known map[saying]*said }
 
 type saying struct {
@@ -153,7 +152,7 @@ type saying struct {
 	pools      string // besides those in a resource list
 }
 
-// said is what a text means, for reading only, and how it is written in normal form.
+// said is the meaning of a text, for reading only, and its normal form.
 type said struct {
 	spec       placer.Spec
 	sel, place string // "" until the first request
@@ -179,7 +178,7 @@ func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
 	return s.known[text], nil
 }
 
-// normal writes what a request was understood as.
+// normal writes a parsed request in normal form.
 func (s *sayings) normal(defs *index.Defs, r placer.Request, spec placer.Spec) (sel, place string) {
 	known := s.known[saying{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}]
 	if known == nil || len(spec.Chunks) == 0 || &known.spec.Chunks[0] != &spec.Chunks[0] {
@@ -272,7 +271,7 @@ func (tx *Tx) Route(r placer.Request) (placer.Path, string, error) {
 	return path, why, snap.Index.Err()
 }
 
-// subjectOf is whom reservations may let in that have no number yet.
+// subjectOf is the subject of a request without a job number, for access lists.
 func subjectOf(r placer.Request) placer.Subject {
 	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name}
 }
@@ -284,7 +283,7 @@ func subject(j *row.Job) placer.Subject {
 	return s
 }
 
-// snapshot is what the placer decides a request of a queue on.
+// snapshot is the state on which the placer decides a request of a queue.
 func (tx *Tx) snapshot(queue string) (*placer.Snapshot, error) {
 	ix, err := tx.index()
 	if err != nil {
@@ -343,9 +342,8 @@ type Candidate struct {
 	Jobs int            // on it now
 }
 
-// Candidates are the nodes that could serve a request now, or some chunk of it, in
-// node order: what the policy local chooses from. The error is a *placer.Refusal
-// when it can never run.
+// Candidates are the nodes that could serve a request, or some chunk of it, now, in node order: the
+// policy local orders them. The error is a *placer.Refusal if it can never run.
 func (tx *Tx) Candidates(r placer.Request) ([]Candidate, error) {
 	q := tx.asking(r)
 	a, err := q.read()

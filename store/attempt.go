@@ -11,7 +11,7 @@ import (
 // the command claims the attempt first, so that no other process does, and reports how it ended.
 // Until then the job runs and keeps its nodes.
 type (
-	// AttemptState is what has become of an attempt.
+	// AttemptState is the state of an attempt.
 	AttemptState = row.AttemptState
 	// Claimant is the process that has claimed an attempt.
 	Claimant = row.Claimant
@@ -33,7 +33,7 @@ const (
 	AttemptEnded   = row.AttemptEnded
 )
 
-// Who claims attempts.
+// Claimants of attempts.
 const (
 	ByNobody     = row.ByNobody
 	BySupervisor = row.BySupervisor
@@ -72,13 +72,12 @@ type Attempt struct {
 	Use     ResourceUse
 	Log     string // where its output lies, if not where the job wanted it
 
-	// Becomes is what the job is to become once an attempt that is ending has ended; 0
-	// for what its outcome says.
+	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes JobState
 
 	Chunks  []JobChunk // the nodes that it had
 	Along   []uint32
-	Devices string // what it has, or had when it ended, of nodes that named their devices: g1:ngpus=0,3:ncpus=0-7
+	Devices string // its devices, or those when it ended, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
 
 	Signals []int // that wait to be sent to its processes: see Tx.Signal
 	Sent    int   // how many they were sent before those
@@ -93,7 +92,7 @@ func (a *Attempt) HasExit() bool {
 	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.row()}).HasExit()
 }
 
-// ResourceUse is what an attempt has used.
+// ResourceUse is what an attempt used.
 type ResourceUse struct {
 	CPUUser   time.Duration
 	CPUSystem time.Duration
@@ -166,8 +165,8 @@ func (tx *Tx) EachAttempt(job uint64, fn func(*Attempt) error) error {
 	return each(j)
 }
 
-// attempts is the transaction as far as it is about the attempts of jobs, and what becomes
-// of a job by how its attempt has ended.
+// attempts is the part of a transaction that deals with the attempts of jobs, and with what follows
+// for a job from an attempt's end.
 type attempts struct{ *Tx }
 
 func (tx *Tx) attempts() attempts { return attempts{tx} }
@@ -200,7 +199,7 @@ func (as attempts) of(j *row.Job, number int) (*row.Attempt, error) {
 	return a, nil
 }
 
-// withDevices is an attempt with what it has of devices, where it has not ended.
+// withDevices adds the devices to an attempt that has not ended.
 func (as attempts) withDevices(j *row.Job, number int) (*row.Attempt, error) {
 	a, err := as.of(j, number)
 	if err == nil && number == j.CurrentAttempt() && len(j.Devices) > 0 {

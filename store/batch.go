@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Batch is what a batch has come to.
+// Batch is the state of a batch.
 type Batch struct {
 	locality.Batch
 	Bytes int64 // of all files that were sent
@@ -94,8 +94,7 @@ func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(row.BatchFi
 // AddJob adds the next job; no file can come after it.
 func (m *BatchMaker) AddJob(j locality.Job) error { return m.m.AddJob(j) }
 
-// Finish makes the batch of what was added. It fails with a Conflict where another one
-// of its name was finished first.
+// Finish makes the batch. It fails with a Conflict if another one of its name was finished first.
 func (m *BatchMaker) Finish() (*Batch, error) { return batchOrNil(m.m.Finish()) }
 
 // ErrBatchIdle and ErrBatchOver say why a host was given nothing: there is nothing
@@ -105,7 +104,7 @@ var (
 	ErrBatchOver = locality.ErrOver
 )
 
-// BatchGrant is what a host is given, with its files by name.
+// BatchGrant is a host's work, with its files by name.
 type BatchGrant struct {
 	Jobs   []locality.Given
 	Fetch  []NumberedFile
@@ -155,7 +154,7 @@ func (tx *Tx) BatchFail(name, host string, jobs []int) ([]locality.Report, error
 	return tx.batches().Fail(name, host, jobs)
 }
 
-// BatchExpire takes back what is overdue in a batch.
+// BatchExpire takes back jobs with expired leases.
 func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) {
 	if err := RolesOf(tx).ownsBatch(name); err != nil {
 		return locality.Expiry{}, err
@@ -163,8 +162,7 @@ func (tx *Tx) BatchExpire(name string) (locality.Expiry, error) {
 	return tx.batches().Expire(name)
 }
 
-// BatchRecompute ages what is known of the hosts of a batch and builds its sums of
-// speeds anew.
+// BatchRecompute ages what is known of the hosts of a batch and recomputes its sums of speeds.
 func (tx *Tx) BatchRecompute(name string) error {
 	if err := RolesOf(tx).ownsBatch(name); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (p *passage) job(c change) error {
 	if err != nil && !errors.Is(err, errUnmet) {
 		return err
 	}
-	if waitsFor != "" || err != nil { // what it depends on was queued again, say
+	if waitsFor != "" || err != nil { // for example, a job that it depends on was queued again
 		return tx.machine().do(j, step{to: JobQueued, reason: wasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
 	}
 	if absent, err := tx.waiting().unattended(j); absent != "" || err != nil {
@@ -116,7 +116,7 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 			return err
 		}
 		switch {
-		case j.State != JobRunning: // it was late itself, and is being planned anew
+		case j.State != JobRunning: // it was late itself, and is being planned again
 		case j.ToLaunch():
 			err = tx.overdue().missed(j)
 		case j.EndsByClock():
@@ -133,9 +133,9 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 	return nil
 }
 
-// notReady says what keeps a job's stretch on a node from beginning, "" for nothing: of
-// all that was there when it was planned, only what is overdue can be in its way. The
-// node has to be up, unless it is only kept from others for its host's sake.
+// notReady says what keeps a job's stretch on a node from beginning, or "". Everything else was
+// there when it was planned, so only overdue jobs can be in its way. The node must be up, unless it
+// is only withheld from others because its host is silent.
 func (p *passage) notReady(s span, j *row.Job) (string, error) {
 	tx := p.tx
 	_, state, err := tx.loaded.nodes.Head(s.Node)

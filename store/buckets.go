@@ -26,11 +26,11 @@ type Bucket struct {
 	Free      int // nothing is on them or planned for them
 	Later     int // nothing is on them, something is planned
 	Busy      int // something is on them
-	Open      int // of those that are busy: some of them could be had
+	Open      int // busy nodes with room for more jobs
 	NotUp     int
 }
 
-// Buckets lists the buckets that have nodes, in the order in which they are tried.
+// Buckets lists the buckets that have nodes, in the order in which the placer tries them.
 func (tx *Tx) Buckets() ([]Bucket, error) {
 	ix, err := tx.index()
 	if err != nil {
@@ -131,8 +131,7 @@ type Stats struct {
 	UsageSince time.Time
 }
 
-// Stats counts. It costs what it counts: nodes that are not up, jobs by state, and the
-// jobs that run.
+// Stats counts nodes and jobs. Its cost grows with the nodes that are not up and the jobs that run.
 func (tx *Tx) Stats() (*Stats, error) {
 	ix, err := tx.index()
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Check looks for damage and contradictions and calls report for each: bbolt's
-// own structure, the checksum of every row, every derived table against what the
-// rows say, no node taken twice at any instant, legal states, numbers never
-// reused. The error says that it could not look; ErrDamaged that the file
-// cannot be read on.
+// Check looks for damage and contradictions and calls report for each. It checks bbolt's own
+// structure, the checksum of every row, every derived table against the rows, that no node is taken
+// twice at any instant, that states are legal, and that numbers are never reused. The error says
+// that it could not check; ErrDamaged that the file cannot be read further.
 //
-// A file so damaged that reading it ends the process is possible: let a child
-// process do it where that matters.
+// A badly damaged file may end the process that reads it. If that matters, check in a child
+// process.
 func (db *DB) Check(report func(finding string)) error {
 	found := check.NewFindings(report)
 	now, err := db.current()
@@ -50,9 +49,9 @@ func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)
 	return err
 }
 
-// Repair rebuilds what is derived from the rows, in one transaction, and tells
-// what it found. It refuses with ErrDamaged to guess about rows: when one of
-// them does not match its checksum, or they contradict each other.
+// Repair rebuilds what is derived from the rows, in one transaction, and reports what it found. It
+// fails with ErrDamaged rather than guess about rows: if one does not match its checksum, or if
+// they contradict each other.
 func (db *DB) Repair(report func(finding string)) error {
 	if err := db.permit(Owners, "check --repair"); err != nil {
 		return err
@@ -74,7 +73,7 @@ func (db *DB) Repair(report func(finding string)) error {
 	})
 }
 
-// beginAsOf starts a transaction at the instant that the file stands for.
+// beginAsOf starts a transaction at the file's own current time.
 func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 	tx, err := db.load(r)
 	if err != nil {
@@ -84,8 +83,7 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 	return tx, nil
 }
 
-// checked is the transaction, which is at the instant that the file stands for, as it
-// is checked.
+// checked prepares the transaction, which is at the file's own current time, for package check.
 func (tx *Tx) checked() *check.Store {
 	return &check.Store{
 		Rows: tx.file, State: &tx.state, Grace: derived.Grace, Resources: tx.Resources,
@@ -112,9 +110,9 @@ func (tx *Tx) checked() *check.Store {
 	}
 }
 
-// ClockReset is what a clock that was wrong has left behind.
+// ClockReset describes the effects of setting the clock back.
 type ClockReset struct {
-	Was, Now time.Time // the instants that the file stood for, and stands for
+	Was, Now time.Time // the file's time before and after
 	// Begun and ended are the jobs and reservations that began or ended by the wrong
 	// clock, as events, in their order. They are not undone.
 	Changed []*Event
@@ -146,7 +144,7 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	return out, tx.spoil(resetClock(tx, to.Unix()))
 }
 
-// begunOrEnded are the states that events of those who have begun or ended lead to.
+// begunOrEnded are the states in events of jobs that have begun or ended.
 var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
 
 func resetClock(tx *Tx, to int64) error {

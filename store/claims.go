@@ -9,11 +9,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// mostSlides is how often the claim of a job may be put off before it keeps no room but in the
-// limits that refuse the job: who holds those overruns.
+// mostSlides is how often the claim of a job may be put off. After that it keeps room only in the
+// limits that refuse the job, because their holders overrun.
 const mostSlides = 3
 
-// unclaim has no claim count: the pass makes them anew, each at the turn of its job.
+// unclaim makes all claims not count: the pass makes them again, each at its job's turn.
 func (p *pass) unclaim() error {
 	rules := p.tx.counters().Rules
 	list, err := rules.Claims()
@@ -60,8 +60,7 @@ func (p *pass) Claim(c *cycle.Job, plan *placer.Plan, refusing limits.Demands) e
 	return rules.Claim(claim)
 }
 
-// keepClaims writes down which claims there are. Jobs that the pass has not reached have
-// those that they had.
+// keepClaims writes the claims. Jobs that the pass has not reached keep theirs.
 func (p *pass) keepClaims() error {
 	rules := p.tx.counters().Rules
 	if p.unreached > 0 {

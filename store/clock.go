@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// skew is how far, in seconds, a writer's clock may lie behind the instant that
-// the file stands for: machines that share a file disagree a little.
+// skew is how many seconds a writer's clock may be behind the file's time: machines that share a
+// file disagree a little.
 const skew = 5
 
 // passage is time that passes: the changes in it happen, and leave something to decide.
@@ -22,9 +22,8 @@ type passage struct {
 	renewed []string   // standing reservations with an occurrence that has ended
 }
 
-// advance brings the bitmaps to the transaction's instant: it walks the changes
-// in (asOf, now]. A reader patches what it holds in memory, a writer folds the
-// changes in.
+// advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf, now]. A
+// reader patches its memory, a writer stores the changes.
 func (p *passage) advance() error {
 	tx := p.tx
 	if tx.now < tx.state.AsOf {
@@ -55,9 +54,8 @@ func (p *passage) advance() error {
 	return nil
 }
 
-// farBehind refuses a writer whose clock is far behind the instant that the file stands
-// for: what has happened since would be in its future. Readers get that instant, and are
-// told.
+// farBehind refuses a writer whose clock is far behind the file's time: past events would be in its
+// future. Readers use the file's time, and get a warning.
 func (p *passage) farBehind() error {
 	tx := p.tx
 	switch opt := &tx.db.opt; {
@@ -73,9 +71,9 @@ func (p *passage) farBehind() error {
 	return nil
 }
 
-// all lets the changes that are due happen, in order of time. Then a writer does what
-// they have left to decide: it plans jobs anew that could not begin, say. A reader
-// searches for no nodes, and calls no program: to it such jobs are late.
+// all applies the due changes in order of time. Then a writer decides what they leave open: for
+// example, it replans jobs that could not begin. A reader searches for no nodes, and calls no
+// program: it sees such jobs as late.
 func (p *passage) all(due []change) error {
 	if len(due) == 0 {
 		return nil
@@ -109,7 +107,7 @@ func (p *passage) all(due []change) error {
 	if p.tx.Writable() {
 		return p.tx.replan(p.late)
 	}
-	for _, j := range p.late { // they wait for a writer to plan them anew
+	for _, j := range p.late { // they wait for a writer to replan them
 		if err := p.tx.machine().do(j, step{to: JobLate, reason: j.Reason, lifted: true}); err != nil {
 			return err
 		}
@@ -120,7 +118,7 @@ func (p *passage) all(due []change) error {
 // stamp is an instant as messages show it.
 func stamp(t int64) string { return row.Stamp(t) }
 
-// change is an instant at which an owner's time begins or ends by the clock.
+// change is an instant at which a job's or reservation's time begins or ends by the clock.
 type change struct {
 	at    int64
 	owner uint64
@@ -140,7 +138,7 @@ func (p *passage) reservation(c change) error {
 		if err := p.tx.happened(reservationEvent(r, "planned", "active")); err != nil {
 			return err
 		}
-		p.tx.loaded.freed.On(r.Nodes) // for those whom it lets in
+		p.tx.loaded.freed.On(r.Nodes) // for the jobs it admits
 		return nil
 	}
 	if err := (booking{p.tx, r}).end(); err != nil {
@@ -163,9 +161,9 @@ func (p *passage) beginOn(nodes []uint32) error {
 	return p.tx.nodeIndex().reclass(nodes, p.tx.calendar().Now())
 }
 
-// renew makes the occurrences that standing reservations lack, for one after the other.
-// A reader stops at the first whose nodes have to be searched for: a writer will find
-// some, and those after it get theirs of what is left.
+// renew makes the missing occurrences of standing reservations, one after the other. A reader stops
+// at the first that needs a search for nodes: a writer will find some, and later ones get what is
+// left.
 func (p *passage) renew() error {
 	for _, name := range p.renewed {
 		s, err := p.tx.reservations().standing(name)
@@ -190,9 +188,9 @@ type nodeIndex struct{ *Tx }
 
 func (tx *Tx) nodeIndex() nodeIndex { return nodeIndex{tx} }
 
-// reclass puts nodes into the bitmaps that the calendar says they belong to, after
-// stretches that begin at an instant have come or gone. While that is to come, what is
-// left of a node now stays as it was.
+// reclass puts nodes into the bitmaps that follow from the calendar, after stretches beginning at
+// an instant have come or gone. If that is in the future, what is left of a node now stays the
+// same.
 func (ni nodeIndex) reclass(nodes []uint32, begin int64) error {
 	ix, err := ni.index()
 	if err != nil {
@@ -223,7 +221,7 @@ func (ni nodeIndex) reclass(nodes []uint32, begin int64) error {
 	return ix.Err()
 }
 
-// classOf is the class of a node that is up, by what the calendar says.
+// classOf is the class of a node that is up, by the calendar.
 func (ni nodeIndex) classOf(node uint32) index.Class { return placer.ClassNow(ni.calendar(), node) }
 
 // Rows, the calendar and the placer count in whole Unix seconds, 0 for none. What goes

@@ -22,8 +22,8 @@ type counters struct {
 
 func (tx *Tx) counters() counters { return counters{tx.loaded.counters, tx} }
 
-// bind says what a request wants of counters: of its pools, of the throttle of its array, and
-// of the rules that it is under. Who insists on a reservation takes out of what that holds.
+// bind sets what a request wants of counters: of its pools, of the throttle of its array, and of
+// its rules. A request that requires a reservation takes it out of what that holds.
 func (cs counters) bind(a *placer.Ask, r placer.Request, array uint64) (err error) {
 	c, err := cs.Throttle(array) // the array's own, and so no limit that it could be over
 	if err != nil {
@@ -88,8 +88,8 @@ func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) e
 	return nil
 }
 
-// lets reports of waiting jobs, asked in the order of the queue, whether pools and limits let
-// them start now beside those before.
+// lets reports for waiting jobs, in the order of the queue, whether pools and limits allow them to
+// start now beside those before.
 func (cs counters) lets() func(*row.Job) (bool, error) {
 	taken := make(map[*limits.Counter]int64)
 	each := func(j *row.Job, fn func(c *limits.Counter, h limits.Holder)) error {
@@ -130,7 +130,7 @@ func (cs counters) keeps(j *row.Job) (bool, error) {
 	return demands.Short(cs.tx.now, j.Walltime, true) != nil, err
 }
 
-// pools are what a request wants of pools.
+// pools are a request's wants of pools.
 func (cs counters) pools(list []placer.PoolAmount, insist string) (out limits.Demands, err error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -220,7 +220,7 @@ func (cs counters) fit(c *limits.Counter) error {
 			return err
 		}
 		if c.Binds(j.OverLimits) {
-			c.Remove(h.Owner) // for those that start before it
+			c.Remove(h.Owner) // free it for those that start before it
 			list = append(list, j)
 		}
 	}
@@ -260,7 +260,7 @@ func (cs counters) throttle(array uint64, most int64, jobs []*row.Job) error {
 	return cs.fit(c)
 }
 
-// unthrottle lets any number of an array's jobs run at once.
+// unthrottle removes the limit on how many of an array's jobs run at once.
 func (cs counters) unthrottle(array uint64) error {
 	key := row.ArrayKey(array)
 	cs.Forget(key)

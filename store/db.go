@@ -29,17 +29,17 @@ type Options struct {
 	// AnyTime makes a database to which any clock may write, for tests and simulations.
 	// It is for Create alone.
 	AnyTime bool
-	// Behind lets Update in although Now lies before the instant that the file stands
-	// for. The transaction is at that instant then; it is for Tx.ResetClock.
+	// Behind lets Update succeed although Now is before the file's time. The transaction is at the
+	// file's time then; use it for Tx.ResetClock.
 	Behind bool
 	// Private keeps the file open and locked from the first transaction to
 	// Close: for a process that has the database to itself. Its readers share it, its writers
 	// do not.
 	Private bool
-	// Beside lets those who read the file go on while Update runs its function: they wait
-	// only while what it has changed is written down, and see the file as it was until
-	// then. Other writers wait as ever. It is for transactions that take long, costs a
-	// second opening of the file, and is so anyway where the database is kept in a log.
+	// Beside lets readers go on while Update runs its function: they wait only while its changes
+	// are written, and see the old state until then. Other writers wait as ever. Use it for long
+	// transactions. It costs a second opening of the file. A database in a log always works like
+	// this.
 	Beside bool
 	// Warn is called once for a problem that does not stop work: the newest transaction may be
 	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
@@ -237,7 +237,7 @@ func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 	return db.write(func(tx *Tx) error { return tx.Once(once[0], func() error { return fn(tx) }) }, true)
 }
 
-// DryRun runs fn as Update does and then forgets what it changed.
+// DryRun runs fn as Update does and then discards its changes.
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
 func (db *DB) write(fn func(*Tx) error, keep bool) error { return db.writeBy(fn, keep, db.change) }

@@ -83,8 +83,8 @@ func (ds nodeDevices) free(number uint32, named *nodes.Named, except uint64) ([]
 	return free, err
 }
 
-// noted is told of each row of a job that is written while it has devices: a job that runs
-// has taken them, and of the nodes of one that has ended it is found out anew what is free.
+// noted is called for each row written of a job that has devices. A running job has taken them; for
+// an ended one, the free devices of its nodes are computed again.
 func (ds nodeDevices) noted(j *row.Job) {
 	for _, d := range j.Devices {
 		k := ds.loaded.nodes.Known(d.Node)
@@ -119,9 +119,8 @@ func (ds nodeDevices) eachHolder(number uint32, except uint64, fn func(*row.Job)
 	return c.Err()
 }
 
-// lessDrained takes off the stretches of a job what it has of devices that were drained
-// since it began: they are none of what the node has any more, and so none of what is held
-// of it.
+// lessDrained removes devices that were drained since a job began from the amounts of its
+// stretches: a node's amounts no longer include them.
 func (ds nodeDevices) lessDrained(j *row.Job, spans []span) error {
 	for _, d := range j.Devices {
 		i := slices.IndexFunc(spans, func(s span) bool { return s.Node == d.Node })
@@ -212,8 +211,8 @@ func (tx *Tx) Devices(j *Job) (string, error) {
 	return b.String(), nil
 }
 
-// DevicesOn are the devices that a job has of one of its nodes, and all that the node names:
-// what devices.Environ makes variables of.
+// DevicesOn returns the devices that a job has on one of its nodes, and all that the node names:
+// devices.Environ makes variables of them.
 func (tx *Tx) DevicesOn(j *Job, node uint32) (held, named []devices.Held, err error) {
 	defs, err := tx.Resources()
 	if err != nil {
@@ -242,7 +241,7 @@ type DeviceInfo struct {
 	Resource string
 	State    string // free, busy, drained or cut; a device drained while in use is drained
 	Job      uint64 // the job that has it, or 0
-	Attempt  int    // which of its starts
+	Attempt  int    // the attempt that has it
 	Since    time.Time
 	Until    time.Time // when the job is expected to end
 }

@@ -78,11 +78,10 @@ func (l *Lack) String() string {
 	return fmt.Sprintf("node %s lacks %s=%s", l.Node, l.Resource, devices.FormatIDs(l.IDs))
 }
 
-// Detected says which devices a host was found to have. Of those that its nodes name it
-// returns the ones that are not among them, and does with them what the setting detect says:
-// they are drained, or an event names them. A device is the same where its UUID is; where one
-// of both has none, where its id is. Of a resource that is not among those found nothing is
-// known, and what is drained is expected to be missing.
+// Detected records the devices that a host was found to have. It returns the named devices of the
+// host's nodes that are missing, and applies the setting detect: they are drained, or an event
+// names them. Two devices are the same if their UUIDs are, or, if one has none, their ids.
+// Resources that were not detected are unknown, and drained devices may be missing.
 func (tx *Tx) Detected(host string, found []devices.Held) (lacks []Lack, err error) {
 	set, err := tx.settings()
 	if err != nil || set.Detect == "off" {
@@ -129,7 +128,7 @@ func (tx *Tx) Detected(host string, found []devices.Held) (lacks []Lack, err err
 	return lacks, nil
 }
 
-// lacks drains what a node lacks, or has an event say it.
+// lacks drains the missing devices of a node, or records an event about them.
 func (ds nodeDevices) lacks(node uint32, l Lack, host string, drain bool) error {
 	why := "not found on " + host + " when it was started"
 	if drain {
@@ -212,10 +211,10 @@ func (tx *Tx) SplitNode(number uint32) (parts []*index.Node, err error) {
 	return parts, tx.happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: row.Because(row.CauseRequest, "into "+namesOf(parts))})
 }
 
-// JoinNode undoes SplitNode: it makes one node of all that are called as its parts and have
-// it as their host, and returns both. It is a Conflict while something is on a part, or
-// planned for it, and where parts differ in what a node has once, such as a queue; ErrNotFound
-// means that there is no part, ErrExists that there is a node of the name.
+// JoinNode undoes SplitNode: it makes one node of all nodes that are named like its parts and have it as
+// their host, and returns both. It returns a Conflict while something is on a part, or planned for
+// it, and if parts differ in what a node has once, such as a queue. ErrNotFound means that there is
+// no part, ErrExists that there is a node of the name.
 func (tx *Tx) JoinNode(name string) (whole *index.Node, parts []*index.Node, err error) {
 	if err := tx.operates("nodes"); err != nil {
 		return nil, nil, err

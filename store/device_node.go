@@ -56,7 +56,7 @@ func (r renaming) unknown(j *row.Job, res index.ResID) error {
 	return nil
 }
 
-// move turns what a job has into positions in the new lists.
+// move converts a job's devices to positions in the new lists.
 func (r renaming) move(j *row.Job) error {
 	for i := range j.Devices {
 		d := &j.Devices[i]
@@ -104,8 +104,7 @@ func (r renaming) conflict(res index.ResID, why string) error {
 	return row.Clash(def.Name+" of node "+r.old.Name, why)
 }
 
-// carryOut gives the running jobs what they have of the new devices, once the node's row
-// is written.
+// carryOut gives the running jobs their devices by the new list, once the node's row is written.
 func (r renaming) carryOut(holders []*row.Job) error {
 	c := r.tx.calendar()
 	for _, j := range holders {

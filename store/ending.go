@@ -101,10 +101,10 @@ func (al allocations) untilAnother(j *row.Job, end int64, s *step) error {
 // An attempt that has failed is followed by another where the job allows it: after how
 // many, after which outcomes and how much later is in its Ending.
 
-// CheckRetryOn verifies a list of outcomes after which a job is tried again: exit
-// statuses and ranges of them, signal, walltime and oom, with commas between them, such as
-// 1-5,75,oom. The empty list stands for every status but 126 and 127, which say that there
-// is no such program, and every signal. It fails with ErrInvalid.
+// CheckRetryOn verifies a list of outcomes after which a job is retried: exit statuses and ranges
+// of them, signal, walltime and oom, joined by commas, such as 1-5,75,oom. The empty list means
+// every signal and every status but 126 and 127, which say that there is no such program. It fails
+// with ErrInvalid.
 func CheckRetryOn(list string) error {
 	_, err := retriedOn(list, OutcomeNone, 0)
 	return err
@@ -195,8 +195,8 @@ func (as attempts) grown(sel string, e *Ending) (string, error) {
 	return placer.Spec{Chunks: chunks}.Text(defs), nil
 }
 
-// grow has a job that waits for a retry after oom ask for more memory. If a limit or right
-// keeps it from that, it asks for what it had.
+// grow increases the memory request of a job that waits for a retry after oom. If a limit or right
+// forbids that, the request stays.
 func (as attempts) grow(j *row.Job, e *Ending) error {
 	sel, err := as.grown(j.Select, e)
 	if err != nil || sel == "" {

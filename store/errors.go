@@ -13,9 +13,9 @@ var (
 	ErrExists     = file.ErrExists                                 // Create: there is a file; or a name is taken
 	ErrNotFound   = row.ErrNotFound                                // no such file, job, node, reservation, queue, resource or setting
 	ErrNoDatabase = file.ErrNoDatabase                             // an ErrNotFound: the database itself is not there, at least now
-	ErrLocked     = file.ErrLocked                                 // the lock was not had in time
-	ErrConflict   = row.ErrConflict                                // the change does not fit what is there
-	ErrClock      = errors.New("the clock is behind the database") // a writer's now lies before the instant the file stands for
+	ErrLocked     = file.ErrLocked                                 // timed out waiting for the lock
+	ErrConflict   = row.ErrConflict                                // the change conflicts with the present state
+	ErrClock      = errors.New("the clock is behind the database") // a writer's clock is before the file's time
 	ErrAnyTime    = fmt.Errorf("only a database made with init --any-time takes that%w", file.Wordless(ErrInvalid))
 	ErrDamaged    = row.ErrDamaged                                 // checksums, structure or invariants do not hold
 	ErrNotOurs    = file.ErrNotOurs                                // the file is something else
@@ -28,8 +28,7 @@ var (
 	ErrNested     = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )
 
-// Conflict is an ErrConflict with what stands in the way: What it is about, and Why it is
-// not to be had.
+// Conflict is an ErrConflict with details: What it is about, and Why it is refused.
 type Conflict = row.Conflict
 
 // taken is an ErrExists, which is also a conflict with the present state; more adds details.

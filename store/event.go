@@ -9,24 +9,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Event is something that has become of a job, a node or a reservation. Events are
-// numbered from 1 in the order in which they were written.
+// Event is something that happened to a job, a node or a reservation. Events are numbered from 1 in
+// the order in which they were written.
 type Event struct {
 	ID   uint64
 	Time time.Time // when it happened, which may be before it was written
 	Job  uint64
 	Node string
 
-	Reservation string // which it is about, "" for none
+	Reservation string // the reservation it is about, or ""
 
 	Event  string // what happened, in a word
 	Old    string // the states before and after
 	New    string
 	Reason Reason
 
-	Attempt int // which of the job's attempts it is about, 0 for none
+	Attempt int // the job's attempt it is about, or 0
 
-	By *uint32 // the uid of who did it; nil where that is not known
+	By *uint32 // the uid that did it, or nil if unknown
 }
 
 // reservationEvents is what events of reservations are called.
@@ -65,10 +65,9 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 	})
 }
 
-// EventsSince finds a number: the events behind it are all those that happened since an
-// instant, and maybe some of before it. Where the clock was set back several numbers divide
-// events of before from such of after, and the search finds one of them. known is false where
-// events of that time may have been dropped.
+// EventsSince finds a number: the events after it are all that happened since an instant, and maybe
+// some earlier ones. If the clock was set back, several numbers separate earlier and later events,
+// and the search finds one of them. known is false if events of that time may have been dropped.
 func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
 	var first *Event
 	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
@@ -119,8 +118,7 @@ func replanned(j *row.Job, before row.Reason) row.Event {
 		Reason: before.Behind("to start at " + stamp(j.Start) + "; ")}
 }
 
-// instant is when what is being done happens: while time passes that is the
-// instant which it has come to.
+// instant is the time of the current action: while time passes, the time it has come to.
 func (tx *Tx) instant() int64 {
 	if tx.file.Passing() && tx.loaded.calendar != nil {
 		return tx.loaded.calendar.Now()

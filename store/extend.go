@@ -76,8 +76,8 @@ func (al allocations) extend(id uint64, walltime int64) (*row.Job, error) {
 	return j, al.machine().do(j, s)
 }
 
-// mayLast refuses a longer walltime that limits do not let one job have, or with which it
-// would end after its deadline.
+// mayLast refuses a longer walltime that limits forbid for one job, or that would end after its
+// deadline.
 func (al allocations) mayLast(j *row.Job, walltime int64) error {
 	if walltime <= j.Walltime || !j.State.Live() {
 		return nil
@@ -122,8 +122,7 @@ func (al allocations) mayReach(j *row.Job, spans []span, end int64) error {
 	return nil
 }
 
-// staysWithin is the Conflict of a job that insists on a reservation with an end
-// past that one's.
+// staysWithin returns a Conflict if a job requires a reservation that ends before the job would.
 func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
@@ -146,7 +145,7 @@ func (al allocations) staysWithin(what string, j *row.Job, end int64) error {
 // span is a stretch on a node.
 type span = usage.Stretch
 
-// spans is what a job has, by its row.
+// spans is a job's allocation, by its row.
 func (al allocations) spans(j *row.Job) ([]span, error) {
 	if !j.State.Live() {
 		return nil, nil
@@ -180,7 +179,7 @@ func (al allocations) spans(j *row.Job) ([]span, error) {
 	return out, al.nodeDevices().lessDrained(j, out)
 }
 
-// guest is a job as its nodes see it: what it does not mind there.
+// guest is a job as its nodes see it: with what it does not conflict with.
 func (al allocations) guest(j *row.Job) (*placer.Guest, error) {
 	grants, err := al.reservations().grants(subject(j), "", min(al.now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err

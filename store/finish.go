@@ -43,8 +43,8 @@ type Finished struct {
 	Force   bool // though a supervisor executes it
 }
 
-// FinishAttempt ends a running job as Finish does. It fails with a Conflict when the job
-// is at another attempt, or a supervisor executes it, who will say how it has ended.
+// FinishAttempt ends a running job as Finish does. It fails with a Conflict if the job is at
+// another attempt, or if a supervisor executes it, because that will report the end.
 func (tx *Tx) FinishAttempt(f Finished) (*Job, error) {
 	j, err := tx.forChange(f.Job, "done", JobRunning)
 	if err != nil {
@@ -82,8 +82,7 @@ func (tx *Tx) Cancel(id uint64, reason string) (*Job, error) {
 	return jobResult(j, tx.machine().do(j, step{to: JobCancelled, reason: row.Because(row.CauseRequest, reason)}))
 }
 
-// Hold keeps a waiting job from starting until Unhold. What was planned for it is
-// given up.
+// Hold keeps a waiting job from starting until Unhold. Its plan is given up.
 func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 	j, err := tx.forChange(id, "held", JobQueued, JobReserved)
 	if err != nil {
@@ -95,7 +94,7 @@ func (tx *Tx) Hold(id uint64, reason string) (*Job, error) {
 	return jobResult(j, tx.machine().do(j, step{to: JobHeld, reason: tx.wish(reason)}))
 }
 
-// Unhold lets a held job wait for its turn.
+// Unhold releases a held job.
 func (tx *Tx) Unhold(id uint64) (*Job, error) {
 	j, err := tx.forChange(id, "released from a hold", JobHeld)
 	if err != nil {

@@ -29,7 +29,7 @@ const MaxHookEvents = 1000
 type HookEvent struct {
 	Event
 	User    string  // whose job
-	Outcome Outcome // how the attempt has ended, where that is what has happened
+	Outcome Outcome // how the attempt has ended, if the event says so
 
 	// Mail is the kind of mail that the job's submitter wants for this event: begin, end, fail or
 	// requeue, or "". MailTo is the address.
@@ -140,8 +140,8 @@ type Hook struct{ tx *Tx }
 // Hook is the program that is handed the events.
 func (tx *Tx) Hook() Hook { return Hook{tx} }
 
-// set takes note that there is a hook from now on, or none. A new one is not told of what
-// has happened before; one that takes the place of another goes on where that was.
+// set records that there is a hook from now on, or none. A new hook does not get earlier events;
+// one that replaces another goes on where that was.
 func (hs Hook) set(is bool) error {
 	if !is {
 		return hs.tx.file.Remove(row.Meta, row.KeyHook)
@@ -153,7 +153,7 @@ func (hs Hook) set(is bool) error {
 	return hs.put(h)
 }
 
-// row is how far the hook is: where nothing says so it stands behind what has happened.
+// row is the hook's position; by default it is after the latest event.
 func (hs Hook) row() (*row.Hook, error) {
 	payload, err := hs.tx.file.Get(row.Meta, row.KeyHook)
 	if err != nil || payload == nil {
@@ -166,7 +166,7 @@ func (hs Hook) put(h *row.Hook) error {
 	return hs.tx.spoil(hs.tx.file.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
 }
 
-// event adds to an event what is known of its job. A job may be gone by now.
+// event adds the job's details to an event. The job may be gone by now.
 func (hs Hook) event(ev *Event) (HookEvent, error) {
 	out := HookEvent{Event: *ev}
 	if ev.Job == 0 {
@@ -219,7 +219,7 @@ func (hs Hook) mail(j *row.Job, ev *HookEvent) error {
 	return nil
 }
 
-// mailed is which of the events that can be mailed one is, "" for none.
+// mailed is the kind of mail for an event, or "".
 func mailed(ev *Event) string {
 	running := JobRunning.String()
 	switch {

@@ -222,9 +222,8 @@ func (hs Hosts) down(b *row.Beat, number uint32, why row.Reason) error {
 	return hs.tx.setNodeState(number, index.Down, why)
 }
 
-// refuses takes note that a node has refused a job, and drains one that does it too often,
-// before it has refused all that wait, or that is not healthy. Only what is the host's fault
-// counts.
+// refuses records that a node has refused a job. It drains a node that refuses too often, before it
+// has refused all waiting jobs, or one that is not healthy. Only what is the host's fault counts.
 func (hs Hosts) refuses(number uint32, r Result) error {
 	if r.Blame != BlameNode && r.Blame != BlameHealth {
 		return nil

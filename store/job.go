@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// JobState is what has become of a job; String is its word. It is the number that rows
-// hold, and so of the package that writes them.
+// JobState is the state of a job; String is its word. Rows hold the number, so the package that
+// writes them defines it.
 type JobState = row.JobState
 
 // The states of a job.
@@ -23,13 +23,13 @@ const (
 	JobFailed    = row.JobFailed
 	JobCancelled = row.JobCancelled
 
-	// JobLate is a planned job whose time has come and that cannot begin, because a job
-	// past its end is on its nodes, or one of them is not up. It has no start and no
-	// nodes until a writer plans it anew: so it is what a View says, and in no file.
+	// JobLate is a planned job whose time has come and that cannot begin, because an overdue job is
+	// on its nodes, or a node is not up. It has no start and no nodes until a writer replans it.
+	// Only a View shows this state; no file has it.
 	JobLate = row.JobLate
 )
 
-// JobStates lists the states, in the order in which a job comes through them.
+// JobStates lists the states, in the order in which a job passes through them.
 func JobStates() []JobState { return row.AllJobStates() }
 
 // When is how far another job must have come before a job that depends on it may
@@ -101,7 +101,7 @@ type Job struct {
 	// its queue or of the store counts then.
 	NoPolicy bool
 
-	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
+	Queued    bool // it came through the queue: cycles plan it
 	Attended  bool // a process waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
 	Launched  bool // its launch was announced
@@ -112,19 +112,19 @@ type Job struct {
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
-	Command   []string // what a launcher is to run
+	Command   []string // what a launcher runs
 	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 
 	Attendant *Attendant // the process that waits for its start or executes it, or nil
 
-	Attempt  int      // which of its attempts it is at, or was at last; 0: it has never started
+	Attempt  int      // its current or last attempt; 0: it has never started
 	Claimed  bool     // a process executes that attempt
 	Ending   bool     // and is to stop
 	Retried  int      // how many attempts that failed were followed by another
 	Unbegun  int      // attempts in a row that were claimed and not executed
 	Lost     int      // attempts in a row that were lost
-	Excluded []uint32 // nodes on which it does not start again, because they could not execute it
+	Excluded []uint32 // nodes it avoids, because they could not execute it
 
 	Idle      time.Duration // for how long since its submit it has not waited for its turn: it was held, kept by a limit, or ran
 	IdleSince time.Time     // since when it does not, again; zero: it does
@@ -134,12 +134,12 @@ type Job struct {
 	Payload PayloadKey
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
-	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: see Tx.JobDevices
+	Devices []JobDevices   // its devices on nodes that name them, while it runs: see Tx.JobDevices
 
-	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
+	Pools       []placer.PoolAmount // its wants of the cluster's pools, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 
-	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
+	YieldedTo  []uint64 // the jobs it made way for, the latest last; 0 for the share of another class
 	OverLimits bool     // no limit but its array's keeps it from starting
 
 	UID       *uint32 // of User; nil if that is unknown
@@ -156,8 +156,7 @@ type Job struct {
 	Earliest time.Time // the earliest start that it had then, by walltimes asked for
 }
 
-// JobDevices are the devices that a job has of a resource of a node, by their position
-// among those that the node names.
+// JobDevices are a job's devices of one resource of a node, by their positions in the node's list.
 type JobDevices struct {
 	Node  uint32
 	Res   index.ResID
@@ -186,7 +185,7 @@ func (j *Job) AllNodes() []uint32 {
 	return row.AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
 }
 
-// Request is what a job asked for.
+// Request is the job's request.
 func (j *Job) Request() placer.Request {
 	r := j.row()
 	return r.Request()

@@ -34,8 +34,8 @@ func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
 	return key, payload, err
 }
 
-// EachJob goes through the jobs by number, all or only those that are in a state as
-// it begins, until fn fails. It hands out a job as it is when its turn comes.
+// EachJob calls fn for the jobs by number, all or only those in a state at the beginning, until fn
+// fails. Each job is passed as it is when its turn comes.
 func (tx *Tx) EachJob(fn func(*Job) error, states ...JobState) error {
 	var j row.Job // one for all: callers get copies
 	return tx.eachJobRow(func(key, payload []byte) error {
@@ -89,8 +89,8 @@ func (tx *Tx) eachJobRow(fn func(key, payload []byte) error, states []JobState) 
 	return nil
 }
 
-// putJob writes a job that comes from a state, 0 for a new one, and what follows from it. What
-// happened is written down.
+// putJob writes a job that comes from a state, or 0 for a new one, with everything that follows
+// from it, and records the event.
 func (tx *Tx) putJob(j *row.Job, was JobState) error {
 	tx.nodeDevices().noted(j)
 	if j.State != JobRunning {

@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LaunchEnded notes that a job which a cycle has started was launched, or, with an
-// error, that it could not be: then it is queued again, and after so many failures
-// held. One that has ended in the meantime is left alone.
+// LaunchEnded records that a started job was launched or, with an error, that it could not be. Then
+// it is queued again, and held after this many failures. It ignores a job that has ended in the
+// meantime.
 func (tx *Tx) LaunchEnded(id uint64, failed error, most int) error {
 	if err := tx.operates("a launch"); err != nil {
 		return err
@@ -88,14 +88,14 @@ func (p *pass) stops() error {
 	return nil
 }
 
-// The ways in which a database's jobs are launched: the values of the setting launch.
+// Values of the setting launch.
 const (
 	LaunchExec = "exec" // cycles tell the site's launcher
 	LaunchWork = "work" // passes have a keeper execute them
 )
 
-// LaunchBy says how the jobs of this database are launched. The first who says so decides;
-// it fails with a Conflict where they are launched the other way.
+// LaunchBy sets how the jobs of this database are launched. The first call decides; others fail
+// with a Conflict if they differ.
 func (tx *Tx) LaunchBy(way string) error {
 	set, err := tx.settings()
 	if err != nil {
@@ -134,8 +134,8 @@ func (as attempts) leftToLaunch() error {
 	}, JobRunning)
 }
 
-// HostOf names the host that executes a job: that of its first node, which is what the
-// node's resource host says, else its name.
+// HostOf names the host that executes a job: that of its first node, which is the node's resource
+// host, or its name.
 func (tx *Tx) HostOf(j *Job) (string, error) {
 	r := j.row()
 	return tx.attempts().host(&r)

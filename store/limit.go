@@ -14,8 +14,8 @@ import (
 
 // Limit is how much some may have at once.
 type Limit struct {
-	// Key says whom it is for: all, or user:NAME, group:, account:, class: and queue:, joined
-	// by commas, with * for each by itself.
+	// Key is the subject of the limit: all, or user:NAME, group:, account:, class: and queue:,
+	// joined by commas, with * for each by itself.
 	Key string
 	// Measure is running, queued or jobs for numbers of jobs; RES, a consumable, a pool or
 	// nodes, for its amount in running jobs, RES.queued and RES.jobs alike; RES.left, its
@@ -40,10 +40,10 @@ func limitOf(r *limits.Rule) Limit {
 	return Limit{Key: r.Key.String(), Measure: r.Measure.String(), Soft: r.Soft, Max: r.Max}
 }
 
-// LimitUse is how much of a limit is used, of one of those whom it is for.
+// LimitUse is how much of a limit one subject uses.
 type LimitUse struct {
 	Limit
-	Who     string // whom * stands for; "" where there is none
+	Who     string // the subject that * stands for, or ""
 	Used    int64  // by jobs that run, or wait, as the measure says
 	Planned int64  // by jobs that are to start
 }
@@ -184,9 +184,8 @@ func (ls Limits) valid(r *limits.Rule) error {
 	return nil
 }
 
-// Remove forgets limits of a key: those of some measures, or all where none is named; only soft
-// ones where soft is true. It returns what it has forgotten, and fails with ErrNotFound where
-// that is nothing.
+// Remove deletes limits of a key: those of some measures, or all if none is named; only soft ones
+// if soft is true. It returns what it has deleted, and fails with ErrNotFound if that is nothing.
 func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, error) {
 	if err := ls.tx.operates("limits"); err != nil {
 		return nil, err
@@ -234,8 +233,8 @@ func (ls Limits) measured(what, name string) error {
 	})
 }
 
-// recounted counts anew what rules count, because they, or whom they are for, have changed, and
-// takes plans away that break one.
+// recounted counts again after rules, or their subjects, have changed, and takes away plans that
+// break a rule.
 func (cs counters) recounted() error {
 	cs.tx.loaded.freed.Anywhere()
 	if err := cs.tx.file.RemoveAll(row.Holdings, row.LimitHoldings()); err != nil {
@@ -287,10 +286,10 @@ func (cs counters) fitRules(list []*limits.Rule) error {
 // ErrNotPermitted is an action or request that needs a permission the caller lacks.
 var ErrNotPermitted = errors.New("not permitted")
 
-// Throttle lets at most so many jobs of an array run at once from now on: 0 lets none
-// start, and a negative number any. Those that run go on; plans that break it are given up,
-// for the next cycle to make anew. It fails with ErrNotFound where there is no such array,
-// and a Conflict where all its jobs have ended.
+// Throttle lets at most this many jobs of an array run at once: 0 lets none start, and a negative
+// number any. Running jobs go on; plans that break it are given up for the next cycle to make
+// again. It fails with ErrNotFound if there is no such array, and with a Conflict if all its jobs
+// have ended.
 func (ls Limits) Throttle(array uint64, most int64) error {
 	tx := ls.tx
 	if !tx.Writable() {

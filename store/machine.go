@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A job changes its state in one function, machine.do, whoever wants it: a verb, the clock, a
-// cycle or a report. It goes through the same steps each time, as far as the change needs them:
+// A job changes its state in one function, machine.do, for verbs, the clock, cycles and reports
+// alike. It takes the same steps each time, as far as the change needs them:
 //
 //	leave  the use of its nodes counts, its attempt ends, a launcher is told to stop it, and
 //	       its nodes, counters and instants are given back
@@ -43,7 +43,7 @@ var may = [over + 1][over + 1]bool{
 	runs:    {waits: true, runs: true, over: true},
 }
 
-// leaving is what is known of a running job's command as the job leaves its nodes.
+// leaving is the state of a running job's command as the job leaves its nodes.
 type leaving uint8
 
 const (
@@ -52,15 +52,15 @@ const (
 	neverTold                // no launcher and no pass was told to execute it: nothing of it counts
 )
 
-// step is what becomes of a job. Of plan, keeps and begins at most one is set: how it enters.
+// step is a change of a job. At most one of plan, keeps and begins is set: how it enters.
 type step struct {
 	to      JobState
 	reason  row.Reason
 	leaving leaving
 	end     int64              // when it ended, where that is not now
 	how     func(*row.Attempt) // how its attempt has ended; nil if its row says so already
-	lifted  bool               // it is off its nodes already, for a plan to be made anew
-	change  func()             // changes what it asks for, or until when, while it is off its nodes
+	lifted  bool               // it is off its nodes already, to be planned again
+	change  func()             // changes its request, or its end, while it is off its nodes
 
 	breaks  row.Reason    // why a promise falls that it had, where that is not the reason
 	promise *startPromise // the start that it is promised from now on; nil for none but the one that it has
@@ -126,8 +126,8 @@ func (m machine) do(j *row.Job, s step) error {
 	return m.spoil(m.putJob(j, was))
 }
 
-// promised tells of a promise that falls, because its job starts later or is planned to. It is
-// kept in mind while the job waits, and goes with what the job was promised it for.
+// promised records a broken promise: the job starts later, or is planned to. It is kept while the
+// job waits, and is reset with what the job was promised.
 func (m machine) promised(j *row.Job, was JobState, why row.Reason) error {
 	from, to := stages[was], stages[j.State]
 	falls := from != runs && (to == planned || to == runs) && j.Start > j.Promised
@@ -208,7 +208,7 @@ func (m machine) enter(j *row.Job, was JobState, s *step) error {
 	return nil
 }
 
-// heldStart is what a job is in the file while it has the room of a start that is not certain yet.
+// heldStart is a job's row while it has the room of a start that is not certain yet.
 type heldStart struct {
 	state  JobState
 	reason row.Reason
@@ -249,8 +249,8 @@ func (m machine) drop(j *row.Job, was heldStart) error {
 	return m.spoil(m.putJob(j, was.state))
 }
 
-// severity orders what an executed job may become when its attempt has ended: a stricter fate
-// takes the place of a milder one, and nothing else does.
+// severity orders what an executed job may become when its attempt has ended: only a stricter state
+// replaces a milder one.
 func severity(becomes JobState) int {
 	switch becomes {
 	case JobCancelled:
@@ -265,8 +265,8 @@ func severity(becomes JobState) int {
 	return 0
 }
 
-// endsAs has whoever executes a job stop it, within the job's own grace: it keeps its nodes
-// until nothing of it is executed any more, and becomes then what is said here.
+// endsAs makes the job's executor stop it, within the job's own grace. The job keeps its nodes
+// until nothing of it is executed any more, and then becomes what is given here.
 func (m machine) endsAs(j *row.Job, becomes JobState, reason row.Reason) error {
 	grace, err := m.attempts().grace(j)
 	if err != nil {

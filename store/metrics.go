@@ -66,10 +66,9 @@ type ClassMetrics struct {
 	Used     float64
 }
 
-// Metrics counts what a monitoring system wants to know. It goes through no nodes but
-// those that are not up or in a reservation that has begun, and through no jobs but,
-// where there are classes, those that run, and those that wait ahead of the first one of
-// their queue.
+// Metrics counts what a monitoring system needs. It reads only nodes that are not up or in an
+// active reservation, and, if there are classes, running jobs and those that wait ahead of the
+// first of their queue.
 func (tx *Tx) Metrics() (*Metrics, error) {
 	g, err := newGauges(tx)
 	if err != nil {
@@ -84,7 +83,7 @@ func (tx *Tx) Metrics() (*Metrics, error) {
 	return m, g.ix.Err()
 }
 
-// gauges reads what the index and the calendar say now.
+// gauges reads the present state from the index and the calendar.
 type gauges struct {
 	tx     *Tx
 	ix     *index.Index
@@ -117,7 +116,7 @@ func newGauges(tx *Tx) (*gauges, error) {
 // queueOf is the queue of a node.
 func (g *gauges) queueOf(node uint32) string { return g.names[g.queueAt(node)] }
 
-// queueAt is which of names it is.
+// queueAt is the position of the node's queue among names.
 func (g *gauges) queueAt(node uint32) int {
 	last := len(g.names) - 1
 	for i, name := range g.names[:last] {
@@ -162,8 +161,8 @@ func (a amounts) add(id index.ResID, queue string, n int64) {
 	a[id][queue] = index.Plus(a[id][queue], n)
 }
 
-// resources takes what nodes that are busy have less what is left of those that are
-// shared, and looks at the others one by one.
+// resources takes all of busy nodes less what shared ones have left, and examines the others one by
+// one.
 func (g *gauges) resources(m *Metrics) error {
 	used, reserved := make(amounts), make(amounts)
 	left, err := g.left()
@@ -194,8 +193,8 @@ func (g *gauges) resources(m *Metrics) error {
 	return g.tx.calendar().Err()
 }
 
-// left is what is left of shared nodes. All nodes may be: their sums are kept by numbers,
-// and not by names.
+// left is what shared nodes have left. All nodes may be shared, so sums are kept by numbers, not
+// names.
 func (g *gauges) left() (amounts, error) {
 	sums := make([][]int64, len(g.names)) // by queue and resource
 	single := g.each.IsEmpty()

@@ -71,8 +71,8 @@ func (tx *Tx) EachNode(fn func(*index.Node) error) error {
 	})
 }
 
-// ScanNodes is EachNode for who keeps none: it hands out one and the same node, with other
-// contents each time.
+// ScanNodes is EachNode for callers that keep no node: it passes one node, with other contents each
+// time.
 func (tx *Tx) ScanNodes(fn func(*index.Node) error) error {
 	var n index.Node
 	return tx.file.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
@@ -132,10 +132,10 @@ func (tx *Tx) ResolveNodes(list string) ([]uint32, error) {
 	return out, nil
 }
 
-// PutNode adds a node, or replaces the one of the same name, and reports which.
-// It sets n.Number and n.Bucket. What runs on the node, and what is planned for
-// it, stays; but what was planned for devices that are in service no more is planned anew.
-// A device that a job has can be drained, and neither removed nor cut: that is a Conflict.
+// PutNode adds a node, or replaces the one of the same name, and reports which. It sets n.Number
+// and n.Bucket. What runs on the node, and what is planned for it, stays. Plans for devices that
+// are no longer in service are made again. A device in use can be drained, but removing or cutting
+// it is a Conflict.
 func (tx *Tx) PutNode(n *index.Node) (added bool, err error) {
 	if err := tx.operates("nodes"); err != nil {
 		return false, err
@@ -194,7 +194,7 @@ func (tx *Tx) putNode(n *index.Node) (added bool, err error) {
 		return false, err
 	}
 	if exists && !bytes.Equal(row.EncodeNode(old), row.EncodeNode(n)) {
-		tx.loaded.freed.Anywhere() // those whom it could serve as it was may never run now
+		tx.loaded.freed.Anywhere() // jobs that only the old node could serve may never run now
 	} else {
 		tx.loaded.freed.On([]uint32{n.Number})
 	}
@@ -235,8 +235,7 @@ func validNode(tx *Tx, n *index.Node) error {
 	return err
 }
 
-// SetNodeState says of a node that it is up, down, offline or drained, and why.
-// What runs on it goes on.
+// SetNodeState sets a node up, down, offline or drained, with a reason. Its running jobs go on.
 func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) error {
 	if err := tx.operates("nodes"); err != nil {
 		return err

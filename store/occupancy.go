@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Allocation is a time for which a job or a reservation has a node, or some of it.
+// Allocation is a time for which a job or a reservation has a node, or part of it.
 type Allocation struct {
 	Owner
 	Start time.Time
@@ -43,10 +43,10 @@ type Occupancy struct {
 	Jobs      int            // how many run on it
 	FreeUntil time.Time      // when it is next taken: zero when it is not free now, or nothing is planned
 	Left      []index.Amount // of its consumables, where it is shared now
-	FreeFrom  time.Time      // when all that is on it now is expected to have ended, zero when nothing is
+	FreeFrom  time.Time      // when everything on it is expected to have ended; zero if it is free
 }
 
-// Occupancy tells what is on a node.
+// Occupancy returns what is on a node.
 func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 	c := tx.calendar()
 	var o Occupancy
@@ -128,7 +128,7 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 	return min(1, float64(had)/float64(usage.CPUs(n)*(tx.now-since))), nil
 }
 
-// accrue adds what a running job has had of its nodes up to now.
+// accrue adds what a running job has used of its nodes up to now.
 func (al allocations) accrue(j *row.Job) error {
 	from, now := max(j.Start, al.state.UsageSince), al.instant()
 	if from >= now {
@@ -150,7 +150,7 @@ func (tx *Tx) leftAt(n *index.Node, at int64) []index.Amount {
 	c := tx.calendar()
 	defs, err := tx.Resources()
 	if err != nil {
-		return nil // whoever goes on finds out: nothing can be placed or looked at without them
+		return nil // the caller finds out: nothing can be placed or read without them
 	}
 	quantities, capacity := placer.Consumables(defs, n)
 	peak := make([]int64, len(quantities))

@@ -11,16 +11,15 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Once makes a change happen once, however often it is asked for: it binds the change to
-// an idempotency key. Whoever does not know how an Update ended, because its commit
-// failed on its way to disk, or the process with it, asks again with the same key and
-// the same request.
+// Once makes a change happen once, however often it is requested: it binds the change to an
+// idempotency key. If the outcome of an Update is unknown, because its commit failed on its way to
+// disk, or the process died, repeat it with the same key and the same request.
 //
-// The answer is kept for as long as the setting keep_keys says, and until the jobs that
-// the change made have ended.
+// The answer is kept for the time of the setting keep_keys, and until the jobs that the change made
+// have ended.
 type Once struct {
 	Key     string // 1 to MaxKey bytes
-	Request []byte // all that the change depends on; another one with the key fails with ErrKey
+	Request []byte // everything the change depends on; another request with the key fails with ErrKey
 	// Answer is the function's answer. The first call sets it; later calls with the key find it
 	// here.
 	Answer []byte
@@ -121,8 +120,8 @@ func (tx *Tx) answers() answers.Answers {
 	return answers.Answers{Rows: tx.file, Table: tx.loaded.answers, Now: tx.now}
 }
 
-// Amend changes the answer that is kept for a key, where there is one: what follows a
-// commit, as launching does, may have something to add.
+// Amend changes the stored answer of a key, if there is one: what follows a commit, such as
+// launching, may add to it.
 func (tx *Tx) Amend(key string, answer []byte) error {
 	if !tx.Writable() {
 		return ErrReadOnly

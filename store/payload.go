@@ -9,16 +9,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// PayloadKey names what a job carries. String is hexadecimal.
+// PayloadKey identifies a payload. String is hexadecimal.
 type PayloadKey = row.PayloadKey
 
-// Payload is what a job carries besides its request and its command, for whoever runs it
-// later and elsewhere. It is kept once for all jobs that carry the same.
+// Payload is what a job carries besides its request and its command, so that it can run later and
+// elsewhere. Equal payloads are stored once.
 type Payload struct {
-	Script      string   // what is run; a command beside it is its arguments
+	Script      string   // the script to run; a command beside it is its arguments
 	Interpreter string   // runs the script in place of what its #! line names; "" for that
 	Dir         string   // where it runs, an absolute path
-	Umask       uint32   // the file mode bits that what it creates lacks
+	Umask       uint32   // file mode bits to clear in new files
 	Env         []string // its environment, NAME=VALUE
 	Limits      []ResourceLimit
 	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
@@ -31,15 +31,14 @@ type Payload struct {
 	Ending      Ending
 }
 
-// Submitter is the person who submitted a job: its commands run as they would, had that
-// person started them.
+// Submitter is the person who submitted a job: its commands run as if that person had started them.
 type Submitter struct {
 	UID  uint32 // the real user's
 	Name string // that user's
 	Host string // where it was submitted
 }
 
-// UnnamedUser stands for the name of a user without one.
+// UnnamedUser is the name used for a user without one.
 func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
 
 // Named reports whether the submitter had a name there.
@@ -55,10 +54,10 @@ type Ending struct {
 	Before    time.Duration // so long before
 	First     bool          // to its first process alone
 	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
-	Mail      string        // of what the owner is told: begin, end, fail and requeue, with commas between
+	Mail      string        // events to mail the owner about: begin, end, fail and requeue, joined by commas
 	MailTo    string        // where to, with commas between; "" for the owner
 	RetryMem  int           // after oom each chunk asks for so many percent of the memory that it asked for; 0 for as much
-	RetryMax  int64         // and for at most so many KiB; 0: what the largest node has
+	RetryMax  int64         // and at most this many KiB; 0: what the largest node has
 }
 
 // The defaults of an Ending.
@@ -80,8 +79,8 @@ func (e *Ending) grace() time.Duration {
 	return e.Grace
 }
 
-// ResourceLimit is a limit of the kernel for a process, such as getrlimit knows them. Its
-// name is written small: nofile, stack. NoLimit stands for none.
+// ResourceLimit is a kernel limit of a process, as getrlimit has it. Its name is in lower case:
+// nofile, stack. NoLimit means none.
 type ResourceLimit struct {
 	Name       string
 	Soft, Hard uint64
@@ -90,7 +89,7 @@ type ResourceLimit struct {
 // NoLimit is the value of a ResourceLimit that is none.
 const NoLimit = row.NoLimit
 
-// Limits of what a job carries, in bytes.
+// Limits on payloads, in bytes.
 const (
 	MaxScript      = 1 << 20
 	MaxEnvironment = 128 << 10
@@ -99,10 +98,9 @@ const (
 // patternLetters are what may stand behind a % in a pattern.
 const patternLetters = "jAaxuNt%"
 
-// CheckPattern verifies the pattern of a name of a file: %j stands for the job, %A for its
-// array, %a for its index, %x for its name, %u for its user, %N for its first node, %t for
-// the attempt, and %% for a %. A number may have a width of up to two digits and is written
-// with zeros in front then: %5j. Any other letter is an ErrInvalid.
+// CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index, %x
+// its name, %u its user, %N its first node, %t the attempt, and %% a %. A number may have a width
+// of up to two digits and is padded with zeros then: %5j. Any other letter is an ErrInvalid.
 func CheckPattern(pattern string) error {
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '%' {
@@ -126,7 +124,7 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// check verifies what a job is to carry beside a command.
+// check verifies a payload by itself.
 func (p *Payload) check() error {
 	if p == nil {
 		return nil
@@ -160,7 +158,7 @@ func (p *Payload) check() error {
 	return p.Ending.Check()
 }
 
-// fits verifies what a job is to carry beside what it asks for.
+// fits verifies a payload against the request.
 func (p *Payload) fits(selects string) error {
 	if p != nil && p.Ending.RetryMem != 0 && !strings.Contains(selects, "mem=") {
 		return fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
@@ -168,8 +166,8 @@ func (p *Payload) fits(selects string) error {
 	return nil
 }
 
-// changed is what a job that is to ask for a select carries, once it has been changed. Only its
-// owner may change that: it is what the owner's processes execute.
+// changed returns a changed payload of a job with a new select. Only the job's owner may change it:
+// it is what the owner's processes execute.
 func (ps payloads) changed(j *row.Job, selects string, change func(*Payload) error) (*Payload, error) {
 	p, err := ps.of(j)
 	if err != nil {
@@ -203,9 +201,8 @@ func (ps payloads) replace(j *row.Job, p *Payload, sign Signer) error {
 	return ps.sign(sign, j)
 }
 
-// Payload is what a job carries besides its command, nil where it carries nothing: it was
-// placed, or submitted by an older version. It fails with ErrNotFound when there is no
-// such job.
+// Payload is what a job carries besides its command. It is nil if there is nothing: the job was
+// placed, or submitted by an older version. It fails with ErrNotFound if there is no such job.
 func (tx *Tx) Payload(id uint64) (*Payload, error) {
 	j, err := tx.job(id)
 	if err != nil {
@@ -246,7 +243,7 @@ func (ps payloads) of(j *row.Job) (*Payload, error) {
 			lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
 }
 
-// row is the row of what a number of jobs carry.
+// row is the row of a payload that a number of jobs share.
 func (p *Payload) row(jobs uint64) *row.Payload {
 	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
@@ -264,7 +261,7 @@ func (ps payloads) row(key row.PayloadKey) ([]byte, error) {
 	return payload, err
 }
 
-// carry keeps what a number of new jobs carry, once for all that carry the same.
+// carry stores the payload of new jobs, once for all that share it.
 func (ps payloads) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 	if p == nil {
 		return key, nil
@@ -289,8 +286,7 @@ func (ps payloads) carry(p *Payload, jobs int) (key row.PayloadKey, err error) {
 	return key, ps.file.Put(row.Payloads, key[:], payload)
 }
 
-// drop takes note that jobs have gone, so many of each payload. With the last one of them
-// goes what they carried.
+// drop notes that jobs have gone, so many of each payload. A payload is deleted with its last job.
 func (ps payloads) drop(gone map[row.PayloadKey]uint64) error {
 	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
 		payload, err := ps.row(key)

@@ -4,7 +4,7 @@ import "github.com/placectl/placectl/store/internal/row"
 
 // The values of the setting start.
 const (
-	StartAuto   = "auto"   // who changes the queue leaves a process that looks after it
+	StartAuto   = "auto"   // commands that change the queue leave a process that runs it
 	StartManual = "manual" // cron, or a person, makes cycles and passes
 )
 

@@ -34,8 +34,7 @@ func (tx *Tx) PlaceAt(r placer.Request, start time.Time) (*Job, error) {
 	}))
 }
 
-// PlaceOrReserve places a request now or, when it does not fit now, at the
-// earliest instant at which it does.
+// PlaceOrReserve places a request now or, if it does not fit now, at its earliest start.
 func (tx *Tx) PlaceOrReserve(r placer.Request) (*Job, error) {
 	return jobResult(tx.plans().place(r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		return snap.Earliest(a, tx.now)
@@ -126,8 +125,7 @@ func (ps plans) newJob(r placer.Request, a placer.Ask, plan *placer.Plan) (*row.
 	return j, ps.machine().do(j, step{to: ps.stateOf(plan), plan: &plannedFor{a, plan}})
 }
 
-// newcomer is a new job that asks for something. Its policy is the one that it names
-// itself: which one it gets is known when it is placed.
+// newcomer is a new job for a request. Its policy is the one it names; placement decides otherwise.
 func (ps plans) newcomer(r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	sel, place := ps.loaded.sayings.normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, UID: RolesOf(ps.Tx).uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: ps.key,

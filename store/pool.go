@@ -105,10 +105,10 @@ func (ps Pools) at(name string, at int64) (u PoolUse, err error) {
 	return u, nil
 }
 
-// Set changes a pool, or makes it where add is true: then there may be none of its name.
-// Where more is held than there is from now on, whoever holds it goes on, nothing more
-// starts, and plans that break it are made anew: see Moved. It fails with ErrNotFound where
-// there is no such pool, a Conflict where a name is taken, and ErrInvalid.
+// Set changes a pool, or makes it if add is true: then its name must be free. If more is held than
+// the new amount, its holders go on, nothing more starts, and plans that break it are made again:
+// see Moved. It fails with ErrNotFound if there is no such pool, a Conflict if a name is taken, and
+// ErrInvalid.
 func (ps Pools) Set(p Pool, add bool) error {
 	tx := ps.tx
 	if err := tx.operates("pools"); err != nil {
@@ -182,8 +182,8 @@ func (ps Pools) free(p Pool, defs *index.Defs) error {
 	return nil
 }
 
-// Remove forgets a pool. It fails with a Conflict that says who needs it: a job that has
-// not ended, or a reservation.
+// Remove deletes a pool. It fails with a Conflict naming a job that has not ended, or a
+// reservation, that needs it.
 func (ps Pools) Remove(name string) error {
 	tx := ps.tx
 	if err := tx.operates("pools"); err != nil {
@@ -244,8 +244,8 @@ func (ps Pools) unused(name string) error {
 	})
 }
 
-// choosePools finds what a reservation keeps of the pools of the cluster, and refuses what
-// is not there throughout its time.
+// choosePools finds what a reservation keeps of the pools, and refuses what is not available
+// throughout.
 func (r booking) choosePools(req placer.Request) error {
 	defs, err := r.tx.Resources()
 	if err != nil {
@@ -273,7 +273,7 @@ func (r booking) choosePools(req placer.Request) error {
 	return nil
 }
 
-// holdPools does something with all that a reservation keeps of pools.
+// holdPools calls do for everything that a reservation keeps of pools.
 func (r booking) holdPools(do func(key string, c *limits.Counter, h limits.Holder) error) error {
 	for key, h := range r.Held {
 		c, err := r.tx.counters().Named(key)

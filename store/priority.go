@@ -20,11 +20,11 @@ import (
 // evaluated for each waiting job, at whole multiples of the setting priority_every, so that plans
 // do not change every few seconds.
 
-// Priorities are the numbers that the order of jobs goes by beside what they say
-// themselves, and that order, in a transaction.
+// Priorities gives access to the order of jobs in a transaction, and to the numbers it uses besides
+// the jobs' own.
 type Priorities struct{ tx *Tx }
 
-// PrioritiesOf are what the setting job_priority makes of jobs in a transaction.
+// PrioritiesOf gives access to the order of jobs in a transaction.
 func PrioritiesOf(tx *Tx) Priorities { return Priorities{tx} }
 
 // Number is a number set for a user, group, account, class or queue. The terms USER, GROUP,
@@ -70,7 +70,7 @@ func (ps Priorities) Of(j *Job) (value float64, parts []priorityf.Term, err erro
 	return value, o.Parts(), nil
 }
 
-// kept are the jobs that wait, in the order in which the queue is kept.
+// kept lists the waiting jobs in stored order.
 func (ws waiting) kept() (line []*row.Job, err error) {
 	err = ws.file.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := ws.byKey(key)
@@ -140,19 +140,19 @@ func (ws waiting) line() ([]*row.Job, error) {
 	return line, o.sort(line)
 }
 
-// order is job_priority with what it speaks of, as of an instant.
+// order is job_priority with the values of its terms at an instant.
 type order struct {
 	priority.Order
 	tx      *Tx
-	at      int64 // the instant for which it does
+	at      int64 // the instant of the values
 	ledger  *ledger.Ledger
 	classed bool                 // it speaks of classes
 	classes map[[2]string]string // that jobs count in, by the one they name and their user
 	ages    bool                 // it speaks of how long jobs have waited
 }
 
-// order is the order of jobs, with these waiting; nil: with all that wait, who are read where
-// the expression speaks of them. It is made once in a transaction.
+// order is the order of these waiting jobs; nil: of all, which are read only if the expression
+// needs them. It is made once in a transaction.
 func (ws waiting) order(line []*row.Job) (*order, error) {
 	tx := ws.Tx
 	if tx.loaded.order != nil {
@@ -183,7 +183,7 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 	return o, nil
 }
 
-// read looks up what the expression speaks of, and no more.
+// read looks up the terms of the expression, and no more.
 func (o *order) read(line []*row.Job) error {
 	if o.Expr.Speaks(priorityf.JobTermNumber, priorityf.JobTermMaxQueue, priorityf.JobTermMaxClass) {
 		o.Numbers = make(priority.Numbers)
@@ -342,9 +342,9 @@ func (o *order) sort(line []*row.Job) error {
 	return nil
 }
 
-// idles notes, of a job that comes out of a state, since when it does not wait for its turn,
-// and adds up for how long it has not: while it is held, or a limit keeps it. What it waits
-// for besides, its begin time and other jobs, its row says.
+// idles records when a job leaving a state stops or resumes waiting for its turn, and adds up the
+// time in which it did not: while it was held, or a limit held it back. Its row has the other
+// reasons: its begin time and other jobs.
 func (ws waiting) idles(j *row.Job, was JobState) (err error) {
 	if !j.Queued || j.State == JobQueued && was == JobQueued { // the next cycle looks at its limits
 		return nil
@@ -359,8 +359,8 @@ func (ws waiting) idles(j *row.Job, was JobState) (err error) {
 	return nil
 }
 
-// idle begins or ends a time in which a job does not wait for its turn, and reports whether
-// that is new.
+// idle begins or ends a time in which a job does not wait for its turn, and reports whether that is
+// new.
 func (ws waiting) idle(j *row.Job, idle bool) bool {
 	switch {
 	case idle && j.IdleSince == 0:

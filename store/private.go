@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// What a job carries may hold secrets: its script, environment and signature are for its
-// submitter, its user and the owner of the database. Others get backups and dumps without them.
+// A job's script, environment and signature may hold secrets. They are for its submitter, its user
+// and the owner of the database. Others get backups and dumps without them.
 
 // seen is the database as far as the actor may see it: the file itself, or a copy that lacks
 // what other users' jobs carry. done gives the copy up.
@@ -36,7 +36,7 @@ func (db *DB) seen() (f *file.File, done func(), err error) {
 		f, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout})
 	}
 	if err == nil {
-		_, err = f.Compact(false, nil) // pages that are free now hold what was taken out
+		_, err = f.Compact(false, nil) // free pages still hold what was removed
 	}
 	return f, done, err
 }
@@ -60,7 +60,7 @@ func (db *DB) redact(path string) error {
 }
 
 func (ps payloads) redact(by Actor) error {
-	bare := make(map[row.PayloadKey]row.PayloadKey) // the keys of those without what they carried
+	bare := make(map[row.PayloadKey]row.PayloadKey) // the keys after removing what they carried
 	kept := make(map[row.PayloadKey]*row.Payload)
 	err := ps.file.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
 		p, err := row.DecodePayload(key, payload)

@@ -15,14 +15,13 @@ import (
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
-// Query is a question in SQL, and what it may take. The zero value of all but Text
-// works.
+// Query is a question in SQL with its limits. The zero value of all fields but Text works.
 type Query struct {
 	Text   string
 	Args   []any          // positional parameters: nil, bool, numbers, strings, time.Time, time.Duration
 	Named  map[string]any // the others, without their sign
 	Limits query.Limits
-	// Views are queries with names, to be used as tables, by their names in lower case.
+	// Views are named queries to use as tables, by their names in lower case.
 	Views map[string]*query.View
 	// Progress is told now and then how many rows more were looked at; it may be nil.
 	Progress func(rows int64)
@@ -117,7 +116,7 @@ func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 	c := tx.loaded.queries
 	if c == nil {
 		c = tables.New(tx.tables())
-		if !tx.Writable() { // what it has read stays as it is
+		if !tx.Writable() { // its rows do not change
 			tx.loaded.queries = c
 		}
 	}
@@ -233,7 +232,7 @@ func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) it
 	}
 }
 
-// isInput reports errors that are about what was asked for, not about the file.
+// isInput reports errors about the request, not about the file.
 func isInput(err error) bool {
 	return !errors.Is(err, ErrDamaged)
 }

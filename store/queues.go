@@ -17,7 +17,7 @@ type Queue struct {
 	Name     string
 	GroupKey []string // overrides the store's; empty: the store's
 	Policy   string   // overrides the store's; "": the store's
-	Allow    []string // who may ask for it, as user:ann or group:lab; empty: anybody
+	Allow    []string // its permitted users, as user:ann or group:lab; empty: all
 }
 
 // policy is the queue's policy, NoPolicy when it has none.
@@ -113,9 +113,8 @@ func (tx *Tx) SetQueue(q Queue) error {
 	return tx.file.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }
 
-// RemoveQueue forgets a queue. It fails with a Conflict that says who needs it: a
-// node, a job that has not ended, a reservation that lets its jobs in or a standing
-// one that is for them.
+// RemoveQueue deletes a queue. It fails with a Conflict naming what needs it: a node, a job that
+// has not ended, a reservation that admits its jobs or a standing one for them.
 func (tx *Tx) RemoveQueue(name string) error {
 	if err := tx.operates("queues"); err != nil {
 		return err

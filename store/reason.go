@@ -2,9 +2,8 @@ package store
 
 import "github.com/placectl/placectl/store/internal/row"
 
-// Reason is why a job or an attempt is as it is, or what has happened has happened: a word for
-// programs, whose wish it was, and words for people. Its String has all of it in words, "" for
-// no reason.
+// Reason is why a job or an attempt is as it is, or why an event happened: a code for programs, the
+// actor, and words for people. Its String has all of it in words, or is "".
 type Reason = row.Reason
 
 // Cause is the word of a Reason. The words do not change; later versions may have more.
@@ -17,7 +16,7 @@ const (
 	CauseNever     = row.CauseNever
 )
 
-// wish is the reason of what the actor of the transaction asks for.
+// wish is the reason for what the actor of the transaction requests.
 func (tx *Tx) wish(why string) Reason {
 	r := row.Because(row.CauseRequest, why)
 	if a := tx.db.opt.Actor; a != nil {

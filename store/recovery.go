@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Content is what a file holds: its size, and how many rows each of its tables has.
+// Content is the size of a file and the number of rows of each table.
 type Content struct {
 	Bytes  int64
 	Nodes  int64
@@ -35,10 +35,10 @@ func newContent(c file.Content) Content {
 // it returns an error, the operation stops and changes nothing. It may be nil.
 type Watch = file.Watch
 
-// Backup makes a file with all that is in the database at one instant, while others go on
-// using it. The copy is verified, synced, and has its name then: ErrExists when there is
-// a file of that name, ErrDamaged when the database is not sound. An actor who does not own the
-// database gets it without scripts, environments and signatures of others' jobs, as in a dump.
+// Backup makes a file with everything in the database at one instant, while others use it. The copy
+// is verified and synced before it gets its name. It fails with ErrExists if there is a file of
+// that name, and ErrDamaged if the database is damaged. Actors other than the owner get it without
+// scripts, environments and signatures of others' jobs, as in a dump.
 func (db *DB) Backup(path string, watch Watch) (Content, error) {
 	now, done, err := db.seen()
 	defer done()
@@ -67,7 +67,7 @@ type Restored struct {
 	Held []uint64 // the jobs that are held now
 	Kept string   // the database that was there, under the name that it has now; "" for none
 
-	owner uint32 // of the database that was there, else who restores
+	owner uint32 // owner of the replaced database, else the restoring user
 }
 
 // ReasonRestored is why a job is held that Restore has held.
@@ -172,10 +172,9 @@ func holdUncertain(tx *Tx) (held []uint64, err error) {
 // Compacted is the size of a file before Compact and afterwards, in bytes.
 type Compacted = file.Compacted
 
-// Compact writes the database anew without the pages that are free, verified and in one
-// step: killed at any point, the file is the old one or the new one. It has the database
-// to itself meanwhile. It fails with ErrDamaged, and changes nothing, when the file is not
-// sound.
+// Compact rewrites the database without its free pages, verified and in one step: if it is killed,
+// the file is the old one or the new one. It has the database to itself meanwhile. It fails with
+// ErrDamaged, and changes nothing, if the file is damaged.
 func (db *DB) Compact(watch Watch) (Compacted, error) { return db.compact(false, watch) }
 
 // CompactTrial does what Compact does, and changes nothing.
@@ -204,7 +203,7 @@ func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
 	return newContent(content), err
 }
 
-// LineError is an ErrInvalid in a line of what is read.
+// LineError is an ErrInvalid in a line of input.
 type LineError struct {
 	Line int // from 1
 	Why  error
@@ -212,7 +211,7 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Why) }
 
-// Unwrap makes errors.Is see ErrInvalid, and what is wrong.
+// Unwrap makes errors.Is match ErrInvalid and the cause.
 func (e *LineError) Unwrap() []error { return []error{ErrInvalid, e.Why} }
 
 // LoadOptions are how a dump is loaded. The zero value works.
@@ -226,10 +225,9 @@ type LoadOptions struct {
 	Last func(*Tx, Content) error
 }
 
-// Load makes a database of a dump, which may be compressed by gzip: as a whole, or not at
-// all. It fails with a LineError where the dump is not what it should be, ErrDamaged when
-// its rows contradict each other, ErrNewer when a newer version wrote it, and ErrExists
-// when there is a file of that name.
+// Load makes a database from a dump, which may be compressed by gzip: as a whole, or not at all. It
+// fails with a LineError if the dump is malformed, ErrDamaged if its rows contradict each other,
+// ErrNewer if a newer version wrote it, and ErrExists if there is a file of that name.
 func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 	if opt == nil {
 		opt = new(LoadOptions)
@@ -295,7 +293,7 @@ type Salvaged struct {
 	Content                 // of the new one
 	Tables  []SalvagedTable // those with rows missing or changed
 	Missing int64           // rows that are known to be missing
-	Notes   []string        // what was found out of the file as a whole
+	Notes   []string        // findings about the file as a whole
 }
 
 // SalvagedTable is what became of a table.
@@ -303,7 +301,7 @@ type SalvagedTable struct {
 	Name    string
 	Rows    int64    // that are in the new database
 	Missing int64    // rows that should be there, too; -1 if unknown
-	Notes   []string // what could not be read, and what was left out or changed because of it
+	Notes   []string // unreadable rows, and what was left out or changed because of them
 }
 
 // SalvageOptions are how a database is salvaged. The zero value works.
@@ -316,12 +314,11 @@ type SalvageOptions struct {
 	Last func(*Tx, *Salvaged) error
 }
 
-// Salvage makes a new database of all rows of a damaged one that can be read and
-// verified. What is derived is made anew. Rows that contradict the others now that some
-// are missing are left out, or changed so that nothing runs that may not: a job that was
-// on a node which is lost is held, for example. All of that is said. It fails with
-// ErrNotOurs where nothing in the file leads to its rows, and ErrExists when there is a
-// file of the new name.
+// Salvage makes a new database of all rows of a damaged one that can be read and verified. It
+// recomputes what is derived. Rows that contradict others, now that some are missing, are left out,
+// or changed so that nothing runs that must not: for example, it holds a job whose node is lost. It
+// reports all of that. It fails with ErrNotOurs if nothing in the file leads to its rows, and
+// ErrExists if there is a file of the new name.
 func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if opt == nil {
 		opt = new(SalvageOptions)

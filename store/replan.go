@@ -13,10 +13,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A plan that cannot be kept, because an overdue job or a node that is down is in its way, or
-// less of something is left, is made anew by a cycle: in the order of the queue, with the plans
-// of all jobs behind it lifted. Jobs placed at an instant come before the queue. Nothing else
-// makes a plan for a job that had one.
+// If an overdue job, a node that is down or a smaller amount breaks a plan, a cycle makes it again:
+// in the order of the queue, with the plans of all later jobs lifted. Jobs placed at an instant
+// come before the queue. Nothing else makes a plan for a job that had one.
 
 // displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
 // next cycle to plan; jobs placed at an instant get another start at once.
@@ -29,8 +28,8 @@ func (tx *Tx) displace(list []*row.Job, why row.Reason) error {
 	return tx.placedAnew(list)
 }
 
-// takeOff takes a plan away. As a pass moves other plans, too, those of placed jobs are made
-// anew once all are taken away: placedAnew.
+// takeOff takes a plan away. As a pass moves other plans, too, the plans of placed jobs are made
+// again once all are taken away: placedAnew.
 func (tx *Tx) takeOff(j *row.Job, why row.Reason) error {
 	reason := wasToStart(j, why)
 	if j.Queued {
@@ -69,14 +68,13 @@ func (tx *Tx) turnBeforeCommit(list []*row.Job) {
 	}
 }
 
-// putOff takes a job with a plan off its nodes, to be planned anew.
+// putOff takes a planned job off its nodes, to be planned again.
 func (tx *Tx) putOff(j *row.Job, why row.Reason) error {
 	j.Reason = why
 	return errors.Join(postponed.Add(tx.file, j), tx.allocations().vacate(j))
 }
 
-// replan plans jobs anew, in the order of the queue, that were put off, and those that were
-// displaced.
+// replan plans jobs that were put off, and those that were displaced, in the order of the queue.
 func (tx *Tx) replan(late []*row.Job) error {
 	displaced := tx.loaded.displaced
 	if len(late)+len(displaced) == 0 {
@@ -157,7 +155,7 @@ func (p *pass) putOffs() error {
 	return nil
 }
 
-// keepPutOffs notes which of them still are.
+// keepPutOffs stores which of them are still put off.
 func (p *pass) keepPutOffs() error {
 	list, err := postponed.Read(p.tx.file)
 	if err != nil || len(list.Jobs) == 0 {
@@ -232,7 +230,7 @@ func (tx *Tx) outgrown(n *index.Node) error {
 	return tx.placedAnew(off)
 }
 
-// serves reports whether a job can have what is planned for it on a node.
+// serves reports whether a node can still serve a job's plan on it.
 func (tx *Tx) serves(n *index.Node, j *row.Job) (bool, error) {
 	guest, err := tx.allocations().guest(j)
 	if err != nil {

@@ -24,7 +24,8 @@ type ReplicaOptions struct {
 	Stale time.Duration
 	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
 	Folder string
-	// Version and Verb say in the log which program has made a change, and what it did.
+	// Version and Verb are recorded in the log with each change: the program's version and what it
+	// did.
 	Version, Verb string
 }
 
@@ -84,15 +85,14 @@ func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) 
 // pass over.
 const firstLog = 8
 
-// logSkew is how far, in seconds, a clock may lie behind the instant that a database in a
-// log stands for, and logAhead how far ahead of the log's it may be.
+// logSkew is how many seconds a clock may be behind the time of a database in a log, and logAhead
+// how far ahead of the log's it may be.
 const (
 	logSkew  = 10
 	logAhead = 5
 )
 
-// skew is how far, in seconds, a writer's clock may lie behind the instant that the database
-// stands for.
+// skew is how many seconds a writer's clock may be behind the database's time.
 func (db *DB) skew() int64 {
 	if db.log != nil {
 		return logSkew
@@ -183,7 +183,7 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 type FromOptions struct {
 	Options                 // of the new one
 	Force   bool            // also where attempts of the other have not ended
-	Setup   func(*Tx) error // what is done in the new one before anybody has it; nil: nothing
+	Setup   func(*Tx) error // prepares the new one before it is used; may be nil
 }
 
 // CreateFrom makes a database of another, as Restore makes one of a backup: it gets another
@@ -301,12 +301,12 @@ func (db *DB) Log() *Log {
 	return &Log{db.log}
 }
 
-// LogEntry is what one transaction has changed.
+// LogEntry is the changes of one transaction.
 type LogEntry struct {
 	Position      uint64 // from 1
 	Now           time.Time
 	Host, User    string
-	Version, Verb string // of the program, and what it did
+	Version, Verb string // the program's version, and what it did
 	Format        uint32
 	Rows, Bytes   int
 	Tables        []string
@@ -320,22 +320,22 @@ func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
 	})
 }
 
-// Check looks for what is wrong with the log: entries that cannot be read, or do not follow
-// each other; and whether a replica that is made anew of it equals this machine's.
+// Check looks for faults in the log: unreadable or missing entries, and a new replica that differs
+// from this machine's.
 func (l *Log) Check(report func(finding string)) error { return l.log.Audit(report) }
 
-// Trim puts a snapshot at the end of the log, and deletes what lies before the snapshot
-// that was the newest. Who stands before that makes its replica anew.
+// Trim writes a snapshot at the end of the log, and deletes entries before the previous snapshot.
+// Replicas before that start again.
 func (l *Log) Trim() error { return l.log.Trim() }
 
-// Keep does what Trim does where that is due: when the entries behind the newest snapshot
-// are more than 2,000, or weigh more than twice what it does, times so many.
+// Keep does what Trim does if it is due: if the entries after the newest snapshot are more than
+// 2,000, or larger than twice the snapshot, times this factor.
 func (l *Log) Keep(times float64) error { return l.log.Keep(times) }
 
-// LogSize is how much a log holds, in bytes; what is not known is 0.
+// LogSize is the size of a log in bytes; unknown sizes are 0.
 type LogSize struct {
 	Prefix int64 // of this log
-	Stored int64 // of all that whoever keeps the log has stored
+	Stored int64 // everything stored by the log's server
 	Quota  int64 // that those may be at most
 	Full   bool  // nothing more is taken
 }

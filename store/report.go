@@ -66,7 +66,7 @@ func (tx *Tx) Report(r Result) (*Job, error) {
 	return tx.attempts().report(j, r)
 }
 
-// report is Report of a job, whoever says it.
+// report is Report for a job, without a check of the reporter.
 func (as attempts) report(j *row.Job, r Result) (*Job, error) {
 	current := j.CurrentAttempt()
 	if r.Attempt < 1 || r.Attempt > current {
@@ -184,8 +184,7 @@ func (as attempts) reported(j *row.Job, a *row.Attempt, r Result) error {
 	return as.executed(j, r, step{leaving: exited})
 }
 
-// executed is what becomes of a job whose command has ended, whoever says so. Of the step is
-// said how it leaves its nodes.
+// executed handles a job whose command has ended; s says how the job leaves its nodes.
 func (as attempts) executed(j *row.Job, r Result, s step) error {
 	if s.reason = r.reason(); !r.failed() {
 		s.to = JobFinished
@@ -332,7 +331,7 @@ func firstNode(j *row.Job) uint32 {
 	return 0
 }
 
-// mayStillRun reports whether there are nodes for a job besides those that it is kept off.
+// mayStillRun reports whether a job has possible nodes besides those it avoids.
 func (as attempts) mayStillRun(j *row.Job) (bool, error) {
 	a, err := as.askOf(j)
 	if err == nil {

@@ -18,13 +18,13 @@ type Reservation struct {
 	Name       string
 	Start, End time.Time // [Start, End)
 	Nodes      []uint32  // ascending
-	// Uses is what is kept of each node; nil keeps them whole.
+	// Uses is what it keeps of each node; nil keeps them whole.
 	Uses   []timeline.Use
 	Access placer.AccessList
 	Limit  time.Duration       // how much of it one job may use, 0 for all
 	Series string              // the standing reservation that it is an occurrence of, "" for none
 	Note   string              // what went otherwise than asked for
-	Pools  []placer.PoolAmount // what it keeps of the pools of the cluster, for those who insist on it
+	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that require it
 }
 
 // State is planned, active or ended, seen from an instant.

@@ -131,7 +131,7 @@ func (r booking) choose(s row.ReserveSpec) error {
 		return err
 	}
 	start := max(s.Start, r.tx.now)
-	a.Duration = r.End - start // what is left of a window that is on
+	a.Duration = r.End - start // the rest of a window that has begun
 	plan, err := snap.Place(a, start)
 	if err != nil {
 		return withStart(snap, a, start, err)
@@ -151,8 +151,7 @@ func (r booking) choose(s row.ReserveSpec) error {
 	return nil
 }
 
-// allOf is a use of all that a node has, for one that is taken whole beside others
-// that are not.
+// allOf is a use of everything on a node, for one that is taken whole beside others that are not.
 func (r booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
 	u := new(timeline.Use)
 	n, err := r.tx.NodeByNumber(node)
@@ -193,7 +192,7 @@ func (r booking) keep() error {
 	if err := r.tx.loaded.releases.Put(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
-	if len(r.Access) > 0 { // for those who insist on it
+	if len(r.Access) > 0 { // for the jobs that require it
 		r.tx.loaded.freed.On(r.Nodes)
 	}
 	if err := r.tx.happened(reservationEvent(r.Reservation, "", r.State(r.tx.now))); err != nil {
@@ -227,8 +226,7 @@ func (rs reservations) freeName(name string) error {
 	return nil
 }
 
-// forgetEnded forgets the reservation of a name, which has ended, for another one of
-// that name.
+// forgetEnded deletes the ended reservation of a name, to make room for a new one.
 func (rs reservations) forgetEnded(name string) error {
 	old, err := rs.named(name)
 	if errors.Is(err, ErrNotFound) {
@@ -270,7 +268,7 @@ func (r booking) bearable(b timeline.Busy) (bool, error) {
 	return err == nil && len(other.Access) > 0 && len(r.Access) > 0, err
 }
 
-// letsIn reports whether a reservation lets in the job that a stretch is of.
+// letsIn reports whether a reservation admits the job of a stretch.
 func (r booking) letsIn(b timeline.Busy) (bool, error) {
 	j, err := r.tx.job(b.Owner >> 1)
 	if err != nil {
@@ -281,8 +279,8 @@ func (r booking) letsIn(b timeline.Busy) (bool, error) {
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }
 
-// Unreserve gives a reservation's nodes back and forgets it; a standing one with
-// all its occurrences. It returns what was forgotten.
+// Unreserve deletes a reservation and frees its nodes; a standing one goes with all its
+// occurrences. It returns what was deleted.
 func (tx *Tx) Unreserve(name string) ([]*Reservation, error) {
 	if err := tx.operates("reservations"); err != nil {
 		return nil, err
@@ -325,8 +323,7 @@ func (r booking) remove() error {
 	return r.tx.loaded.reservations.Remove([]byte(r.Name))
 }
 
-// end takes a reservation off the calendar. The row stays, to be
-// looked at.
+// end takes a reservation off the calendar. The row stays readable.
 func (r booking) end() error {
 	owner := row.ReservationOwner(r.ID)
 	for _, n := range r.Nodes {

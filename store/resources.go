@@ -120,9 +120,8 @@ func ranksBy(defs *index.Defs, text string, def index.Def) bool {
 	return err == nil && f.Names(def.ID)
 }
 
-// unusedResource fails when a node or a queue has the resource, or something that is
-// still to be placed asks for it: a job that has not ended, or the next occurrence of
-// a standing reservation.
+// unusedResource fails if a node or a queue has the resource, or if it is requested: by a job that
+// has not ended, or by the next occurrence of a standing reservation.
 func unusedResource(tx *Tx, def index.Def) error {
 	queues, err := tx.Queues()
 	if err != nil {
@@ -169,8 +168,7 @@ func unusedResource(tx *Tx, def index.Def) error {
 	}, JobHeld, JobQueued, JobReserved, JobRunning)
 }
 
-// forget writes the index back and drops it, because what it was made
-// from has changed.
+// forget writes the index back and drops it, because its sources have changed.
 func (ni nodeIndex) forget() error {
 	ni.loaded.settings = nil
 	if ni.loaded.index == nil {
@@ -181,9 +179,9 @@ func (ni nodeIndex) forget() error {
 	return err
 }
 
-// rebuild sorts all nodes into buckets anew, and measures what is left of those
-// that are shared: the index knows that by bitmaps, too. The buckets have new
-// numbers, so what was known to have been given back by bucket counts for all.
+// rebuild sorts all nodes into buckets again, and measures what shared nodes have left, which the
+// index also knows by bitmaps. The buckets have new numbers, so room freed by bucket counts for
+// all.
 func (ni nodeIndex) rebuild() error {
 	if err := ni.forget(); err != nil {
 		return err

@@ -10,11 +10,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Retry submits jobs that have ended once more: new jobs with the same request, command and
-// payload; RetryOf of each names the old one. Jobs of an array become an array
-// again, and keep their indexes. When the old jobs could begin, what they depended on, and a
-// deadline that is over, is not for the new ones. It fails with a Conflict if one of them
-// has not ended, or did not come through the queue, and with what Submit fails with.
+// Retry submits ended jobs again: new jobs with the same request, command and payload; RetryOf of
+// each names the old one. Jobs of an array become an array again, with the same indexes. The new
+// jobs have no begin time, no dependencies, and no deadline that is over. It fails with a Conflict
+// if one of them has not ended, or did not come through the queue, and with the errors of Submit.
 func (tx *Tx) Retry(ids []uint64, sign Signer) ([]*Job, error) {
 	return jobsResult(tx.waiting().retry(ids, sign))
 }
@@ -58,7 +57,7 @@ func together(a, b *row.Job) bool {
 		a.NoRequeue == b.NoRequeue && a.Comment == b.Comment && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
 }
 
-// requestOf is what a job has asked for.
+// requestOf is a job's request.
 func requestOf(j *row.Job) placer.Request {
 	q := j.Request()
 	q.Walltime = time.Duration(j.Walltime) * time.Second

@@ -14,7 +14,7 @@ import (
 
 // Settings are the store's settings, read and given their defaults.
 type Settings struct {
-	Signature    []string // resources that make up signatures; empty: all that may
+	Signature    []string // resources that make up signatures; empty: all possible ones
 	GroupKey     []string // resources whose values make placement sets; empty: none
 	ExplicitSets bool     // nodes without a value of the key are in no set
 	DoNotSpan    bool     // a request that fits no placement set never runs
@@ -37,21 +37,21 @@ type Settings struct {
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
 	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
-	StateDir        string         // where hosts keep what they execute, an absolute path; "": where the runner has it
+	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
 	Hook            []string       // the program that is handed the events, and its arguments; empty: none
 	Health          []string       // the program that says whether a node is healthy, and its arguments; empty: none
 	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
 	SuspectWindow   time.Duration  // within so long
 	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0: never
 	Pin             string         // whether jobs are kept to their cores: PinCores, or none
-	Detect          string         // what is done about devices that a host is found to lack: drain, warn or off
+	Detect          string         // action for missing devices of a host: drain, warn or off
 	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
 	Partition       string         // of front-ends: what nodes and jobs without a queue are in
 	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
 	Start           string         // StartAuto, StartManual, "" for not set
-	Path            string         // PATH of who looks after the queue
-	JobPriority     string         // what jobs that wait are put in order by; "": what they were submitted with
-	PriorityMin     int64          // of jobs that users may ask for who are no operators
+	Path            string         // PATH of the process that runs the queue
+	JobPriority     string         // expression that orders waiting jobs; "": their own priority
+	PriorityMin     int64          // limits for users other than operators
 	PriorityMax     int64
 	PriorityEvery   time.Duration // it is evaluated at whole multiples of this
 	HalfLife        time.Duration // after so long use counts half
@@ -61,7 +61,7 @@ type Settings struct {
 	Backfill        Backfill      // how far cycles plan ahead that are not told
 	Depth           int           // how many jobs that do not fit they plan with EASY
 	Slack           float64       // how much later than its earliest start the first job may be promised with Relaxed, in walltimes of its own
-	Enforce         string        // how memory is kept to what was asked for: auto, cgroup, poll or none
+	Enforce         string        // limits on memory: auto, cgroup, poll or none
 }
 
 // PinCores is the setting pin that keeps jobs to the cores that they hold.
@@ -107,7 +107,7 @@ func (tx *Tx) Settings() (*Settings, error) {
 	return &s, nil
 }
 
-// settings reads the settings once; what it returns is for reading only.
+// settings reads the settings once; the result is read-only.
 func (tx *Tx) settings() (*Settings, error) {
 	if tx.loaded.settings != nil {
 		return tx.loaded.settings, nil
@@ -207,8 +207,8 @@ func SettingWords(name string) []string {
 	return strings.Fields(words)
 }
 
-// Configure changes a setting; an empty value puts the default back. Changing
-// the signature sorts all nodes into buckets anew.
+// Configure changes a setting; an empty value restores the default. Changing the signature sorts
+// all nodes into buckets again.
 func (tx *Tx) Configure(name, value string) error {
 	right := Operators
 	if slices.Contains(ownersSettings, name) {
@@ -220,7 +220,7 @@ func (tx *Tx) Configure(name, value string) error {
 	return tx.configure(name, value)
 }
 
-// ownersSettings name programs and paths: what they name is executed, or written to, by others.
+// ownersSettings name programs and paths that others execute, or write to.
 var ownersSettings = []string{"health", "hook", "launch_db", "local_program", "path", "state_dir"}
 
 func (tx *Tx) configure(name, value string) error {

@@ -12,9 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// The class shares of a store are two rows: what an administrator has set, and
-// since when the shares have been out of balance, which a scheduling cycle keeps
-// for the next one.
+// The class shares of a store are two rows: the settings, and since when the shares have been out
+// of balance, which a cycle stores for the next one.
 
 // Shares returns a copy of the settings of class shares. Change it by its methods and pass it to
 // SetShares. A store in which none were set has no classes.
@@ -26,10 +25,9 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	return row.DecodeShareSettings(payload)
 }
 
-// SetShares replaces the settings of class shares; those without anything in them
-// forget all. It fails with ErrInvalid and the *fairshare.SettingError where they
-// would not work. The timer of rebalancing begins anew where what it measures
-// changes: the classes, their loads, the threshold or the duration.
+// SetShares replaces the settings of class shares; empty ones delete all. It fails with ErrInvalid
+// and the *fairshare.SettingError if they would not work. The timer of rebalancing restarts if its
+// basis changes: the classes, their loads, the threshold or the duration.
 func (tx *Tx) SetShares(s *fairshare.Settings) error {
 	if err := tx.operates("classes"); err != nil {
 		return err
@@ -242,7 +240,7 @@ func (cs classShares) startable() (line []*row.Job, err error) {
 	return line, nil
 }
 
-// allotted is what each class may start now; of a store without classes, nothing.
+// allotted is what each class may start now; nil without classes.
 func (cs classShares) allotted() (*shares.Allotment, error) {
 	tally, err := cs.tally()
 	if err != nil || len(tally.State.Classes) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Who may do what, who pays, and who makes way for whom: what is kept of that is package
-// sharing's; here is who may change it, and what follows for jobs.
+// Permissions, accounts and preemption rules: package sharing stores them. This file decides who
+// may change them, and what follows for jobs.
 
 // allowed fails with ErrNotPermitted where a request names a queue, class or account that its
 // user may not ask for.
@@ -31,17 +31,16 @@ func (rs Roles) allowed(r placer.Request) error {
 	return err
 }
 
-// Account is an account: who pays for jobs, or owns a project. Accounts make trees.
+// Account pays for jobs, or stands for a project. Accounts form trees.
 type Account struct {
 	Name    string
 	Parent  string // the account that it is part of, "" for none
 	Shares  int64  // of what its parent has, against those of its siblings
 	Members []AccountMember
-	Allow   []string // who may ask for it, as user:ann or group:lab; empty: anybody
+	Allow   []string // its permitted users, as user:ann or group:lab; empty: all
 }
 
-// AccountMember is a user of an account, and how much of what the account has is hers,
-// against the shares of the other members.
+// AccountMember is a user of an account, with shares against those of the other members.
 type AccountMember = row.AccountMember
 
 // MaxShares is the most shares that an account or a member has.
@@ -81,8 +80,8 @@ func (as Accounts) Set(a Account) error {
 	return as.tx.counters().recountedFor(limits.Account)
 }
 
-// Remove forgets an account. It fails with a Conflict that says who needs it: an account that
-// is part of it, or a job that has not ended.
+// Remove deletes an account. It fails with a Conflict naming a part of it, or a job that has not
+// ended, that needs it.
 func (as Accounts) Remove(name string) error {
 	if err := as.tx.operates("accounts"); err != nil {
 		return err

@@ -9,17 +9,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A row proves nothing in a file that others may write: what it says of a job's command and
-// its user anybody may have written there. So a submitter signs, with a key that no other user
-// can read, what is executed and for which job. Whoever executes it verifies the signature with
-// its own key; package store keeps signatures and knows no key.
+// In a file that others may write, a row proves nothing: anyone may have written a job's command
+// and user. So the submitter signs, with a key that no other user can read, what is executed and
+// for which job. The executor verifies the signature with its own key. Package store keeps
+// signatures and knows no key.
 
 // Signer signs a text for the user of this process; nil without an error: it has no key.
 type Signer func(text []byte) ([]byte, error)
 
-// signed is what a signature is of: the database, the job or its array, the command and all
-// that the job carries, its submitter's uid included. The number makes it good for one job or
-// array, as a nonce would: numbers are not used again.
+// signed is the text to sign: the database, the job or its array, the command and everything that
+// the job carries, including its submitter's uid. The number makes the signature valid for one job
+// or array only, because numbers are never reused.
 func (ps payloads) signed(j *row.Job) ([]byte, error) {
 	id, err := ps.file.Identity()
 	if err != nil {
@@ -34,7 +34,7 @@ func (ps payloads) signed(j *row.Job) ([]byte, error) {
 	return signedText(id.String(), j, carried), nil
 }
 
-// sum is the hash of what a job carries.
+// sum is the hash of a payload.
 func (ps payloads) sum(key row.PayloadKey) ([]byte, error) {
 	payload, err := ps.row(key)
 	if err != nil {
@@ -44,8 +44,8 @@ func (ps payloads) sum(key row.PayloadKey) ([]byte, error) {
 	return sum[:], err
 }
 
-// signedText is what a signature is of. Each job of an array that has a line for each is signed
-// by itself: the line is part of what it executes.
+// signedText is the text to sign. Each job of an array with a line per job is signed by itself,
+// because the line is part of what it executes.
 func signedText(id string, j *row.Job, carried []byte) []byte {
 	form, number, words := "job", j.ID, j.Command
 	switch {
@@ -62,7 +62,7 @@ func signedText(id string, j *row.Job, carried []byte) []byte {
 	return b
 }
 
-// Signed is what the signature of a job has to be of, and the signature, empty for none.
+// Signed returns the text to sign for a job, and its signature, empty if there is none.
 func (tx *Tx) Signed(id uint64) (text, signature []byte, err error) {
 	j, err := tx.job(id)
 	if err != nil {
@@ -72,7 +72,7 @@ func (tx *Tx) Signed(id uint64) (text, signature []byte, err error) {
 	return text, j.Signature, err
 }
 
-// Sign signs anew what a job executes. It is for the user whose processes execute it.
+// Sign signs again what a job executes. It is for the user whose processes execute it.
 func (tx *Tx) Sign(id uint64, sign Signer) error {
 	j, err := tx.forChange(id, "signed", JobHeld, JobQueued, JobReserved, JobRunning)
 	if err == nil {

@@ -15,13 +15,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Standing is a reservation that repeats. Its occurrences are reservations named
-// after it, NAME.1, NAME.2 and so on, but for names that there are already: those
-// stay whose they are, and the occurrence gets the next number. So many of them as
-// its depth says are kept ahead, those under way counted. When one ends the next is
-// made: on the same nodes, without those that a job has by then, or as its request
-// is served then. One that cannot be made then is tried again, whenever room is made,
-// until its window is over.
+// Standing is a repeating reservation. Its occurrences are reservations named NAME.1, NAME.2 and so
+// on. A name that is taken is skipped. Depth occurrences are kept ahead, including those under way.
+// When one ends, the next is made: on the same nodes, without those that a job has by then, or by a
+// new search. If that fails, it is tried again whenever there is new room, until its window is
+// over.
 type Standing struct {
 	ReserveSpec
 	Made    int         // the number of the latest occurrence
@@ -96,8 +94,8 @@ func (rs reservations) eachStanding(fn func(*row.Standing) error) error {
 	})
 }
 
-// addStanding makes a standing reservation and its first occurrences. Each of them
-// has to fit: what is asked for now is refused now.
+// addStanding makes a standing reservation and its first occurrences. Each of them must fit, or all
+// are refused now.
 func (rs reservations) addStanding(spec row.ReserveSpec) ([]*row.Reservation, error) {
 	if err := rs.freeName(spec.Name); err != nil {
 		return nil, err
@@ -134,8 +132,7 @@ func (rs reservations) addStanding(spec row.ReserveSpec) ([]*row.Reservation, er
 	return out, s.put()
 }
 
-// first makes as many occurrences as are kept ahead. With an error come
-// those that were made before it.
+// first makes the first Depth occurrences. With an error it returns those made before it.
 func (s series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
@@ -208,7 +205,7 @@ func joinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-// occurAgain makes a later occurrence: on what it can have of its nodes by then.
+// occurAgain makes a later occurrence, on the nodes that are still free.
 func (s series) occurAgain(at int64) error {
 	again := *s.Standing
 	note := ""
@@ -224,8 +221,7 @@ func (s series) occurAgain(at int64) error {
 	return err
 }
 
-// stillFree leaves out of a list of nodes those that are gone, and those that a
-// job has which the reservation does not let in.
+// stillFree removes nodes from a list that are gone, or that a job without access has.
 func (s series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
 		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
@@ -242,8 +238,8 @@ func (s series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	return nodes, note
 }
 
-// renew makes the occurrences that a standing reservation lacks. A window that cannot be
-// had is tried again until it is over. What is missed is an event, and nothing is skipped.
+// renew makes the missing occurrences of a standing reservation. A window that does not fit is
+// tried again until it is over. A missed one is an event, and none is skipped.
 func (s series) renew() error {
 	made, err := s.occurrences()
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A process that looks after the queue makes a cycle when a commit may have let something start
-// or stop. The state row counts those commits. A commit counts unless all that it wrote is known
-// to let nothing start: the claim of an attempt, a beat of a host that was heard of, a run of the
-// hook, and a cycle, which has looked at the queue itself.
+// A process that runs the queue makes a cycle when a commit may have let something start or stop.
+// The state row counts those commits. A commit counts unless all of its changes are known to let
+// nothing start: the claim of an attempt, a heartbeat, a run of the hook, and a cycle, which has
+// examined the queue itself.
 
 // Startable is the number of commits that may have let something start or stop.
 func (tx *Tx) Startable() uint64 { return tx.state.Startable }
@@ -21,8 +21,8 @@ func (tx *Tx) written() uint64 {
 
 // startCount counts the changes of a transaction that let something start, for its commit.
 type startCount struct {
-	clock uint64 // what had been written when the clock was up to date
-	none  uint64 // how much of what was written lets nothing start
+	clock uint64 // the number of changes when the clock was up to date
+	none  uint64 // the number of changes that let nothing start
 }
 
 // startsNone makes a change that lets nothing start or stop.
@@ -33,8 +33,8 @@ func (tx *Tx) startsNone(change func() error) error {
 	return err
 }
 
-// startsLooked says that a cycle has looked at the queue, since so much was written. What the
-// clock did before it is settled, too.
+// startsLooked records that a cycle has examined the queue, at this number of changes. What the
+// clock did before is settled, too.
 func (tx *Tx) startsLooked(since uint64) {
 	if since == tx.starts.clock {
 		tx.starts.none = tx.written()

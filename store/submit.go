@@ -27,13 +27,13 @@ type Submission struct {
 	Hold      bool
 	Reason    string    // why it is held
 	NoRequeue bool      // not queued again when it is stopped for another class
-	Each      []Element // in place of Array: what each of its jobs executes
+	Each      []Element // instead of Array: what each of its jobs executes
 	Comment   string    // a word of the submitter
 	Attended  bool      // the submitter waits for the start and launches it himself
 	Command   []string
-	Payload   *Payload // what it carries besides its command; nil for nothing
-	Sign      Signer   // signs what is executed; nil: it stays unsigned
-	Notes     []string // what the submitter is to know of it: events of the job, or of the array's first
+	Payload   *Payload // script, environment and so on, or nil
+	Sign      Signer   // signs the job; nil: it stays unsigned
+	Notes     []string // notes for the submitter: events of the job, or of the array's first
 
 	retryOf []uint64 // the job that each one does once more
 }
@@ -52,7 +52,7 @@ func (s *Submission) index(i int) int {
 	return i
 }
 
-// Element is what a job of an array executes that is not the same for all of them.
+// Element is the part of an array's job that differs from the others.
 type Element struct {
 	Command []string
 	Line    string // the line that it is for, "" for none
@@ -241,7 +241,7 @@ func (tx *Tx) arrayJobs(array uint64) ([]*row.Job, error) {
 	return list, err
 }
 
-// errUnmet is what a dependency that can no longer be met is.
+// errUnmet says that a dependency can no longer be met.
 var errUnmet = errors.New("depends on what will not happen")
 
 // met reports whether a dependency on a job is met. The error is errUnmet when it
@@ -310,8 +310,8 @@ func (ws waiting) dependencies(list []row.Dependency) ([]row.Dependency, error) 
 	return list, nil
 }
 
-// corresponding returns what each job of an array depends on, where that is not the same for all:
-// beside what all wait for, the job of its index in other arrays. It is nil without such arrays.
+// corresponding returns the dependencies of each job of an array if they differ: those of all, and
+// the job with its index in other arrays. It is nil without such arrays.
 func (ws waiting) corresponding(j *row.Job, s Submission) ([][]row.Dependency, error) {
 	if len(s.AfterCorr) == 0 {
 		return nil, nil
@@ -359,7 +359,7 @@ type Alteration struct {
 	Begin, Deadline                   *time.Time
 	After                             *[]Dependency
 	NoRequeue                         *bool
-	Payload                           func(*Payload) error // changes what it carries, which only its owner may
+	Payload                           func(*Payload) error // changes its payload, which only its owner may
 	Sign                              Signer               // signs that; nil: it stays unsigned
 	Notes                             []string             // events of the job say them
 }
@@ -370,11 +370,11 @@ func (a Alteration) bare() bool {
 	return reflect.ValueOf(a).IsZero()
 }
 
-// Alter changes a job that waits in the queue, held or not; one with a planned start gives
-// that up, and is planned anew. It keeps its number, its place among those of its priority,
-// and what it carries. Of a job that runs the name, the comment, the priority and the walltime can change,
-// the latter as Extend has it. Notes alone leave a job as it is. It fails with a Conflict if
-// the job has ended, or runs and something else is to change, and with what Submit fails with.
+// Alter changes a waiting job, held or not; a planned one gives its plan up, and is planned again.
+// The job keeps its number, its place among those of its priority, and its payload. A running job
+// can change its name, comment, priority and walltime, the latter as with Extend. Notes alone
+// change nothing. It fails with a Conflict if the job has ended, or runs and something else
+// changes, and with the errors of Submit.
 func (tx *Tx) Alter(id uint64, a Alteration) (*Job, error) {
 	return jobResult(tx.waiting().alter(id, &a))
 }
@@ -436,7 +436,7 @@ func (ws waiting) alter(id uint64, a *Alteration) (*row.Job, error) {
 	return j, ws.spoil(errors.Join(ws.noted(j, a.Notes), ws.altered(j, next, never)))
 }
 
-// alterRunning changes a job that runs: what it has of its nodes stays.
+// alterRunning changes a running job: its allocation stays.
 func (ws waiting) alterRunning(j *row.Job, a *Alteration) (*row.Job, error) {
 	rest := *a
 	if rest.Name, rest.Priority, rest.Walltime, rest.Comment = nil, nil, nil, nil; !rest.bare() {
@@ -514,7 +514,7 @@ func (ws waiting) altered(j, next *row.Job, never string) error {
 	if err := ws.loaded.book.Kept(j, had); err != nil {
 		return err
 	}
-	ws.loaded.freed.Count() // what was decided of it was of another request
+	ws.loaded.freed.Count() // the decision about it was for the old request
 	err := ws.happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()})
 	if err == nil && never != "" {
 		err = ws.neverRuns(j, never)

@@ -25,9 +25,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Tx is a transaction. It reads what it needs when it needs it, keeps what it
-// changes in memory where that is cheaper, and writes it back when it commits.
-// It is not safe for concurrent use, and ends with the function it was given to.
+// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper, and
+// writes them when it commits. It is not safe for concurrent use, and ends with the function it was
+// given to.
 type Tx struct {
 	db         *DB
 	file       *file.Recorder
@@ -36,7 +36,7 @@ type Tx struct {
 	dirty      bool   // the state has changed and must be saved
 	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
 	unrecorded uint64 // so many events are a reader's own
-	key        string // the idempotency key that what is done is bound to, "" for none
+	key        string // the idempotency key of the change, or ""
 	starts     startCount
 	loaded     loaded
 }
@@ -60,7 +60,7 @@ type loaded struct {
 	queries      *tables.Catalog
 	overruns     map[uint64]int64 // how long owners that are overdue are taken to go on
 	moved        []*row.Job       // placed at an instant, whose plans could not be kept
-	playing      *playing         // what is remembered of a queue that is played forward; nil: it is not
+	playing      *playing         // the state of playing the queue forward, or nil
 	displaced    []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
 	counters     *derived.Counters
 	tallies      *tallies.Tallies
@@ -111,7 +111,7 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	return tx, err
 }
 
-// load starts a transaction at the instant the file stands for.
+// load starts a transaction at the file's own current time.
 func (db *DB) load(r *file.Recorder) (*Tx, error) {
 	tx := &Tx{db: db, file: r, now: db.opt.Now().Unix()}
 	tx.loaded = newLoaded(tx)
@@ -174,7 +174,7 @@ func (tx *Tx) spoil(err error) error {
 // changed reports whether there is something to commit.
 func (tx *Tx) changed() bool { return tx.dirty || tx.file.Changed() }
 
-// flush writes back what is kept in memory.
+// flush writes changes that were kept in memory.
 func (tx *Tx) flush() error {
 	if tx.spoilt != nil {
 		return tx.spoilt
@@ -294,7 +294,7 @@ func (tx *Tx) index() (*index.Index, error) {
 	return tx.loaded.index, nil
 }
 
-// calendar is what is planned for the nodes, loaded as it is asked.
+// calendar is the calendar of the nodes, loaded on demand.
 func (tx *Tx) calendar() *timeline.Calendar {
 	if tx.loaded.calendar == nil {
 		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, derived.Grace)

@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/store/internal/usage"
 )
 
-// Usage is what jobs have had, of those that there are and of those that were archived:
-// month by month, for each user, account, class and queue. It is added up in the commits
-// in which attempts and jobs end, and split at the ends of months in UTC.
+// Usage is the use by existing and archived jobs: month by month, for each user, account, class and
+// queue. It is added up in the commits in which attempts and jobs end, and split at the ends of
+// months in UTC.
 type Usage struct{ tx *Tx }
 
 // Usage is what jobs have had.
@@ -21,7 +21,7 @@ func (tx *Tx) Usage() Usage { return Usage{tx} }
 // Since is the instant since which the use of nodes is counted: see Used.
 func (u Usage) Since() time.Time { return instant(u.tx.state.UsageSince) }
 
-// Reset begins to count the use of nodes anew.
+// Reset restarts counting the use of nodes.
 func (u Usage) Reset() error {
 	if err := u.tx.operates("statistics"); err != nil {
 		return err
@@ -52,7 +52,7 @@ type UsageSpec struct {
 // UsageTotal is the use of one subject, or of all in a day or month.
 type UsageTotal struct {
 	Name      string // the subject, or "" for jobs without one; a day is 2026-11-20, a month 2026-11
-	Jobs      int64  // that ended in the time, of those that had begun
+	Jobs      int64  // jobs that had begun and ended in the time
 	Failed    int64  // of them
 	Preempted int64  // how often they had made way for others
 	Waits     time.Duration
@@ -65,7 +65,7 @@ type UsageReport struct {
 	Left   int64        // jobs in no total: they were archived, and archives count by whole months
 }
 
-// Total adds up what jobs had in a time, what runs now included.
+// Total adds up the use in a time, including running jobs.
 func (u Usage) Total(spec UsageSpec) (*UsageReport, error) {
 	if spec.By == "" {
 		spec.By = UsageByUser

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
-// SQLView is a query with a name, kept in the file, to be used as a table.
+// SQLView is a named query, stored in the file, to use as a table.
 type SQLView struct {
 	Name   string // letters, digits and _, in lower case
 	Select string
@@ -60,7 +60,7 @@ func (vs Views) Get(name string) (SQLView, error) {
 	return SQLView(*v), nil
 }
 
-// viewName is what a view may be called.
+// viewName matches the names that a view may have.
 var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`) })
 
 // Set keeps a view, in place of one of the same name. It must be one SELECT without
@@ -100,12 +100,11 @@ func (vs Views) answers(v SQLView) error {
 	return err
 }
 
-// Fault says why a view cannot be answered any more, nil where it can: what it asks of was
-// taken away.
+// Fault says why a view cannot be answered any more, or is nil: one of its sources was removed.
 func (vs Views) Fault(v SQLView) error {
 	err := vs.answers(v)
 	if errors.Is(err, ErrDamaged) {
-		return nil // which is no fault of the view
+		return nil // no fault of the view
 	}
 	return err
 }

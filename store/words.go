@@ -5,25 +5,25 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// Words say what a transaction does, so that another process can do it. Writers of a database
-// that is kept in a log wait in a line when several write at once. The first in it does, with its
-// own transaction, what the others have said in words; each gets its answer. A function cannot
-// be handed over, so what is not said in words is done in its own turn.
+// Words describe a transaction so that another process can run it. Writers of a database in a log
+// wait in a line when several write at once. The first of them runs, with its own transaction, what
+// the others have described; each gets its answer. A function cannot be handed over, so
+// transactions without words wait for their own turn.
 type Words struct {
-	// Request is what the transaction does, MaxWords bytes at most.
+	// Request describes the transaction, in MaxWords bytes at most.
 	Request []byte
-	// Run does what another process asks for, and returns the answer, which is not empty. It
-	// calls as once: with the options of that process, and a function as for Update. If Run fails,
-	// nothing is kept of what it has done, and the other process does it itself.
+	// Run does what another process asks for, and returns the answer, which is not empty. It calls
+	// as once: with the options of that process, and a function as for Update. If Run fails,
+	// nothing of it is kept, and the other process does it itself.
 	Run func(request []byte, as func(*Options, func(*Tx) error) (changed bool, err error)) (answer []byte, err error)
 }
 
 // MaxWords limits a request. A longer one is not handed over.
 const MaxWords = replica.MostWords
 
-// UpdateInWords is Update of what is said in words, too. An answer is that of another process,
-// which has done it: then what fn has done is forgotten. Without one fn has done it. A database
-// in a file has no line: there UpdateInWords is Update.
+// UpdateInWords is Update for a transaction that is also described in words. If it returns an
+// answer, another process has run it, and what fn did is discarded. Without one, fn has run. A
+// database in a file has no line: there UpdateInWords is Update.
 func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, err error) {
 	if db.log == nil || words == nil {
 		return nil, db.Update(fn)

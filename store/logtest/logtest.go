@@ -1,8 +1,8 @@
-// Package logtest keeps logs in files, for tests: databases whose name is
-// testlog:///PATH, which many processes use at once. With restless:///PATH each transaction is
-// run again, see replica.Restless. It is imported for what it registers.
-// With memory:///PATH the log is in memory, for those of one process, and has a line.
-// A file PATH.keeper says, as a document of keeper, what whoever keeps the log is like.
+// Package logtest keeps logs in files, for tests: databases named testlog:///PATH, which many
+// processes use at once. With restless:///PATH each transaction runs twice, see replica.Restless.
+// With memory:///PATH the log is in memory, for one process, and has a line. Import it for its
+// registration. A file PATH.keeper, a document of type keeper, sets the behaviour of the log's
+// server.
 package logtest
 
 import (
@@ -53,13 +53,13 @@ const Magic = "placectl log for tests\n"
 // folder is a log in a file, which each call reads and writes whole.
 type folder struct{ path string }
 
-// keeper is what tests say of whoever keeps a log.
+// keeper is the behaviour of a log's server, as tests set it.
 type keeper struct {
 	Size  replica.Size
 	Ahead string // how far this machine's clock is ahead of theirs: a duration
 }
 
-// keeper reads what the test says; as a rule, nothing.
+// keeper reads the behaviour; by default there is no file.
 func (f *folder) keeper() (k keeper, err error) {
 	text, err := os.ReadFile(f.path + ".keeper")
 	if errors.Is(err, fs.ErrNotExist) {
