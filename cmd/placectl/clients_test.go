@@ -20,6 +20,7 @@ var (
 	withClients   = flag.Bool("clients", false, "run what Debian packages of workflow managers and MPI there are on both front-ends: they are fetched, and unpacked")
 	clientsFolder = flag.String("clients-folder", "", "keep the packages in this `folder`, and use those that are there")
 	jobqueue      = flag.String("dask-jobqueue", "", "the `folder` of a checkout of dask-jobqueue, which is no package")
+	submitit      = flag.String("submitit", "", "the `folder` of a checkout of submitit, which is no package")
 )
 
 // clients are Debian's packages, unpacked and not installed.
@@ -35,7 +36,7 @@ var unpacked = sync.OnceValues(func() (*clients, error) {
 		}
 	}
 	c := &clients{filepath.Join(dir, "root")}
-	names := []string{"snakemake", "toil", "python3-distributed", "mpich", "openmpi-bin", "libmpich-dev", "libopenmpi-dev", "prometheus-node-exporter"}
+	names := []string{"snakemake", "toil", "python3-distributed", "python3-cloudpickle", "python3-typing-extensions", "mpich", "openmpi-bin", "libmpich-dev", "libopenmpi-dev", "prometheus-node-exporter"}
 	if _, err := os.Stat(filepath.Join(dir, "whole")); err == nil {
 		return c, nil
 	}
@@ -285,6 +286,60 @@ if __name__ == "__main__":
 			}
 			t.Error("workers are left:\n" + l.must("placectl job list"))
 		})
+	}
+}
+
+const submititJobs = `import os, submitit, time
+
+def square(x):
+    return x * x
+
+def bad():
+    raise ValueError("this one fails")
+
+class Saved:
+    def __init__(self):
+        self.starts = 0
+    def __call__(self, folder):
+        open(os.path.join(folder, "start%d" % self.starts), "w").close()
+        if self.starts == 0:
+            time.sleep(300)
+        return self.starts
+    def checkpoint(self, folder):
+        self.starts += 1
+        return submitit.helpers.DelayedSubmission(self, folder)
+
+if __name__ == "__main__":
+    ex = submitit.AutoExecutor(folder="logs", cluster="slurm")
+    ex.update_parameters(timeout_min=5, cpus_per_task=1, mem_gb=0.1, name="squares")
+    print("one", ex.submit(square, 7).result())
+    print("array", *[j.result() for j in ex.map_array(square, range(5))])
+    try:
+        ex.submit(bad).result()
+    except submitit.core.utils.FailedJobError as e:
+        print("failed", "this one fails" in str(e))
+    here = os.path.abspath(".")
+    job = ex.submit(Saved(), here)
+    while not os.path.exists("start0"):
+        time.sleep(0.1)
+    time.sleep(1)
+    job._interrupt(timeout=False)
+    print("again", job.result(), os.path.exists("start1"))
+`
+
+// TestClientsSubmitit: functions, an array, one that fails, and one that is interrupted, saves its
+// state and goes on in another attempt.
+func TestClientsSubmitit(t *testing.T) {
+	l := newLab(t, "slurm")
+	if *submitit == "" {
+		t.Skip("submitit is no package of Debian: -submitit FOLDER names a checkout")
+	}
+	l.file("jobs.py", submititJobs)
+	out := l.must("PYTHONPATH=$PYTHONPATH:" + *submitit + " python3 jobs.py 2>err || { cat err logs/*; exit 1; }")
+	for _, want := range []string{"one 49\n", "array 0 1 4 9 16\n", "failed True\n", "again 1 True\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in %s", want, out)
+		}
 	}
 }
 
