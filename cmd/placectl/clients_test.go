@@ -258,6 +258,7 @@ func TestClientsToil(t *testing.T) {
 
 // TestClientsDask: workers of dask-jobqueue come by jobs of both front-ends, and add.
 func TestClientsDask(t *testing.T) {
+	carries := map[string]string{"pbs": `, job_extra_directives=["-V"]`} // plain qsub carries no PYTHONPATH
 	for front, class := range map[string]string{"slurm": "SLURMCluster", "pbs": "PBSCluster"} {
 		t.Run(front, func(t *testing.T) {
 			l := newLab(t, front)
@@ -268,7 +269,7 @@ func TestClientsDask(t *testing.T) {
 from dask_jobqueue import `+class+`
 from dask.distributed import Client
 if __name__ == "__main__":
-    with `+class+`(cores=2, memory="1GB", processes=1, walltime="00:10:00", interface="lo", local_directory=".", python=sys.executable, log_directory="logs") as cluster:
+    with `+class+`(cores=2, memory="1GB", processes=1, walltime="00:10:00", interface="lo", local_directory=".", python=sys.executable, log_directory="logs"`+carries[front]+`) as cluster:
         cluster.scale(jobs=2)
         with Client(cluster) as client:
             client.wait_for_workers(2, timeout=120)
