@@ -2,13 +2,13 @@ package index
 
 import "math"
 
-// MaxAmount bounds what a node has of a resource, as it is stored: kb of a size,
-// millionths of a float. It is what every number that we show such amounts in holds
-// exactly, and leaves room for what jobs and reservations take of one node together.
+// MaxAmount bounds a node's amount of a resource, as stored: kb of a size, millionths of a float.
+// Every number type that we print amounts in holds it exactly. It leaves room for what jobs and
+// reservations take of one node together.
 const MaxAmount = 1 << 53
 
-// Sums over nodes may pass what an int64 holds all the same. They then stop at the
-// greatest there is: more than anybody asks for, as the true sum would be.
+// Sums over nodes may exceed an int64. They then stop at the greatest value, which is more than any
+// request, as the true sum would be.
 
 // Plus is the sum of two amounts that are not negative, or the greatest there is.
 func Plus(a, b int64) int64 {

@@ -38,8 +38,8 @@ type BitsKey struct {
 // Valid reports whether the key is one that this package writes.
 func (k BitsKey) Valid() bool { return k.Family >= AllNodes && k.Family <= lastOfFamily }
 
-// Source lends an Index what it has stored. What it returns is not changed by
-// the Index in place as long as the caller keeps the memory behind it.
+// Source provides an Index with what is stored. The Index does not change returned values in place
+// while the caller keeps the memory behind them.
 type Source interface {
 	// Bucket finds a bucket's head, nil when there is none.
 	Bucket(id uint32) (*Bucket, error)

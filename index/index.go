@@ -12,9 +12,8 @@ import (
 // ErrCorrupt says that the index contradicts itself, or the caller.
 var ErrCorrupt = errors.New("the node index is inconsistent")
 
-// Index is the node index: buckets, bitmaps and postings, as far as they have
-// been asked for. Reading methods return what they can when the Source fails;
-// Err then tells, as a bufio.Scanner's does.
+// Index is the node index: buckets, bitmaps and postings, loaded on demand. If the Source fails,
+// reading methods return what they can; Err then returns the error, as a bufio.Scanner's does.
 type Index struct {
 	defs       *Defs
 	signed     signatureSet
@@ -135,8 +134,7 @@ func (ix *Index) Remove(n *Node, class Class) {
 	ix.generation++
 }
 
-// leave takes a node out of a class, and finds the bucket's first node anew
-// when it was that.
+// leave takes a node out of a class, and updates the bucket's first node.
 func (ix *Index) leave(b *Bucket, node uint32, class Class) {
 	if class != None && !ix.editFamily(b, classFamily[class]).CheckedRemove(node) {
 		ix.fail(fmt.Errorf("%w: node %d is not among the %s nodes of bucket %d", ErrCorrupt, node, class, b.ID))
@@ -154,7 +152,7 @@ func (ix *Index) leave(b *Bucket, node uint32, class Class) {
 	}
 }
 
-// Move changes the class of one node of a bucket. None stands for not up.
+// Move changes the class of one node of a bucket. None means not up.
 func (ix *Index) Move(b *Bucket, node uint32, from, to Class) {
 	if from == to {
 		return
@@ -229,8 +227,8 @@ func (ix *Index) attributes(n *Node, f func(BitsKey)) {
 	}
 }
 
-// valueKeys calls f with the keys under which a value is found: one a member
-// for a string_array, none for a boolean that is false.
+// valueKeys calls f with the keys of a value: one for each member of a string_array, none for a
+// boolean that is false.
 func (ix *Index) valueKeys(fam Family, a Amount, f func(BitsKey)) {
 	switch ix.typeOf(a.Res) {
 	case StringArray:
@@ -279,8 +277,8 @@ func (ix *Index) bucketFor(n *Node) *Bucket {
 	return b
 }
 
-// Adopt makes an empty bucket with a number given from outside, ascending: for
-// whoever recomputes an index and wants to compare it with a stored one.
+// Adopt makes an empty bucket with a given number, in ascending order. Use it to recompute an index
+// and compare it with a stored one.
 func (ix *Index) Adopt(id uint32, sig Signature, queue string, priority int32) {
 	b := &Bucket{ID: id, Signature: sig, Queue: queue, Priority: priority, First: NoNode}
 	key := string(append(appendBucketKey(nil, queue, priority), sig...))

@@ -2,17 +2,17 @@ package index
 
 import "github.com/RoaringBitmap/roaring/v2"
 
-// Mark says in what a node differs from the others of its bucket. The numbers are
-// on disk and must not change.
+// Mark says how a node differs from the others of its bucket. The numbers are on disk and must not
+// change.
 type Mark uint32
 
 // The marks.
 const (
-	// Ranked nodes have something by which a policy may tell them from others of
-	// their bucket: a speed, a load, features, a resource outside the signature.
+	// Ranked nodes differ in something that a policy may use: a speed, a load, features, a resource
+	// outside the signature.
 	Ranked Mark = 1
-	// Ruled nodes have rules of their own about who may be on them together: a
-	// sharing, an access policy, a host that they share with other nodes.
+	// Ruled nodes have their own rules on who may share them: a sharing, an access policy, a host
+	// with other nodes.
 	Ruled Mark = 2
 	// Named nodes name devices: jobs that start there get some of them.
 	Named Mark = 3
@@ -52,7 +52,7 @@ func (ix *Index) mark(n *Node) {
 	}
 }
 
-// Remark gives a node whose row has changed in nothing else its marks anew.
+// Remark updates the marks of a node whose row has otherwise not changed.
 func (ix *Index) Remark(n *Node) {
 	ix.unmark(n.Number)
 	ix.mark(n)

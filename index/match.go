@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Demand is what one chunk asks of a node: the resource, and how much or which.
+// Demand is one want of a chunk: the resource, and the amount or value.
 type Demand struct {
 	Res   ResID
 	Value Value
@@ -178,7 +178,7 @@ func (ix *Index) splitCells(cells []Cell, d Demand) []Cell {
 	return out
 }
 
-// Only keeps of candidates what is among some nodes, in their order.
+// Only keeps the candidates that are among some nodes, in their order.
 func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate {
 	var out []Candidate
 	for _, c := range candidates {
@@ -236,8 +236,8 @@ func (ix *Index) andNotCells(cells []Cell, without *roaring.Bitmap) []Cell {
 	return out
 }
 
-// narrow adds the cells of one bucket: how many chunks the consumables of its
-// signature allow on a node, and which of its nodes count.
+// narrow adds the cells of one bucket: the number of chunks that its consumables allow on a node,
+// and the nodes that count.
 func (ix *Index) narrow(out []Cell, b *Bucket, cells []Cell, demands []Demand) []Cell {
 	fits := int64(Unlimited)
 	for _, d := range demands {
@@ -266,7 +266,7 @@ type memo struct {
 	key        []byte
 }
 
-// memoSize bounds how many candidates a memo holds; one past it begins anew.
+// memoSize bounds the candidates in a memo; a full one starts again.
 const memoSize = 1 << 16
 
 // find looks up the answer for a key that it leaves in m.key.

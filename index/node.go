@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// State is what an administrator, or a health check, says of a node. The
-// numbers are on disk and must not change.
+// State is the state that an administrator, or a health check, gives a node. The numbers are on
+// disk and must not change.
 type State uint8
 
 // The states of a node. Only a node that is Up takes jobs.
@@ -46,7 +46,7 @@ func ParseState(s string) (State, error) {
 	return 0, fmt.Errorf("no node state %q: use free, down, offline or drained", s)
 }
 
-// Class is which of its bucket's bitmaps a node that is up belongs to.
+// Class selects the bitmap of a bucket that a node which is up belongs to.
 type Class uint8
 
 // The classes; None is for nodes that are not up.
@@ -87,11 +87,11 @@ type Node struct {
 	Features  []string
 	Res       []Amount // sorted by resource number
 
-	Devices   []NamedDevices    // what is behind some of them, sorted by resource number
+	Devices   []NamedDevices    // the devices of some of them, sorted by resource number
 	Distances devices.Distances // of the groups of devices; nil where they are not known
 }
 
-// ValidSpeed reports whether a speed can be one; 0 stands for none and is none.
+// ValidSpeed reports whether v is a possible speed; 0 means none and is not one.
 func ValidSpeed(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
 // ValidLoad reports whether a measured load can be one.

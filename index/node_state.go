@@ -1,8 +1,8 @@
 package index
 
-// NodeState is how a node stands: what has been said of it, and if that is nothing,
-// what is on it. docs/states.md explains the words. They are not those of a bucket's
-// nodes (Class), which tell free nodes apart by whether something is planned.
+// NodeState is the state of a node as users see it: the state it was given or, if it is up, its
+// use. docs/states.md explains the words. A Class differs: it separates free nodes by whether
+// something is planned on them.
 type NodeState uint8
 
 // The states of nodes. A node is in use by a job, or by a reservation that is active.

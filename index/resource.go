@@ -193,7 +193,7 @@ func (d *Defs) SetNext(id ResID) { d.next = max(d.next, id) }
 // Next is the number that the next declared resource gets.
 func (d *Defs) Next() ResID { return d.next }
 
-// All lists the definitions in declared order; not to be changed.
+// All lists the definitions in declared order; do not change it.
 func (d *Defs) All() []Def { return d.list }
 
 // Lookup finds a resource by name, in any case.
@@ -220,7 +220,7 @@ func (d *Defs) Get(id ResID) (Def, bool) {
 // they name resources.
 func (d *Defs) SetPools(names []string) { d.pools = names }
 
-// Pools lists the names of the pools; not to be changed.
+// Pools lists the names of the pools; do not change it.
 func (d *Defs) Pools() []string { return d.pools }
 
 // Pool finds a pool's name, in any case.

@@ -38,8 +38,8 @@ func mostAt(level int64) int64 {
 	return ((level-exactLevels)%16+17)<<shift - 1
 }
 
-// Rooms lists how much of a consumable shared nodes have left, at most, with the nodes of
-// each, for reading only. It leaves out those that have none left.
+// Rooms lists what shared nodes have left of a consumable, as upper bounds, with the nodes of each,
+// for reading only. It omits nodes with none left.
 func (ix *Index) Rooms(id ResID) iter.Seq2[int64, *roaring.Bitmap] {
 	return func(yield func(int64, *roaring.Bitmap) bool) {
 		for k, nodes := range ix.scan(BitsKey{Family: Roomy, ID: uint32(id)}) {
@@ -50,8 +50,8 @@ func (ix *Index) Rooms(id ResID) iter.Seq2[int64, *roaring.Bitmap] {
 	}
 }
 
-// SetRoom notes what is left of the consumables of a busy node that takes more,
-// and what had been noted of it before: nil where it did, or does, take nothing.
+// SetRoom notes what a shared node has left of its consumables, before and now. nil means that it
+// is not shared.
 func (ix *Index) SetRoom(node uint32, before, now []Amount) {
 	if before == nil && now == nil {
 		return
@@ -81,7 +81,7 @@ func (ix *Index) SetRoom(node uint32, before, now []Amount) {
 	}
 }
 
-// IsOpen reports whether something is noted of what is left of a node.
+// IsOpen reports whether there is a note of what a node has left.
 func (ix *Index) IsOpen(node uint32) bool { return ix.at(openNodes).Contains(node) }
 
 // OpenNodes is how many of a bucket's busy nodes have a cpu left for others.
@@ -154,12 +154,11 @@ func find(list []Amount, id ResID) (Value, bool) {
 	return Value{}, false
 }
 
-// maxRooms bounds how many unions are kept up to date; one past it begins anew.
+// maxRooms bounds how many unions are kept up to date; the next one starts again.
 const maxRooms = 256
 
-// WithRoom is the shared nodes, of whatever bucket, that are busy and may have
-// what is asked for: none that has is left out. It is for reading only, until the
-// index changes.
+// WithRoom is a superset of the shared nodes with room for the demands, in any bucket. Read it
+// only, and only until the index changes.
 func (ix *Index) WithRoom(demands []Demand) *roaring.Bitmap {
 	var found *roaring.Bitmap
 	for _, d := range demands {

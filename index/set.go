@@ -196,9 +196,9 @@ func NewFinder(candidates []Candidate) *Finder {
 	return f
 }
 
-// Restrict keeps of a chunk's candidates what lies in the set, in the order of
-// the set's own first nodes. Where the set is made of whole buckets it costs what
-// the set has of them, however many candidates there are.
+// Restrict keeps a chunk's candidates that lie in the set, in the order of the set's own first
+// nodes. If the set consists of whole buckets, the cost depends on the set's size, not on the
+// number of candidates.
 func (ix *Index) Restrict(f *Finder, s *Set) []Candidate {
 	if s.Members != nil {
 		return ix.restrictMembers(f.candidates, s)

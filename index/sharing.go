@@ -5,13 +5,11 @@ import (
 	"strings"
 )
 
-// Two things decide who may be on a node together with whom: the node's sharing,
-// which says whether a job gets the node for itself, and the access policies of
-// the node and of the jobs on it, which say whose work may meet there.
+// Two things decide which jobs may share a node: the node's sharing, which says whether a job gets
+// the node exclusively, and the access policies of the node and the jobs on it.
 
-// Sharing is what a node says to a request's excl, exclhost and shared; it is
-// the attribute sharing of a PBS vnode. The numbers are on disk and must not
-// change.
+// Sharing is how a node treats a request's excl, exclhost and shared, like the attribute sharing of
+// a PBS vnode. The numbers are on disk and must not change.
 type Sharing uint8
 
 // The sharings. A default counts where the request says nothing, ignore_excl and
@@ -44,9 +42,8 @@ func ParseSharing(s string) (Sharing, error) {
 	return Sharing(i), err
 }
 
-// Access is whose work may be on a node at the same time. It goes by how strict
-// it is, so that the strictest of several is the greatest. The numbers are on
-// disk and must not change; neither must the words, which the rows of nodes hold.
+// Access says whose jobs may be on a node at the same time. Stricter values are greater. The
+// numbers are on disk and must not change; neither must the words, which the rows of nodes hold.
 type Access uint8
 
 // The access policies.

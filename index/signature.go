@@ -30,8 +30,8 @@ func newSignatureSet(ids []ResID) signatureSet {
 
 func (s signatureSet) has(id ResID) bool { return int(id) < len(s) && s[id] }
 
-// DefaultSignature lists the resources that make up a signature when a store
-// does not say: all but the unique ones and those that nodes are not asked for.
+// DefaultSignature lists the resources in a signature by default: all but unique ones and those
+// that requests do not ask of nodes.
 func (d *Defs) DefaultSignature() []ResID {
 	var ids []ResID
 	for _, def := range d.list {

@@ -14,10 +14,10 @@ import (
 // one of them then lies inside one group for certain, because the node has a count of its
 // own; choosing devices among the groups of one node is best effort only.
 
-// Split is a node for each group of devices, in the order of the groups: g1.0 and g1.1 of
-// g1. Each has the devices of its group, and of what is only counted a share by its cores,
-// or equal shares where the cores are not named. The shares of a resource add up to what
-// there was. All of them have the node as their host, unless it names another.
+// Split makes a node for each group of devices, in the order of the groups: g1.0 and g1.1 of g1.
+// Each has the devices of its group and a share of what is only counted, by its cores, or equal
+// shares if the cores are not named. The shares of a resource add up to the node's amount. All of
+// them have the node as their host, unless it names another.
 func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	var groups []int
 	for _, d := range n.Devices {
@@ -64,7 +64,7 @@ func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	return parts, nil
 }
 
-// PartName is what the part of a node is called that has a group's devices.
+// PartName is the name of the part of a node with a group's devices.
 func PartName(name string, group int) string { return name + "." + strconv.Itoa(group) }
 
 // IsPart reports whether a node is called and placed as a part of the node of a name is.
@@ -105,8 +105,8 @@ func sum(list []int64) (n int64) {
 	return n
 }
 
-// apportion deals an amount out by weights: what is left over after rounding down goes one
-// by one to the first.
+// apportion divides an amount by weights: what rounding down leaves over goes one by one to the
+// first.
 func apportion(amount int64, weights []int64) []int64 {
 	out := make([]int64, len(weights))
 	all := sum(weights)

@@ -25,7 +25,7 @@ const Micro = 1_000_000
 // Day is the unit in which rates count time, in seconds.
 const Day = 86_400
 
-// Batch is a batch's own row: what it was made with, and its sums.
+// Batch is a batch's own row: its settings and its sums.
 type Batch struct {
 	Name     string
 	Settings Settings
@@ -60,11 +60,11 @@ type Settings struct {
 	LeastJobs int    // no range of a team is shorter (10)
 	MaxErrors int    // failures of a job before it is failed for good (3)
 	Lease     int64  // seconds that an unmeasured host has for what it takes (86400)
-	Away      int64  // seconds without a word after which a host leaves the sums (Lease)
+	Away      int64  // seconds of silence after which a host leaves the sums (Lease)
 	Keep      int    // files that a host may keep although nothing asks for them
 }
 
-// withDefaults fills in what was left out, and refuses what makes no sense.
+// withDefaults fills in defaults, and refuses invalid settings.
 func (s Settings) withDefaults() (Settings, error) {
 	for _, d := range []struct {
 		n    *int
@@ -125,7 +125,7 @@ func (b *Batch) TimeLeft() float64 { return seconds(b.Remaining, b.Rate) }
 // Over reports whether every job is finished.
 func (b *Batch) Over() bool { return b.Done+b.Failed == b.Jobs }
 
-// Valid says what of the settings makes no sense.
+// Valid returns an error that describes an invalid setting.
 func (s Settings) Valid() error {
 	_, err := s.withDefaults()
 	return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// End is one end of a range: who works there and what they have of it.
+// End is one end of a range: the hosts there and what they hold.
 type End struct {
 	Hosts int
 	Rate  int64  // micro-credits a day, the sum over its hosts
@@ -27,7 +27,7 @@ type Cursor struct {
 	Ends        [2]End
 }
 
-// Remaining is the credit of all that is unfinished.
+// Remaining is the credit of everything unfinished.
 func (c *Cursor) Remaining() Credit {
 	return c.Waiting() + c.Ends[LowEnd].Hand + c.Ends[HighEnd].Hand
 }
@@ -35,7 +35,7 @@ func (c *Cursor) Remaining() Credit {
 // Waiting is the credit of what no host has.
 func (c *Cursor) Waiting() Credit { return c.Open + c.Ends[LowEnd].Back + c.Ends[HighEnd].Back }
 
-// Rate is the speed of all who work in it.
+// Rate is the speed of all hosts in it.
 func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rate }
 
 // Hosts is how many work in it.
@@ -66,8 +66,7 @@ func seconds(c Credit, rate int64) float64 {
 	return float64(c) / float64(rate) * Day
 }
 
-// advance moves Unfinished and Top past what is terminal, and the open slots with
-// them.
+// advance moves Unfinished and Top past terminal slots, and the open slots with them.
 func (o *Op) advance(c *Cursor) error {
 	for c.Unfinished <= c.Top {
 		s, _, err := o.slot(c.Unfinished)

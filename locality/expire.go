@@ -1,13 +1,12 @@
 package locality
 
-// Expiry is what an Expire changed.
+// Expiry is the result of an Expire.
 type Expiry struct {
 	Leases int // instances that were overdue
 	Hosts  int // that left the sums
 }
 
-// Expire takes back what is overdue, and takes hosts that are not heard of any
-// more out of the sums.
+// Expire takes back expired leases, and removes silent hosts from the sums.
 func (o *Op) Expire() (Expiry, error) {
 	var out Expiry
 	var due []Due
@@ -64,9 +63,9 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 	return o.leave(m)
 }
 
-// lookAfter takes a host out of the sums that is overdue with what it has in its
-// hands, or has nothing and has not been seen for a while. It keeps its leases, and
-// counts again when it asks for work. Otherwise it is looked for again later.
+// lookAfter removes a host from the sums if its leases are overdue, or if it holds nothing and has
+// been silent for a while. It keeps its leases, and counts again when it asks for work. Otherwise
+// the host is checked again later.
 func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	if err := o.TakeDue(d); err != nil {
 		return err
@@ -134,8 +133,8 @@ const overdue = 1.5
 // stretched is the same for what all but one in a hundred take.
 const stretched = 1.2
 
-// Recompute decays what is known of every host and builds every sum of speeds
-// anew. It reads every host of the batch: for a daily run.
+// Recompute decays what is known of every host and recomputes every sum of speeds. It reads every
+// host of the batch: run it daily.
 func (o *Op) Recompute() error {
 	var all []*Member
 	if err := o.EachMember(func(m *Member) error {

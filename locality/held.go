@@ -51,9 +51,8 @@ func count(spans []Span) int {
 	return n
 }
 
-// deletable is what a host may delete: files that no unfinished job of its range
-// uses, and no job in its hands. Of those it may keep Settings.Keep, the nearest to
-// where it works.
+// deletable lists what a host may delete: files that no unfinished job of its range uses, and no
+// job in its hands. It may keep Settings.Keep of them, the nearest to where it works.
 func (o *Op) deletable(m *Member) ([]Span, error) {
 	var needed []Span
 	for _, slot := range m.Live {
@@ -97,7 +96,7 @@ func (o *Op) filesOf(first, last int) (Span, error) {
 	return Span{j.A, reach}, err
 }
 
-// farthest picks n files, those first that lie farthest from what is needed.
+// farthest picks the n files that lie farthest from the needed ones.
 func farthest(spare, needed []Span, n int) []Span {
 	var out []Span
 	spare = slices.Clone(spare)

@@ -2,9 +2,8 @@ package locality
 
 import "math"
 
-// Host is what is known of a host, whatever batches it works in. Its speed is what
-// it has earned over the time that it took, both decaying by half in halfLife, so
-// that a pause does not make a host look slow.
+// Host is what is known of a host across batches. Its speed is the credit it earned over the time
+// it took, both decaying by half in halfLife, so a pause does not make a host look slow.
 type Host struct {
 	Number uint32
 	Name   string
@@ -14,7 +13,7 @@ type Host struct {
 	Seen   int64   // Unix seconds
 }
 
-// halfLife is how fast what a host once did is forgotten, in seconds.
+// halfLife is the half-life of a host's record, in seconds.
 const halfLife = 7 * Day
 
 // priorJobs is how many mean jobs a host must have done for its own record to
@@ -38,8 +37,8 @@ func (h *Host) earn(c Credit, spent, now int64) {
 	h.Spent += float64(max(1, spent))
 }
 
-// knownJobs is how many mean jobs of a batch a host's record from before it weighs as
-// much as, at most: what a host does in this batch is believed more.
+// knownJobs limits the weight of a host's earlier record to this many mean jobs of a batch: its
+// record in this batch counts more.
 const knownJobs = 2
 
 // fade makes a record weigh no more than some credit. The speed that it shows stays.
@@ -76,7 +75,7 @@ type Member struct {
 	Rate     int64 // as it counts in the sums
 	Joined   int64 // Unix seconds, as all of these
 	Moved    int64
-	Busy     int64 // since when it has worked on what it holds
+	Busy     int64 // since when it has worked on its jobs
 	Idle     int64 // when to check that it is still there; 0 for never
 	Seen     int64
 	Jobs     int    // done by it

@@ -2,8 +2,8 @@ package locality
 
 import "slices"
 
-// Want is what a host asks for: so many jobs, or what it can do in so many
-// seconds, at least one. A Lease of 0 leaves its length to the batch.
+// Want is a host's request: a number of jobs, or as many as it can do in a number of seconds, at
+// least one. A Lease of 0 leaves its length to the batch.
 type Want struct {
 	Jobs    int
 	Seconds int64
@@ -11,7 +11,7 @@ type Want struct {
 	Key     string // see Asked
 }
 
-// Grant is what a host is given.
+// Grant is a host's work.
 type Grant struct {
 	Jobs   []Given
 	Fetch  []Span // files that it has not
@@ -29,9 +29,8 @@ type Given struct {
 // maxJobs is how many jobs one request may be given.
 const maxJobs = 10_000
 
-// Next gives a host work. It answers ErrOver when nothing waits any more, and
-// ErrIdle when nothing that waits is for this host now; the grant then says only
-// what it may delete.
+// Next gives a host work. It returns ErrOver if nothing waits any more, and ErrIdle if nothing that
+// waits is for this host now; the grant then only lists what the host may delete.
 func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	m, err := o.member(h)
 	if err != nil {
@@ -204,7 +203,7 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 	return o.taken(slots, m.Side)
 }
 
-// taken moves slots of one range from what waits to what is in hands.
+// taken moves slots of one range from waiting to in hands.
 func (o *Op) taken(slots []int, from Side) error {
 	c, err := o.CursorAt(slots[0])
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// policy decides where hosts work. What it is asked about a host is answered by
-// the rows; it has no memory of its own.
+// policy decides where hosts work. It reads everything about hosts from the rows and has no memory
+// of its own.
 type policy interface {
 	layered() bool             // how slots are numbered
 	cuts(o *Op) ([]int, error) // the first slots of the ranges of a new batch
@@ -21,10 +21,10 @@ type doubler interface {
 	again(o *Op, m *Member) ([]int, error) // slots, none if that gains nothing
 }
 
-// DefaultPolicy is what a batch works by that names none.
+// DefaultPolicy is the policy of batches that name none.
 const DefaultPolicy = "gaps"
 
-// Policies names the policies and what they do, the default first.
+// Policies lists the policies with a description, the default first.
 func Policies() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
 		{"gaps", "hosts work from both ends of ranges that are sized to what hosts can do, go where speed is short, and leave what others can finish in time"},

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// gaps is the default policy. Two hosts at most work in a range, from its two ends
-// towards each other. How much speed a range needs to end with the batch is known:
-// what waits in it over the time left. A host goes where what is missing fits it
-// best, and leaves a range that the other host there can finish in time.
+// gaps is the default policy. At most two hosts work in a range, from its two ends towards each
+// other. The speed that a range needs to end with the batch is its waiting credit over the time
+// left. A host goes to the range whose missing speed fits it best, and leaves a range that the
+// other host can finish in time.
 type gaps struct{ layers }
 
 // timeLeft estimates when the batch could end, with all the hosts that are
@@ -51,8 +51,8 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 	return longest < left*goFactor+slack(o, left), err
 }
 
-// What was tuned in bench/locality. Less of endSlack ends a batch earlier and sends
-// more files, more of leastPiece the other way round.
+// Constants tuned in bench/locality. A smaller endSlack ends a batch earlier and sends more files;
+// a smaller leastPiece does the opposite.
 const (
 	stayFactor = 1    // a host leaves a range that the other there finishes within this part of the time left
 	goFactor   = 1.6  // if somewhere there is so much more time left
@@ -71,8 +71,8 @@ func slack(o *Op, left float64) float64 {
 	return endSlack * (float64(o.Now-o.Batch.Created) + left)
 }
 
-// tooSlow reports whether others can finish all that waits before a host has done
-// a job.
+// tooSlow reports whether the others can finish everything that waits before this host has done a
+// job.
 func (gaps) tooSlow(o *Op, m *Member, left float64) bool {
 	others := o.Batch.Rate
 	if m.Placed {

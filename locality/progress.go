@@ -35,7 +35,7 @@ func (c *Cursor) Left() (left int64, ok bool) {
 	return int64(s), c.Rate() > 0 && s < maxEnd
 }
 
-// State is how far a job is, in a word: as far as that slot of it which is least far.
+// State is the state of a job in a word: that of its least advanced slot.
 func (t *Task) State(j *Job) string {
 	slots := append(slices.Clone(t.Slots), make([]SlotState, max(0, j.Quorum-len(t.Slots)))...)[:j.Quorum]
 	switch {
@@ -51,8 +51,7 @@ func (t *Task) State(j *Job) string {
 	return "done"
 }
 
-// Progress is how far a range is, in jobs. Of what has no job left it is the one
-// behind the last.
+// Progress is how far a range is, in jobs. If no job is left, the job is the one behind the last.
 type Progress struct {
 	First, Last int
 	Result      int // which of the results wanted of each job, from 1; 0: all of them

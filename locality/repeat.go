@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Asked is the last request of a host, if it named a key, and what it was given. A
-// host that did not get the answer asks again with the same key, and is given the
-// same as long as it has any of it in its hands.
+// Asked is the last request of a host with a key, and its answer. A host that did not get the
+// answer asks again with the same key, and gets the same while it still holds any of it.
 type Asked struct {
 	Key    string // "" for none
 	Slots  []int

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Rows is what an operation reads and writes, a row at a time. What a method
-// returns may be changed and put back; nothing changes before it is put.
+// Rows is what an operation reads and writes, a row at a time. You may change a returned value and
+// put it back; nothing changes before that.
 type Rows interface {
 	JobRows
 	HostRows
@@ -56,23 +56,22 @@ type Due struct {
 	Slot int
 }
 
-// SortDues puts what is due in order.
+// SortDues sorts dues by time.
 func SortDues(list []Due) { slices.SortFunc(list, compareDues) }
 
 func compareDues(x, y Due) int {
 	return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Slot, y.Slot))
 }
 
-// DueRows are what is due, in the order of time.
+// DueRows are the dues, in the order of time.
 type DueRows interface {
 	PutDue(d Due) error
 	TakeDue(d Due) error
 	EachDue(until int64, fn func(d Due) (more bool, err error)) error
 }
 
-// Op is one operation on a batch: what it does goes to the rows at once, and the
-// caller keeps the batch's own row when it has succeeded. After an error nothing
-// of it may be kept.
+// Op is one operation on a batch. It changes rows at once, and the caller stores the batch's own
+// row after success. After an error, keep nothing of it.
 type Op struct {
 	Rows
 	Batch  *Batch

@@ -1,7 +1,7 @@
 package locality
 
-// SlotState is what has become of a slot that a cursor has passed. The numbers are
-// on disk and must not change.
+// SlotState is the state of a slot that a cursor has passed. The numbers are on disk and must not
+// change.
 type SlotState uint8
 
 // The states of a slot. Ungenerated ones have no record; void ones are those of
@@ -18,8 +18,7 @@ const (
 // Terminal reports whether nothing more can become of it.
 func (s SlotState) Terminal() bool { return s >= Done }
 
-// InstanceState is what has become of an instance. The numbers are on disk and
-// must not change.
+// InstanceState is the state of an instance. The numbers are on disk and must not change.
 type InstanceState uint8
 
 // The states of an instance.
@@ -49,14 +48,14 @@ type Instance struct {
 	Until int64 // the lease while it is live, when it ended afterwards
 }
 
-// Task is what has become of a job so far.
+// Task is the state of a job.
 type Task struct {
 	Slots     []SlotState // by layer; nil while no cursor has passed it
 	Errors    int
 	Instances []Instance
 }
 
-// TaskBlock is what has become of the jobs of a block.
+// TaskBlock is the state of the jobs of a block.
 type TaskBlock struct {
 	First int
 	Tasks []Task
@@ -111,7 +110,7 @@ func (t *Task) live(host uint32) *Instance {
 	return nil
 }
 
-// task finds what has become of a job. What is changed in it is kept by putTask.
+// task finds the state of a job. putTask stores changes to it.
 func (o *Op) task(job int) (*TaskBlock, *Task, error) {
 	number, at := blockOf(job)
 	block, err := o.Tasks(number)

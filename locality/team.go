@@ -26,7 +26,7 @@ func (all Places) Sort() {
 	slices.SortStableFunc(all, func(x, y place) int { return x.at - y.at })
 }
 
-// Team is who works in a range.
+// Team is the hosts of a range.
 type Team struct {
 	Hosts []string
 	users map[string]int

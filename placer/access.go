@@ -8,18 +8,17 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// An access list says who may use a reservation, and how much they are drawn to
-// it. Its text is entries joined by commas, each a kind, =, a value, and at the
-// end + (the default), = or - for the affinity:
+// An access list says which jobs may use a reservation, and how strongly they prefer it. Its text
+// is entries joined by commas, each a kind, =, a value, and at the end + (the default), = or - for
+// the affinity:
 //
 //	user=ann,group=physics-,class=long=
 //
-// A value that ends in one of the three signs itself, or holds a comma, a blank
-// or a quote, stands in quotes of either kind: account="c++"-. The value * of any
-// kind is anybody: user=* lets every job in.
+// Quote a value (with either kind of quotes) that ends in one of the three signs itself, or holds a
+// comma, a blank or a quote: account="c++"-. The value * of any kind admits every job: user=*.
 
-// AccessKind is what of a job an access entry looks at. The numbers are on disk
-// and must not change.
+// AccessKind is the property of a job that an access entry compares. The numbers are on disk and
+// must not change.
 type AccessKind uint8
 
 // The kinds of access entries.
@@ -50,7 +49,7 @@ func noAccessKind(s string) string {
 	return fmt.Sprintf("no kind of access %q: use %s%s", s, strings.Join(kinds, ", "), index.DidYouMean(s, kinds))
 }
 
-// Anybody is the value of an entry that lets every job in, whatever its kind.
+// Anybody is the value of an entry that admits every job, whatever its kind.
 const Anybody = "*"
 
 // AccessEntry admits the jobs whose property of this kind has the value, or all jobs if the value
@@ -102,8 +101,7 @@ func (l AccessList) String() string {
 	return b.String()
 }
 
-// Subject is a job as access lists see it. What is empty, or 0, is not known of
-// it and matches no entry.
+// Subject is a job as access lists see it. Empty fields and 0 are unknown and match no entry.
 type Subject struct {
 	User, Group, Account, Class, Queue, JobName string
 
@@ -112,8 +110,8 @@ type Subject struct {
 	Index int
 }
 
-// Affinity reports whether the list lets a job in and, if so, with which
-// affinity: the highest of those of the entries that match.
+// Affinity reports whether the list admits a job and, if so, with which affinity: the highest of
+// the matching entries.
 func (l AccessList) Affinity(who Subject) (Affinity, bool) {
 	best, in := Negative, false
 	for i := range l {
@@ -130,7 +128,7 @@ func (l AccessList) Affinity(who Subject) (Affinity, bool) {
 func (e *AccessEntry) matches(who *Subject) bool {
 	switch e.Value {
 	case "":
-		return false // it would match what is not known
+		return false // it would match an unknown value
 	case Anybody:
 		return true
 	}
@@ -151,8 +149,7 @@ func (e *AccessEntry) matches(who *Subject) bool {
 	return false
 }
 
-// Numbers reports whether the entry lets a job in by its number, or by its index in its
-// array.
+// Numbers reports whether the entry admits a job by its number, or by its index in its array.
 func (e *AccessEntry) Numbers(who *Subject) bool {
 	if e.Kind != AccessJob {
 		return false

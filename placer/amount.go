@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// A cluster has amounts that belong to no node: licences, say. They are called pools. A
-// request asks once for all that it wants of one, however many chunks it has.
+// A cluster has amounts that belong to no node, such as licences. They are called pools. A request
+// asks once for a pool, however many chunks it has.
 
 // MaxPools is how many pools one request asks for at most.
 const MaxPools = 8
@@ -25,7 +25,7 @@ type PoolAmount struct {
 // String writes it as requests have it: fluent=2.
 func (a PoolAmount) String() string { return a.Pool + "=" + strconv.FormatInt(a.Amount, 10) }
 
-// FormatPools writes what is asked of pools: fluent=2,matlab=1.
+// FormatPools writes wants of pools: fluent=2,matlab=1.
 func FormatPools(list []PoolAmount) string {
 	if len(list) == 0 {
 		return ""
@@ -55,8 +55,7 @@ func poolAmount(name, text string) (int64, error) {
 	return n, nil
 }
 
-// poolsOf puts together what a request asks of pools beside its resource list and in it:
-// by name, each once.
+// poolsOf combines the pools in a request's resource list and beside it: by name, each once.
 func poolsOf(defs *index.Defs, listed, beside []PoolAmount) ([]PoolAmount, error) {
 	if len(listed)+len(beside) == 0 {
 		return nil, nil

@@ -7,11 +7,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Chunks that compete for nodes are an assignment problem: nodes that are alike
-// (an atom) are handed out to chunks, each node to one of them, so that every
-// chunk gets its count. First fit, in the order of the select, solves most; what
-// it cannot is solved exactly, as a flow where each chunk fits every node that
-// serves it equally often (always so with scatter), else by a bounded search.
+// Chunks that compete for nodes are an assignment problem: equal nodes (an atom) are handed out to
+// chunks, each node to one of them, so that every chunk gets its count. First fit, in the order of
+// the select, solves most cases. The rest is solved exactly: as a flow if each chunk fits every
+// node that serves it equally often (always so with scatter), else by a bounded search.
 
 // atom is a number of nodes that are alike for every chunk of a request.
 type atom struct {

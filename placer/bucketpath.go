@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Place decides a request for a start at an instant, which is Now or later. The
-// error is a *Refusal when the request does not fit.
+// Place decides a request for a start at an instant, which is Now or later. The error is a *Refusal
+// if the request does not fit.
 func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	var m mapping
 	if err := m.prepareToPlace(s, a); err != nil {

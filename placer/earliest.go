@@ -8,8 +8,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Earliest finds the first instant at or after a given one at which the request
-// fits, and its plan then.
+// Earliest finds the first instant at or after a given one at which the request fits, with its
+// plan.
 func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 	plans, err := s.Starts(a, after, 1)
 	if err != nil {
@@ -18,10 +18,9 @@ func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 	return plans[0], nil
 }
 
-// Starts finds the first count instants, from a given one on, at which the
-// request fits, and its plans then: the given one if it fits, and each later
-// one at which nodes are given back. At any other the same nodes were free a
-// moment before. The error is a *Refusal when there is none.
+// Starts finds the first count instants, from a given one on, at which the request fits, with its
+// plans: the given one if it fits, and each later one at which nodes are given back. At any other
+// instant the same nodes were free a moment before. The error is a *Refusal if there is none.
 func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	var m mapping
 	if err := m.prepareToPlace(s, a); err != nil {

@@ -7,12 +7,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// First fit hands out chunks in the order of the select, and may lead nowhere though
-// the chunks could be assigned otherwise. As things stand the request then waits, as
-// in OpenPBS, unless Rules.ExactFit is set. But where that order leads nowhere on the
-// empty cluster either, waiting is no use, and any assignment will do: so what is not
-// refused for good has a start, at the latest when all that is planned is over. Then
-// the search meets the very problem that it solved on the empty cluster.
+// First fit hands out chunks in the order of the select, and may fail although another assignment
+// exists. On the present cluster the request then waits, as in OpenPBS, unless Rules.ExactFit is
+// set. If first fit also fails on the empty cluster, waiting is no use, and any assignment will do.
+// So every request that is not refused for good has a start, at the latest when everything planned
+// is over. Then the search meets the problem that it solved on the empty cluster.
 
 // ordering is whether first fit in the order of the select could ever serve a request.
 type ordering uint8

@@ -8,15 +8,14 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A refusal names the first thing that is short. An explanation goes on from
-// there: for every chunk each node of the cluster is put under the one reason for
-// which it cannot serve the chunk now, or under those that could, so that the
-// numbers add up to all nodes. Where time alone helps, it says when the first of
-// the nodes could; and it tries what the user could change.
+// A refusal names the first thing that is short. An explanation goes on: for every chunk it counts
+// each node of the cluster under the one reason for which it cannot serve the chunk now, or under
+// those that could, so the numbers add up to all nodes. If time alone helps, it says when the first
+// of the nodes could; and it tries what the user could change.
 //
-// Most nodes are told apart by bitmaps: those that are down, of another queue,
-// without what is asked for, idle. Only what is taken, reserved or has rules of
-// its own about sharing is looked at node by node (explain_nodes.go).
+// Bitmaps classify most nodes: those that are down, of another queue, without a wanted value, idle.
+// Only nodes that are taken, reserved or have their own sharing rules are examined one by one
+// (explain_nodes.go).
 
 // Explanation is how a request stands at the instant of a snapshot.
 type Explanation struct {
@@ -31,8 +30,8 @@ type Explanation struct {
 	Chunks []ChunkView
 	Packed bool
 	Hosts  []HostView // of several nodes, on which a packed request could lie as well
-	// Together says that each chunk would fit by itself: what is missing is room
-	// for all of them at once.
+	// Together says that each chunk would fit by itself: only room for all of them at once is
+	// missing.
 	Together bool
 	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
 	Counters []string   // what it wants of pools and rules, and the total of each
@@ -99,16 +98,16 @@ type Explain struct {
 	Rank      int         // how many nodes to rank for each chunk, where the policy scores them
 }
 
-// Otherwise is a request changed in what a snapshot does not know, such as its
-// queue, and the snapshot to decide it on.
+// Otherwise is a request changed in something that a snapshot does not know, such as its queue, and
+// the snapshot to decide it on.
 type Otherwise struct {
 	Change, To string
 	Ask        Ask
 	In         *Snapshot
 }
 
-// Explain says why a request starts now or does not, what each node has to do
-// with that, and what would help. A request that does not fit is no error.
+// Explain says why a request starts now or does not, the role of each node, and what would help. A
+// request that does not fit is no error.
 func (s *Snapshot) Explain(a Ask, o Explain) (*Explanation, error) {
 	own := *s
 	own.Rows = &lastRow{Rows: s.Rows}
@@ -226,7 +225,7 @@ func (x *explainer) prepareAll(s *Snapshot, a Ask) error {
 	return m.orFailure(nil)
 }
 
-// Text is what a chunk asks for, without how often.
+// Text is a chunk's wants, without its count.
 func (v *ChunkView) Text(defs *index.Defs) string {
 	one := v.Chunk
 	one.Count = 1

@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Help is one change to a request with which it starts now or, where it can never
-// run, could run at all.
+// Help is one change to a request with which it starts now or, if it can never run, could run at
+// all.
 type Help struct {
-	// Change is what is changed, by the name of its flag: select, walltime, place,
-	// access, policy, or what the caller has called it.
+	// Change is the name of the changed flag: select, walltime, place, access, policy, or the
+	// caller's name for it.
 	Change string
 	To     string // the flag's new value; of walltime, in seconds: Ask.Duration
 	Chunk  int    // select: the chunk to ask fewer of

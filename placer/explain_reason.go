@@ -28,13 +28,13 @@ const (
 	CauseFits        Cause = "fits"
 )
 
-// Reason is nodes that cannot serve a chunk now for the same cause. Which of the
-// other fields mean something depends on the cause.
+// Reason is nodes that cannot serve a chunk now for the same cause. The cause decides which other
+// fields matter.
 type Reason struct {
 	Cause Cause
 	Nodes []uint32 // ascending
-	// Until is the earliest instant at which one of them could serve the chunk,
-	// timeline.Forever when waiting is no use.
+	// Until is the earliest instant at which one of them could serve the chunk, or timeline.Forever
+	// if waiting is no use.
 	Until int64
 
 	Chunks int64       // CauseFits: how many they have room for together

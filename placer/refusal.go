@@ -23,13 +23,13 @@ type Refusal struct {
 	Chunk int    // the chunk that fell short, from 0; -1 when it is several together
 	Found int    // how many of that chunk could be placed
 	Need  int    // how many were asked for
-	Why   string // what is short, in words
+	Why   string // the shortage, in words
 	// Start is when the request could start, as far as it was looked for.
 	Start    int64
 	HasStart bool
-	// Until is the instant until which an ErrNotNow holds if nothing is given back: from
-	// then on the request may fit by the passing of time alone. It is the instant of the
-	// refusal where the next taking may change it, too.
+	// Until is the instant until which an ErrNotNow holds if nothing is given back: after it the
+	// request may fit by the passing of time alone. It is the instant of the refusal if the next
+	// taking may change it, too.
 	Until int64
 	// Rule says that a rule keeps it from starting, whether or not there is room for it.
 	Rule bool

@@ -19,8 +19,7 @@ const (
 	MaxCount  = 1<<31 - 1 // chunks, counts included
 )
 
-// Request is what a user asks for, unparsed. The zero value asks for one cpu
-// for the store's default walltime.
+// Request is a user's request, unparsed. The zero value asks for one cpu for the default walltime.
 type Request struct {
 	// Select is a select, or a PBS resource list such as
 	// "ncpus=2,mem=4gb,walltime=1:00:00" or "nodes=2:ppn=4".
@@ -36,7 +35,7 @@ type Request struct {
 	// or not at all.
 	Reservation string
 
-	// Pools are what it asks of the pools of the cluster, besides those in a resource list.
+	// Pools are its wants of pools, besides those in a resource list.
 	Pools []PoolAmount
 
 	// OverLimits has no limit keep it from starting, but for how many of its own array
@@ -56,17 +55,16 @@ type Request struct {
 	Ranking []string
 }
 
-// Want is one resource that a chunk asks for: an amount, or a value to match. It
-// is what the index matches nodes against.
+// Want is one want of a chunk: an amount, or a value to match. The index matches nodes against it.
 type Want = index.Demand
 
-// Chunk is Count equal pieces of a request, each to be served by one node.
-// Wants are in written order; where none names ncpus, ncpus=1 is added at the
-// end. Only feature may be named more than once: the node must have each.
+// Chunk is Count equal pieces of a request, each served by one node. Wants are in written order; if
+// none names ncpus, ncpus=1 is added at the end. Only feature may be named more than once: the node
+// must have each.
 type Chunk struct {
 	Count int // 1 to MaxCount
 	Wants []Want
-	// Implied says that the last want is the ncpus=1 which was added.
+	// Implied says that the last want is the added ncpus=1.
 	Implied bool
 }
 

@@ -10,9 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Snapshot is the state that requests are decided on: an instant, the nodes,
-// and what is planned for them. Deciding reads through it and changes nothing
-// but its caches.
+// Snapshot is the state for decisions: an instant, the nodes, and what is planned for them.
+// Deciding changes only its caches.
 type Snapshot struct {
 	Index    *index.Index
 	Calendar *timeline.Calendar
@@ -30,7 +29,7 @@ type Snapshot struct {
 	Used func(*index.Node) (float64, error)
 }
 
-// Rows are what the node path looks up one by one.
+// Rows are what the node path reads one by one.
 type Rows interface {
 	// Node finds a node by its number.
 	Node(number uint32) (*index.Node, error)
@@ -49,7 +48,7 @@ type Rules struct {
 	ExplicitSets bool          // nodes without a value of the key are in no set
 	DoNotSpan    bool          // a request that fits no set never runs
 	ExactFit     bool          // where first fit over the chunks fails, look for any assignment
-	Access       index.Access  // who may share a node with whom, where the node does not say
+	Access       index.Access  // sharing of nodes that do not say
 	Topology     []index.ResID // resources whose values are a node's switches, the outermost first
 	SetOrder     SetOrder      // in which order placement sets are tried
 	SetDelay     int64         // seconds that a request waits for a whole set, 0 for ever, before it spans sets; -1: not at all
@@ -71,15 +70,15 @@ type Ask struct {
 	Queue     string // the queue whose nodes are asked for, "" for nodes of no queue
 	Duration  int64  // seconds, at least 1
 	User      string
-	Access    index.Access        // who may share its nodes with it
+	Access    index.Access        // sharing of its nodes
 	Policy    Policy              // NoPolicy: FirstAvailable
 	PriorityF *priorityf.Function // of the policy priority, for nodes without one of their own; nil: priorityf.Default
 	Prefer    Preference
 	Ranking   []uint32 // of the policy local: nodes, the first first
 	Grants    []Grant  // the reservations that it may use
-	Excluded  []uint32 // nodes that it does not get, whoever serves it else
+	Excluded  []uint32 // nodes that it must not get
 	Since     int64    // when it was asked for: Rules.SetDelay counts from there
 	Bind      devices.Policy
-	Demands   limits.Demands // what it wants of pools, and of the rules that it is under
+	Demands   limits.Demands // its wants of pools, and of its rules
 	Barred    string         // the rule that keeps any job which asks for so much from ever running; "" for none
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Whoever keeps nodes has to tell the index how they stand, whenever the calendar
-// changes: the class of a node that is up, and what is left of one that is shared.
+// Code that stores nodes must update the index whenever the calendar changes: the class of a node
+// that is up, and what a shared one has left.
 
-// ClassNow is the class that a node which is up is in at the calendar's instant.
+// ClassNow is the class of a node that is up at the calendar's instant.
 func ClassNow(c *timeline.Calendar, node uint32) index.Class {
 	if _, on := c.On(node); on {
 		return index.Busy
@@ -27,8 +27,7 @@ func SharedBy(c *timeline.Calendar, node uint32, at int64) bool {
 	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil && b.Start <= at })
 }
 
-// RoomNow is what is left of a node at the calendar's instant, nil when it is not
-// shared then.
+// RoomNow is what a node has left at the calendar's instant, or nil if it is not shared then.
 func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amount {
 	if n.State != index.Up {
 		return nil
@@ -45,8 +44,8 @@ func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amou
 	return room
 }
 
-// Partly reports whether jobs could have some of a node, given what is left of its
-// consumables: a cpu if it has cpus, else some of anything.
+// Partly reports whether jobs could share a node, given what is left of its consumables: a cpu if
+// it has cpus, else some of any.
 func Partly(n *index.Node, left []index.Amount) bool {
 	cpus, _ := n.Get(index.NCPUs)
 	return slices.ContainsFunc(left, func(a index.Amount) bool {

@@ -42,9 +42,9 @@ type (
 	IndexedMemory = tables.IndexedMemory
 	// Find is a condition on one column that a table may know the answer of.
 	Find = tables.Find
-	// FindOp is what a Find asks.
+	// FindOp is the operator of a Find.
 	FindOp = tables.FindOp
-	// Unit says what a column's numbers are of, beyond their type.
+	// Unit is the unit of a column's numbers.
 	Unit = tables.Unit
 )
 

@@ -11,7 +11,7 @@ import (
 // Statement is one statement: its tree is described in package syntax.
 type Statement = syntax.Statement
 
-// View is a query with a name, to be used as a table.
+// View is a named query to use as a table.
 type View = syntax.View
 
 // Name is a column's name where nothing else can stand.
@@ -32,7 +32,7 @@ var (
 // Options are what statements run with. The zero value works.
 type Options = plan.Options
 
-// Limits bound what a statement may take. The zero value is DefaultLimits.
+// Limits bound the cost of a statement. The zero value is DefaultLimits.
 type Limits = functions.Limits
 
 // DefaultLimits are generous: they stop what would not end.

@@ -6,7 +6,7 @@ import "github.com/placectl/placectl/query/values"
 // Any) are in package query/values. The zero Value is NULL.
 type Value = values.Value
 
-// Kind is what a value is: SQLite's storage classes, without blobs.
+// Kind is the kind of a value: SQLite's storage classes, without blobs.
 type Kind = values.Kind
 
 // The kinds of values.
@@ -33,7 +33,7 @@ const (
 // Int is an integer.
 func Int(n int64) Value { return values.Int(n) }
 
-// Float is a real number; what is not a number is NULL, as in SQLite.
+// Float is a real number; NaN is NULL, as in SQLite.
 func Float(f float64) Value { return values.Float(f) }
 
 // String is a text.

@@ -15,7 +15,7 @@ const BlockNodes = 64
 // Forever is the time of what never happens.
 const Forever = math.MaxInt64
 
-// Busy is a stretch of time in which a node, or some of it, is taken: [Start, End).
+// Busy is a stretch of time for which a node, or part of it, is taken: [Start, End).
 type Busy struct {
 	Start, End int64
 	Owner      uint64
@@ -25,7 +25,7 @@ type Busy struct {
 	Held bool
 	// Claim marks a stretch that keeps a node for guests: theirs may lie over it.
 	Claim bool
-	// Use is what is taken of a node that is shared; nil is all of it.
+	// Use is what is taken of a shared node; nil is all of it.
 	Use *Use
 }
 
@@ -33,7 +33,7 @@ type Busy struct {
 // Start, then by Owner.
 type Block [BlockNodes][]Busy
 
-// BlockSource lends a Calendar what is stored.
+// BlockSource provides a Calendar with what is stored.
 type BlockSource interface {
 	// Block is that of the nodes from number*BlockNodes on, nil for one in which
 	// nothing is planned.
@@ -47,8 +47,8 @@ type BlockSource interface {
 // are first asked for. Reading methods answer as if nothing were planned when
 // the source fails; Err then tells.
 type Calendar struct {
-	// Overrun is how long past now what an owner holds past its end is taken to go on; nil:
-	// the grace for all alike.
+	// Overrun is how long past now an owner's overdue stretch is assumed to go on; nil: the grace
+	// for all.
 	Overrun func(owner uint64) int64
 
 	// Passed is how many instants were looked at one by one since the clock was set, as
@@ -166,10 +166,9 @@ func (c *Calendar) Add(node uint32, b Busy) error {
 	return c.Put(node, b)
 }
 
-// Put takes a node for a stretch of time without looking at what else is there:
-// that is the caller's to know, for a node that is shared, or one on which an
-// overdue job has come to lie under what was planned. It fails with ErrRange when
-// the stretch is empty.
+// Put takes a node for a stretch of time without checking what else is there: the caller knows, for
+// a shared node, or for one with an overdue job under its plans. It fails with ErrRange if the
+// stretch is empty.
 func (c *Calendar) Put(node uint32, b Busy) error {
 	if b.End <= b.Start {
 		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
@@ -186,8 +185,8 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 	return nil
 }
 
-// Remove gives back what an owner has of a node, all of it. It fails with
-// ErrSpan when that is nothing.
+// Remove gives back everything that an owner has of a node. It fails with ErrSpan if that is
+// nothing.
 func (c *Calendar) Remove(node uint32, owner uint64) error {
 	blk := c.block(node)
 	list := &blk.Block[node%BlockNodes]
@@ -239,8 +238,8 @@ func (c *Calendar) NextBusy(node uint32, t int64) int64 {
 	return Forever
 }
 
-// On finds the stretch that a node is in now. Of an overdue job and what was
-// planned to follow it, that is the job.
+// On finds the present stretch of a node. If an overdue job overlaps what was planned after it, it
+// is the job.
 func (c *Calendar) On(node uint32) (Busy, bool) {
 	for _, b := range c.At(node) {
 		if b.Start > c.now {

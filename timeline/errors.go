@@ -8,15 +8,13 @@ var (
 	// Earliest returns it when never so many of the candidates are free.
 	ErrNoFit = errors.New("timeline: no start fits")
 
-	// ErrBusy is returned when an addition would take what is not free
-	// somewhere in its window. Nothing has been added.
+	// ErrBusy is returned if an addition would take more than is free somewhere in its window.
+	// Nothing has been added.
 	ErrBusy = errors.New("timeline: busy")
 
-	// ErrRange is returned for arguments that cannot be meant: a moment or a
-	// window outside the plan, a duration below one, an amount that is
-	// negative, above the total or above what the span holds, a plan without
-	// extent, a vector that does not match the quantities of a Multi, less than
-	// one node.
+	// ErrRange is returned for invalid arguments: a moment or a window outside the plan, a duration
+	// below one, an amount that is negative, above the total or above what the span holds, an empty
+	// plan, a vector that does not match the quantities of a Multi, less than one node.
 	ErrRange = errors.New("timeline: out of range")
 
 	// ErrSpan is returned if there is no live span with this id, because it was never issued or is

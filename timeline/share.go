@@ -2,11 +2,10 @@ package timeline
 
 import "slices"
 
-// A node need not be taken as a whole. A stretch with a Use takes amounts of it,
-// and any number of those lie over each other as long as the node has enough;
-// how much it has is the caller's to know. A claim keeps a node, or amounts of
-// it, for guests: whoever it lets in does not mind it, for all others it is a
-// stretch like any other.
+// A node need not be taken as a whole. A stretch with a Use takes amounts of it, and any number of
+// those may overlap while the node has enough; the caller knows how much it has. A claim keeps a
+// node, or amounts of it, for guests: it does not conflict with jobs that it admits, and for all
+// others it is a stretch like any other.
 
 // Amount is so much of one quantity of a node. Quantities are numbered by the
 // caller.
@@ -15,11 +14,11 @@ type Amount struct {
 	N        int64
 }
 
-// Use is what a stretch takes of a node that it shares.
+// Use is what a stretch takes of a shared node.
 type Use struct {
 	Amounts []Amount // each quantity once
-	// Within is the owner of the claim that the amounts are taken out of, 0 for
-	// none: what a guest has, the claim need not keep any more.
+	// Within is the owner of the claim that the amounts come out of, or 0: the claim need not keep
+	// what a guest has.
 	Within uint64
 	// Alone says that only stretches of the same user may lie beside it.
 	Alone bool
@@ -42,9 +41,9 @@ const (
 	Whole                 // at some time in the window it is taken whole
 )
 
-// Taken tells how a node stands in [from, to), as a guest sees it (nil: as one
-// whom no claim lets in). Where it is Open, peak, which is parallel to
-// quantities, is the most that is taken of each at one instant of the window.
+// Taken returns the state of a node in [from, to), as a guest sees it (nil: one that no claim
+// admits). If it is Open, peak, which is parallel to quantities, is the most that is taken of each
+// at one instant of the window.
 func (c *Calendar) Taken(node uint32, from, to int64, g Guest, quantities []uint16, peak []int64) Standing {
 	return c.taken(c.At(node), from, to, g, quantities, peak)
 }

@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// A search for room over many nodes asks the same of each of them again and again:
-// how much is taken, from which instant on. Steps answer that without adding up
-// stretches: they are made once for a node, and follow each change of it. What is taken
-// at a time is a number, its Taken, so that a request need find out only once how much
-// room is left beside it.
+// A search for room over many nodes asks the same of each again and again: how much is taken, from
+// which instant on. Steps answer that without adding up stretches: they are made once for a node,
+// and follow each change of it. The amounts taken at a time have a number, their Taken, so that a
+// request computes only once how much room is left beside them.
 
-// Taken numbers what is taken of a node at a time: the same number stands for the same
-// amounts. The numbers hold for one Calendar.
+// Taken numbers the amounts taken of a node at a time: equal numbers mean equal amounts. The
+// numbers hold for one Calendar.
 type Taken uint32
 
 // NothingTaken is that of a node with nothing on it.
@@ -97,7 +96,7 @@ func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount
 // whole reports whether the node is taken whole.
 func (l *takenTable) whole(taken Taken) bool { return l.on[taken] >= heldWhole }
 
-// AmountsOf is what is taken: of each quantity, or all of the node.
+// AmountsOf is the amounts of each quantity that are taken, or all of the node.
 func (c *Calendar) AmountsOf(taken Taken) (amounts []Amount, whole bool) {
 	return c.takens.amounts[taken], c.takens.whole(taken)
 }

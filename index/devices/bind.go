@@ -40,20 +40,18 @@ func ParsePolicy(s string) (Policy, error) {
 	return 0, fmt.Errorf("no bind %q: use compact, tight or scatter", s)
 }
 
-// Want is what is asked for of one resource.
+// Want is the wanted amount of one resource.
 type Want struct {
 	Layout *Layout
 	Free   Bits // those of its devices that may be taken
 	Count  int
 }
 
-// Bind chooses devices for all that one chunk asks for on a node, together: cores in the
-// groups where its GPUs are. It chooses first a set of groups whose free devices suffice
-// for each resource: one with the fewest groups; of those the one with the least sum of
-// distances; then the one with the fewest free devices left over; then the lowest groups.
-// Inside the set the policy decides how many come from each group, and the lowest
-// identities of a group are taken. It fails, with nil, when fewer are free than are asked
-// for of some resource.
+// Bind chooses devices for everything that one chunk wants of a node, together: cores in the groups
+// of its GPUs. It first chooses a set of groups with enough free devices of each resource: the
+// fewest groups; of those the least sum of distances; then the fewest free devices left over; then
+// the lowest groups. Inside the set the policy decides how many come from each group, and the
+// lowest identities of a group are taken. It returns nil if too few devices of a resource are free.
 func Bind(policy Policy, far Distances, wants []Want) []Bits {
 	b := binding{far: far, wants: wants}
 	if !b.count() {
@@ -87,7 +85,7 @@ type binding struct {
 	memIn      [few]bool
 }
 
-// count finds the groups, and what is free in each; false where that is too little.
+// count finds the groups and their free devices; it is false if they are too few.
 func (b *binding) count() bool {
 	b.numbers = b.memNumbers[:0]
 	for w := range b.wants {

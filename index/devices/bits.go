@@ -2,9 +2,8 @@ package devices
 
 import "math/bits"
 
-// Bits are some of the devices of a set, by position. They have no zero words at their
-// end, so that equal ones are equal word by word; what a method returns is never its
-// argument's memory changed.
+// Bits are some of the devices of a set, by position. They have no zero words at their end, so
+// equal ones are equal word by word. Methods never change their arguments' memory.
 type Bits []uint64
 
 // Has reports whether a position is among them.
@@ -66,7 +65,7 @@ func (b Bits) And(o Bits) Bits {
 	return out.trimmed()
 }
 
-// AndNot is what is not among others.
+// AndNot is the bits that are not in o.
 func (b Bits) AndNot(o Bits) Bits {
 	out := append(Bits(nil), b...)
 	for i := range min(len(b), len(o)) {

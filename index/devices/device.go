@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Limits of what a node may name.
+// Limits on the devices of a node.
 const (
 	MaxDevices = 4096 // of one resource
 	MaxGroup   = 1023 // the highest group
@@ -17,14 +17,14 @@ const (
 
 // Device is one of the devices behind a resource of a node.
 type Device struct {
-	ID      string // 3, gpu_a, or 3/0, which is a slice of 3
+	ID      string // 3, gpu_a, or 3/0, a slice of 3
 	Group   int    // its NUMA node, from 0
 	UUID    string // "" where it is not known, as are the facts below
 	Model   string
 	VRAM    int64 // kb
 	Drained bool  // out of service
 	Reason  string
-	Slices  int    // it is cut into so many, which are devices of Into; 0: it is whole
+	Slices  int    // number of slices, which are devices of Into; 0: it is whole
 	Into    string // a resource
 	Threads []int  // the hardware threads of a core, as the system numbers them
 }
@@ -35,7 +35,7 @@ func (d *Device) InService() bool { return !d.Drained && d.Slices == 0 }
 // Set is the devices of a resource of a node, by identity.
 type Set []Device
 
-// Count is how many are in service: what the node has of the resource.
+// Count is how many are in service: the node's amount of the resource.
 func (s Set) Count() int {
 	n := 0
 	for i := range s {

@@ -12,16 +12,16 @@ type Held struct {
 	Devices  Set
 }
 
-// Cores is the resource whose devices are cores, which are no accelerators.
+// Cores is the resource whose devices are cores, not accelerators.
 const Cores = "ncpus"
 
-// Environ are the variables, as NAME=VALUE, that tell a job which devices it has of a node
-// that names some: PLACECTL_DEVICES (ngpus=0,3;ncpus=0-7) and PLACECTL_CPUS, and what the
-// libraries of NVIDIA or AMD go by. A job that has no accelerator on a node that names some
-// is told so by empty values. On a node that names none it gets no variable.
+// Environ returns the variables, as NAME=VALUE, that tell a job its devices on a node that names
+// some: PLACECTL_DEVICES (ngpus=0,3;ncpus=0-7) and PLACECTL_CPUS, and those that the libraries of
+// NVIDIA or AMD read. Empty values tell a job that it has no accelerator on a node that names some.
+// On a node that names none there are no variables.
 //
-// Accelerators are the devices of ngpus, of resources that are named after slices (gslices),
-// and whatever has a UUID as GPUs have.
+// Accelerators are the devices of ngpus, of resources named after slices (gslices), and those with
+// a UUID like a GPU's.
 func Environ(held, named []Held) []string {
 	if len(named) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func Environ(held, named []Held) []string {
 	return append(out, "NVIDIA_VISIBLE_DEVICES="+visible)
 }
 
-// CPUs are the numbers of the hardware threads that go with cores, in order: those that
-// are known of each, else its own number.
+// CPUs are the numbers of the hardware threads of cores, in order: the known ones of each, else its
+// own number.
 func CPUs(cores Set) []int {
 	var out []int
 	for i := range cores {
@@ -96,9 +96,8 @@ func threads(cores Set) []string {
 	return out
 }
 
-// Lacks lists the devices of a set that are not among those that were found, by their ids.
-// Two are the same where their UUIDs are, or, where one of them has none, their ids. What is
-// drained need not be found.
+// Lacks lists the ids of the devices of a set that are not in h. Two devices are the same if their
+// UUIDs are, or, if one has none, their ids. Drained devices may be missing.
 func (h Held) Lacks(set Set) (ids []string) {
 	for i := range set {
 		d := &set[i]

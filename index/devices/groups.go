@@ -238,11 +238,10 @@ func (b *binding) cutDevices(set uint8) (devices int) {
 	return devices
 }
 
-// chooseGreedily takes group after group: the one with the fewest free devices among those
-// that have all that is still needed, or, as long as none has, the one that has most of
-// it; of several alike the one that is nearest to those taken, then the lowest. To begin
-// with the group of the fewest free devices whatever is needed would take as many groups
-// as possible.
+// chooseGreedily takes group after group. It takes the one with the fewest free devices among those
+// that have everything still needed or, while there is none, the one that has most of it; of equal
+// ones the nearest to those taken, then the lowest. Beginning with the fewest free devices whatever
+// is needed would take as many groups as possible.
 func (b *binding) chooseGreedily() {
 	b.in = make([]bool, len(b.numbers))
 	need := make([]int, len(b.wants))

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Layout is what choosing devices needs to know of a set: which lie in which group, and
-// which are slices of one device.
+// Layout is the part of a set that choosing devices needs: the group of each device, and which are
+// slices of one device.
 type Layout struct {
 	groups  []group // by number
 	parents []Bits  // by device that is cut; nil where none of the set are slices
@@ -74,9 +74,9 @@ func (p part) and(free, group Bits) func(int) uint64 {
 	return func(i int) uint64 { return word(p.members, i) & word(free, i) & word(group, i) }
 }
 
-// byNeed lists the cut devices of a group in the order in which n slices are taken from
-// them: from that with most free ones, as long as no single one has all that are still
-// needed, then from the one that has least more than that.
+// byNeed lists the cut devices of a group in the order in which to take n slices from them: from
+// the one with most free ones, until a single one has all that are still needed; then from the
+// smallest such one.
 func (l *Layout) byNeed(g *group, free Bits, n int) []part {
 	if l.parents == nil {
 		return nil

@@ -126,8 +126,7 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// FormatIDs writes identities, which are in order, as 0,2-3: neighbouring numbers as a
-// range.
+// FormatIDs writes sorted identities as 0,2-3: neighbouring numbers as a range.
 func FormatIDs(ids []string) string {
 	var b strings.Builder
 	for i := 0; i < len(ids); {

@@ -13,10 +13,10 @@ type Heap[T any] struct {
 	Moved func(x *T, at int)
 }
 
-// New makes an empty heap in which a comes before b where the function says so.
+// New makes an empty heap, ordered by before.
 func New[T any](before func(a, b *T) bool) *Heap[T] { return &Heap[T]{before: before} }
 
-// Of makes a heap of a list, which becomes its own.
+// Of makes a heap from a list, which it takes over.
 func Of[T any](list []T, before func(a, b *T) bool) *Heap[T] {
 	h := &Heap[T]{list: list, before: before}
 	for i := len(list)/2 - 1; i >= 0; i-- {
@@ -31,7 +31,7 @@ func (h *Heap[T]) Len() int { return len(h.list) }
 // All are the values, the first first and the others in no order. They are the heap's.
 func (h *Heap[T]) All() []T { return h.list }
 
-// First is the first value, to be read, or to be changed before Fix. There must be one.
+// First is the first value. You may change it before Fix. The heap must not be empty.
 func (h *Heap[T]) First() *T { return &h.list[0] }
 
 // Push adds a value.
@@ -51,13 +51,13 @@ func (h *Heap[T]) Pop() T {
 func (h *Heap[T]) Remove(at int) {
 	last := len(h.list) - 1
 	h.list[at] = h.list[last]
-	clear(h.list[last:]) // what it points to is no longer kept
+	clear(h.list[last:]) // release what it points to
 	if h.list = h.list[:last]; at < last {
 		h.settle(at)
 	}
 }
 
-// Fix puts the first value, which has changed, where it belongs now.
+// Fix restores the order after a change of the first value.
 func (h *Heap[T]) Fix() { h.sink(0) }
 
 // Set puts x in place of the value that lies at at.

@@ -2,13 +2,12 @@ package fairshare
 
 import "fmt"
 
-// MaxThreshold is the greatest spread there can be: one class without a worker that is
-// entitled to all, another with all that is entitled to none.
+// MaxThreshold is the greatest possible spread: one class without a worker is entitled to all, and
+// another with all is entitled to none.
 const MaxThreshold = 200
 
-// Rebalance says when classes go back to what they are entitled to: when the spread
-// has been at or above the threshold for the whole of the minimum duration. It is off
-// when either is 0.
+// Rebalance says when classes go back to their entitlements: when the spread has been at or above
+// the threshold for the whole minimum duration. It is off if either is 0.
 type Rebalance struct {
 	Threshold   int   // percentage points
 	MinDuration int64 // seconds

@@ -9,10 +9,9 @@ const (
 	MaxRegexp   = 4096    // bytes of one regular expression
 )
 
-// Settings are what an administrator sets, plain so that they can be stored. Change
-// them by their methods, which refuse what would not work and then leave everything as
-// it was; Check settings that come from elsewhere. The zero value has no classes, and
-// stands for a cluster that does not share by classes.
+// Settings are what an administrator sets, plain so that they can be stored. Change them by their
+// methods, which refuse invalid changes and then leave everything as it was. Check settings that
+// come from elsewhere. The zero value has no classes: the cluster does not share by classes.
 type Settings struct {
 	Loads     []ClassLoad
 	Map       []Mapping // tried in this order
@@ -22,13 +21,13 @@ type Settings struct {
 	Spare     Spare        // whom rebalancing spares
 }
 
-// A Permission lets some ask for a class, as user:ann or group:lab; others may not.
+// A Permission admits some to a class, as user:ann or group:lab, and no one else.
 type Permission struct {
 	Class string
 	Who   []string
 }
 
-// Allowed is who may ask for a class, nil for anybody.
+// Allowed returns who may ask for a class, or nil if all may.
 func (s *Settings) Allowed(class string) []string {
 	for _, p := range s.Allow {
 		if p.Class == class {
@@ -49,10 +48,10 @@ func (s *Settings) SetAllowed(class string, who []string) {
 // Spare exempts tasks from rebalancing. The zero value exempts none.
 type Spare struct {
 	MinRun int64 // tasks that have run for less, in seconds
-	AtMost int   // who was stopped so often in his life; 0: however often
+	AtMost int   // tasks stopped this often; 0: no limit
 }
 
-// A ClassLoad is what a class is meant to have, relative to the loads of the others.
+// A ClassLoad is a class's load, relative to the loads of the others.
 type ClassLoad struct {
 	Class string
 	Load  int

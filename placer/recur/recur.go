@@ -25,8 +25,7 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// ErrInvalid is what an error matches that is about the start or the zone of a rule,
-// not about its text.
+// ErrInvalid matches errors about the start or the zone of a rule, not about its text.
 var ErrInvalid = errors.New("invalid")
 
 // Repeat is a rule as it is written down; the zero value is for what does not repeat.
@@ -45,16 +44,14 @@ type Recurrence struct {
 	last  int64 // nothing occurs after it, by COUNT or UNTIL
 }
 
-// Parse reads a rule: daily, weekly, or the text of an RRULE, with or
-// without "RRULE:" in front. It begins at start, in Unix seconds: its first
-// occurrence, and the first of its COUNT, is the first instant from there on that
-// the rule names. It has always to be parsed with that start: a weekly rule takes
-// its weekday from there.
+// Parse reads a rule: daily, weekly, or the text of an RRULE, with or without "RRULE:" in front. It
+// begins at start, in Unix seconds: its first occurrence, and the first of its COUNT, is the first
+// matching instant from there on. Always parse a rule with the same start: a weekly rule takes its
+// weekday from there.
 //
-// An UNTIL without a zone is local; one without a time is the whole of that day.
-// A rule is refused when it could occur twice in a minute, or would not occur
-// again within two hundred years. What is wrong with the text is a
-// *syntax.Error, any other error matches ErrInvalid.
+// An UNTIL without a zone is local; one without a time is the whole of that day. Parse refuses a
+// rule that could occur twice in a minute, or would not occur again within two hundred years. An
+// error in the text is a *syntax.Error; any other error matches ErrInvalid.
 func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	if start < 0 || start > lastRepeat {
 		return nil, fmt.Errorf("%w start of a repetition: it lies outside the years 1970 to 9999", ErrInvalid)
@@ -99,9 +96,8 @@ func (r *Recurrence) Repeat() Repeat {
 	return Repeat{Rule: r.String(), Zone: zone}
 }
 
-// After is the first occurrence strictly after t, in Unix seconds; false when
-// there is none, or none within two hundred years. What it costs depends on the
-// rule, not on how long ago it began.
+// After is the first occurrence strictly after t, in Unix seconds; it is false if there is none, or
+// none within two hundred years. Its cost depends on the rule, not on how long ago it began.
 func (r *Recurrence) After(t int64) (int64, bool) {
 	if t < r.first {
 		return r.first, true

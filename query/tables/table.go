@@ -84,12 +84,11 @@ type Indexed interface {
 	Table
 	// All is every row.
 	All() *roaring.Bitmap
-	// Split says how the rows fall into parts, which are disjoint and leave none out,
-	// such that within each the columns have one value each. Not ok where it is not
-	// known for those columns.
+	// Split divides the rows into disjoint parts that cover all of them, such that within each the
+	// columns have one value each. ok is false if that is unknown for those columns.
 	Split(columns []int) (parts iter.Seq2[Row, *roaring.Bitmap], ok bool)
-	// Find is the rows for which a condition on one column holds; not ok where that
-	// takes looking at rows.
+	// Find returns the rows for which a condition on one column holds; ok is false if that would
+	// need reading rows.
 	Find(f Find) (rows *roaring.Bitmap, ok bool)
 }
 
@@ -102,15 +101,15 @@ type Ranged interface {
 	Between(column int, from, to int64) (where Range, ok bool)
 }
 
-// Range is where rows are, maybe with others between them: a set of them, or nil, and the rows
-// with the numbers From..To, which are the values in the column of the table's order.
+// Range is where rows are, possibly with others between them: a set of them, or nil, and the rows
+// numbered From..To, which are the values in the column of the table's order.
 type Range struct {
 	Rows     *roaring.Bitmap
 	From, To int64
 }
 
-// Countable is a table that knows how many rows each of the parts has into which it
-// falls, without making sets of them.
+// Countable is a table that knows how many rows each part of a Split has, without making sets of
+// them.
 type Countable interface {
 	// Parts is as Split; a part's size is made out when it is asked for.
 	Parts(columns []int) (parts iter.Seq2[Row, func() uint64], ok bool)
@@ -123,7 +122,7 @@ type Find struct {
 	Value  values.Value
 }
 
-// FindOp is what a Find asks.
+// FindOp is the operator of a Find.
 type FindOp uint8
 
 // The conditions of a Find.
@@ -147,8 +146,7 @@ type Catalog interface {
 	Literal(u Unit, text string) (values.Value, error)
 }
 
-// Viewer is a Catalog that has views: queries with names, to be used where there is no table
-// of the name.
+// Viewer is a Catalog with views: named queries, used if no table has the name.
 type Viewer interface {
 	// View finds one, always the same while the catalog lasts; nil where there is none.
 	View(name string) (*syntax.View, error)
