@@ -15,7 +15,7 @@ import (
 )
 
 // The model of an Index is the nodes themselves: whatever the Index keeps is
-// worked out from them anew after every step, without bitmaps. Two indexes take
+// worked out from them again after every step, without bitmaps. Two indexes take
 // the same steps, one that stays in memory and one that is written out and
 // opened again at random moments.
 

@@ -88,7 +88,7 @@ type Node struct {
 	Res       []Amount // sorted by resource number
 
 	Devices   []NamedDevices    // the devices of some of them, sorted by resource number
-	Distances devices.Distances // of the groups of devices; nil where they are not known
+	Distances devices.Distances // of the groups of devices; nil if they are not known
 }
 
 // ValidSpeed reports whether v is a possible speed; 0 means none and is not one.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Two things decide which jobs may share a node: the node's sharing, which says whether a job gets
+// Two things decide which jobs may share a node: the node's sharing, which reports whether a job gets
 // the node exclusively, and the access policies of the node and the jobs on it.
 
 // Sharing is how a node treats a request's excl, exclhost and shared, like the attribute sharing of

@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Speed is how fast a node is, and its processors; 0 where that is not said.
+// Speed is how fast a node is, and its processors; 0 if that is not said.
 type Speed struct{ Node, Processors float64 }
 
 // Speeds lists the speeds of nodes, and the nodes of each, for reading only. It omits nodes without

@@ -42,7 +42,7 @@ func (o *Op) job(n int) (*Job, error) {
 	return &block.Jobs[at], nil
 }
 
-// credit is what a slot is worth: nothing, where its job wants fewer results.
+// credit is what a slot is worth: nothing, if its job wants fewer results.
 func (j *Job) credit(layer int) Credit {
 	if layer >= j.Quorum {
 		return 0

@@ -126,7 +126,7 @@ type mapping struct {
 	sets     []setMapping        // the placement sets that could serve it, in order
 	unsure   bool                // whether each of them could hold it whole; see sureSets
 	unproved bool                // whether all chunks together fit the empty cluster; see never
-	swept    *timeline.Found     // the nodes with room at the instant that is looked at; nil where no sweep has told
+	swept    *timeline.Found     // the nodes with room at the instant that is looked at; nil if no sweep has told
 	room     [1][]index.Candidate
 	order    ordering // see exact.go
 	searching

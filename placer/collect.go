@@ -267,7 +267,7 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 }
 
 // unplanned is those of some nodes on which nothing begins any more, so that they are free
-// for good once they are given back. It is nil where it was listed which are given back by
+// for good once they are given back. It is nil if it was listed which are given back by
 // the instant, and where much is planned: all of them are looked up then.
 func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {
 	if c.ended.GetCardinality() < uint64(c.Index.Limits().Nodes) {

@@ -14,7 +14,7 @@ import (
 // starts that cannot be.
 
 // neverCounted is why a request wants more of a pool than there ever is, or than a rule lets
-// one job have, nil where it does not.
+// one job have, nil if it does not.
 func (a *Ask) neverCounted() error {
 	if a.Barred != "" {
 		return &Refusal{Kind: ErrNever, Chunk: -1, Why: a.Barred, Rule: true}

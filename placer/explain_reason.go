@@ -52,7 +52,7 @@ type Reason struct {
 	// matter.
 	Owner      uint64
 	From, Over int64
-	Limit      int64 // CauseReservation: how long a job may be in it, 0 where that is no matter
+	Limit      int64 // CauseReservation: how long a job may be in it, 0 if that is no matter
 	// CauseTaken: jobs have them whole; else jobs share them, and the request wants
 	// whole nodes. CauseReserved: likewise, of the reservation. CauseReservation: the
 	// request wants whole nodes, and the reservation keeps parts of them.

@@ -204,7 +204,7 @@ func (s *naiveNodes) free(k int) []int64 {
 }
 
 // insisted is the claim that the request insists on, if it does, as it lies on a
-// node; false where it does and the node is of no use. Of an empty cluster the
+// node; false if it does and the node is of no use. Of an empty cluster the
 // request wants the nodes of its reservations, whatever they keep there and when.
 func (s *naiveNodes) insisted(node uint32) (*timeline.Busy, bool) {
 	insists := false

@@ -651,7 +651,7 @@ func (c *site) checkHasStart(t *rapid.T, a Ask) {
 }
 
 // checkPaths: what fits in node order fits with any policy; and a policy has no say
-// at all in whether a request fits that takes whole nodes, which is to say that the
+// at all in whether a request fits that takes whole nodes, which should say that the
 // two paths agree.
 func (c *site) checkPaths(t *rapid.T, a Ask, at int64, got string) {
 	if a.Policy == Contiguous {

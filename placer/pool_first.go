@@ -11,7 +11,7 @@ import (
 // be told before: no shorter row could hold it, no other speed has an earlier node.
 
 // bestPart serves a request of one kind of chunk from the best part of its pool without
-// looking at all of it. It returns nil where that part cannot be told, or does not serve.
+// looking at all of it. It returns nil if that part cannot be told, or does not serve.
 func (s *seeker) bestPart(cands []index.Candidate) []Allotment {
 	var part iter.Seq[*spot]
 	switch s.policy {

@@ -35,7 +35,7 @@ func balancedBy(speed index.Speed) float64 {
 const maxSpeeds = 64
 
 // oneSpeed is the nodes of the speed that holds a request of one kind of chunk alone, of
-// several such speeds that of the first node; nil where no speed does, or where bitmaps do
+// several such speeds that of the first node; nil if no speed does, or where bitmaps do
 // not tell which nodes have which.
 func (s *seeker) oneSpeed(cands []index.Candidate) iter.Seq[*spot] {
 	speeds, known := s.evenSpeeds()

@@ -24,7 +24,7 @@ type hopeful struct {
 	rest  roaring.IntPeekable // those of them that are not looked at yet
 }
 
-// byBounds is the order of a policy by the bounds of scores, nil where there are none.
+// byBounds is the order of a policy by the bounds of scores, nil if there are none.
 func (s *seeker) byBounds(cands [][]index.Candidate) ordered {
 	if s.at > s.Now || s.ended != nil || s.empty || s.swept != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 // Where bitmaps say which nodes score the same, they are gone through group by group,
 // the best first, and in node order within each: no node is looked at before its turn.
 
-// inGroups is the order of a policy whose groups are known, nil where they are not.
+// inGroups is the order of a policy whose groups are known, nil if they are not.
 func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 	switch {
 	case len(s.Grants) > 0: // their levels come before scores

@@ -22,7 +22,7 @@ type judgedAlike struct {
 // maxJudged is how many groups of nodes are evaluated at most.
 const maxJudged = 4096
 
-// byPriority is the order of nodes by a function that goes by what they are, nil where the
+// byPriority is the order of nodes by a function that goes by what they are, nil if the
 // function, the preference or a node's own function goes by more than bitmaps tell.
 func (s *seeker) byPriority(cands [][]index.Candidate) ordered {
 	f := s.PriorityF

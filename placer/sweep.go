@@ -52,7 +52,7 @@ func (m *mapping) sweeps() bool {
 }
 
 // sweepAll finds the first count starts from an instant on, and their plans: after the
-// first each at which nodes are given back. It is nil where the sweep cannot tell, or
+// first each at which nodes are given back. It is nil if the sweep cannot tell, or
 // there is none.
 func (m *mapping) sweepAll(after int64, count int) (plans []*Plan, err error) {
 	for len(plans) < count {

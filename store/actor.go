@@ -159,7 +159,7 @@ func (rs Roles) uid(user string) *uint32 {
 	return &uid
 }
 
-// onDisk says whether a group or others may write a file, and whose it is.
+// onDisk reports whether a group or others may write a file, and whose it is.
 func onDisk(path string) (shared bool, uid uint32, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

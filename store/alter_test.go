@@ -125,7 +125,7 @@ func TestAlterRefused(t *testing.T) {
 	}
 }
 
-// TestAlterCarries: what a job carries can be changed by its owner alone, is signed anew, and
+// TestAlterCarries: what a job carries can be changed by its owner alone, is signed again, and
 // leaves what other jobs carry as it is.
 func TestAlterCarries(t *testing.T) {
 	db, _ := newDB(t)

@@ -131,7 +131,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 	if err := behind.Update(func(tx *Tx) error { _, err := tx.ResetClock(time.Unix(was, 0)); return err }); err != nil {
 		t.Fatal(err)
 	}
-	update(func(tx *Tx) error { // what was planned is planned anew
+	update(func(tx *Tx) error { // what was planned is planned again
 		_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
 		return err
 	})

@@ -20,7 +20,7 @@ type Options struct {
 	// LockTimeout is how long View and Update wait for the file; 30 s when 0.
 	LockTimeout time.Duration
 	// Now is the clock; time.Now when nil. Unless the database was made with AnyTime,
-	// Update fails with ErrAnyTime where it is more than 60 s ahead of time.Now: all
+	// Update fails with ErrAnyTime if it is more than 60 s ahead of time.Now: all
 	// others would be locked out until then.
 	Now func() time.Time
 	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
@@ -69,8 +69,8 @@ type Options struct {
 // DB is a handle on a database: a file, or the replica of a log. Its methods may be called from several
 // goroutines.
 type DB struct {
-	file    *file.File       // nil where there is a log
-	log     *replica.Replica // nil where there is none
+	file    *file.File       // nil if there is a log
+	log     *replica.Replica // nil if there is none
 	opt     Options
 	running running
 	changed atomic.Bool

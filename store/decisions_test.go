@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/placer/recur"
 )
 
-// TestLiftedAtItsTurn: a plan that is lifted for a job that comes first is made anew, or put
+// TestLiftedAtItsTurn: a plan that is lifted for a job that comes first is made again, or put
 // back, at its turn: before anybody behind it has one.
 func TestLiftedAtItsTurn(t *testing.T) {
 	for _, backfill := range []string{"easy", "conservative"} {
@@ -77,7 +77,7 @@ func TestPlacedIsPutOff(t *testing.T) {
 }
 
 // TestNodeTakesPlansAlong: a node that cannot serve any more takes the plans on it along: they
-// are made anew in the order of the queue, or wait and say why.
+// are made again in the order of the queue, or wait and say why.
 func TestNodeTakesPlansAlong(t *testing.T) {
 	for _, state := range []index.State{index.Down, index.Offline, index.Drained} {
 		t.Run(state.String(), func(t *testing.T) {

@@ -42,7 +42,7 @@ func loadedFrom(t testing.TB, dump string, clock *clock) *DB {
 func TestDump(t *testing.T) {
 	db, clock := lively(t)
 	dump := dumped(t, db)
-	rest := func(all string) string { // behind the row that tells the two apart; and what is counted begins anew
+	rest := func(all string) string { // behind the row that tells the two apart; and what is counted begins again
 		_, all, _ = strings.Cut(all, "\n")
 		return regexp.MustCompile("(?m)^tallies .*\n").ReplaceAllString(all, "")
 	}

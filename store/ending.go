@@ -41,7 +41,7 @@ func (as attempts) grace(j *row.Job) (time.Duration, error) {
 }
 
 // GiveBack ends the attempt of a job that is ending at once: its nodes are others', whatever
-// its processes do. It fails with a Conflict where the job is not ending.
+// its processes do. It fails with a Conflict if the job is not ending.
 func (tx *Tx) GiveBack(id uint64) (*Job, error) {
 	j, err := tx.forChange(id, "given back", JobRunning)
 	if err != nil {

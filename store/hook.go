@@ -40,7 +40,7 @@ type HookEvent struct {
 type HookRun struct {
 	Program []string // and its arguments
 	Events  []HookEvent
-	Failing time.Time // since when it has taken nothing, zero where it has taken the last it was handed
+	Failing time.Time // since when it has taken nothing, zero if it has taken the last it was handed
 
 	holder Nonce
 }

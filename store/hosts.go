@@ -112,7 +112,7 @@ func (hs Hosts) eachAttempt(b *row.Beat, fn func(*row.Job, *row.Attempt) error) 
 	})
 }
 
-// user is whose processes execute a job, "" where that is not known.
+// user is whose processes execute a job, "" if that is not known.
 func (hs Hosts) user(j *row.Job) (string, error) {
 	p, err := hs.tx.payloads().of(j)
 	if err != nil || p == nil || p.Owner == nil {

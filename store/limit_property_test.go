@@ -123,7 +123,7 @@ func worst(l *lawLimit, members []*Job, now int64) (most int64) {
 
 // TestLimitLaws: in random lives no start and no plan breaks a rule that was there and as
 // strict before, no rule on jobs that wait is broken by a submission, and what is counted
-// is what is counted anew.
+// is what is counted again.
 func TestLimitLaws(tt *testing.T) {
 	tt.Parallel()
 	rapid.Check(tt, func(t *rapid.T) {

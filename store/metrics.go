@@ -56,7 +56,7 @@ type QueueMetrics struct {
 	Ended     map[JobState]uint64 // since then, as finished, failed or cancelled
 	Waits     []uint64            // of the ended ones that had started: by how long they had waited, those beyond all bounds last
 	Waited    time.Duration       // all of them together
-	Oldest    time.Duration       // how long the oldest of those has waited that wait for nodes; 0 where none does
+	Oldest    time.Duration       // how long the oldest of those has waited that wait for nodes; 0 if none does
 }
 
 // ClassMetrics is the part of the cluster that a class is meant to have, and has.

@@ -128,10 +128,10 @@ func (m *model) setState(t *rapid.T) {
 	if m.nodes[name].up = state == index.Up; m.nodes[name].up {
 		return
 	}
-	m.follow(t) // plans on the node were made anew in that commit, and those behind them, too
+	m.follow(t) // plans on the node were made again in that commit, and those behind them, too
 }
 
-// follow reads where planned jobs have gone after some plans were made anew: what is behind
+// follow reads where planned jobs have gone after some plans were made again: what is behind
 // them may move, too.
 func (m *model) follow(t *rapid.T) {
 	type plan struct {

@@ -17,7 +17,7 @@ import (
 
 // queueLife is a random life of a queue, beside jobs placed by hand and
 // reservations: what users do, cycles of every kind, launches that fail, nodes that
-// go down, clocks that jump, files that are opened anew. What must hold after each
+// go down, clocks that jump, files that are opened again. What must hold after each
 // step is verified from the rows and events alone.
 type queueLife struct {
 	*life
@@ -222,7 +222,7 @@ func statesOf(tx *Tx) string {
 	return b.String()
 }
 
-// follows notes the kind of the next cycle: what relaxed ones promise others plan anew.
+// follows notes the kind of the next cycle: what relaxed ones promise others plan again.
 func (q *queueLife) follows(spec CycleSpec) {
 	if q.relaxed != (spec.Backfill == Relaxed) {
 		q.relaxed, q.starts = !q.relaxed, nil

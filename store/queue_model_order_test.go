@@ -206,8 +206,8 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 }
 
 // still: a cycle at the same instant as another starts, stops and cancels no job, and plans
-// none anew, but for a few. It commits nothing,
-// where no job is overdue: a plan that such a job keeps from being made anew may be written again.
+// none again, but for a few. It commits nothing,
+// where no job is overdue: a plan that such a job keeps from being made again may be written again.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {
 		var was, is string

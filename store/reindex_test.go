@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// What sorts the nodes into buckets anew must not forget what is left of nodes that
+// What sorts the nodes into buckets again must not forget what is left of nodes that
 // are shared, or the room on them is refused to everybody.
 func TestReindexWhileShared(t *testing.T) {
 	t.Parallel()

@@ -188,7 +188,7 @@ type FromOptions struct {
 
 // CreateFrom makes a database of another, as Restore makes one of a backup: it gets another
 // epoch, and what waited is held, because it may run in the other; those jobs it returns.
-// Either may be a file or be kept in a log. It fails with ErrExists where there is a
+// Either may be a file or be kept in a log. It fails with ErrExists if there is a
 // database of that name, and with ErrConflict where attempts of the other have been claimed
 // and have not ended, unless it is forced.
 func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err error) {
@@ -227,7 +227,7 @@ func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err err
 	return held, fill(name, &opt.Options)
 }
 
-// noneUnderWay fails with ErrConflict where an attempt was claimed and has not ended.
+// noneUnderWay fails with ErrConflict if an attempt was claimed and has not ended.
 func noneUnderWay(tx *Tx) error {
 	return tx.file.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
 		host, job, attempt, err := row.SplitClaimedKey(key)
@@ -293,7 +293,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 // Log is the log that a database is kept in.
 type Log struct{ log *replica.Replica }
 
-// Log gives access to the log that the database is kept in, nil where it is a file.
+// Log gives access to the log that the database is kept in, nil if it is a file.
 func (db *DB) Log() *Log {
 	if db.log == nil {
 		return nil

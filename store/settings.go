@@ -39,7 +39,7 @@ type Settings struct {
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
 	Hook            []string       // the program that is handed the events, and its arguments; empty: none
-	Health          []string       // the program that says whether a node is healthy, and its arguments; empty: none
+	Health          []string       // the program that reports whether a node is healthy, and its arguments; empty: none
 	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
 	SuspectWindow   time.Duration  // within so long
 	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0: never
@@ -167,7 +167,7 @@ func SettingNames() []string {
 	return names
 }
 
-// SettingWords are the words that a setting takes, where they are few; nil where it takes others.
+// SettingWords are the words that a setting takes, where they are few; nil if it takes others.
 func SettingWords(name string) []string {
 	words := ""
 	switch name {

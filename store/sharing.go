@@ -13,7 +13,7 @@ import (
 // Permissions, accounts and preemption rules: package sharing stores them. This file decides who
 // may change them, and what follows for jobs.
 
-// allowed fails with ErrNotPermitted where a request names a queue, class or account that its
+// allowed fails with ErrNotPermitted if a request names a queue, class or account that its
 // user may not ask for.
 func (rs Roles) allowed(r placer.Request) error {
 	var queue []string
@@ -67,7 +67,7 @@ func (as Accounts) Get(name string) (Account, error) {
 	return Account(*a), nil
 }
 
-// Set makes an account, or changes it. It fails with ErrNotFound where there is no such
+// Set makes an account, or changes it. It fails with ErrNotFound if there is no such
 // parent, and ErrInvalid.
 func (as Accounts) Set(a Account) error {
 	if err := as.tx.operates("accounts"); err != nil {
@@ -119,7 +119,7 @@ func (ps Preemption) Each(fn func(*preempt.Rule) error) error {
 // Get finds a rule by its text. It fails with ErrNotFound if the rule is not set.
 func (ps Preemption) Get(text string) (*preempt.Rule, error) { return sharing.Rule(ps.tx.file, text) }
 
-// Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid where
+// Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid if
 // the rules would lead in a circle.
 func (ps Preemption) Set(r *preempt.Rule) error {
 	if err := ps.tx.operates("rules of preemption"); err != nil {
@@ -128,7 +128,7 @@ func (ps Preemption) Set(r *preempt.Rule) error {
 	return sharing.SetRule(ps.tx.file, r, maxWalltime)
 }
 
-// Remove forgets a rule. It fails with ErrNotFound where there is none.
+// Remove forgets a rule. It fails with ErrNotFound if there is none.
 func (ps Preemption) Remove(text string) error {
 	if err := ps.tx.operates("rules of preemption"); err != nil {
 		return err

@@ -165,7 +165,7 @@ func TestOperatorsAlone(t *testing.T) {
 	defer private.Close()
 }
 
-// TestOwnerRow: whose the database is stays when its file is made anew, and another user
+// TestOwnerRow: whose the database is stays when its file is made again, and another user
 // replaces it.
 func TestOwnerRow(t *testing.T) {
 	dir := t.TempDir()

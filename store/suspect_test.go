@@ -76,7 +76,7 @@ func (l *suspectLife) node() (index.State, string) {
 func TestSuspectNodes(t *testing.T) {
 	for _, c := range []struct {
 		steps   string
-		drained string // why, "" where it is up
+		drained string // why, "" if it is up
 		set     string // settings
 	}{
 		{"nn", "", ""},

@@ -120,7 +120,7 @@ func shareSome(t *testing.T, db *DB) {
 }
 
 // rowsOnly is a dump without the tables that are derived, and without what cycles hand
-// on: they begin anew.
+// on: they begin again.
 func rowsOnly(dump string) string {
 	var out strings.Builder
 	for line := range strings.Lines(dump) {

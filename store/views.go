@@ -109,7 +109,7 @@ func (vs Views) Fault(v SQLView) error {
 	return err
 }
 
-// Remove forgets a view. It fails with a Conflict where another could not be answered
+// Remove forgets a view. It fails with a Conflict if another could not be answered
 // without it.
 func (vs Views) Remove(name string) error {
 	if err := vs.tx.operates("views"); err != nil {

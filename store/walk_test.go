@@ -40,7 +40,7 @@ func TestWalkWhileChanging(t *testing.T) {
 	})
 }
 
-// walkAndChange goes through the keys, changes some at some of them, and sets out anew
+// walkAndChange goes through the keys, changes some at some of them, and sets out again
 // within.
 func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[string]bool, nested int) {
 	var got []string

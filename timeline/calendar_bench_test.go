@@ -86,7 +86,7 @@ func alternating(node, jitter int) []Busy {
 }
 
 // BenchmarkCalendarCold asks a new calendar of 100,000 nodes with a job each, so
-// that every block is lent anew.
+// that every block is lent again.
 func BenchmarkCalendarCold(b *testing.B) {
 	const nodes = 100_000
 	stored, all := benchCalendar(b, nodes, func(node int) []Busy { return []Busy{{Start: -1, End: int64(node*7919%nodes) + 1}} })

@@ -96,7 +96,7 @@ type Own struct {
 
 // FindRoom finds the first instant from after on at which nodes have room for n
 // chunks throughout d. It is not known where jobs want to be alone with those of their
-// own user: known is false. Fit is nil where there is no such instant.
+// own user: known is false. Fit is nil if there is no such instant.
 func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known bool) {
 	s := c.roomSearch(n, d, after, Forever)
 	s.swept = true
@@ -134,7 +134,7 @@ func (c *Calendar) roomSearch(n, d, after, before int64) *roomSearch {
 	return c.rooms
 }
 
-// search finds the first instant at which there is room; ok is false where there is none.
+// search finds the first instant at which there is room; ok is false if there is none.
 func (s *roomSearch) search(rooms []Room) (at int64, ok, known bool) {
 	if s.after > Forever-s.d || s.after >= s.before {
 		return 0, false, true

@@ -258,7 +258,7 @@ func TestFindRoomAlone(t *testing.T) {
 }
 
 // BenchmarkFindRoom: each of so many nodes has ten jobs with pauses between them, and
-// half of the nodes are asked for; the steps are made anew (cold), or are there.
+// half of the nodes are asked for; the steps are made again (cold), or are there.
 func BenchmarkFindRoom(b *testing.B) {
 	const nodes = 10_000
 	for _, how := range []string{"cold", "warm"} {

@@ -18,7 +18,7 @@ import (
 // An addition shortens runs and leaves the lengths correct as upper bounds. A
 // subtraction makes them stale, and a stale node is searched point by point.
 // There are never more stale nodes than staleNodes holds: the next one sends
-// the oldest to be measured anew. Changes close to each other, which are the
+// the oldest to be measured again. Changes close to each other, which are the
 // rule, thereby share one measurement, and no query ever has to make one.
 
 const (

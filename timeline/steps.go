@@ -29,7 +29,7 @@ type Step struct {
 type stepBlock struct {
 	known    uint64 // the nodes whose steps are up to date
 	peculiar uint64 // those of them on which a user wants only own jobs: steps do not tell who may join
-	claimed  uint64 // those of them with claims: their steps are made anew after each change
+	claimed  uint64 // those of them with claims: their steps are made again after each change
 	lists    [BlockNodes][]Step
 	stretches
 }

@@ -78,7 +78,7 @@ type source struct {
 	columns []query.Column
 }
 
-// Statement makes a SELECT, and says whether its order is told.
+// Statement makes a SELECT, and reports whether its order is told.
 func (g *Generator) Statement() (text string, ordered bool) {
 	g.depth = 0
 	return g.query(nil, true)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An op is a line of a stream. Span ids are numbered anew from 0 as they come,
+// An op is a line of a stream. Span ids are numbered again from 0 as they come,
 // so that a replay needs no map.
 type op struct {
 	kind    byte

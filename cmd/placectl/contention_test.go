@@ -188,7 +188,7 @@ func (s *shell) standStill() {
 	}
 }
 
-// childOf is the process that a check looks with, nil where it is not met in time.
+// childOf is the process that a check looks with, nil if it is not met in time.
 func (s *shell) childOf(check *exec.Cmd, within time.Duration) *os.Process {
 	s.t.Helper()
 	for deadline := time.Now().Add(within); ; {

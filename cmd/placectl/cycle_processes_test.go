@@ -66,7 +66,7 @@ func TestKillCycle(t *testing.T) {
 		case jobs:
 			wholes++
 			s.must("", "requeue", "1[]", "-o", "id")
-			counts = make(map[string]int) // to be told of anew
+			counts = make(map[string]int) // to be told of again
 		default:
 			t.Fatalf("%d of %d jobs run", running, jobs)
 		}

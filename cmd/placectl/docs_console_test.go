@@ -17,7 +17,7 @@ import (
 var consolePages = []string{"../../docs/questions.md", "../../docs/policies.md", "../../docs/tutorial.md"}
 
 // Commands of pages answer what the pages say, to the letter; with -update the pages are
-// written anew. Each page has a directory of its own, and it is ten in the morning there,
+// written again. Each page has a directory of its own, and it is ten in the morning there,
 // on Friday, 20 November 2026.
 func TestConsolePages(t *testing.T) {
 	program := commandPath(t)

@@ -90,7 +90,7 @@ func watchAnswers(e *session.Env, dir string) {
 }
 
 // testAnswers validates what scripts have left in a folder, and with -update writes the schemas
-// anew that all scripts together make.
+// again that all scripts together make.
 func testAnswers(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.seen"))
 	if err != nil {

@@ -49,7 +49,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	}
 	left := s.sum()
 	if again := s.call(stdin, args...); again.status != exit.OK && slices.Contains(args, "next") {
-		return // there was nothing: that is asked anew
+		return // there was nothing: that is asked again
 	} else if again.status != exit.OK || s.sum() != left {
 		s.t.Fatalf("%v: done, and the same key again has status %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
 	}

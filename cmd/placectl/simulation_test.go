@@ -137,7 +137,7 @@ func (s *simulation) must(args ...string) string {
 	return c.out
 }
 
-// sum tells whether the file has changed.
+// sum reports whether the file has changed.
 func (s *simulation) sum() [sha256.Size]byte {
 	b, err := os.ReadFile(s.db)
 	if err != nil {

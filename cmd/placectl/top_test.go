@@ -28,7 +28,7 @@ func startTop(t *testing.T, db string, args ...string) *topOnTerminal {
 	if err := top.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { top.cmd.Process.Kill() }) //nolint:errcheck // as a rule it has ended
+	t.Cleanup(func() { top.cmd.Process.Kill() }) //nolint:errcheck // usually it has ended
 	return top
 }
 

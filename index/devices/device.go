@@ -19,7 +19,7 @@ const (
 type Device struct {
 	ID      string // 3, gpu_a, or 3/0, a slice of 3
 	Group   int    // its NUMA node, from 0
-	UUID    string // "" where it is not known, as are the facts below
+	UUID    string // "" if it is not known, as are the facts below
 	Model   string
 	VRAM    int64 // kb
 	Drained bool  // out of service

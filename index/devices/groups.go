@@ -139,7 +139,7 @@ const (
 	laneTop = 1 << (lane - 1)
 )
 
-// pack makes lanes of the counts; ok is false where they have no room for them.
+// pack makes lanes of the counts; ok is false if they have no room for them.
 func (b *binding) pack() (l lanes, ok bool) {
 	if len(b.counts) > 64/lane {
 		return l, false
@@ -192,7 +192,7 @@ func (b *binding) least() int {
 }
 
 // left is how many free devices a set has more than are asked for, of all resources; ok is
-// false where it has too few of one.
+// false if it has too few of one.
 func (b *binding) left(set uint8) (left int, ok bool) {
 	for w, row := range b.counts {
 		sum := -b.wants[w].Count

@@ -10,7 +10,7 @@ import (
 // slices of one device.
 type Layout struct {
 	groups  []group // by number
-	parents []Bits  // by device that is cut; nil where none of the set are slices
+	parents []Bits  // by device that is cut; nil if none of the set are slices
 	service Bits
 }
 

@@ -13,7 +13,7 @@ func (s *Settings) NewClasses() ([]Class, map[string]int) {
 }
 
 // least is the last class in class order: the one of the least load, and of equal ones
-// the one whose name comes last. It is "" where there is no class.
+// the one whose name comes last. It is "" if there is no class.
 func (s *Settings) least() string {
 	var least ClassLoad
 	for i, c := range s.Loads {

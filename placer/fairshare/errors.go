@@ -36,7 +36,7 @@ func (e *StateError) Unwrap() error { return ErrState }
 type SettingError struct {
 	What  string // "class loads", "requestor map", "default class", "rebalance threshold", "rebalance minimum duration"
 	Entry int    // which entry of a list, from 0; -1 where there is none
-	Text  string // the text that was not understood, "" where it is not about a text
+	Text  string // the text that was not understood, "" if it is not about a text
 	Pos   int    // byte in Text where it goes wrong; -1 where that is not known
 	Why   string // what is wrong, and what would be right
 }

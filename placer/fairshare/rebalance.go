@@ -34,7 +34,7 @@ type Timer struct {
 }
 
 // step returns the timer after a look at the spread, and whether it has run for long
-// enough. Then it begins anew. A clock that went back starts it again, too.
+// enough. Then it begins again. A clock that went back starts it again, too.
 func (t Timer) step(b Rebalance, spread int, now int64) (Timer, bool) {
 	switch {
 	case !b.on() || spread < b.Threshold:

@@ -28,7 +28,7 @@ func (r *rule) matches(requestor string) bool {
 	return r.re.MatchString(requestor)
 }
 
-// Matcher compiles the requestor map. It fails with a *SettingError where Check does.
+// Matcher compiles the requestor map. It fails with a *SettingError if Check does.
 func (s *Settings) Matcher() (*Matcher, error) {
 	if err := s.checkRest(); err != nil {
 		return nil, err

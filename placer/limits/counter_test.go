@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// naive is a counter that is added up anew for each question.
+// naive is a counter that is added up again for each question.
 type naive struct {
 	total, outside, until, now int64
 	holders                    map[uint64]Holder

@@ -22,7 +22,7 @@ type Demand struct {
 type Demands []Demand
 
 // Next is the first instant at or after a given one from which on the demand can be met
-// throughout a time; ok is false where there is none.
+// throughout a time; ok is false if there is none.
 func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	at = max(at, d.now)
 	if d.Left {
@@ -96,7 +96,7 @@ func (d Demand) Free(at int64) int64 {
 }
 
 // Next is the first instant at or after a given one from which on all demands can be met
-// throughout a time; ok is false where there is none. Each step passes only instants at
+// throughout a time; ok is false if there is none. Each step passes only instants at
 // which some demand cannot be met, so none is missed.
 func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
 	for agree := 0; agree < len(ds); {
@@ -133,7 +133,7 @@ func (ds Demands) AtMost(others Demands) bool {
 }
 
 // Short is the first demand that cannot be met throughout a time, of the rules where
-// rules is true, else of the pools; nil where all can.
+// rules is true, else of the pools; nil if all can.
 func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	for i := range ds {
 		if ds[i].Rule == rules && !ds[i].Fits(at, duration) {

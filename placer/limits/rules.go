@@ -54,7 +54,7 @@ func (rs *Rules) Look(k Kind) bool { return rs.looks[k] }
 // Soft reports whether some rule is soft.
 func (rs *Rules) Soft() bool { return rs.soft }
 
-// Named finds a rule by its text, nil where there is none.
+// Named finds a rule by its text, nil if there is none.
 func (rs *Rules) Named(text string) *Rule { return rs.named[text] }
 
 // Each goes through the rules, in no order.
@@ -72,7 +72,7 @@ func (rs *Rules) Each(yield func(*Rule) bool) {
 type Applied struct {
 	*Rule
 	// Whom it is counted for: the names that stand in place of *, quoted and joined by
-	// commas; "" where the rule has none.
+	// commas; "" if the rule has none.
 	Whom string
 }
 

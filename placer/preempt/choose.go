@@ -122,7 +122,7 @@ func (c *choice) helps(n int) (bool, error) {
 	return ok, err
 }
 
-// enough stops as few of the first candidates as help, and returns how many; 0 where all of
+// enough stops as few of the first candidates as help, and returns how many; 0 if all of
 // them together do not.
 func (c *choice) enough() (int, error) {
 	low, high := 0, 1 // low do not help

@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// some are rules of texts, nil where they lead in a circle.
+// some are rules of texts, nil if they lead in a circle.
 func some(t interface{ Fatal(...any) }, texts ...string) (*Ranks, error) {
 	var rules []*Rule
 	for _, text := range texts {

@@ -71,7 +71,7 @@ func (r *Ranks) circle() error {
 	return nil
 }
 
-// Soft is the rule about soft limits, nil where there is none.
+// Soft is the rule about soft limits, nil if there is none.
 func (r *Ranks) Soft() *Rule {
 	if r == nil {
 		return nil
@@ -85,7 +85,7 @@ func (r *Ranks) Left(s Subject) bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return rule.Over.fits(&s) })
 }
 
-// Over is the rule by which a goes before b, nil where it does not. Where all on the right
+// Over is the rule by which a goes before b, nil if it does not. Where all on the right
 // of a rule are on the left of another, who goes before them goes before those behind them,
 // too; the last rule of such a way says how b is treated.
 func (r *Ranks) Over(a, b Subject) *Rule {

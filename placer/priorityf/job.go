@@ -223,7 +223,7 @@ func (p *JobFunction) asked(r *exprReader) (expr, error) {
 // elsewhere.
 type JobFacts struct {
 	Priority, Age, Walltime, Size, Nodes int64
-	Deadline                             int64 // seconds until it; 0 where there is none
+	Deadline                             int64 // seconds until it; 0 if there is none
 }
 
 // Fact is the value of a term that the job alone tells; ok is false for others.

@@ -128,7 +128,7 @@ func (p *exprReader) product() (product expr, minus bool, err error) {
 	return expr{op: opProduct, num: 1, weight: 1, kids: factors}, minus, nil
 }
 
-// factor reads any number of signs and what they belong to. Minus tells whether
+// factor reads any number of signs and what they belong to. Minus reports whether
 // the signs, and that of a lone term in parentheses, make it negative.
 func (p *exprReader) factor() (factor expr, minus bool, err error) {
 	p.SkipSpace()

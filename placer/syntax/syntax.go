@@ -140,10 +140,10 @@ func (p *Scanner) SkipSpace() {
 	}
 }
 
-// IsDigit tells whether c is a digit of ASCII.
+// IsDigit reports whether c is a digit of ASCII.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsLetter tells whether c is a letter of ASCII.
+// IsLetter reports whether c is a letter of ASCII.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // Letters reads letters; "" when there are none.

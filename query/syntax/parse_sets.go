@@ -41,7 +41,7 @@ func (p *parser) values(pos int) *Select {
 	return s
 }
 
-// with reads WITH and the queries that it names; nil where there is none.
+// with reads WITH and the queries that it names; nil if there is none.
 func (p *parser) with() *With {
 	pos := p.tok.pos
 	if !p.accept("WITH") {

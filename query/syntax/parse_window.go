@@ -53,7 +53,7 @@ func (p *parser) window(name string) *Window {
 // windowWords begin the parts of a window.
 var windowWords = sync.OnceValue(func() map[string]bool { return set("PARTITION ORDER RANGE ROWS GROUPS") })
 
-// frame reads ROWS BETWEEN ... AND ... and the like; nil where there is none.
+// frame reads ROWS BETWEEN ... AND ... and the like; nil if there is none.
 func (p *parser) frame() *Frame {
 	f := &Frame{}
 	pos := p.tok.pos

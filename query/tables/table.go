@@ -21,7 +21,7 @@ type Column struct {
 	// are equal exactly where the codes of their rows are (Coded). "" for none.
 	Domain string
 	// Refuse says why a text that the column is compared with cannot be meant, such as a
-	// word that is none of those it can have; nil where it can. It may be nil itself.
+	// word that is none of those it can have; nil if it can. It may be nil itself.
 	Refuse func(text string) error
 }
 
@@ -148,7 +148,7 @@ type Catalog interface {
 
 // Viewer is a Catalog with views: named queries, used if no table has the name.
 type Viewer interface {
-	// View finds one, always the same while the catalog lasts; nil where there is none.
+	// View finds one, always the same while the catalog lasts; nil if there is none.
 	View(name string) (*syntax.View, error)
 }
 

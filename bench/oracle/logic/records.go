@@ -88,7 +88,7 @@ func parse(lines []string) (r record, ok bool) {
 	return r, false
 }
 
-// differs says how rows differ from what is expected, "" where they do not.
+// differs says how rows differ from what is expected, "" if they do not.
 func (r *record) differs(rows [][]query.Value) string {
 	var values []string
 	cells := make([][]string, len(rows))

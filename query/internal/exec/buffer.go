@@ -150,7 +150,7 @@ func (st *Step) keep(e *Env) error {
 	})
 }
 
-// rowsToKeep is how many rows there are going to be, 0 where that is not known.
+// rowsToKeep is how many rows there are going to be, 0 if that is not known.
 func (st *Step) rowsToKeep() int {
 	counted, ok := st.Src.Table.(tables.Counted)
 	switch {

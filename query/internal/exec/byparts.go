@@ -70,7 +70,7 @@ func (p *Plan) byParts(e *Env, gs *groups) (done bool, err error) {
 }
 
 // orderless reports whether the sums are the same in whatever order they are made. If
-// not, one may overflow in the order of the rows, and they are made anew.
+// not, one may overflow in the order of the rows, and they are made again.
 func (gs *groups) orderless() bool {
 	for _, s := range gs.states {
 		if s.Size >= 1<<62 {

@@ -89,7 +89,7 @@ const (
 	LookupJoin                   // by key in the table
 	HashJoin
 	LoopJoin
-	LateralJoin // a table function, called anew for each row
+	LateralJoin // a table function, called again for each row
 )
 
 // Slots is a set of sources.

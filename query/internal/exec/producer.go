@@ -54,7 +54,7 @@ func (v *ValuesPlan) Run(e *Env, emit func([]values.Value) error) error {
 	return e.Err
 }
 
-// pastStop is the error of a run that ends early: none where the reader had enough.
+// pastStop is the error of a run that ends early: none if the reader had enough.
 func pastStop(err error) error {
 	if err == ErrStop {
 		return nil

@@ -168,7 +168,7 @@ func (p *Plan) sort(e *Env, row []values.Value, s *sorter) error {
 	return e.Err
 }
 
-// keys makes the keys of ORDER BY; row nil makes those of result columns anew.
+// keys makes the keys of ORDER BY; row nil makes those of result columns again.
 func (p *Plan) keys(e *Env, row, keys []values.Value) {
 	for i := range p.Order {
 		switch k := &p.Order[i]; {

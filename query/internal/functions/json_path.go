@@ -77,7 +77,7 @@ func jsonSteps(v values.Value) ([]jsonStep, bool) {
 	return []jsonStep{{name: v.String()}}, true
 }
 
-// find goes down into a document; nil where there is nothing.
+// find goes down into a document; nil if there is nothing.
 func (step jsonStep) find(doc []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	open, _ := d.Token()

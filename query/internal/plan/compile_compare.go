@@ -94,7 +94,7 @@ func sign(n int) int {
 }
 
 // compareConstant is the common case, a column and a constant of its type, without
-// detours; nil where it is another.
+// detours; nil if it is another.
 func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation, holds *[3]bool) func(*exec.Env) values.Truth {
 	left := a.Eval
 	switch {

@@ -6,7 +6,7 @@ import (
 
 // A subquery that looks at the query around it is run for each of its rows. Where it does
 // so by an equality, (SELECT count(*) FROM jobs j WHERE j.user = u.name), its own rows are
-// read once and kept by that key, instead of being read anew each time.
+// read once and kept by that key, instead of being read again each time.
 
 // correlate makes the first step of such a subquery a hash by what its conditions make
 // equal to columns of the queries around.

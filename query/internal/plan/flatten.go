@@ -8,7 +8,7 @@ import (
 
 // A view, or a subquery in FROM, that only names some columns of one table and takes some
 // of its rows as a set is read as that table, so that conditions on it become sets of
-// rows, too, and its rows are not made anew. Others are run, and their results read.
+// rows, too, and its rows are not made again. Others are run, and their results read.
 
 // tableOf is the table that a plan is a part of, false for one that has to be run.
 func tableOf(p *exec.Plan) (tables.Table, bool) {

@@ -120,7 +120,7 @@ func constant(x syntax.Expr) bool {
 	return false
 }
 
-// handedOn is what a query calls one of its columns inside; nil where that is no column, or not
+// handedOn is what a query calls one of its columns inside; nil if that is no column, or not
 // the only one of the name.
 func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syntax.ColumnRef {
 	var hit *syntax.ColumnRef

@@ -14,11 +14,11 @@ type Options struct {
 	Args   []values.Value          // positional parameters
 	Named  map[string]values.Value // the others, without their sign
 	Limits functions.Limits
-	// Now is the clock in Unix seconds, for date('now') and the like; nil where there
+	// Now is the clock in Unix seconds, for date('now') and the like; nil if there
 	// is none.
 	Now func() int64
 	// Ahead is by how many seconds the clocks of 'localtime' are ahead of UTC at an instant;
-	// nil where that is not known.
+	// nil if that is not known.
 	Ahead func(at int64) int
 	// Views are queries with names, to be used as tables, by their names in lower case.
 	Views map[string]*syntax.View

@@ -56,7 +56,7 @@ type scope struct {
 	windows *windowing             // set while window functions may stand
 	asked   []syntax.Expr          // its conditions, as far as they may be hints to queries in its FROM
 	alone   bool                   // it has but one FROM item
-	noAggs  string                 // why no aggregate may stand here, "" where one may
+	noAggs  string                 // why no aggregate may stand here, "" if one may
 }
 
 // found is where a column is.

@@ -18,7 +18,7 @@ func (s *scope) viewed(f *syntax.FromItem, src *source, view *syntax.View) {
 	src.Columns = s.c.renamed(f, src.Sub, f.Table, view.Columns)
 }
 
-// keptView finds a view of the catalog, nil where that has none of the name.
+// keptView finds a view of the catalog, nil if that has none of the name.
 func (c *compiler) keptView(f *syntax.FromItem) *syntax.View {
 	kept, ok := c.catalog.(tables.Viewer)
 	if !ok || f.At != nil {

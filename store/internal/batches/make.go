@@ -115,7 +115,7 @@ func (m *Maker) keep(b *locality.JobBlock) error {
 	return m.all.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
 }
 
-// Finish makes the batch of what was added. It fails with a Conflict where another one
+// Finish makes the batch of what was added. It fails with a Conflict if another one
 // of its name was finished first.
 func (m *Maker) Finish() (*row.Batch, error) {
 	if m.maker == nil {

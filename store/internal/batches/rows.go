@@ -112,7 +112,7 @@ func (r *Rows) PutHost(h *locality.Host) error {
 	return r.all.hosts.Put(h)
 }
 
-// Member is a host's part in the batch, nil where it has none.
+// Member is a host's part in the batch, nil if it has none.
 func (r *Rows) Member(host uint32) (*locality.Member, error) {
 	key := row.BatchBlockKey(r.number, int(host))
 	payload, err := r.file.Get(row.BatchHosts, key)

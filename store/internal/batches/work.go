@@ -131,7 +131,7 @@ func (b *Batches) Expire(name string) (locality.Expiry, error) {
 }
 
 // Recompute ages what is known of the hosts of a batch and builds its sums of
-// speeds anew.
+// speeds again.
 func (b *Batches) Recompute(name string) error {
 	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) error { return b.spoil(op.Recompute()) })
 	return err

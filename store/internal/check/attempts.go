@@ -49,7 +49,7 @@ func (d *derived) attempts() error {
 	return err
 }
 
-// jobOf is the job of an attempt, nil where there is none.
+// jobOf is the job of an attempt, nil if there is none.
 func (d *derived) jobOf(a *row.Attempt) (*row.Job, error) {
 	key := row.Key64(a.Job)
 	payload, err := d.store.Rows.Get(row.Jobs, key)

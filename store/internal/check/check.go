@@ -33,13 +33,13 @@ type Store struct {
 	Batch     func(number uint32) locality.Rows
 	Attempt   func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
 
-	Rules      func() (*rules.Rules, error) // nil where there are none
+	Rules      func() (*rules.Rules, error) // nil if there are none
 	Shares     func() (*fairshare.Settings, error)
 	ShareTimer func() (fairshare.Timer, error)
 	ShareState func() (*fairshare.State, error)
 
 	Decay     func() (usage.Decay, error) // how decayed use is accounted for
-	DecayAnew func() error                // makes that anew of the attempts that are there
+	DecayAnew func() error                // makes that again of the attempts that are there
 }
 
 // Span is a stretch of time on a node.

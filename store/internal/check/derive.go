@@ -297,7 +297,7 @@ func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
 	}
 }
 
-// reservationOf is the reservation that an owner is, nil where the file does not lead to
+// reservationOf is the reservation that an owner is, nil if the file does not lead to
 // it.
 func (d *derived) reservationOf(owner uint64) *row.Reservation {
 	id, err := d.store.Rows.Get(row.ReservationIDs, row.Key64(owner>>1))

@@ -25,7 +25,7 @@ type Counters struct {
 	searched bool // as far as that is known
 }
 
-// Named finds a counter by its key, nil where there is none.
+// Named finds a counter by its key, nil if there is none.
 func (cs *Counters) Named(key string) (*limits.Counter, error) {
 	c, known := cs.named[key]
 	if !known {
@@ -219,7 +219,7 @@ func (cs *Counters) Throttle(array uint64) (*limits.Counter, error) {
 	return cs.Named(row.ArrayKey(array))
 }
 
-// Forget has a counter read anew, because its row is another.
+// Forget has a counter read again, because its row is another.
 func (cs *Counters) Forget(key string) {
 	delete(cs.named, key)
 	cs.searched = false

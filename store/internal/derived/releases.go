@@ -29,7 +29,7 @@ type Releases struct {
 	nodes map[uint64][]uint32 // by owner, those that were asked for since
 }
 
-// held is all of them in memory, nil where they are not kept there. Whose nodes they are
+// held is all of them in memory, nil if they are not kept there. Whose nodes they are
 // is read when it is asked for: searches mostly stop at the first few.
 func (r *Releases) held() ([]release, error) {
 	if !r.Often || r.list != nil {

@@ -34,7 +34,7 @@ func NewRuled(b Base, src rules.Source) *Ruled {
 	return &Ruled{Base: b, src: src, timed: make(map[string]*limits.Counter), tally: make(map[string]int64)}
 }
 
-// All are the rules, nil where there are none.
+// All are the rules, nil if there are none.
 func (ru *Ruled) All() (*rules.Rules, error) {
 	if ru.read {
 		return ru.rules, nil
@@ -46,14 +46,14 @@ func (ru *Ruled) All() (*rules.Rules, error) {
 	return ru.rules, err
 }
 
-// Forget has all of it read anew.
+// Forget has all of it read again.
 func (ru *Ruled) Forget() {
 	ru.read, ru.rules = false, nil
 	clear(ru.timed)
 	clear(ru.tally)
 }
 
-// Clear forgets what rules count, to be counted anew.
+// Clear forgets what rules count, to be counted again.
 func (ru *Ruled) Clear() error {
 	ru.Forget()
 	return ru.Rows.Clear(row.LimitSums)
@@ -260,7 +260,7 @@ func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) 
 // How a rule is broken: it is full, or what is asked for is more than it ever lets there be.
 const isFull, tooMuch = "is full", "too much"
 
-// broken is the text of the first hard rule that is: how, and how much it was. That is "" where it
+// broken is the text of the first hard rule that is: how, and how much it was. That is "" if it
 // is not broken.
 func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64, err error)) (string, error) {
 	all, err := ru.All()

@@ -23,7 +23,7 @@ func Connect(name, folder string, detail func(string)) (replica.Driver, replica.
 }
 
 // Open makes a handle on the replica of a log. Where the options name no folder, it lies
-// below the folder that the system has for what can be made anew.
+// below the folder that the system has for what can be made again.
 func Open(name string, opt replica.Options) (*replica.Replica, error) {
 	if opt.Folder == "" {
 		cache, err := os.UserCacheDir()

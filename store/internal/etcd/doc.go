@@ -26,7 +26,7 @@
 //
 //   - head, log/<n> and what takes the parts of entry n off their lease are put in one
 //     transaction, which compares head.
-//   - meta is put in one transaction with head, first and snap, where there was none.
+//   - meta is put in one transaction with head, first and snap, if there was none.
 //   - Pieces and parts are put under a lease, and only where there was no such key: a copy
 //     of a request that arrives late neither changes them nor binds them to a lease again.
 //   - Words are run by the transaction that puts an entry, deletes their line/<id> and puts their

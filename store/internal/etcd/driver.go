@@ -48,7 +48,7 @@ type driver struct {
 	unsure   map[[16]byte]bool     // entries with a copy that may be under way
 	deposits map[[16]byte]*deposit // parts of entries that are not put yet
 	places   map[*place]bool       // in the line, kept alive
-	kept     lease                 // for the next place, where there is no folder
+	kept     lease                 // for the next place, if there is no folder
 	leases   string                // the file that keeps it for the machine, "": there is no folder
 	leaving  sync.WaitGroup        // of those that are given up
 	ear      ear                   // of those in the line with words

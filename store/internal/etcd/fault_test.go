@@ -225,7 +225,7 @@ func TestNoSpace(t *testing.T) {
 	appended(t, d, at, []byte("\x01one"), nil)
 }
 
-// TestPartsRunOut: parts that went with their lease are put anew.
+// TestPartsRunOut: parts that went with their lease are put again.
 func TestPartsRunOut(t *testing.T) {
 	f := newFake()
 	var passes atomic.Int32

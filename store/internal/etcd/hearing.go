@@ -164,7 +164,7 @@ func (h *hearing) await(ctx context.Context, p *place, before []byte, seen int64
 	patience := time.NewTimer(lookAgain)
 	if !p.stands {
 		p.stands = true
-		patience.Reset(askNext) // until then the stream stands, as a rule
+		patience.Reset(askNext) // until then the stream stands, usually
 	}
 	defer patience.Stop()
 	for {

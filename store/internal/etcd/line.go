@@ -45,7 +45,7 @@ type place struct {
 type standing struct {
 	described
 	revision int64  // of etcd, when it looked
-	before   []byte // the key before its own, nil where that is the first
+	before   []byte // the key before its own, nil if that is the first
 	waited   bool
 	first    bool            // no place is before it, and it has words
 	answer   []byte          // to its words: they were run

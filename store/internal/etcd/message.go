@@ -103,7 +103,7 @@ func createdAt(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetCreated, Created: &revision}
 }
 
-// unchanged holds where a key has not been put since a revision; at 0, where there is none.
+// unchanged holds where a key has not been put since a revision; at 0, if there is none.
 func unchanged(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetChanged, Changed: &revision}
 }

@@ -91,7 +91,7 @@ func counted(keys [][]byte) (list []operation) {
 	return list
 }
 
-// gather reads pieces and puts them together; nil where one is missing.
+// gather reads pieces and puts them together; nil if one is missing.
 func (d *driver) gather(ctx context.Context, under []byte, count int, length uint64) ([]byte, error) {
 	if length > uint64(count)*pieceBytes {
 		return nil, fmt.Errorf("%s: %w", under, errForeign)

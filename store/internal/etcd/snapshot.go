@@ -20,7 +20,7 @@ func (d *driver) snapPieces(s newest) []byte {
 }
 
 // Snapshot reads the newest snapshot. Where another takes its place meanwhile, and a third
-// that one's, its pieces are gone: then it begins anew.
+// that one's, its pieces are gone: then it begins again.
 func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	for last := [4]byte{}; ; {
 		s, err := d.look(ctx, 1<<63) // no entries are behind that

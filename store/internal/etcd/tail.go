@@ -104,7 +104,7 @@ func (d *driver) lookBy(ctx context.Context, ask transaction) (described, error)
 	}
 }
 
-// After reads the entries behind a position. As a rule there are none, so it asks whether head
+// After reads the entries behind a position. Usually there are none, so it asks whether head
 // is there, and for the rest only if it is not, in the same step.
 func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail, error) {
 	ask := transaction{

@@ -54,7 +54,7 @@ func (d *driver) remember(id [16]byte, p *deposit) {
 	d.deposits[id] = p
 }
 
-// forget lets the parts of an entry be put anew: the next time under another lease.
+// forget lets the parts of an entry be put again: the next time under another lease.
 func (d *driver) forget(id [16]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -66,7 +66,7 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 		}
 		stirs <- stir{member, m.Header.Revision}
 	})
-	tick := time.NewTimer(askNext) // until then the watch stands, as a rule
+	tick := time.NewTimer(askNext) // until then the watch stands, usually
 	defer tick.Stop()
 	for {
 		why := stir{member: anyMember}
@@ -84,7 +84,7 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 }
 
 // streams keeps watches open, at one member after the other, and passes on everything that it
-// says; nil where a stream has ended.
+// says; nil if a stream has ended.
 func (g *gateway) streams(ctx context.Context, body []byte, say func(member int, m *told)) {
 	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
 		member := m % len(g.members)

@@ -79,7 +79,7 @@ func (h *Reserved) Try(fn func(*Recorder) (keep bool, err error)) (d *Draft, err
 }
 
 // Write writes a draft down, if the file is still what it was made of, or else if still
-// says so, which may be nil; it is false where the file is another. It fails as
+// says so, which may be nil; it is false if the file is another. It fails as
 // File.Update does.
 func (h *Reserved) Write(d *Draft, still func(*Recorder) (bool, error)) (done bool, err error) {
 	f := h.file

@@ -19,7 +19,7 @@ type Compacted struct {
 // until then.
 const compactBytes = 4 << 20
 
-// Compact writes the file anew without its free pages, and puts it in its own place in
+// Compact writes the file again without its free pages, and puts it in its own place in
 // one step. It has the file to itself meanwhile.
 func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
 	err = f.run(writing, func(o *opened) error {

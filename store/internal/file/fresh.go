@@ -190,13 +190,13 @@ func takeAfter(path string, old os.FileInfo) error {
 	return os.Chmod(path, old.Mode().Perm())
 }
 
-// Renew makes a database anew and puts it in the place of the one that is there, if any.
+// Renew makes a database again and puts it in the place of the one that is there, if any.
 func Renew(path string, fill func(tmp string) error) error {
 	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, 0) })
 }
 
-// Rewrite makes a file anew and puts it in the place of the one that is there: was, which
-// is nil where there is none.
+// Rewrite makes a file again and puts it in the place of the one that is there: was, which
+// is nil if there is none.
 func Rewrite(path string, fill func(was, tmp *os.File) error) error {
 	was, err := openFile(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -85,7 +85,7 @@ func (l *fileLock) mend(db string, want grasp, timeout time.Duration) (lock *fil
 		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
 	}
 	if want == sharing {
-		l.release() //nolint:errcheck // it is taken anew
+		l.release() //nolint:errcheck // it is taken again
 		if l, err = acquire(db, alone, timeout); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ type pages struct {
 	from io.ReaderAt
 	meta boltMeta
 	seen bitset // reached from the root
-	free bitset // listed as free; nil where that list cannot be read
+	free bitset // listed as free; nil if that list cannot be read
 }
 
 // bitset is a set of page numbers.
@@ -132,7 +132,7 @@ func within(page []byte, from, to uint64) ([]byte, bool) {
 	return page[from:to], true
 }
 
-// readFree reads which pages are free, nil where the list itself is damaged. The pages
+// readFree reads which pages are free, nil if the list itself is damaged. The pages
 // that the list is on are none of the tree's.
 func (p *pages) readFree() error {
 	page, err := p.reach(p.meta.freelist)

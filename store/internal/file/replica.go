@@ -30,7 +30,7 @@ func (r *Recorder) Changes() *ChangeSet { return r.changes }
 func (r *Recorder) Unrecorded() { r.changes = nil }
 
 // Previous lets fn find rows as they are stored, and as they were before the transaction of a
-// writer; nil where there was none. They live as long as fn runs.
+// writer; nil if there was none. They live as long as fn runs.
 func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) error) error {
 	old := r.bolt
 	if !r.beside {
@@ -51,7 +51,7 @@ func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) e
 	})
 }
 
-// Stored is a row as it is stored, nil where there is none.
+// Stored is a row as it is stored, nil if there is none.
 func (r *Recorder) Stored(t row.Table, key []byte) ([]byte, error) { return r.get(t, key) }
 
 // PutStored puts a row as it is stored, or removes it if value is nil. A row that sets the file's

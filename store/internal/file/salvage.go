@@ -17,7 +17,7 @@ import (
 type Salvaged struct {
 	Format   uint32
 	Rows     [row.TableCount]uint64 // those that were read, of tables that are not derived
-	Want     *row.Sums              // what there should be; nil where that cannot be read, or the format has none
+	Want     *row.Sums              // what there should be; nil if that cannot be read, or the format has none
 	Losses   []Loss
 	Older    bool // the newest state could not be read, and this is the one before
 	Unsigned bool // no meta page is valid: what this is was found out from the pages
@@ -25,7 +25,7 @@ type Salvaged struct {
 
 // Salvage reads every row of a damaged file that is whole and that can be decoded, but
 // for those that are derived, and lets take have it. bbolt is not asked: it trusts what
-// it reads. It fails with ErrNotOurs where nothing in the file looks like a database.
+// it reads. It fails with ErrNotOurs if nothing in the file looks like a database.
 func Salvage(path string, timeout time.Duration, take func(t row.Table, key, payload []byte) error) (*Salvaged, error) {
 	info, err := os.Lstat(path)
 	switch {

@@ -181,7 +181,7 @@ func (r *Recorder) sumOf(t row.Table, prefix []byte) (sum row.Sum, known bool, e
 	return sum, err == nil, err
 }
 
-// countParts sums up the rows of indexes by the first parts of their keys, anew.
+// countParts sums up the rows of indexes by the first parts of their keys, again.
 func (r *Recorder) countParts() error {
 	r.parts, r.anew, r.recent = nil, true, [row.TableCount]recentPart{}
 	defer func() { r.anew = false }()

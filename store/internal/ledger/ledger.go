@@ -156,7 +156,7 @@ func product(a, b, c int64) int64 {
 	return int64(min(q, mostHeld))
 }
 
-// Job is what counts when a job ends, in the month of its end: nothing where it has never
+// Job is what counts when a job ends, in the month of its end: nothing if it has never
 // begun. began is when its first attempt did.
 func Job(j *row.Job, began int64) (m row.Month, t *row.Total, counts bool) {
 	if j.State.Live() || j.CurrentAttempt() == 0 || j.End <= 0 {

@@ -41,7 +41,7 @@ type Nodes struct {
 // Now are the nodes as they are. Who goes back gives Back the changes, the newest first.
 func Now(rows Rows) *Nodes { return &Nodes{rows, make(map[uint32]*index.Node)} }
 
-// Node is a node of these, nil where there is none of the number.
+// Node is a node of these, nil if there is none of the number.
 func (n *Nodes) Node(number uint32) (*index.Node, error) {
 	if node, ok := n.Changed[number]; ok {
 		return node, nil

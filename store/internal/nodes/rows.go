@@ -33,7 +33,7 @@ type Rows struct {
 	alike map[string]*Named // devices by the part of the row: many nodes name the same
 }
 
-// keptBlock is nodes with neighbouring numbers, nil where one was not read, and what is
+// keptBlock is nodes with neighbouring numbers, nil if one was not read, and what is
 // known of them without that.
 type keptBlock struct {
 	nodes [timeline.BlockNodes]*Kept
@@ -100,7 +100,7 @@ func (r *Rows) Node(number uint32) (*index.Node, error) {
 	return k.Node, nil
 }
 
-// Known is a node that was read before, nil where it was not.
+// Known is a node that was read before, nil if it was not.
 func (r *Rows) Known(number uint32) *Kept {
 	return r.block(number).nodes[number%timeline.BlockNodes]
 }
@@ -124,7 +124,7 @@ func (r *Rows) block(number uint32) *keptBlock {
 	return r.last
 }
 
-// view opens a view on a node's row; ok is false where there is none.
+// view opens a view on a node's row; ok is false if there is none.
 func (r *Rows) view(number uint32) (v row.NodeView, ok bool, err error) {
 	key := row.Key32(number)
 	payload, err := r.file.Get(row.Nodes, key)
@@ -219,7 +219,7 @@ func (r *Rows) Traits(number uint32, n *index.Node) error {
 	return row.ReadTraits(key, payload, n, &r.Words)
 }
 
-// Amount is how much a node has of a resource, 0 where it says nothing of it.
+// Amount is how much a node has of a resource, 0 if it says nothing of it.
 func (r *Rows) Amount(number uint32, res index.ResID) (int64, error) {
 	err := r.Traits(number, &r.scratch)
 	v, _ := r.scratch.Get(res)

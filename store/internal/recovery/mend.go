@@ -74,7 +74,7 @@ func (s *salvage) change(look func(*check.Store) ([]mended, error)) error {
 	})
 }
 
-// counters makes the row of the state anew: numbers of rows that are there are never
+// counters makes the row of the state again: numbers of rows that are there are never
 // given out again, and the instant is no earlier than what has happened.
 func (s *salvage) counters(db *check.Store) ([]mended, error) {
 	st := *db.State

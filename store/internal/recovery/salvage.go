@@ -36,7 +36,7 @@ type SalvageOptions struct {
 }
 
 // Salvage makes a new database of all rows of a damaged one that can be read and
-// verified. What is derived is made anew. Rows that contradict the others now that some
+// verified. What is derived is made again. Rows that contradict the others now that some
 // are missing are left out, or changed so that nothing runs that may not: a job that was
 // on a node which is lost is held, for example. All of that is said. It fails with
 // ErrNotOurs where nothing in the file leads to its rows, and ErrExists when there is a

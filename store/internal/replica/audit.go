@@ -66,8 +66,8 @@ func changeOf(b []byte) (*Change, error) {
 	return c, nil
 }
 
-// Audit looks for what is wrong with the log, and whether a replica that is made anew of it
-// is the same as this one; it tells find. A replica that differs is made anew.
+// Audit looks for what is wrong with the log, and whether a replica that is made again of it
+// is the same as this one; it tells find. A replica that differs is made again.
 func (rep *Replica) Audit(find func(string)) error {
 	if err := rep.auditEntries(find); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (rep *Replica) Audit(find func(string)) error {
 	return fmt.Errorf("%w: others wrote all the time, and no two replicas stood at one position", file.ErrLocked)
 }
 
-// auditSnapshots makes the newest snapshot anew of the one before and the entries between the
+// auditSnapshots makes the newest snapshot again of the one before and the entries between the
 // two, and compares: a machine whose replica was damaged may have made it.
 func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
 	ctx, cancel := within(time.Now().Add(max(rep.opt.LockTimeout, joinTime)))

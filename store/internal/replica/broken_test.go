@@ -88,7 +88,7 @@ func TestGoneBack(t *testing.T) {
 	}
 }
 
-// TestOtherLog: a log that was made anew under a name has another id, and nothing of the
+// TestOtherLog: a log that was made again under a name has another id, and nothing of the
 // one before is mixed into its replicas.
 func TestOtherLog(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestOtherLog(t *testing.T) {
 	}
 }
 
-// TestDamagedReplica: a replica that is damaged, gone, or differs from the log is made anew,
+// TestDamagedReplica: a replica that is damaged, gone, or differs from the log is made again,
 // for readers and writers.
 func TestDamagedReplica(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// find finds a row as it is stored, nil where there is none.
+// find finds a row as it is stored, nil if there is none.
 type find = func(t row.Table, key []byte) []byte
 
 // deltaLevel is how hard deflate looks for what a row has in common with the one before.
@@ -88,7 +88,7 @@ func (o *op) becomes(t row.Table, old []byte) ([]byte, error) {
 	return value, nil
 }
 
-// errDiffers says that a replica is not what it should be: it is made anew.
+// errDiffers says that a replica is not what it should be: it is made again.
 var errDiffers = fmt.Errorf("%w: the replica differs from the log", row.ErrDamaged)
 
 // apply does to a replica what an entry says.

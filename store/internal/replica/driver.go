@@ -76,7 +76,7 @@ type Tail struct {
 	Head  Position // its last entry
 	First uint64   // the oldest entry that is still there; Head.N + 1 where there is none
 	// Entries are those behind the position, in order and without a hole, MostEntries at
-	// most. There are none where the position lies before First - 1, or at Head or behind it.
+	// most. There are none if the position lies before First - 1, or at Head or behind it.
 	Entries [][]byte
 	// Snapshot is where the newest snapshot stands, and SnapshotBytes how long it is.
 	Snapshot      Position
@@ -151,7 +151,7 @@ type Place interface {
 	// While keeps the place alive only as long as working says that its owner works: it is
 	// asked every few seconds from another goroutine. A place that is not kept alive is lost.
 	While(working func() bool)
-	// Leave gives the place up. It returns at once, and does nothing where the place is
+	// Leave gives the place up. It returns at once, and does nothing if the place is
 	// given up already.
 	Leave()
 	// Withdraw gives up a place that has words, and returns their answer if they were run; nil
@@ -170,7 +170,7 @@ type Snapshot struct {
 // Upkeep is what is seldom asked of a log.
 type Upkeep interface {
 	// Create makes a log that stands at s.At, which is id.Start(), with its first snapshot.
-	// It fails with ErrLog where there is one, and changes nothing then.
+	// It fails with ErrLog if there is one, and changes nothing then.
 	Create(ctx context.Context, id ID, s *Snapshot) error
 	// Keep puts a snapshot in the place of the newest one, if that one's position is was
 	// still; else it does nothing, and is false. The one before the newest is kept, too.

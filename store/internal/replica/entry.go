@@ -138,7 +138,7 @@ var errEntry = fmt.Errorf("%w: an entry of the log is not as it was written", ro
 var errNamed = file.Wordless(errors.New("the version to install is named"))
 
 // DecodeHead reads whose an entry is, and verifies that its bytes are those that were
-// written. It fails with file.ErrNewer where this version cannot know what else it says.
+// written. It fails with file.ErrNewer if this version cannot know what else it says.
 func DecodeHead(b []byte) (*Head, error) {
 	h, _, err := decodeHead(b)
 	return h, err

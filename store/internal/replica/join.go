@@ -16,7 +16,7 @@ import (
 // nowhere is behind the end of every log: no entry is behind it.
 var nowhere = Position{N: 1 << 62}
 
-// join makes the local replica anew of the newest snapshot, and finds out which log it is
+// join makes the local replica again of the newest snapshot, and finds out which log it is
 // of.
 func (rep *Replica) join(until time.Time) error {
 	ctx, cancel := within(until)
@@ -34,7 +34,7 @@ func (rep *Replica) join(until time.Time) error {
 // joinTime is how long a log that answers may take to hand over a snapshot.
 const joinTime = time.Minute
 
-// joinTo makes the local replica anew of a log's newest snapshot, or of the one before if
+// joinTo makes the local replica again of a log's newest snapshot, or of the one before if
 // that is damaged: the entries behind it are still in the log.
 func (rep *Replica) joinTo(log ID, until time.Time) error {
 	ctx, cancel := within(until)

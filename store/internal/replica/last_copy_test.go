@@ -105,7 +105,7 @@ func rot(t *testing.T, rep *Replica, key string) {
 }
 
 // TestRotStaysLocal: a machine with a damaged replica makes no snapshot of it and no entry,
-// but makes it anew.
+// but makes it again.
 func TestRotStaysLocal(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -216,7 +216,7 @@ func TestLongWork(t *testing.T) {
 }
 
 // TestJoinsAtOnce: processes of a machine that is behind the log's first entry make its
-// replica anew at once, and beside those that have it already; none calls that damage.
+// replica again at once, and beside those that have it already; none calls that damage.
 func TestJoinsAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

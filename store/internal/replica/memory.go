@@ -13,7 +13,7 @@ import (
 // compared. Connections to it share it.
 type Memory struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made anew, when anything changes
+	changed chan struct{} // closed, and made again, when anything changes
 	state   memoryState
 	ahead   time.Duration // how far this machine's clock is ahead of the log's
 }

@@ -13,7 +13,7 @@ import (
 // thread, and keeps its place only while that thread uses processor time or a call to the log
 // is under way. Such a call has a timeout.
 
-// pulse tells whether a writer works.
+// pulse reports whether a writer works.
 type pulse struct {
 	thread  int
 	used    atomic.Int64 // processor time, in nanoseconds, when beats was asked last

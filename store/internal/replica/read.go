@@ -86,19 +86,19 @@ var errAgain = errors.New("run again")
 type session struct {
 	rep   *Replica
 	until time.Time
-	joins int       // how often the replica was made anew
+	joins int       // how often the replica was made again
 	known uint64    // the end of the log at some time since the transaction began
 	asked bool      // known is
 	heard time.Time // when the log was asked last for what is newer
 	at    Position  // of the replica, when it was last brought up to date
 }
 
-// joinsMost is how often a transaction makes the replica anew because the log has left it
+// joinsMost is how often a transaction makes the replica again because the log has left it
 // behind: that it is so again and again has no good reason.
 const joinsMost = 3
 
 // joining runs try until it gives an answer. A replica that is damaged, or differs from
-// the log, is made anew once.
+// the log, is made again once.
 func (s *session) joining(try func() error) error {
 	for {
 		err := try()
@@ -233,7 +233,7 @@ func away(err error) error {
 }
 
 // catchUp applies what a log held behind a position of the replica, or says that the replica
-// should be made anew. It is errAgain if another process has made it anew meanwhile.
+// should be made again. It is errAgain if another process has made it again meanwhile.
 func (s *session) catchUp(from Position, tail *Tail) error {
 	return s.rep.File().Follow(func(r *file.Recorder) (bool, error) {
 		defer s.worked(time.Now())

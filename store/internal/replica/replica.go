@@ -190,7 +190,7 @@ func (rep *Replica) noteCrowd(waited bool) {
 	}
 }
 
-// Age is how long ago the replica was fresh; false where that is not known.
+// Age is how long ago the replica was fresh; false if that is not known.
 func (rep *Replica) Age() (time.Duration, bool) {
 	info, err := os.Stat(rep.freshPath())
 	if err != nil {

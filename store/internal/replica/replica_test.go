@@ -276,7 +276,7 @@ func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	d := &counted{Memory: m}
 	var said []string
 	late := machine(t, d, func(o *Options) { o.Warn = func(text string) { said = append(said, text) } })
-	for range 2 { // anew, and behind
+	for range 2 { // again, and behind
 		if err := late.View(func(*file.Recorder) error { return nil }); err != nil {
 			t.Fatal(err)
 		}

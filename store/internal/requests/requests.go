@@ -105,7 +105,7 @@ func (rs *Requests) Earliest(j *row.Job, after int64) (plan *placer.Plan, refuse
 	return plan, err, nil
 }
 
-// Short says why a job's request does not fit now, "" where it does.
+// Short says why a job's request does not fit now, "" if it does.
 func (rs *Requests) Short(j *row.Job) (string, error) {
 	w, err := rs.Of(j)
 	if err != nil || w.short != "" {

@@ -1,6 +1,6 @@
 // Package rewind puts the rows of a file back to an earlier instant, after a clock was ahead.
 // Each kind of row says in its list of fields what its instants are to the clock. What follows
-// from rows is made anew by package check.
+// from rows is made again by package check.
 package rewind
 
 import (

@@ -36,10 +36,10 @@ func PoolPrefix() []byte { return []byte(poolPrefix) }
 // ArrayPrefix begins the keys of the throttles of all arrays.
 func ArrayPrefix() []byte { return []byte(arrayPrefix) }
 
-// PoolOf is the pool of a key; ok is false where it is another counter.
+// PoolOf is the pool of a key; ok is false if it is another counter.
 func PoolOf(key string) (name string, ok bool) { return strings.CutPrefix(key, poolPrefix) }
 
-// ArrayOf is the array of a key; ok is false where it is another counter.
+// ArrayOf is the array of a key; ok is false if it is another counter.
 func ArrayOf(key string) (array uint64, ok bool) {
 	text, ok := strings.CutPrefix(key, arrayPrefix)
 	array, err := strconv.ParseUint(text, 10, 64)

@@ -15,7 +15,7 @@ type Event struct {
 	// down: 0 stands for it where the job ran before or after, else for none.
 	Attempt int
 
-	By *uint32 // the uid of who did it, nil where that is not known
+	By *uint32 // the uid of who did it, nil if that is not known
 }
 
 const eventVersion = 1

@@ -62,7 +62,7 @@ const (
 	Ends                //
 	Shifts              // moves as far as the Past or Begins before it
 	Wish                // asked for: it stays
-	Made                // follows from other rows: made anew from them
+	Made                // follows from other rows: made again from them
 )
 
 var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made"}
@@ -436,7 +436,7 @@ func (f *Fields) UID(name string, v **uint32) {
 	}
 }
 
-// Part is a part of a row behind a pointer, whose end is End; is says whether the row that
+// Part is a part of a row behind a pointer, whose end is End; is reports whether the row that
 // is read has it.
 func Part[T any](f *Fields, name string, v **T, is bool) bool {
 	switch f.dir {

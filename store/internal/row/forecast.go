@@ -13,7 +13,7 @@ type Forecasts struct {
 	First, Later []Foretold
 }
 
-// Forecast is one of them. Instants are 0 where a job is not expected to start.
+// Forecast is one of them. Instants are 0 if a job is not expected to start.
 type Forecast struct {
 	Job                 uint64
 	Likely, Safe, Asked int64

@@ -6,7 +6,7 @@ type Hook struct {
 	Cursor  uint64 // the last event that it has taken
 	Holder  Nonce  // of the process that hands on the next events, or zero
 	Until   int64  // after that another process may
-	Failing int64  // since when it has taken nothing, 0 where it has taken the last it was handed
+	Failing int64  // since when it has taken nothing, 0 if it has taken the last it was handed
 }
 
 const hookVersion = 1

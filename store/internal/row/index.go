@@ -7,7 +7,7 @@ import (
 )
 
 // Index is a table that follows from the rows of another one. It is declared beside them; the
-// one function that puts rows (package state) moves its keys, and package check makes it anew.
+// one function that puts rows (package state) moves its keys, and package check makes it again.
 // No other code puts a row into it.
 type Index[T any] struct {
 	Table Table

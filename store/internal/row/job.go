@@ -76,7 +76,7 @@ type Job struct {
 	// its queue or of the store counts then.
 	NoPolicy bool
 
-	Queued    bool // it came through the queue: the cycle plans it, and plans it anew
+	Queued    bool // it came through the queue: the cycle plans it, and plans it again
 	Attended  bool // a process waits for its start and launches it: run
 	NoRequeue bool // when it is stopped for another class it is not queued again
 	Launched  bool // its launch was announced
@@ -137,7 +137,7 @@ type JobDevices struct {
 }
 
 // Attendant is a process that waits for a job's start and executes it: placectl run. What
-// it has locked tells whether it or its command lives.
+// it has locked reports whether it or its command lives.
 type Attendant struct {
 	Nonce Nonce
 	UID   uint32
@@ -235,7 +235,7 @@ func (j *Job) HasExit() bool {
 // HasCommand reports whether the job comes with a command to execute.
 func (j *Job) HasCommand() bool { return len(j.Command) > 0 || j.Payload != (PayloadKey{}) }
 
-// CurrentAttempt is the number of the attempt that it is at, or was at last; 0 where it has
+// CurrentAttempt is the number of the attempt that it is at, or was at last; 0 if it has
 // never started. A job that runs since before attempts were counted is at its first.
 func (j *Job) CurrentAttempt() int {
 	if j.Attempt == 0 && j.State == JobRunning {

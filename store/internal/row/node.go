@@ -173,7 +173,7 @@ func DecodeNodeOnly(key, payload []byte) (n *index.Node, devices []byte, err err
 	return n, devices, err
 }
 
-// Words hands out equal words as one string. Nil makes each anew.
+// Words hands out equal words as one string. Nil makes each again.
 type Words struct{ known map[string]string }
 
 // maxWords bounds how many words are known.
@@ -235,7 +235,7 @@ func (v *NodeView) Err() error {
 // Number is the node's number.
 func (v *NodeView) Number() uint32 { return v.number }
 
-// State says whether the node is up.
+// State reports whether the node is up.
 func (v *NodeView) State() index.State { return index.State(v.texts.payload[1]) }
 
 // Bucket is the number of the node's bucket.
@@ -297,7 +297,7 @@ func (v *NodeView) Features() []byte {
 	return out
 }
 
-// Speed is the node's speed, 0 where it is not set.
+// Speed is the node's speed, 0 if it is not set.
 func (v *NodeView) Speed() float64 { return v.measure(0) }
 
 // ProcSpeed is the speed of its processors.

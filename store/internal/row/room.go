@@ -13,7 +13,7 @@ type RoomBlock [timeline.BlockNodes][]index.Amount
 
 const roomVersion = 1
 
-// EncodeRooms is the row of a block, nil where there is nothing left of any node.
+// EncodeRooms is the row of a block, nil if there is nothing left of any node.
 func EncodeRooms(b *RoomBlock) []byte {
 	e := encoder{}
 	e.byte(roomVersion)

@@ -78,7 +78,7 @@ func (s *Siblings) Has(payload []byte) bool {
 	return ok && len(rest) == 0
 }
 
-// skipTexts skips a list of texts, and says whether there are any.
+// skipTexts skips a list of texts, and reports whether there are any.
 func skipTexts(b []byte) (some bool, rest []byte, ok bool) {
 	count, n := binary.Uvarint(b)
 	if n <= 0 {

@@ -34,7 +34,7 @@ func (s *Sum) Join(other Sum) {
 	s.Sum += other.Sum
 }
 
-// storedChecksum is the one that a row carries, 0 where it is too short for any.
+// storedChecksum is the one that a row carries, 0 if it is too short for any.
 func storedChecksum(value []byte) uint64 {
 	if len(value) < 4 {
 		return 0

@@ -30,7 +30,7 @@ type Rules struct {
 
 type asking struct{ sel, place string }
 
-// Read reads the rules, nil where there are none.
+// Read reads the rules, nil if there are none.
 func Read(src Source) (*Rules, error) {
 	var list []*limits.Rule
 	err := src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {

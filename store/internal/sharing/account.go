@@ -46,7 +46,7 @@ func Account(rows *file.Recorder, name string) (*row.Account, error) {
 }
 
 // SetAccount makes an account, or changes it, and brings what is said of it into its order.
-// It fails with row.ErrNotFound where there is no such parent, and row.ErrInvalid.
+// It fails with row.ErrNotFound if there is no such parent, and row.ErrInvalid.
 func SetAccount(rows *file.Recorder, a *row.Account) error {
 	if err := limits.ValidName(a.Name); err != nil || a.Name == limits.Each {
 		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes", row.ErrInvalid, a.Name)

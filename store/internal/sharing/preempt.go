@@ -43,7 +43,7 @@ func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 }
 
 // SetRule makes a rule, or replaces the one of the same text; times are at most longest
-// seconds. It fails with row.ErrInvalid where the rules would lead in a circle.
+// seconds. It fails with row.ErrInvalid if the rules would lead in a circle.
 func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 	if r.MinRun < 0 || r.MinRun > longest || r.AtMost < 0 || r.AtMost > maxStops || r.Grace < preempt.OwnGrace || r.Grace > longest {
 		return fmt.Errorf("%w: rule %q: times are from 0 to %d s, and a job is stopped at most %d times, or 0 for as often as need be",
@@ -68,7 +68,7 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 // maxStops bounds how often a job may be said to make way.
 const maxStops = 1000
 
-// Ranks are the rules together, nil where there are none.
+// Ranks are the rules together, nil if there are none.
 func Ranks(rows *file.Recorder) (*preempt.Ranks, error) {
 	var rules []*preempt.Rule
 	if err := EachRule(rows, func(r *preempt.Rule) error { rules = append(rules, r); return nil }); err != nil || rules == nil {

@@ -31,7 +31,7 @@ func AddRole(rows *file.Recorder, user, role string) error {
 	return rows.Put(row.Roles, []byte(user), row.EncodeText(role))
 }
 
-// RemoveRole takes a role from a user. It fails with row.ErrNotFound where the user has none.
+// RemoveRole takes a role from a user. It fails with row.ErrNotFound if the user has none.
 func RemoveRole(rows *file.Recorder, user string) error {
 	payload, err := rows.Get(row.Roles, []byte(user))
 	if err != nil {
@@ -43,7 +43,7 @@ func RemoveRole(rows *file.Recorder, user string) error {
 	return rows.Remove(row.Roles, []byte(user))
 }
 
-// Allowed says what of a request's queue, class or account is not for its user, "" where all
+// Allowed says what of a request's queue, class or account is not for its user, "" if all
 // of it is. queue is who may ask for the queue, where anybody may not. What an account says
 // holds for those below it that say nothing.
 func Allowed(rows *file.Recorder, r placer.Request, queue []string, shares func() (*fairshare.Settings, error)) (not string, err error) {

@@ -55,7 +55,7 @@ func TestFollows(t *testing.T) {
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		dir := filepath.Base(filepath.Dir(path))
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || dir == "check" || dir == "state" {
-			return err // check makes derived tables anew
+			return err // check makes derived tables again
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 		if err != nil {

@@ -102,7 +102,7 @@ type batchKeys struct {
 
 func (k *batchKeys) all() *file.Cursor { return k.c.src.Rows.Cursor(k.table) }
 
-// of is the rows of one batch, nil where there is no such batch.
+// of is the rows of one batch, nil if there is no such batch.
 func (k *batchKeys) of(name query.Value) *file.Cursor {
 	b, err := k.c.batch(name.String())
 	if b == nil || err != nil {
@@ -140,7 +140,7 @@ func (c *Catalog) eachBatch(fn func(*row.Batch) error) error {
 	})
 }
 
-// batch finds a batch, nil where there is none.
+// batch finds a batch, nil if there is none.
 func (c *Catalog) batch(name string) (*row.Batch, error) {
 	payload, err := c.src.Rows.Get(row.Batches, []byte(name))
 	if payload == nil || err != nil {

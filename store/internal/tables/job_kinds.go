@@ -16,7 +16,7 @@ import (
 // mostKinds is with how many kinds they are leaped through; with more, rows are read.
 const mostKinds = 1 << 14
 
-// jobKinds are the kinds that there are, nil where the file lists none, or too many.
+// jobKinds are the kinds that there are, nil if the file lists none, or too many.
 func (c *Catalog) jobKinds() []row.JobKind {
 	if c.kinds != nil || !c.src.Kinds {
 		return c.kinds

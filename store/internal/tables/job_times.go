@@ -72,7 +72,7 @@ func (t *jobs) since(at int64) uint64 {
 }
 
 // ended is the jobs that have ended from..last, and those that have not, or are in one of some
-// states; none where nothing is from..to.
+// states; none if nothing is from..to.
 func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, bool) {
 	out := roaring.New()
 	if from > to {

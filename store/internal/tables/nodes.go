@@ -37,7 +37,7 @@ type nodes struct {
 type nodeGetter struct {
 	query.Column
 	get    func(*nodeCursor) query.Value
-	bucket func(*index.Bucket) query.Value // nil where a bucket does not tell
+	bucket func(*index.Bucket) query.Value // nil if a bucket does not tell
 	def    index.Def                       // of a resource
 	left   index.Def                       // whose rest it is
 }

@@ -28,7 +28,7 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// rule is the rule of a standing reservation, "" where there is none any more.
+// rule is the rule of a standing reservation, "" if there is none any more.
 func (c *Catalog) rule(series string) string {
 	if series == "" {
 		return ""

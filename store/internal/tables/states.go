@@ -120,7 +120,7 @@ func (t *nodes) classAt(node uint32) index.Class {
 	return class
 }
 
-// inUseAt tells whether jobs could have some of a node that will be in use. How many
+// inUseAt reports whether jobs could have some of a node that will be in use. How many
 // cpus it has its bucket tells mostly; if not, its row does.
 func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
 	cal := t.c.src.Calendar()

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// View finds a view that is kept in the store, nil where there is none of the name.
+// View finds a view that is kept in the store, nil if there is none of the name.
 func (c *Catalog) View(name string) (*query.View, error) {
 	if v, ok := c.views[name]; ok {
 		return v, nil

@@ -196,7 +196,7 @@ func (ts *Tallies) Cycled(at int64, took time.Duration, wrote bool) error {
 	return ts.Rows.Put(row.Tallies, row.KeyLastCycle, row.EncodeLastCycle(&now))
 }
 
-// LastCycle is when the last cycle was made, nil where none was.
+// LastCycle is when the last cycle was made, nil if none was.
 func (ts *Tallies) LastCycle() (*row.LastCycle, error) {
 	payload, err := ts.Rows.Get(row.Tallies, row.KeyLastCycle)
 	if err != nil || payload == nil {

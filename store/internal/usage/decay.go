@@ -58,7 +58,7 @@ func (b *Book) EachDecayed(at int64, fn func(s row.Sharer, use float64) error) e
 	})
 }
 
-// DecayAnew makes all that decays anew of the attempts that are there, where it is kept: because the
+// DecayAnew makes all that decays again of the attempts that are there, where it is kept: because the
 // half-life has changed, or it was not kept before. What was archived counts no more.
 func (b *Book) DecayAnew() error {
 	set, err := b.Decay()

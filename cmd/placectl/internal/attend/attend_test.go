@@ -85,7 +85,7 @@ func (a *attendant) attend(l *Lock) error {
 			case <-rung:
 				return true
 			case <-time.After(a.stay):
-				a.alive.Add(-1) // it lets go of the lock, or goes on: then it counts anew
+				a.alive.Add(-1) // it lets go of the lock, or goes on: then it counts again
 				return false
 			}
 		},

@@ -75,7 +75,7 @@ func (n *Node) changes(out []change, from int64) []change {
 	return out
 }
 
-// most is the largest number taken at any time in [from, to), and false where the
+// most is the largest number taken at any time in [from, to), and false if the
 // curve says nothing of that.
 func (c *Curve) most(from, to int64) (int, bool) {
 	i, found := slices.BinarySearchFunc(c.Steps, from, func(s Step, t int64) int { return cmp.Compare(s.Start, t) })

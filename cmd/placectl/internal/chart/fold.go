@@ -17,7 +17,7 @@ type group struct {
 type folded struct {
 	groups []group
 	hidden int // stretches that no cell shows
-	beside int // stretches that others lie over, where there is no room for lanes
+	beside int // stretches that others lie over, if there is no room for lanes
 	left   int // nodes that --rows leaves out
 }
 

@@ -82,7 +82,7 @@ func (w *Window) bounds(b *Bar) (lo, hi int) {
 
 func (w *Window) Shows(b *Bar) bool { return b.Start < w.To && b.End > w.From }
 
-// paintLong paints a stretch; it reports false where that is less than a cell.
+// paintLong paints a stretch; it reports false if that is less than a cell.
 func (w *Window) paintLong(b *Bar, row []cell) bool {
 	lo, hi := w.bounds(b)
 	if lo == hi {

@@ -30,7 +30,7 @@ func CheckName(pattern string) error {
 	return err
 }
 
-// Lets says whether the filter lets a job pass, whatever its state.
+// Lets reports whether the filter lets a job pass, whatever its state.
 func (f *Filter) Lets(j *store.Job) bool {
 	switch {
 	case f.User != "" && j.User != f.User,

@@ -26,7 +26,7 @@ func Ended() (states []store.JobState) {
 // memory, which is the most that any of them had.
 type Past struct {
 	*store.Job
-	Wait  any // until it started, nil where it never did
+	Wait  any // until it started, nil if it never did
 	Ran   any // from then on
 	CPU   any // processor time, nil if not measured
 	Mem   any // bytes

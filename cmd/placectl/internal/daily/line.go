@@ -126,7 +126,7 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 // never is why a job can never run, behind words that say that.
 func never(reason string) string { return strings.TrimPrefix(reason, "can never run: ") }
 
-// because is a reason behind something else, where there is one.
+// because is a reason behind something else, if there is one.
 func because(reason string, zone *time.Location) string {
 	if reason == "" {
 		return ""

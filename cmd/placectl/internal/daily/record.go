@@ -19,7 +19,7 @@ type Record struct {
 	Now, From, To int64 // From is the first submission where nothing else was asked for
 	CPUs          int64 // of the cluster as it is now
 	Jobs          []trends.Job
-	page          *report.Page // nil where none is wanted
+	page          *report.Page // nil if none is wanted
 	nodes         []*index.Node
 	at            map[uint32]uint32 // a node's position among those of the page, by its number
 }

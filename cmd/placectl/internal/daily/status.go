@@ -24,7 +24,7 @@ type Status struct {
 	Head     *Moment // of the jobs that wait the first to start, as far as anybody knows
 	Recent   []*Happening
 	Warnings []Warning
-	Log      int64     // bytes that the log of the database has, 0 where it has none
+	Log      int64     // bytes that the log of the database has, 0 if it has none
 	Attended *Attended // by whom the queue is run on this host; nil where start is manual
 	waiting  []*store.Job
 	told     map[string]int // warnings, by kind

@@ -424,7 +424,7 @@ func (t *Top) foot(width int) []byte {
 	return t.bold(text, width)
 }
 
-// bold is a line that stands out, where there is colour.
+// bold is a line that stands out, if there is colour.
 func (t *Top) bold(s string, width int) []byte {
 	line := cutLine(s, width)
 	if !t.Color {

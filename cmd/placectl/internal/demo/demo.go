@@ -1,6 +1,6 @@
 // Package demo is what a newcomer runs first: a real cluster with six days of its recorded jobs,
 // as placectl scheduled them. It is a dump, moved in time so that the last day ends now.
-// replay_test.go makes the dump anew from the record in the folder data.
+// replay_test.go makes the dump again from the record in the folder data.
 package demo
 
 import (

@@ -22,7 +22,7 @@ type Source struct {
 	// Run runs a program and returns what it prints; fs.ErrNotExist where there is none of
 	// the name.
 	Run func(words ...string) (string, error)
-	// Free is how much of a file system is free, in kb; 0 where it is not local.
+	// Free is how much of a file system is free, in kb; 0 if it is not local.
 	Free func(dir string) int64
 }
 
@@ -31,8 +31,8 @@ type Machine struct {
 	Cores     devices.Set // whole ones, with their threads; or threads, where those are counted
 	GPUs      devices.Set
 	Slices    map[string]devices.Set // of GPUs, by resource
-	Distances devices.Distances      // of the groups, nil where there is one
-	Memory    int64                  // kb, 0 where it is not known, as is Disk
+	Distances devices.Distances      // of the groups, nil if there is one
+	Memory    int64                  // kb, 0 if it is not known, as is Disk
 	Disk      int64
 	Notes     []string // what could not be found, and why
 
@@ -80,7 +80,7 @@ func (l *looking) note(format string, args ...any) {
 	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 }
 
-// text is a file without blanks around it, "" where it cannot be read.
+// text is a file without blanks around it, "" if it cannot be read.
 func (l *looking) text(path string) string {
 	b, err := fs.ReadFile(l.src.Root, path)
 	if err != nil {

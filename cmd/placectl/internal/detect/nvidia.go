@@ -61,7 +61,7 @@ func (l *looking) gpus() {
 }
 
 // groupOf is the group of the device at an address of the PCI bus, as in 00000000:3B:00.0;
-// 0 where the system says that it is in none.
+// 0 if the system says that it is in none.
 func (l *looking) groupOf(address string) int {
 	address = strings.ToLower(strings.TrimSpace(address))
 	if domain, rest, ok := strings.Cut(address, ":"); ok && len(domain) > 4 {

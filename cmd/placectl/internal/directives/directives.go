@@ -36,7 +36,7 @@ const (
 )
 
 // DefaultOut is where the output of a job goes whose script and submitter say nothing:
-// for Slurm as sbatch has it, "" where the default is ours.
+// for Slurm as sbatch has it, "" if the default is ours.
 func (f Family) DefaultOut(array bool) string {
 	switch {
 	case f != Slurm:
@@ -96,7 +96,7 @@ type Submission struct {
 	Flags []Flag
 	// Family is whose lines there were, if they counted.
 	Family Family
-	// Interpreter runs the script instead of what its #! line names; "" where nothing
+	// Interpreter runs the script instead of what its #! line names; "" if nothing
 	// was said.
 	Interpreter string
 	// Variables are those of Slurm that only the lines tell, as NAME=VALUE: how many

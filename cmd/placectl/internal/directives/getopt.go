@@ -17,7 +17,7 @@ type option struct {
 	read  func(r *reader, value string) error
 }
 
-// argument says whether an option has a value.
+// argument reports whether an option has a value.
 type argument uint8
 
 const (
@@ -32,7 +32,7 @@ type optionSet struct {
 	list []option
 	// stray takes a word that is no option and no value of one.
 	stray func(r *reader, w word)
-	// unknown says more of an option that is not in the list; "" where there is no
+	// unknown says more of an option that is not in the list; "" if there is no
 	// more to say.
 	unknown func(name string) string
 }

@@ -205,7 +205,7 @@ func (r *reader) namesJob(l line, text string) bool {
 }
 
 // optionOf is the option that the last of some words is, or is likely the value of;
-// "" where none is near.
+// "" if none is near.
 func optionOf(words []word) string {
 	for i := len(words) - 1; i >= max(0, len(words)-2); i-- {
 		name, _, _ := strings.Cut(words[i].text, "=")

@@ -64,7 +64,7 @@ func (r *reader) slurmDepend(v string) error {
 	return nil
 }
 
-// slurmExport reads ALL, NONE, NIL and variables. ALL and NONE begin anew.
+// slurmExport reads ALL, NONE, NIL and variables. ALL and NONE begin again.
 func (r *reader) slurmExport(v string) error {
 	items, err := text.SplitItems(v)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *reader) slurmLicenses(v string) error {
 	return nil
 }
 
-// slurmMail reads types of events, joined by commas. Lines add up, NONE begins anew.
+// slurmMail reads types of events, joined by commas. Lines add up, NONE begins again.
 func (r *reader) slurmMail(v string) error {
 	for kind := range strings.SplitSeq(v, ",") {
 		switch strings.ToUpper(kind) {

@@ -62,7 +62,7 @@ func (d *devices) want(w deviceWant) error {
 	return nil
 }
 
-// slurmGRES reads NAME[:TYPE][:N], joined by commas; none begins anew. Lines add up,
+// slurmGRES reads NAME[:TYPE][:N], joined by commas; none begins again. Lines add up,
 // but the last word on a name counts.
 func (r *reader) slurmGRES(v string) error {
 	if strings.EqualFold(v, "none") {

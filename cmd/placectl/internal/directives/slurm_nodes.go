@@ -21,7 +21,7 @@ type slurmOptions struct {
 	features                                         []string
 	constraint                                       spot
 	hosts                                            []string
-	mostNodes                                        int64 // of a range of nodes; 0 where one number is asked for
+	mostNodes                                        int64 // of a range of nodes; 0 if one number is asked for
 	partitions                                       []string
 	nodelist                                         spot
 	exclusive, spread                                spot

@@ -14,7 +14,7 @@ import (
 // DB is a database as those who execute attempts ask it.
 type DB struct {
 	// View and Update run a function on the database once; what it sets outside it has
-	// to set anew each time that it runs.
+	// to set again each time that it runs.
 	View, Update func(func(*store.Tx) error) error
 	ID           string                            // of the database that is meant, "" for whichever is there
 	Epoch        string                            // in which attempts are claimed, "" for any
@@ -24,7 +24,7 @@ type DB struct {
 	UID          int                               // whose attempts
 	Environ      func() []string                   // of this process, for jobs that carry none
 	Verify       func(text, signature []byte) bool // whether the user has signed what is executed; nil: no other user can write the database
-	Distrusts    func() string                     // why programs that the database names are not to be run, "" where they are
+	Distrusts    func() string                     // why programs that the database names are not to be run, "" if they are
 }
 
 // on runs a function on the database that is meant. Another one may lie at its path for a

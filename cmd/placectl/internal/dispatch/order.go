@@ -128,7 +128,7 @@ func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderDevices lists the job's devices on nodes that name theirs, and says whether to pin it to its
+// orderDevices lists the job's devices on nodes that name theirs, and reports whether to pin it to its
 // cores.
 func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error {
 	for i, node := range j.AllNodes() {

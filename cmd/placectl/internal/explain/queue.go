@@ -188,7 +188,7 @@ func termObjects(terms []priorityf.Term) (list []termObject) {
 	return list
 }
 
-// aloneObject is what would come of placing a waiting job now, nil where its request is
+// aloneObject is what would come of placing a waiting job now, nil if its request is
 // not understood any more.
 func (p *page) aloneObject() *aloneObject {
 	if !p.explained {

@@ -56,7 +56,7 @@ type View interface {
 	Nodes() ([]*Node, error)
 	// About is what is known of the whole.
 	About() (*About, error)
-	// Script is what a job runs, "" where it runs no script.
+	// Script is what a job runs, "" if it runs no script.
 	Script(job uint64) (string, error)
 	// Missing reports whether an error of a Change says that a thing of a kind is not
 	// there: "queue", "job", "node", "reservation".

@@ -83,7 +83,7 @@ type Job struct {
 	Reservation   string
 	Attempt       int
 
-	*Detail // nil where it was not asked for
+	*Detail // nil if it was not asked for
 }
 
 // Dependency is a job that another depends on.

@@ -15,7 +15,7 @@ type Here interface {
 	// Ourselves is this program. told is told of the job where it has to wait, and when it
 	// begins.
 	Allocate(s Submission, told func(*Job), env func(*Job) []string) (status int, err error)
-	// Create opens a file for output, anew or to append to it.
+	// Create opens a file for output, again or to append to it.
 	Create(name string, append bool) (io.WriteCloser, error)
 	// Counted counts the steps of the job that the command was typed in, from 0 on.
 	Counted() int

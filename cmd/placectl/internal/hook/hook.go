@@ -21,7 +21,7 @@ type Hook struct {
 	Database string // its path, which the program finds as PLACECTL_DB
 	// Update changes the database. The function may run more than once.
 	Update func(func(*store.Tx) error) error
-	// Distrusts says why programs that the database names are not run, "" where they are.
+	// Distrusts says why programs that the database names are not run, "" if they are.
 	Distrusts func() string
 	// Note reports details, and Warn problems that need attention.
 	Note, Warn func(format string, args ...any)

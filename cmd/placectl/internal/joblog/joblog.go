@@ -1,5 +1,5 @@
 // Package joblog reads what a job has written while others still write to it: a file that
-// grows, is made anew, or holds the output of several attempts one behind the other, with
+// grows, is made again, or holds the output of several attempts one behind the other, with
 // a line before each that says so.
 package joblog
 

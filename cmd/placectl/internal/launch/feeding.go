@@ -8,7 +8,7 @@ import (
 )
 
 // Feed runs a program that reads lines, with the database that they are about in its
-// environment. The error is nil where it has ended well.
+// environment. The error is nil if it has ended well.
 func (p *Program) Feed(ctx context.Context, database string, lines []byte) error {
 	_, err := p.run(ctx, nil, append(environment(), "PLACECTL_DB="+database), bytes.NewReader(lines), nil)
 	var late *timeoutError

@@ -21,7 +21,7 @@ var errWanted = errors.New("the policy local has not been asked")
 // Asker runs the program of a database.
 type Asker struct {
 	Open      func() (*store.DB, error)
-	Distrusts func(*store.DB) string // why programs that it names are not run, "" where they are
+	Distrusts func(*store.DB) string // why programs that it names are not run, "" if they are
 	Note      func(format string, args ...any)
 }
 

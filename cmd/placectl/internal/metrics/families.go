@@ -61,7 +61,7 @@ func jobs(family func(kind Kind, name, unit, help string) *Family, queues []stor
 	}
 	for _, q := range queues {
 		for state, n := range q.Jobs {
-			if state != store.JobLate || n > 0 { // as a rule there are none
+			if state != store.JobLate || n > 0 { // usually there are none
 				now.Add(float64(n), "queue", q.Queue, "state", state.String())
 			}
 		}

@@ -79,7 +79,7 @@ func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
 func (d *document) isObject() bool { return d != nil && d.token == json.Delim('{') }
 func (d *document) isList() bool   { return d != nil && d.token == json.Delim('[') }
 
-// get is a member of an object, through several objects; nil where there is none.
+// get is a member of an object, through several objects; nil if there is none.
 func (d *document) get(path ...string) *document {
 	for _, name := range path {
 		if !d.isObject() {

@@ -89,7 +89,7 @@ func (f *foreign) node(name string, at int) (*found, error) {
 	return n, nil
 }
 
-// wanted does with a value what --map and --skip say of its field; false where they say
+// wanted does with a value what --map and --skip say of its field; false if they say
 // nothing.
 func (n *found) wanted(key, text string, at int) bool {
 	m, ok := n.f.opt.Columns[key]
@@ -325,7 +325,7 @@ func rank(mapped bool) int {
 	return 1
 }
 
-// megabytes writes a number of MiB as a size, less so many, "" where it is none.
+// megabytes writes a number of MiB as a size, less so many, "" if it is none.
 func megabytes(text string, less int64) string {
 	n, err := strconv.ParseInt(text, 10, 48)
 	if err != nil || n <= less {

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzLoadLines: no panic; an error has a place and can be printed; and what was
-// read, written anew and read again is the same.
+// read, written again and read again is the same.
 func FuzzLoadLines(f *testing.F) {
 	for _, s := range []string{"n1 0.5\r\n\r\nn[2-3]=7\n", "\tn1 , n2 = 1e3", "n1 =", "=1", "n1 1 2", "", "\x00", "n1 \xff", "ä ö"} {
 		f.Add([]byte(s))

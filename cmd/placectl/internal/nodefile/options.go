@@ -20,7 +20,7 @@ type Options struct {
 	// DefaultPartition is the partition of Slurm that is no queue of its own.
 	DefaultPartition string
 
-	// Beside reads a file that lies beside the node file; ok is false where there is
+	// Beside reads a file that lies beside the node file; ok is false if there is
 	// none. Nil where nothing lies beside it.
 	Beside func(name string) (data []byte, ok bool)
 }

@@ -44,7 +44,7 @@ func (r *slurmRecord) put(key, text string, at int) {
 	r.values[key] = slurmValue{text, at}
 }
 
-// number is a value that is a whole number, 0 where it is none.
+// number is a value that is a whole number, 0 if it is none.
 func (r *slurmRecord) number(key string) int64 {
 	n, _ := strconv.ParseInt(r.values[key].text, 10, 48)
 	return n

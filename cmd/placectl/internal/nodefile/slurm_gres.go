@@ -196,7 +196,7 @@ func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 	return nil
 }
 
-// confDevices are the GPUs of a node as gres.conf says, nil where it does not say as many.
+// confDevices are the GPUs of a node as gres.conf says, nil if it does not say as many.
 func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devices.Set) {
 	var near [][]int
 	for _, l := range s.gres {

@@ -68,7 +68,7 @@ func (a *attemptObject) text() string {
 	return text
 }
 
-// attempts are the starts of the job, nil where it has never started.
+// attempts are the starts of the job, nil if it has never started.
 func (j *jobView) attempts() any {
 	if list := readJob(j, j.readAttempts); len(list) > 0 {
 		return list

@@ -137,7 +137,7 @@ func ifWord(applies bool, word string) any {
 	return word
 }
 
-// payload is what the job carries, empty where it carries nothing.
+// payload is what the job carries, empty if it carries nothing.
 func (j *jobView) payload() *store.Payload {
 	if j.carries == nil {
 		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Payload(job.ID) })
@@ -278,7 +278,7 @@ func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 // numberOrNil is a job's number as answers show it, nil for none.
 func numberOrNil(id uint64) any { return output.OrNil(id) }
 
-// arrayIndex is a job's index in its array, nil where it is in none.
+// arrayIndex is a job's index in its array, nil if it is in none.
 func arrayIndex(j *store.Job) any {
 	if j.Array == 0 {
 		return nil

@@ -18,7 +18,7 @@ func DeviceField(people bool) output.Field[*Node] {
 	}}
 }
 
-// deviceObject is the devices of a node as `node import` reads them, nil where it names none.
+// deviceObject is the devices of a node as `node import` reads them, nil if it names none.
 func deviceObject(n *Node) any {
 	if len(n.Devices) == 0 {
 		return nil

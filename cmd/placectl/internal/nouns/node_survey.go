@@ -17,7 +17,7 @@ type Survey struct {
 	says    []bool               // of each of those: it says something of a node
 	defs    *index.Defs
 	used    []bool  // by number of a resource: a node has it
-	widths  *widths // nil where there is room for all
+	widths  *widths // nil if there is room for all
 }
 
 // NewSurvey begins a survey. A printer is for a list that has to fit, and measures.

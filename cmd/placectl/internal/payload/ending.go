@@ -139,7 +139,7 @@ func readSignal(value string, e *store.Ending) error {
 	return nil
 }
 
-// SignalNumber is the number of a signal, 0 where there is none of that name.
+// SignalNumber is the number of a signal, 0 if there is none of that name.
 func SignalNumber(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || unix.SignalName(syscall.Signal(n)) == "" {

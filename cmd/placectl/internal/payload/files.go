@@ -16,7 +16,7 @@ type Files struct {
 	Node    func() string // the first node of the job, "" before it has one
 }
 
-// Out is where the output of the job goes, "" where it runs nothing.
+// Out is where the output of the job goes, "" if it runs nothing.
 func (f Files) Out() string {
 	if f.Of.Dir == "" {
 		return ""

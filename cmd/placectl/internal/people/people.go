@@ -58,7 +58,7 @@ func (d Directory) UID(name string) (uid uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
-// Home is the home directory of a uid, "" where the directory has none.
+// Home is the home directory of a uid, "" if the directory has none.
 func (d Directory) Home(uid uint32) string {
 	number := strconv.FormatUint(uint64(uid), 10)
 	if line := d.line("passwd", number, func(f []string) bool { return len(f) > 5 && f[2] == number }); line != nil {
@@ -109,7 +109,7 @@ func (d Directory) group(name string) []string {
 	return d.line("group", name, func(f []string) bool { return len(f) > 2 && f[0] == name })
 }
 
-// line finds the line of a table that has what is wanted, nil where there is none. What getent
+// line finds the line of a table that has what is wanted, nil if there is none. What getent
 // answers has to have it as well: it takes a name of digits for a number.
 func (d Directory) line(table, key string, wanted func(fields []string) bool) []string {
 	file := d.Passwd

@@ -25,7 +25,7 @@ type Page struct {
 	Queue    []Waiting
 	Series   *trends.Series
 	Waits    []trends.Group // by user
-	Supposed *Supposed      // nil where nothing else is supposed
+	Supposed *Supposed      // nil if nothing else is supposed
 }
 
 // Supposed is what those who wait would wait if something were otherwise.

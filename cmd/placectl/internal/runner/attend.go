@@ -289,7 +289,7 @@ func (a *attendance) next() time.Duration {
 func (a *attendance) due(ctx context.Context) {
 	now := bootClock()
 	if now < a.next() {
-		return // it was set anew in the meantime
+		return // it was set again in the meantime
 	}
 	if a.killAt != 0 {
 		if a.pause == 0 {

@@ -178,7 +178,7 @@ func (g *cgroup) use(u *store.ResourceUse) {
 // peak is the most memory that the group had at once, or 0 if not measured.
 func (g *cgroup) peak() int64 { return g.value("memory.peak", "") }
 
-// exceeded says how the group had more memory than it may have, "" where it had not.
+// exceeded says how the group had more memory than it may have, "" if it had not.
 func (g *cgroup) exceeded() string {
 	switch {
 	case g == nil || g.value("memory.events", "oom_kill ") == 0:

@@ -58,7 +58,7 @@ type Request struct {
 	// Claim returns the claim with which this process takes an unclaimed attempt, or false if it
 	// does not want it. It may be called more than once. Nil: it wants none.
 	Claim   func(Key) (store.Claim, bool)
-	Healthy bool // the program that says whether this host is healthy has been asked
+	Healthy bool // the program that reports whether this host is healthy has been asked
 }
 
 // Again is a claim that may have been made in an epoch of the database.
@@ -87,8 +87,8 @@ type View struct {
 	Hooked    bool      // there are events for the hook
 	Next      time.Time // when something planned begins or ends next by the clock, the zero time for never
 
-	Health     []string // the program that says whether this host is healthy, empty for none
-	Distrusted string   // why programs that the database names are not to be run, "" where they are
+	Health     []string // the program that reports whether this host is healthy, empty for none
+	Distrusted string   // why programs that the database names are not to be run, "" if they are
 }
 
 // Held is an attempt that a keeper on this host has claimed.

@@ -61,7 +61,7 @@ func (r *Runner) examineState() Finding {
 	return f
 }
 
-// examineAdoption says whether the exit status of a command is known that has outlived the
+// examineAdoption reports whether the exit status of a command is known that has outlived the
 // process that waits for it: the kernel tells it from 6.15 on.
 func examineAdoption() Finding {
 	var u unix.Utsname
@@ -79,7 +79,7 @@ func examineAdoption() Finding {
 	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it is killed, and how it ends is not known then (6.15 tells it)"}
 }
 
-// examineGroups says whether jobs can be kept to their memory by the kernel.
+// examineGroups reports whether jobs can be kept to their memory by the kernel.
 func examineGroups() Finding {
 	parent, err := groupParent()
 	if err != nil {

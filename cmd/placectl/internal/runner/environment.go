@@ -121,7 +121,7 @@ func (o *Order) compatible(v *variables) {
 	}
 }
 
-// count is a number that was asked for, "" where it was not.
+// count is a number that was asked for, "" if it was not.
 func count(n int) string {
 	if n <= 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 type Order struct {
 	Key
 	Nonce   store.Nonce    // under which it is claimed
-	Command []string       // the command, nil where the payload has a script
+	Command []string       // the command, nil if the payload has a script
 	Line    string         // of submit --each
 	Payload *store.Payload // what the job carries
 	Left    time.Duration  // until its end

@@ -37,7 +37,7 @@ type Passes struct {
 // Startable changes with each commit that may let something start or stop. A claim, a beat and
 // a cycle leave it as it is.
 type Startable struct {
-	Epoch   uint32 // a restored database counts anew
+	Epoch   uint32 // a restored database counts again
 	Commits uint64
 }
 
@@ -186,7 +186,7 @@ func (p *Passes) isDue() bool { return !p.Due.IsZero() && !time.Now().Before(p.D
 
 // Wakes tell when passes may have something to do.
 type Wakes struct {
-	Changed <-chan struct{} // the database may have; nil where the kernel does not tell
+	Changed <-chan struct{} // the database may have; nil if the kernel does not tell
 	Rung    <-chan struct{} // a command wants the database looked at; nil for none
 	Every   time.Duration   // the state of the database is compared so often as well; 0: never
 }

@@ -86,7 +86,7 @@ const (
 	unknown      // it is of another process namespace: its pid says nothing here
 )
 
-// lifeOf says whether a process lives, as seen from another one. A zombie does not.
+// lifeOf reports whether a process lives, as seen from another one. A zombie does not.
 func lifeOf(p, from store.Process) life {
 	switch {
 	case p.PID == 0 || p.Boot != from.Boot:

@@ -11,7 +11,7 @@ import (
 // Site is where a runner is at work.
 type Site struct {
 	Host      string // this one's name
-	User      string // our name, "" where it is not known
+	User      string // our name, "" if it is not known
 	StateDir  string // DefaultState, or what the setting state_dir says
 	ID, Epoch string // of the database
 	Database  string // its absolute path, or a URL: what jobs find as PLACECTL_DB

@@ -262,7 +262,7 @@ func (a *attendance) settleDead() error {
 	return nil
 }
 
-// rebooted is why an attempt is lost whose host was started anew.
+// rebooted is why an attempt is lost whose host was started again.
 const rebooted = "the host was started anew"
 
 // ofAnother reports whether a journal is another database's: where its path leads to a

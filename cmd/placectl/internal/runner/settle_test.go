@@ -407,7 +407,7 @@ func TestStopGrace(t *testing.T) {
 	}
 }
 
-// TestAdopted: the command of a supervisor that was killed is supervised anew: its end is
+// TestAdopted: the command of a supervisor that was killed is supervised again: its end is
 // known, its limits hold, and whom it leaves behind is ended.
 func TestAdopted(t *testing.T) {
 	for _, c := range []struct {

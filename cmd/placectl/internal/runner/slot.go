@@ -120,7 +120,7 @@ func (sl *slot) isRemoved() bool {
 	return unix.Fstat(int(sl.lines.Fd()), &s) == nil && s.Nlink == 0
 }
 
-// write writes a file anew, unless that is in it.
+// write writes a file again, unless that is in it.
 func (sl *slot) write(name, content string, mode fs.FileMode) error {
 	if was, ok := sl.wrote[name]; ok && was == content {
 		return nil

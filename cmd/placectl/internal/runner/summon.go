@@ -14,7 +14,7 @@ import (
 const summonFile = "summon"
 
 // AskForAttendant asks the keeper of the job that this process is a part of for an
-// attendant. It is false where this process is not part of a job that has one.
+// attendant. It is false if this process is not part of a job that has one.
 func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 	if getenv(tokenName) == "" || getenv(ElsewhereName) == "" {
 		return false, nil

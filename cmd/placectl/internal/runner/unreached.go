@@ -113,7 +113,7 @@ func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) er
 	if err != nil {
 		return err
 	}
-	if bytejson.Unmarshal(text, &counts) != nil { // cut short: it is counted anew
+	if bytejson.Unmarshal(text, &counts) != nil { // cut short: it is counted again
 		counts = make(map[string]unreached)
 	}
 	change(counts)

@@ -93,7 +93,7 @@ type audience struct {
 	output.Traits
 	Table    bool // people who read all of it: a table, and what is said around it
 	Terminal bool
-	Width    int // columns of the terminal, 0 where there is none or no limit
+	Width    int // columns of the terminal, 0 if there is none or no limit
 	Color    bool
 	Blocks   bool // it can show the blocks of Unicode, else ASCII alone
 	Progress bool // a user waits at a terminal: show progress

@@ -179,7 +179,7 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 
 // Write runs fn and commits what it changed, or forgets it unless it is to keep it.
 // fn may run more than once, and only its last run counts: outside the transaction it
-// may change nothing but what each run sets anew as a whole. What it prints is held
+// may change nothing but what each run sets again as a whole. What it prints is held
 // back until the commit, because an answer means that the change is durable; without a
 // commit its notes are printed, and nothing else.
 func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// SayMoved says whose plans were made anew because devices were taken out of service.
+// SayMoved says whose plans were made again because devices were taken out of service.
 func (r *Run) SayMoved(tx *store.Tx) {
 	for _, j := range tx.Moved() {
 		what := j.State.String()

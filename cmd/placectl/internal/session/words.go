@@ -36,7 +36,7 @@ var Dialect = sync.OnceValue(func() string {
 	return fmt.Sprint(version, " ", commit)
 })
 
-// words are the verb that runs, nil where it cannot be said in words.
+// words are the verb that runs, nil if it cannot be said in words.
 func (r *Run) words(c *cli.Context) *store.Words {
 	if r.InWords == nil || !store.IsLog(r.DB) || !r.Inv.Leaf().InWords() || r.IsFront || r.Front != nil || r.Behind ||
 		!r.Now.IsZero() || c.Bool(verbs.DryRun) || r.Inv.Has(request.Carried) || r.handed.Bytes > store.MaxWords {
@@ -66,7 +66,7 @@ func (r *Run) words(c *cli.Context) *store.Words {
 	return &store.Words{Request: text, Run: r.runAsked}
 }
 
-// zoneName is the name of the time zone here, "" where it has none.
+// zoneName is the name of the time zone here, "" if it has none.
 func (r *Run) zoneName() string {
 	if r.Loc.String() == "UTC" {
 		return "UTC"

@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Held is how many bytes a spool has in memory, at most, where there is room for a file.
+// Held is how many bytes a spool has in memory, at most, if there is room for a file.
 const Held = 1 << 20
 
 // Spool holds bytes back, in the order in which they were written. The zero value is

@@ -13,7 +13,7 @@ var Err = errors.New("wrong usage")
 
 // Error says what is wrong with the command line or its input.
 type Error struct {
-	verb  string // "" where it is not about a verb
+	verb  string // "" if it is not about a verb
 	named bool   // verb is known
 	err   error
 }

@@ -84,7 +84,7 @@ func Beginning(prefix string, list []string) []string {
 	return kept
 }
 
-// flagValues are the words that a flag takes, nil where they are not few.
+// flagValues are the words that a flag takes, nil if they are not few.
 func (w *walker[R]) flagValues(name string) []string {
 	if FindGlobal(name) != nil {
 		if name == "o" || name == "output" {

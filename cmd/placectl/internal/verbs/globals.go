@@ -64,7 +64,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "version", Usage: "same as the verb version"},
 }
 
-// FindGlobal finds one by either of its names, nil where there is none.
+// FindGlobal finds one by either of its names, nil if there is none.
 func FindGlobal(name string) *GlobalFlag {
 	for i := range GlobalFlags {
 		if f := &GlobalFlags[i]; name == f.Name || name != "" && name == f.Short {

@@ -46,7 +46,7 @@ func (w *walker[R]) ownFlags() []cli.Flag {
 	return nil
 }
 
-// FindFlag finds a flag by any of its names, nil where there is none.
+// FindFlag finds a flag by any of its names, nil if there is none.
 func FindFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if first, others := names(f); first == name || slices.Contains(others, name) {

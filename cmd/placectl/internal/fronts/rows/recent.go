@@ -11,7 +11,7 @@ import (
 // endedSince are the jobs that have ended since an instant, and some that did before it. A
 // database may keep any number of jobs that ended long ago, and workflow managers ask for
 // those of the last minutes every few seconds, so the events tell: they are numbered as
-// they happened. known is false where there are no events of that time any more.
+// they happened. known is false if there are no events of that time any more.
 func (v *View) endedSince(since time.Time) (list []*store.Job, known bool, err error) {
 	from, known, err := store.EventsSince(v.Tx, since)
 	if err != nil || !known {

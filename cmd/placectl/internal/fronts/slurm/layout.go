@@ -130,7 +130,7 @@ func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	return l, nil
 }
 
-// spread is how many tasks each node gets, nil where there is no room for all.
+// spread is how many tasks each node gets, nil if there is no room for all.
 func (s *shape) spread(a allocation, n int) []int {
 	sum := 0
 	for _, k := range a.tasks {

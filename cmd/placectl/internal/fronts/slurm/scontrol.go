@@ -151,7 +151,7 @@ func licenses(about *fronts.About, name string) (text string) {
 	return text
 }
 
-// unfitFor says why a job cannot be suspended or resumed, "" where it can.
+// unfitFor says why a job cannot be suspended or resumed, "" if it can.
 func unfitFor(j *fronts.Job, resumes bool) string {
 	switch {
 	case j.State.Over():
@@ -207,7 +207,7 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 	return err
 }
 
-// unfit says why something cannot be done to a job, "" where it can.
+// unfit says why something cannot be done to a job, "" if it can.
 func unfit(c *fronts.Call, deed fronts.Deed, j *fronts.Job) string {
 	switch {
 	case !c.May(j):

@@ -187,7 +187,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 	}
 })
 
-// detail is what further rows say of the job, empty where they were not read.
+// detail is what further rows say of the job, empty if they were not read.
 func (q *queued) detail() *fronts.Detail {
 	if q.Detail == nil {
 		return new(fronts.Detail)

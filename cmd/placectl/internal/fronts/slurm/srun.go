@@ -64,7 +64,7 @@ func srun(c *fronts.Call) error {
 // maxTasks bounds the numbers of a step, and how many tasks it has.
 const maxTasks = 100_000
 
-// amount reads that of an option, 0 where it was not given.
+// amount reads that of an option, 0 if it was not given.
 func amount(set fronts.Set, name string) (int, error) {
 	said, ok := set[name]
 	if !ok {
@@ -154,7 +154,7 @@ type stepping struct {
 // close writes what tasks have left unfinished, and closes the files.
 func (st *stepping) close() {
 	for _, w := range st.labels {
-		w.flush() //nolint:errcheck // it is the last that there is to say
+		w.flush() //nolint:errcheck // nothing comes after it
 	}
 	for _, f := range st.files {
 		f.Close()

@@ -95,7 +95,7 @@ func makeReport(r *session.Run, c *cli.Context) error {
 	return printTrends(r, h.Series(), what, trends.Waits(h.Jobs, of))
 }
 
-// supposedOnPage is what a page is to say of another cluster or other rules, nil where no flag
+// supposedOnPage is what a page should say of another cluster or other rules, nil if no flag
 // asks for it.
 func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 	var words []string

@@ -123,7 +123,7 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 	return what, err
 }
 
-// columns are those of a view; none where it cannot be asked now.
+// columns are those of a view; none if it cannot be asked now.
 func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
 	text := "SELECT * FROM " + query.Name{Text: view}.String()
 	list, err := query.Parse(text)

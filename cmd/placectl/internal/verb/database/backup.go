@@ -94,7 +94,7 @@ func working(r *session.Run, label string, total int64, work func(store.Watch) e
 	})
 }
 
-// sizeOf is the size of a file in bytes, 0 where it is not to be had.
+// sizeOf is the size of a file in bytes, 0 if it is not to be had.
 func sizeOf(r *session.Run, name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil {

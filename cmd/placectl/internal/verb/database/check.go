@@ -93,7 +93,7 @@ func check(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// repair makes anew what is derived. What it refuses to guess about is told all the same.
+// repair makes again what is derived. What it refuses to guess about is told all the same.
 func repair(r *session.Run, c *cli.Context) error {
 	var findings []string
 	return r.KeyedWork(c, r.DB, func() (err error) {

@@ -188,7 +188,7 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 
 func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
 
-// examineSignatures says whether jobs of this user can be verified here.
+// examineSignatures reports whether jobs of this user can be verified here.
 func examineSignatures(r *session.Run) (what string, state attempts.Fitness, format string, detail any) {
 	shared := store.Others(r.DB)
 	if shared == "" {
@@ -227,7 +227,7 @@ func examineDevices(r *session.Run) attempts.Finding {
 	return f
 }
 
-// examineSSH says whether other hosts can be reached.
+// examineSSH reports whether other hosts can be reached.
 // wayTime is how long another host may take to answer.
 const wayTime = 10 * time.Second
 

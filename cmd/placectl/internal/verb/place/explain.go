@@ -162,7 +162,7 @@ func flagsGiven(c *cli.Context) bool {
 	return slices.ContainsFunc(request.Flags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
 }
 
-// explained explains a job, where there is one of that name, else the request.
+// explained explains a job, if there is one of that name, else the request.
 func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
 		id, err := jobref.One(tx, what.job)

@@ -45,7 +45,7 @@ func Done() *session.Verb {
 	}
 }
 
-// ownAttempt is the attempt at a job that this is part of, 0 where it is not.
+// ownAttempt is the attempt at a job that this is part of, 0 if it is not.
 func ownAttempt(r *session.Run, id uint64) int {
 	if r.Getenv("PLACECTL_JOB") != strconv.FormatUint(id, 10) {
 		return 0

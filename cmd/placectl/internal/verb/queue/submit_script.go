@@ -167,7 +167,7 @@ func Directed(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (*cli.Con
 	return counted(r, c, s)
 }
 
-// startOf is when a job could start that asks for what a script does; zero where that is unknown.
+// startOf is when a job could start that asks for what a script does; zero if that is unknown.
 func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.Time, err error) {
 	if c, err = counted(r, c, s); err != nil {
 		return at, err

@@ -265,7 +265,7 @@ func (a *attendant) replaced() error {
 // errDismissed says that others are to run the queue now.
 var errDismissed = &store.Conflict{What: "the queue", Why: "it is run by others: start is manual, or jobs are launched by exec"}
 
-// wanted fails with errDismissed where that is so.
+// wanted fails with errDismissed if that is so.
 func wanted(tx *store.Tx) error {
 	settings, err := tx.Settings()
 	if err == nil && (settings.Start == store.StartManual || settings.Launch == store.LaunchExec) {

@@ -258,7 +258,7 @@ func (l *jobLog) open(s *logState) error {
 	return beginLog(l.c, from, s.path, s.job.ID, s.shared)
 }
 
-// openFar begins to read the log on the host where it lies, nil where that is this one, or
+// openFar begins to read the log on the host where it lies, nil if that is this one, or
 // the file is on a file system that hosts share.
 func (l *jobLog) openFar(s *logState) (openLog, error) {
 	host := s.attempt.Host

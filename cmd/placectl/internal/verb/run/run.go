@@ -345,7 +345,7 @@ func sendSignals(r *session.Run, job *store.Job, command int) error {
 	return d.Signalled(r.Ctx, attempts.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
 }
 
-// AttendRun makes sure that others can tell when this run is killed, nil where that is not to
+// AttendRun makes sure that others can tell when this run is killed, nil if that is not to
 // be had: then its job keeps its nodes to the end of its walltime.
 func AttendRun(r *session.Run) *attempts.Attending {
 	runner, _, err := r.AttemptsRunner("")

@@ -126,7 +126,7 @@ func printShareSums(r *session.Run, state *fairshare.State, plan *fairshare.Plan
 	return p.Close()
 }
 
-// jobStarts are the starts of a class by job, nil where it is not said how many
+// jobStarts are the starts of a class by job, nil if it is not said how many
 // tasks which job has.
 func jobStarts(starts []int, id func(job int) string) map[string]int {
 	var out map[string]int
