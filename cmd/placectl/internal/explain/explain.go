@@ -17,7 +17,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Names tells what is called how. A *store.Tx does.
+// Names looks up names by number. A *store.Tx does.
 type Names interface {
 	NodeNames(numbers []uint32) ([]string, error)
 	Owner(timeline.Busy) (store.Owner, error)
@@ -41,9 +41,9 @@ const (
 	shownNames   = 40 // characters of a list of nodes
 )
 
-// Print writes an explanation that was made at now, in Unix seconds: as a page for
-// people, as a document for programs, and in the other forms its main table, which is
-// that of the nodes asked about, or of the reasons, or what is known of a job.
+// Print writes an explanation made at now, in Unix seconds: as a page for people, as a document for
+// programs, and in the other forms its main table, which is that of the requested nodes, of the
+// reasons, or of a job.
 func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) (err error) {
 	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs, now: now}
 	if !p.explained {

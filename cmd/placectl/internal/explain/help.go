@@ -78,7 +78,7 @@ func (p *page) fewer(h *placer.Help) string {
 	return fmt.Sprintf("%d fewer of chunk %d", h.Fewer, h.Chunk+1)
 }
 
-// placed says in what a place differs from the one asked for.
+// placed says how a place differs from the requested one.
 func (p *page) placed(q placer.Place) string {
 	was := p.ex.Ask.Spec.Place
 	var parts []string

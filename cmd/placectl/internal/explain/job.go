@@ -158,7 +158,7 @@ type stopObject struct {
 	Rule    string `json:"rule"`
 }
 
-// stops is whom a cycle would stop for the job, in words.
+// stops names the jobs that a cycle would stop for the job.
 func (p *page) stops() string {
 	var words []string
 	for _, s := range p.ex.Stops {

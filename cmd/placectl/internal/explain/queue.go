@@ -29,7 +29,7 @@ func (p *page) inQueue() string {
 	return place
 }
 
-// termWords is a priority, and what it adds up.
+// termWords is a priority with its terms.
 func termWords(priority float64, terms []priorityf.Term) string {
 	text := decimal(priority) + ":"
 	for i, t := range terms {

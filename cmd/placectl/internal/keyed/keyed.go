@@ -1,8 +1,7 @@
-// Package keyed is what a request with an idempotency key is remembered by: the request
-// itself as bytes that are equal when the requests are, and its answer as data, which is
-// printed in whatever form is asked for, the first time and whenever the key is used
-// again. Package store keeps both (Tx.Once); the command says what a part of an answer
-// looks like.
+// Package keyed stores requests with an idempotency key: the request itself as bytes that are equal
+// if the requests are, and its answer as data. The answer is printed in any form, the first time
+// and whenever the key is used again. Package store keeps both (Tx.Once); the command defines the
+// parts of an answer.
 package keyed
 
 import (
@@ -14,7 +13,7 @@ import (
 	"slices"
 )
 
-// Request is what a key is bound to. How the answer is to look is no part of it.
+// Request is what a key is bound to. The form of the answer is not part of it.
 type Request struct {
 	Verb   string   // "node import"
 	Flags  []string // as words, --name=value, in any order; those given twice keep theirs
@@ -44,8 +43,7 @@ func flagName(word string) []byte {
 	return name
 }
 
-// Inputs is the content of what a request has read, as hashes in the order in which it
-// was read.
+// Inputs is the content that a request has read, as hashes in the order of reading.
 type Inputs struct {
 	sums []byte
 }

@@ -55,8 +55,8 @@ func (rec *Recording) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// InForms records what fn prints for the forms that have it: whoever uses the key again
-// may ask for any.
+// InForms records what fn prints for the forms that have it: a later use of the key may ask for
+// any.
 func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) error {
 	was := rec.not
 	defer func() { rec.not = was }()
@@ -77,7 +77,7 @@ func Decode(b []byte) (*Recording, error) {
 	return rec, bytejson.Unmarshal(b, rec)
 }
 
-// Notices are those whom the answer says to launch, and stop.
+// Notices are the jobs to launch and to stop.
 func (rec *Recording) Notices() []launch.Notice {
 	for _, p := range rec.Parts {
 		if p.Launch != nil {
@@ -97,7 +97,7 @@ func (rec *Recording) Launched(err error) {
 	}
 }
 
-// Audience is who a recording is printed for: each method prints a part of its kind.
+// Audience prints a recording: each method prints a part of its kind.
 type Audience interface {
 	io.Writer
 	Rows(*output.Recording) error
@@ -105,7 +105,7 @@ type Audience interface {
 	Note(Part)
 }
 
-// Print prints the parts that a form has. What has failed after the commit is its error.
+// Print prints the parts for a form. It returns the error of what has failed after the commit.
 func (rec *Recording) Print(to Audience, form output.Format) error {
 	var end error
 	var lines []Part // of tx, which are one answer

@@ -7,9 +7,8 @@ import (
 	"syscall"
 )
 
-// Become replaces this program by another one, which is looked for on the PATH of its
-// environment where its name is no path itself. It returns only where that fails, with an
-// *Error.
+// Become replaces this program by another one. It looks for the program on the PATH of its
+// environment, unless its name is a path. It returns only if that fails, with an *Error.
 func Become(words, env []string) error {
 	if len(words) == 0 || words[0] == "" {
 		return &Error{"", syscall.ENOENT}

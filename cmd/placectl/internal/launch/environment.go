@@ -16,7 +16,7 @@ var (
 	passedFrom = []string{"LC_", "PLACECTL_"}
 )
 
-// environment is what is handed on of ours.
+// environment is the part of our environment that is handed on.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

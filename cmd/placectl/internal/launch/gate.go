@@ -33,7 +33,7 @@ type Gate struct {
 	region []byte // where orders are mapped in the gate; nothing is there in this process
 }
 
-// Order is what a gate has to execute.
+// Order is a command for a gate to execute.
 type Order struct {
 	Words, Env []string // PATH in Env finds the program, as Become does
 	Dir        string
@@ -68,7 +68,7 @@ const (
 	gateFiles   = 6 // so many come with an order
 )
 
-// head is where an order begins. What it points to lies in the region, too.
+// head is where an order begins. What it points to is in the region, too.
 type head struct {
 	argv, envv, paths        uintptr
 	pathCount                uintptr
@@ -101,7 +101,7 @@ func NewGate() (*Gate, error) {
 	return g, g.fork()
 }
 
-// gateMemory is what a gate works with, laid out by its parent.
+// gateMemory is the memory of a gate, laid out by its parent.
 type gateMemory struct {
 	size    uint64 // of the order that has come
 	control [64]byte

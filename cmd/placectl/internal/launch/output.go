@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Output runs a program for no longer than it may take, and returns what it prints. It is
-// fs.ErrNotExist that there is no program of the name.
+// Output runs a program with a timeout, and returns what it prints. A missing program is
+// fs.ErrNotExist.
 func Output(ctx context.Context, most time.Duration, words ...string) (string, error) {
 	path, err := Find(words[0])
 	if err != nil {

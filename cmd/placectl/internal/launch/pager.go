@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Pager shows what is written to it: as it is while that fits on a terminal of so many rows,
-// else by a program, a command for the shell of the system.
+// Pager shows its input directly if it fits on a terminal of so many rows, else by a program, a
+// command for the system's shell.
 type Pager struct {
 	Command string // less or more where it is "", as far as there is one
 	Rows    int    // 0: as many as come
@@ -21,7 +21,7 @@ type Pager struct {
 	plain bool // it is shown as it is
 }
 
-// Write shows more. Who leaves the program early has seen enough: the rest is dropped.
+// Write shows more. If the user has left the program, the rest is dropped.
 func (p *Pager) Write(b []byte) (int, error) {
 	switch {
 	case p.in != nil:

@@ -94,7 +94,7 @@ type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return "took longer than " + e.limit.String() }
 
-// lastLine is the end of what a program complained about, for a message.
+// lastLine is the end of a program's error messages.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {

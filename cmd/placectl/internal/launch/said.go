@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Said is what a warden says of its command, in a line that Sealed has sealed.
+// Said is a warden's report on its command, in a line that Sealed has sealed.
 type Said struct {
 	Warden int // its process number, if that is all; else 0
 	Begins int // the process number of the command, if that is about to be executed; else 0

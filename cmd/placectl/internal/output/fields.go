@@ -19,8 +19,7 @@ type Field[T any] struct {
 	Value    func(T) any
 }
 
-// Fields are columns of a noun. A noun has one table of them, from which each answer
-// about it picks.
+// Fields are columns of a noun. Each noun has one table of them, and its answers pick from it.
 type Fields[T any] []Field[T]
 
 // Pick chooses fields by their names, in that order: "job state nodes reason*". Those

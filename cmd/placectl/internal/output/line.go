@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// lineLayout writes a column a line, and a blank line between rows. It is also
-// the form of a single thing in a table; that leaves out what is not there.
+// lineLayout writes a column a line, and a blank line between rows. A single thing is also shown
+// like this as a table; then empty columns are omitted.
 type lineLayout struct {
 	brief  bool
 	widest int // columns of a terminal that the longest name takes

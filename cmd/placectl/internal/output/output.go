@@ -32,7 +32,7 @@ const (
 	Box
 )
 
-// Traits say for whom a form is.
+// Traits say which readers a form is for.
 type Traits struct {
 	Document bool // for a program that takes one document, not rows
 	People   bool // for people, who read times, durations and sizes in words
@@ -40,8 +40,7 @@ type Traits struct {
 	Details  bool // it has the columns that are too much for a table
 }
 
-// forms are the forms by their numbers: what each is called, whom it is for, and its
-// layout.
+// forms are the forms by number: name, traits and layout.
 var forms = [...]struct {
 	name   string
 	traits Traits
@@ -70,7 +69,7 @@ var forms = [...]struct {
 
 func (f Format) String() string { return forms[f].name }
 
-// Traits say for whom the form is.
+// Traits say which readers the form is for.
 func (f Format) Traits() Traits { return forms[f].traits }
 
 // FormatNames are the forms as they are written, in their order.
@@ -140,8 +139,8 @@ type Result struct {
 	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
 }
 
-// Options are what a printer is to know of where its answer goes. The zero value
-// makes a table, without colour and of any width, in UTC.
+// Options describe the destination of an answer. The zero value makes a table, without colour and
+// of any width, in UTC.
 type Options struct {
 	Format   Format
 	NoHeader bool                // no line of column names

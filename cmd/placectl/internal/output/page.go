@@ -13,7 +13,7 @@ type Page struct {
 	text bytes.Buffer
 }
 
-// Heading begins a part: its title, and what follows that in the line.
+// Heading begins a part: its title, and the rest of the line.
 func (p *Page) Heading(title, format string, args ...any) {
 	if p.Color {
 		title = "\x1b[1m" + title + "\x1b[0m"
@@ -52,7 +52,7 @@ func (p *Page) WriteTo(w io.Writer) (int64, error) {
 	return n, err
 }
 
-// Record is what is told of one thing: fields in their order.
+// Record is the fields of one thing, in order.
 type Record struct {
 	columns []Column
 	values  []any
@@ -64,7 +64,7 @@ func (f *Record) Add(name string, k Kind, v any) {
 	f.values = append(f.values, v)
 }
 
-// OrNil is a value as answers have it: nil for none, which is "" or 0.
+// OrNil is a value as answers have it: nil for "" or 0.
 func OrNil[T comparable](v T) any {
 	var none T
 	if v == none {

@@ -51,7 +51,7 @@ type attendance struct {
 	result *store.Result
 }
 
-// tell hands on what the database says, in place of what it has said before.
+// tell hands on the database's latest word, replacing earlier ones.
 func (a *attendance) tell(h Held) {
 	select {
 	case <-a.held:
@@ -68,13 +68,13 @@ func (a *attendance) wake() {
 	}
 }
 
-// listen opens the pipe in which the warden tells.
+// listen opens the pipe that the warden writes to.
 func (a *attendance) listen() (err error) {
 	a.told, err = a.slot.root.OpenFile(toldFile, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	return err
 }
 
-// hear tells what the warden says until it is gone.
+// hear hands on what the warden writes until it is gone.
 func (a *attendance) hear(from *os.File, said chan<- launch.Said) {
 	defer close(said)
 	defer from.Close()
@@ -161,7 +161,7 @@ func (a *attendance) attend() *store.Result {
 	return a.outcome()
 }
 
-// note notes what the warden says.
+// note records a report of the warden.
 func (a *attendance) note(s launch.Said) {
 	switch {
 	case s.Warden != 0:
@@ -255,7 +255,7 @@ func (a *attendance) dismiss() {
 	a.signal(syscall.SIGTERM)
 }
 
-// hearHeld does what the database says of the attempt.
+// hearHeld obeys the database's word on the attempt.
 func (a *attendance) hearHeld(ctx context.Context, h Held) {
 	was := a.begun.End
 	if a.begun.End = bootClock() + h.Left; h.Ending {
@@ -274,7 +274,7 @@ func (a *attendance) hearHeld(ctx context.Context, h Held) {
 	}
 }
 
-// next is the next moment at which something has to be done.
+// next is the next moment at which there is something to do.
 func (a *attendance) next() time.Duration {
 	switch {
 	case a.killAt != 0:
@@ -285,7 +285,7 @@ func (a *attendance) next() time.Duration {
 	return a.begun.End
 }
 
-// due does what has to be done by now.
+// due does everything that is due by now.
 func (a *attendance) due(ctx context.Context) {
 	now := bootClock()
 	if now < a.next() {

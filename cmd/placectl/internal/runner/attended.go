@@ -81,7 +81,7 @@ func (a *Attending) write(line attended) error {
 	return err
 }
 
-// Environ is what the command has to have in its environment.
+// Environ is the variable that the command needs in its environment.
 func (a *Attending) Environ() string { return tokenName + "=" + a.As.Nonce.String() }
 
 // Began notes that the command is a process of ours.
@@ -119,7 +119,7 @@ func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 	}
 }
 
-// End gives the lock back, and leaves nothing behind but what a cycle is to report.
+// End releases the lock, and leaves only what a cycle must report.
 func (a *Attending) End() {
 	if !a.untold {
 		os.Remove(a.path)               //nolint:errcheck // a cycle removes it
@@ -128,7 +128,7 @@ func (a *Attending) End() {
 	unix.Close(a.fd) //nolint:errcheck // it is ours
 }
 
-// left is what an attendant of this user on this host, which has ended, has left behind.
+// left is what an ended attendant of this user on this host has left behind.
 type left struct {
 	attended
 	path   string // of its file, "" for none

@@ -27,7 +27,8 @@ type cgroup struct {
 // errNoGroup is a host without a control group that could be used.
 var errNoGroup = errors.New("enforce=cgroup, and no control group with memory is delegated to this process")
 
-// gateMemory is what a gate may have, which is our program, before it becomes the command.
+// gateMemory is the memory that a gate, which is our program, may use before it becomes the
+// command.
 const gateMemory = 64 << 20
 
 // confine makes the control group that the settings ask for, and that can be had.
@@ -168,7 +169,7 @@ func (g *cgroup) value(file, name string) int64 {
 	return 0
 }
 
-// use fills in what the group counts of what all in it have used.
+// use fills in the resources that all processes of the group have used.
 func (g *cgroup) use(u *store.ResourceUse) {
 	u.CPUUser = time.Duration(g.value("cpu.stat", "user_usec ")) * time.Microsecond
 	u.CPUSystem = time.Duration(g.value("cpu.stat", "system_usec ")) * time.Microsecond

@@ -51,7 +51,7 @@ type Database interface {
 	Signalled(ctx context.Context, k Key, n store.Nonce, sent int) error
 }
 
-// Request is what a process that executes attempts has the database do in a turn.
+// Request is what a process that executes attempts asks of the database in a turn.
 type Request struct {
 	Ended []*store.Result // how attempts have ended
 	Again []Again         // claims that may have been made before, or by a process that is gone
@@ -82,7 +82,7 @@ var ErrNoTurn = errors.New("the turn was not made")
 
 // View is the work on a host.
 type View struct {
-	Unclaimed []Key     // attempts to be executed here
+	Unclaimed []Key     // attempts to execute here
 	Held      []Held    // attempts that supervisors on this host have claimed
 	Hooked    bool      // there are events for the hook
 	Next      time.Time // when something planned begins or ends next by the clock, the zero time for never

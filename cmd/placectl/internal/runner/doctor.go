@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Finding is what doctor says of something that executing attempts needs here.
+// Finding is what doctor reports about something that executing attempts needs.
 type Finding struct {
 	What   string
 	State  Fitness

@@ -179,7 +179,7 @@ func (a *attendance) refused(why error, blame store.Blame) *store.Result {
 	return r
 }
 
-// plan lays out the attempt's files and says what the gate has to do.
+// plan lays out the attempt's files and the gate's work.
 func (a *attendance) plan() (*plan, error) {
 	o, sl := a.order, a.slot
 	var nodes strings.Builder

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plan is what a gate is to become, and in what.
+// plan is the command for a gate, with its surroundings.
 type plan struct {
 	Words  []string
 	Env    []string

@@ -63,7 +63,7 @@ type stopping struct {
 	KillAt  time.Duration `json:"kill_at"` // by the boot clock
 }
 
-// journal is what one says.
+// journal is the content of a journal.
 type journal struct {
 	intent
 	begun    *begun // nil: certainly nothing was executed
@@ -82,7 +82,7 @@ func (sl *slot) add(l *line) error {
 	return err
 }
 
-// tag is what the warden's lines of an attempt have.
+// tag marks the warden's lines of an attempt.
 func tag(n store.Nonce) (is uint64) {
 	for _, b := range n[:8] {
 		is = is<<8 | uint64(b)

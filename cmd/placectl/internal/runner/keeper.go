@@ -402,7 +402,7 @@ func (k *keeper) giveBack(sl *slot) {
 	}
 }
 
-// execute executes what was claimed.
+// execute executes a claimed attempt.
 func (k *keeper) execute(sl *slot, o *Order) {
 	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, held: make(chan Held, 1), pokes: make(chan struct{}, 1)}
 	k.running[sl.nonce] = a

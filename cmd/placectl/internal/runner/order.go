@@ -46,8 +46,7 @@ type Array struct {
 	Count, Least, Greatest, Step int
 }
 
-// Chunk is a chunk of the request, on its node, and what is in it. What was not asked for
-// is 0.
+// Chunk is a chunk of the request, on its node, with its amounts. What was not asked for is 0.
 type Chunk struct {
 	Node      string
 	Cores     int

@@ -98,7 +98,7 @@ func (o *Order) outputs(fallback string) (out, err output) {
 	return out, err
 }
 
-// letters are what the letters of its patterns stand for.
+// letters are the values of the letters in its patterns.
 func (o *Order) letters() *pattern.Job {
 	j := &pattern.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
 	if o.Array != nil {
