@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// learnedFrom is how many of the jobs that have ended last are learned from.
+// learnedFrom is the number of jobs to learn from, the last that ended.
 const learnedFrom = 3000
 
-// durations are how long jobs are likely to run, as those that have ended say.
+// durations predicts run times from jobs that have ended.
 type durations struct {
 	tx      *Tx
 	history forecast.History
@@ -49,8 +49,7 @@ func (tx *Tx) durations() (*durations, error) {
 	return d, err
 }
 
-// tells reports whether a job that has ended says how long others run: it has ended by itself, or at
-// what it asked for.
+// tells reports whether the run time of an ended job counts: it ended by itself or at its walltime.
 func tells(j *row.Job) bool {
 	if j.Start == 0 || j.End < j.Start || j.State != JobFinished && j.State != JobFailed {
 		return false
@@ -62,7 +61,7 @@ func tells(j *row.Job) bool {
 	return true
 }
 
-// of is a job as far as its duration is foretold.
+// of returns what the prediction looks at in a job.
 func (d *durations) of(j *row.Job) (forecast.Job, error) {
 	key := [2]string{j.Select, j.Place}
 	size, known := d.sizes[key]
@@ -76,7 +75,7 @@ func (d *durations) of(j *row.Job) (forecast.Job, error) {
 	return forecast.Job{User: j.User, Name: j.Name, Asked: j.Walltime, Size: size}, nil
 }
 
-// runs is for how long a job runs that has run for a while.
+// runs predicts the whole run time of a job that has run for a while.
 func (d *durations) runs(j *row.Job, ran int64) (int64, error) {
 	of, err := d.of(j)
 	if err != nil {
@@ -85,13 +84,13 @@ func (d *durations) runs(j *row.Job, ran int64) (int64, error) {
 	return d.history.Likely(of, ran), nil
 }
 
-// records are what has become of forecasts.
+// records are the outcomes of earlier forecasts.
 type records struct {
 	first, later forecast.Record
 	kept         map[uint64]row.Forecast
 }
 
-// records are those of a value, nil for none, with what has become since of the forecasts in it.
+// records returns the outcomes in a value, nil for none, and those of its forecasts since.
 func (tx *Tx) records(kept *Forecasts) (*records, error) {
 	rs := new(records)
 	if kept == nil {
@@ -127,8 +126,8 @@ func (tx *Tx) records(kept *Forecasts) (*records, error) {
 	return rs, nil
 }
 
-// of makes the forecast of a job from its starts in two plays, and notes it where its outcome counts:
-// the first of a job, and one of the later ones, each with the same chance.
+// of makes the forecast of a job from its starts in two plays. Its outcome is recorded for the first
+// forecast of a job, and for one of the later ones, drawn with equal chances.
 func (rs *records) of(job uint64, p forecast.Plays) row.Forecast {
 	f := row.Forecast{Job: job}
 	if was, known := rs.kept[job]; known {
@@ -151,7 +150,7 @@ func (rs *records) of(job uint64, p forecast.Plays) row.Forecast {
 	return f
 }
 
-// scattered is a number that depends on two as if it was drawn (splitmix64).
+// scattered hashes two numbers (splitmix64).
 func scattered(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -9,24 +9,23 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// When jobs that wait are expected to start is one value in the file: what came of the last play of
-// the queue, as of its instant. Whoever looks after the queue has it made anew (DB.Forecast), and all
-// who tell of expected starts read it. Where it is out of date and few jobs wait, a reader plays
-// the queue for itself.
+// Expected starts are one value in the file: the outcome of the last play of the queue, as of its
+// instant. The process that runs the queue renews it when idle (DB.Forecast), and every answer with
+// expected starts reads it. If it is out of date and few jobs wait, a reader plays the queue itself.
 
 const (
-	mostPlayed   = 1000             // so many of those that wait are played at most, in their order
-	fewPlayed    = 50               // and so many by readers
-	fewJudged    = 1000             // times so many nodes, at most
-	playEvery    = 30 * time.Second // between two plays for the value
-	playPatience = 20               // times as long as the last one took is between them, too
+	mostPlayed   = 1000             // waiting jobs that a play covers: the first in the queue
+	fewPlayed    = 50               // waiting jobs up to which a reader plays
+	fewJudged    = 1000             // the same, waiting jobs times nodes
+	playEvery    = 30 * time.Second // pause between two plays for the value
+	playPatience = 20               // the same, in durations of the last play
 )
 
-// Forecasts are when those who wait are expected to start. Jobs that are held or late, and those of
-// which it is unknown when what they wait for comes, are not among them.
+// Forecasts are the expected starts of waiting jobs. Held and late jobs have none, nor have jobs that
+// wait for something with an unknown end.
 type Forecasts struct {
 	AsOf  time.Time
-	After time.Time // when the last that was played starts: those behind start later; zero: none are behind
+	After time.Time // start of the last job played: those behind it start later; zero: there are none
 
 	revision uint64
 	took     time.Duration
@@ -34,22 +33,22 @@ type Forecasts struct {
 	value    *row.Forecasts
 }
 
-// Forecast is when a job is expected to start.
+// Forecast is the expected start of a job.
 type Forecast struct {
-	Likely time.Time // sooner about as often as later
-	Safe   time.Time // by then in nine of ten cases
-	Asked  time.Time // when all jobs run as long as they asked for, and nothing else comes
+	Likely time.Time // as often too early as too late
+	Safe   time.Time // nine of ten jobs start by then
+	Asked  time.Time // if all jobs run for their walltimes and nothing else comes
 }
 
-// Of is the forecast of a job.
+// Of returns the forecast of a job.
 func (fs *Forecasts) Of(job uint64) (Forecast, bool) {
 	f, known := fs.jobs[job]
 	return Forecast{instant(f.Likely), instant(f.Safe), instant(f.Asked)}, known && f.Likely != 0
 }
 
-// Record is how many starts of forecasts made at submission are known, and how many of these jobs
-// started by their safe start. As long as they are fewer than RecordEnough, likely and safe starts are those
-// of the plays.
+// Record returns how many jobs with a forecast from their submission have started, and how many of
+// these started by their safe start. With fewer than RecordEnough, likely and safe starts are those of
+// the plays.
 func (fs *Forecasts) Record() (kept, of int) {
 	for _, o := range fs.value.First {
 		if o.Start <= o.Safe {
@@ -59,16 +58,16 @@ func (fs *Forecasts) Record() (kept, of int) {
 	return kept, len(fs.value.First)
 }
 
-// RecordEnough is how many known starts let forecasts follow them.
+// RecordEnough is the number of recorded starts from which forecasts follow the record.
 const RecordEnough = forecast.Enough
 
-// isBehind reports whether a job waits behind those that were played.
+// isBehind reports whether a job waits behind the last one played.
 func (fs *Forecasts) isBehind(job uint64) bool {
 	_, played := fs.jobs[job]
 	return !played && !fs.After.IsZero()
 }
 
-// Forecasts are those that are known: nil for none.
+// Forecasts returns the expected starts, nil if there are none.
 func (tx *Tx) Forecasts() (*Forecasts, error) {
 	if tx.loaded.forecasts != nil {
 		return *tx.loaded.forecasts, nil
@@ -92,8 +91,8 @@ func (tx *Tx) forecasts() (*Forecasts, error) {
 	return tx.playForecasts(kept, nil)
 }
 
-// FreshForecasts are those as of now: the queue is played, unless it is as it was when it was played
-// last.
+// FreshForecasts returns expected starts as of now: it plays the queue unless nothing has changed
+// since the last play.
 func (tx *Tx) FreshForecasts() (*Forecasts, error) {
 	fs, err := tx.Forecasts()
 	if err != nil || tx.Writable() || fs != nil && !tx.outOfDate(fs) {
@@ -105,7 +104,7 @@ func (tx *Tx) FreshForecasts() (*Forecasts, error) {
 	return fs, err
 }
 
-// keptForecasts are those in the file.
+// keptForecasts returns the value in the file.
 func (tx *Tx) keptForecasts() (*Forecasts, error) {
 	payload, err := tx.file.Get(row.Meta, row.KeyForecasts)
 	if err != nil || payload == nil {
@@ -126,8 +125,8 @@ func forecastsOf(v *row.Forecasts) *Forecasts {
 	return fs
 }
 
-// outOfDate reports whether something has come since that may have let something start, or a job
-// waits that was expected to have started.
+// outOfDate reports whether anything since may have let a job start, or a job still waits past its
+// likely start.
 func (tx *Tx) outOfDate(fs *Forecasts) bool {
 	if fs.revision != tx.state.Startable {
 		return true
@@ -140,7 +139,7 @@ func (tx *Tx) outOfDate(fs *Forecasts) bool {
 	return false
 }
 
-// fewWait reports whether so few jobs wait that readers play the queue. None are few, too.
+// fewWait reports whether few enough jobs wait, or none, for readers to play the queue.
 func (tx *Tx) fewWait() (bool, error) {
 	n := 0
 	err := tx.file.Each(row.Waiting, nil, func(_, _ []byte) (bool, error) {
@@ -150,8 +149,8 @@ func (tx *Tx) fewWait() (bool, error) {
 	return n <= fewPlayed && n*int(tx.state.NextNode) <= fewJudged && tx.file.Format() >= firstLog, err
 }
 
-// playForecasts plays the queue twice: all jobs running as long as they asked for, and for their
-// likely durations. Jobs that have not started in a play when done says so are behind the others.
+// playForecasts plays the queue twice: by walltimes, and by likely durations. Jobs that have not
+// started when done stops a play are behind the others.
 func (tx *Tx) playForecasts(kept *Forecasts, done func() bool) (*Forecasts, error) {
 	began := tx.db.opt.Now()
 	v := &row.Forecasts{AsOf: tx.now, Revision: tx.state.Startable}
@@ -209,19 +208,18 @@ func (tx *Tx) played(spec PlaySpec) (p *playing, err error) {
 	return p, err
 }
 
-// ForecastSpec is how DB.Forecast goes about it.
+// ForecastSpec says when DB.Forecast plays.
 type ForecastSpec struct {
-	// Rarely has nothing be done within 30 s of the last play, or 20 times as long as that took, nor
-	// where so few jobs wait that readers play the queue, unless Few says so: what becomes of
-	// forecasts is known of those that are kept.
+	// Rarely skips the play within 30 s of the last one, or 20 times its duration. It also skips it
+	// while few jobs wait and readers play themselves, unless Few is set: only kept forecasts get
+	// into the record.
 	Rarely, Few bool
-	Done        func() bool // asked between instants of the play whether it has taken long enough; nil: it never has
+	Done        func() bool // reports between instants whether to stop the play; nil: never
 }
 
-// Forecast plays the queue, and keeps when those who wait are expected to start, for all who read
-// it. It is for whoever looks after the queue, when there is nothing else to do: it plays beside
-// readers and writers, and writes one row. It does nothing where the value is as of now. A database
-// in a log keeps no value.
+// Forecast plays the queue and keeps the expected starts for all readers. Call it from the process
+// that runs the queue, when it is idle: it plays beside readers and writers, and writes one row. It
+// does nothing if the value is up to date. A database in a log keeps no value.
 func (db *DB) Forecast(spec ForecastSpec) error {
 	if db.log != nil {
 		return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -55,6 +56,12 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 	}
 	defer db.Close()
 	err = db.Update(func(tx *Tx) error {
+		last := uint64(0)
+		if rapid.IntRange(0, 2).Draw(t, "limit") == 0 {
+			if err := tx.Limits().Set(Limit{Key: "user:ann", Measure: "running", Max: 2}); err != nil {
+				return err
+			}
+		}
 		for i := range rapid.IntRange(5, 40).Draw(t, "jobs") {
 			s := Submission{Request: placer.Request{Select: pick("chunks", "1", "1", "1", "2", "3", "6", "12") + ":ncpus=" + pick("cpus", "1", "2", "4") + pick("color", "", "", ":color=c0", ":color=c1"),
 				Place: pick("place", "free", "free", "scatter", "excl", "scatter:excl", "pack"), User: pick("user", "ann", "bob"),
@@ -62,7 +69,20 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 			if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
 				s.Begin = instant(now.t + int64(rapid.IntRange(1, 3000).Draw(t, "begin")))
 			}
-			if _, err := tx.Submit(s); err != nil {
+			switch rapid.IntRange(0, 8).Draw(t, "special") {
+			case 0:
+				s.Array = rapid.IntRange(1, 4).Draw(t, "array")
+			case 1:
+				s.Deadline = instant(now.t + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 3000).Draw(t, "deadline")))
+			case 2:
+				if last > 0 {
+					s.After = []Dependency{{Job: rapid.Uint64Range(1, last).Draw(t, "after"), When: rapid.SampledFrom([]When{After, AfterAny}).Draw(t, "when")}}
+				}
+			}
+			switch jobs, err := tx.Submit(s); {
+			case err == nil:
+				last = jobs[len(jobs)-1].ID
+			case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid):
 				return err
 			}
 			if i%8 == 7 {

@@ -8,13 +8,12 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A play passes over one queue hundreds of times, and little changes from one instant to the next.
-// A request for chunks of one kind that did not fit can only come to fit where room is made: on
-// nodes that hold as many chunks as it was short of. Passes count those, and look for nodes
-// when there may be enough.
+// A play makes hundreds of passes over one queue, and little changes from one instant to the next. A
+// request for chunks of one kind that did not fit stays refused until nodes are given back with
+// room for the chunks it was short of. Passes count that room, and search again only once it may do.
 
-// Memory is what passes over a queue keep from one to the next. The order of the queue must not
-// change between them, nor nodes, settings or access to reservations.
+// Memory is what one pass over a queue knows of requests and hands on to the next. Between them the
+// order of the queue must not change, nor nodes, settings or the access to reservations.
 type Memory struct {
 	kinds   map[string]*kind
 	taken   int
@@ -41,7 +40,7 @@ func NewMemory(ix *index.Index, freed *Freed) *Memory {
 	return m
 }
 
-// lasts is until when a refusal holds as long as no room is made, 0 where that is not known.
+// lasts returns until when a refusal holds while no room is made, 0 if that is unknown.
 func (k *kind) lasts(r *placer.Refusal) int64 {
 	if r == nil || !k.steady || !k.comparable || len(k.Demands) > 0 || r.Kind != placer.ErrNotNow || r.Chunk != 0 {
 		return 0
@@ -49,8 +48,8 @@ func (k *kind) lasts(r *placer.Refusal) int64 {
 	return r.Until
 }
 
-// stillShort reports whether the room made since a request was refused is too little for it. Plans
-// that may be lifted for a job are in the way of none of it.
+// stillShort reports whether the room made since a request was refused is too little for it. It
+// does not decide for a job that may lift plans, which would make more.
 func (p *Pass) stillShort(k *kind, j *Job) bool {
 	m, missed := p.spec.Memory, p.freed.times-k.freed
 	if m == nil || m.shared || missed > len(m.made) || k.until <= p.now || p.obstructed(j) {
@@ -77,14 +76,14 @@ func (p *Pass) stillShort(k *kind, j *Job) bool {
 	return true
 }
 
-// nodeRoom is what is known of a node on which room was made.
+// nodeRoom describes a node on which room was made.
 type nodeRoom struct {
 	bucket *index.Bucket // nil: no job can use it now
 	idle   bool          // nothing is on it now
 	next   int64         // when something else begins on it
 }
 
-// room looks at a node, once until something is taken, given back or lifted.
+// room looks at a node, once until something is taken, given back or lifted off its nodes.
 func (m *Memory) room(p *Pass, node uint32) nodeRoom {
 	if at := (looked{p, p.taken, p.freed.times, p.lifts}); m.looked != at {
 		clear(m.rooms)
@@ -112,7 +111,7 @@ func (m *Memory) room(p *Pass, node uint32) nodeRoom {
 	return r
 }
 
-// holds is at most how many chunks of a request a node has room for, from now on.
+// holds returns an upper bound of the chunks of a request that fit on a node from now on.
 func (m *Memory) holds(p *Pass, k *kind, node uint32) int64 {
 	r := m.room(p, node)
 	if r.bucket == nil || !slices.Contains(k.Buckets, r.bucket) {
@@ -145,7 +144,7 @@ func (m *Memory) holds(p *Pass, k *kind, node uint32) int64 {
 // onlyCPUs is the quantity that is counted.
 var onlyCPUs = []uint16{uint16(index.NCPUs)}
 
-// looked is when a memory has looked at nodes.
+// looked is the state of a pass in which a memory looked at nodes.
 type looked struct {
 	pass                *Pass
 	taken, times, lifts int
