@@ -28,7 +28,7 @@ type entry struct {
 	score  float64 // the least first
 	ties   []int64 // compared where scores are equal
 	rest   roaring.IntPeekable
-	hope   *hopeful // not one node: all that could score so well (rank_bounds.go)
+	hope   *scoreGroup // not one node: all that could score so well (rank_bounds.go)
 }
 
 func (e *entry) before(f *entry) bool {

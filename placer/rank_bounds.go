@@ -15,8 +15,8 @@ import (
 // better group is left: what is planned, and what an index rounds, can but make a node
 // score worse than its group. The order comes out as if all had been scored.
 
-// hopeful is nodes of a bucket that could score so well at best.
-type hopeful struct {
+// scoreGroup is nodes of a bucket that could score so well at best.
+type scoreGroup struct {
 	class index.Class
 	left  []int64 // of each quantity that bounds go by, at most
 	parts int     // by how many of those that count they were parted
@@ -128,7 +128,7 @@ func (b *bounded) begin(c *index.Candidate) {
 		if nodes == nil {
 			continue
 		}
-		h := &hopeful{class: class, left: full, parts: len(b.counts), nodes: nodes}
+		h := &scoreGroup{class: class, left: full, parts: len(b.counts), nodes: nodes}
 		switch class {
 		case index.Busy:
 			h.parts = 0
@@ -147,7 +147,7 @@ func (b *bounded) begin(c *index.Candidate) {
 }
 
 // hope puts nodes into the queue by how well they could score.
-func (b *bounded) hope(bucket *index.Bucket, h *hopeful) {
+func (b *bounded) hope(bucket *index.Bucket, h *scoreGroup) {
 	if h.nodes.IsEmpty() {
 		return
 	}
@@ -165,12 +165,12 @@ func (b *bounded) best(bucket *index.Bucket, left []int64) float64 {
 }
 
 // part puts nodes together by how much of a quantity they have left.
-func (b *bounded) part(bucket *index.Bucket, h *hopeful) {
+func (b *bounded) part(bucket *index.Bucket, h *scoreGroup) {
 	rest, which := h.nodes.Clone(), b.counts[h.parts]
 	push := func(most int64, nodes *roaring.Bitmap) {
 		left := slices.Clone(h.left)
 		left[which] = min(left[which], most)
-		b.hope(bucket, &hopeful{class: h.class, left: left, parts: h.parts + 1, nodes: nodes})
+		b.hope(bucket, &scoreGroup{class: h.class, left: left, parts: h.parts + 1, nodes: nodes})
 	}
 	for most, nodes := range b.Index.Rooms(index.ResID(b.by[which])) {
 		part := roaring.And(rest, nodes)

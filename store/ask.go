@@ -142,18 +142,20 @@ func (q asking) excluded() (numbers []uint32, err error) {
 	return numbers, nil
 }
 
-// sayings caches the texts of requests that a transaction has read, because callers that place many
+// requestCache caches the texts of requests that a transaction has read, because callers that place many
 // jobs repeat them. Their meaning changes when a resource or a pool comes or goes.
-type sayings struct{ known map[saying]*said }
+type requestCache struct {
+	known map[requestText]*parsedRequest
+}
 
-type saying struct {
+type requestText struct {
 	sel, place string
 	walltime   time.Duration
 	pools      string // besides those in a resource list
 }
 
-// said is the meaning of a text, for reading only, and its normal form.
-type said struct {
+// parsedRequest is the meaning of a text, for reading only, and its normal form.
+type parsedRequest struct {
 	spec       placer.Spec
 	sel, place string // "" until the first request
 }
@@ -162,8 +164,8 @@ type said struct {
 const maxSayings = 1024
 
 // read reads the texts of a request.
-func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
-	text := saying{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}
+func (s *requestCache) read(defs *index.Defs, r placer.Request) (*parsedRequest, error) {
+	text := requestText{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}
 	if again := s.known[text]; again != nil {
 		return again, nil
 	}
@@ -172,15 +174,15 @@ func (s *sayings) read(defs *index.Defs, r placer.Request) (*said, error) {
 		return nil, err
 	}
 	if s.known == nil || len(s.known) == maxSayings {
-		s.known = make(map[saying]*said)
+		s.known = make(map[requestText]*parsedRequest)
 	}
-	s.known[text] = &said{spec: spec}
+	s.known[text] = &parsedRequest{spec: spec}
 	return s.known[text], nil
 }
 
 // normal writes a parsed request in normal form.
-func (s *sayings) normal(defs *index.Defs, r placer.Request, spec placer.Spec) (sel, place string) {
-	known := s.known[saying{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}]
+func (s *requestCache) normal(defs *index.Defs, r placer.Request, spec placer.Spec) (sel, place string) {
+	known := s.known[requestText{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}]
 	if known == nil || len(spec.Chunks) == 0 || &known.spec.Chunks[0] != &spec.Chunks[0] {
 		return spec.Text(defs), spec.Place.Format(defs) // it was read elsewhere
 	}

@@ -14,7 +14,7 @@ import (
 // job starts a planned job whose time has come. Where that is not possible it is taken
 // off its nodes and is late: a node is never given away while an overdue job has it, and
 // nothing starts on one that is not up.
-func (p *passage) job(c change) error {
+func (p *clockAdvance) job(c change) error {
 	tx := p.tx
 	j, err := tx.job(c.owner >> 1)
 	if err != nil {
@@ -74,14 +74,14 @@ func (p *passage) job(c change) error {
 }
 
 // putOff takes a planned job that cannot begin off its nodes.
-func (p *passage) putOff(j *row.Job, why row.Reason) error {
+func (p *clockAdvance) putOff(j *row.Job, why row.Reason) error {
 	p.late = append(p.late, j)
 	return p.tx.putOff(j, wasToStart(j, why))
 }
 
 // clearBefore takes overdue jobs off the nodes on which something begins now. It takes those whose
 // launch was never announced, and all others too if the store ends overdue jobs.
-func (p *passage) clearBefore(spans []span, j *row.Job) error {
+func (p *clockAdvance) clearBefore(spans []span, j *row.Job) error {
 	tx := p.tx
 	late := make(map[uint64]bool)
 	for _, s := range spans {
@@ -136,7 +136,7 @@ func (p *passage) clearBefore(spans []span, j *row.Job) error {
 // notReady says what keeps a job's stretch on a node from beginning, or "". Everything else was
 // there when it was planned, so only overdue jobs can be in its way. The node must be up, unless it
 // is only withheld from others because its host is silent.
-func (p *passage) notReady(s span, j *row.Job) (string, error) {
+func (p *clockAdvance) notReady(s span, j *row.Job) (string, error) {
 	tx := p.tx
 	_, state, err := tx.loaded.nodes.Head(s.Node)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // file disagree a little.
 const skew = 5
 
-// passage is time that passes: the changes in it happen, and leave something to decide.
-type passage struct {
+// clockAdvance is time that passes: the changes in it happen, and leave something to decide.
+type clockAdvance struct {
 	tx      *Tx
 	late    []*row.Job // that could not begin
 	renewed []string   // standing reservations with an occurrence that has ended
@@ -24,7 +24,7 @@ type passage struct {
 
 // advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf, now]. A
 // reader patches its memory, a writer stores the changes.
-func (p *passage) advance() error {
+func (p *clockAdvance) advance() error {
 	tx := p.tx
 	if tx.now < tx.state.AsOf {
 		if tx.now < tx.state.AsOf-tx.db.skew() {
@@ -56,7 +56,7 @@ func (p *passage) advance() error {
 
 // farBehind refuses a writer whose clock is far behind the file's time: past events would be in its
 // future. Readers use the file's time, and get a warning.
-func (p *passage) farBehind() error {
+func (p *clockAdvance) farBehind() error {
 	tx := p.tx
 	switch opt := &tx.db.opt; {
 	case opt.Behind:
@@ -74,7 +74,7 @@ func (p *passage) farBehind() error {
 // all applies the due changes in order of time. Then a writer decides what they leave open: for
 // example, it replans jobs that could not begin. A reader searches for no nodes, and calls no
 // program: it sees such jobs as late.
-func (p *passage) all(due []change) error {
+func (p *clockAdvance) all(due []change) error {
 	if len(due) == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ type change struct {
 
 // reservation begins or ends a reservation. When an occurrence of a standing reservation ends, it
 // is deleted, and the standing one must be renewed.
-func (p *passage) reservation(c change) error {
+func (p *clockAdvance) reservation(c change) error {
 	r, err := p.tx.reservations().byID(c.owner >> 1)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (p *passage) reservation(c change) error {
 }
 
 // beginOn moves nodes on which a stretch has begun.
-func (p *passage) beginOn(nodes []uint32) error {
+func (p *clockAdvance) beginOn(nodes []uint32) error {
 	for _, n := range nodes {
 		p.tx.calendar().Begin(n)
 	}
@@ -164,7 +164,7 @@ func (p *passage) beginOn(nodes []uint32) error {
 // renew makes the missing occurrences of standing reservations, one after the other. A reader stops
 // at the first that needs a search for nodes: a writer will find some, and later ones get what is
 // left.
-func (p *passage) renew() error {
+func (p *clockAdvance) renew() error {
 	for _, name := range p.renewed {
 		s, err := p.tx.reservations().standing(name)
 		if err != nil {

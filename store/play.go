@@ -189,7 +189,7 @@ func (p *playing) prepare() error {
 // step does what is due at an instant, and returns how many jobs started for the first time.
 func (p *playing) step() (n int, err error) {
 	tx := p.tx
-	if err := (&passage{tx: tx}).advance(); err != nil {
+	if err := (&clockAdvance{tx: tx}).advance(); err != nil {
 		return 0, err
 	}
 	if err := p.finish(); err != nil {

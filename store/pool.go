@@ -141,7 +141,7 @@ func (ps Pools) Set(p Pool, add bool) error {
 		names, err := tx.counters().poolNames()
 		tx.counters().Forget(key)
 		defs.SetPools(names)
-		tx.loaded.sayings = sayings{}
+		tx.loaded.sayings = requestCache{}
 		return err
 	}
 	c, err := tx.counters().Named(key)
@@ -207,7 +207,7 @@ func (ps Pools) Remove(name string) error {
 	}
 	names, err := tx.counters().poolNames()
 	defs.SetPools(names)
-	tx.loaded.sayings = sayings{}
+	tx.loaded.sayings = requestCache{}
 	return err
 }
 

@@ -54,7 +54,7 @@ func (tx *Tx) AddResource(def index.Def) error {
 			return err
 		}
 		tx.state.NextResource = defs.Next()
-		tx.loaded.sayings = sayings{}
+		tx.loaded.sayings = requestCache{}
 		return tx.file.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def))
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func (tx *Tx) RemoveResource(name string) error {
 	}
 	err = tx.loaded.book.Renamed(def.Name, func() error {
 		defs.Remove(def.ID)
-		tx.loaded.sayings = sayings{}
+		tx.loaded.sayings = requestCache{}
 		return tx.file.Remove(row.Resources, row.Key16(uint16(def.ID)))
 	})
 	if err != nil {

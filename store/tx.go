@@ -44,7 +44,7 @@ type Tx struct {
 // loaded is what a transaction has read of the file so far, and changed.
 type loaded struct {
 	settings     *Settings
-	sayings      sayings
+	sayings      requestCache
 	defs         *index.Defs
 	index        *index.Index
 	calendar     *timeline.Calendar
@@ -106,7 +106,7 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 		return nil, err
 	}
 	tx.starts.none = tx.written()
-	err = (&passage{tx: tx}).advance()
+	err = (&clockAdvance{tx: tx}).advance()
 	tx.starts.clock = tx.written()
 	return tx, err
 }

@@ -18,7 +18,7 @@ import (
 // the session.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query/internal/exec, bench
-	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/nouns, cmd/placectl/internal/detect
+	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
 	cmd/placectl/internal/detect             < command
 	index, timeline                          < placer
 	timeline                                 < placer/limits
@@ -93,7 +93,7 @@ const importRules = `
 	index, timeline, placer, locality, query < command
 	index                                    < internal/text
 	internal/text                            < store, store/internal/settings, store/internal/tables
-	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/nouns
+	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/listing
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < command
 	cmd/placectl/internal/spool              < command, cmd/placectl/internal/output
@@ -142,7 +142,7 @@ const importRules = `
 	cmd/placectl/internal/keyed              < command
 	cmd/placectl/internal/bytejson, cmd/placectl/internal/keyed, cmd/placectl/internal/output, cmd/placectl/internal/payload, store < cmd/placectl/internal/asked
 	cmd/placectl/internal/asked              < command
-	cmd/placectl/internal/bytejson           < command, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/nouns, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell
+	cmd/placectl/internal/bytejson           < command, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/listing, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell
 	index, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < command
 	cmd/placectl/internal/launch, store      < cmd/placectl/internal/people
@@ -158,18 +158,18 @@ const importRules = `
 	cmd/placectl/internal/nodefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < command
-	cmd/placectl/internal/pattern            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
+	cmd/placectl/internal/outname            < cmd/placectl/internal/payload, cmd/placectl/internal/runner
 	store                                    < cmd/placectl/internal/inlogs
 	cmd/placectl/internal/inlogs             < command
 	placer, internal/text, cmd/placectl/internal/usage < cmd/placectl/internal/request
 	cmd/placectl/internal/request            < command
-	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/nouns, internal/text < cmd/placectl/internal/localorder
+	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/listing, internal/text < cmd/placectl/internal/localorder
 	cmd/placectl/internal/localorder         < command
 	store, cmd/placectl/internal/exit, cmd/placectl/internal/launch, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/forward
 	cmd/placectl/internal/forward            < command
 	locality, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/infile     < cmd/placectl/internal/batchfile
-	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/nouns
-	cmd/placectl/internal/batchfile, cmd/placectl/internal/nouns                     < command
+	index, locality, store, cmd/placectl/internal/output, cmd/placectl/internal/nodefile, cmd/placectl/internal/payload < cmd/placectl/internal/listing
+	cmd/placectl/internal/batchfile, cmd/placectl/internal/listing                     < command
 	index, query, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/sqlshell
 	store, internal/text, cmd/placectl/internal/usage                  < cmd/placectl/internal/jobref
 	internal/text                                  < cmd/placectl/internal/outfile
@@ -180,10 +180,10 @@ const importRules = `
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < command
 	cmd/placectl/internal/attend             < command
-	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/step
-	cmd/placectl/internal/step               < command
-	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/nouns < cmd/placectl/internal/daily
-	cmd/placectl/internal/nouns < cmd/placectl/internal/explain
+	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/srun
+	cmd/placectl/internal/srun               < command
+	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/listing < cmd/placectl/internal/daily
+	cmd/placectl/internal/listing < cmd/placectl/internal/explain
 	cmd/placectl/internal/mcp                      < command
 	cmd/placectl/internal/fullscreen         < command, cmd/placectl/internal/daily
 	internal/text              < cmd/placectl/internal/trends
@@ -212,7 +212,7 @@ var confined = map[string][]string{
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast", "placer/forecast/backtest",
 	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
-	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/pattern", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
+	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/outname", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
 // timed are pure packages that may import time, and what for.
 var timed = map[string]string{

@@ -178,7 +178,7 @@ func (f *File) update(o *opened, fn func(*Recorder) (keep bool, err error)) erro
 }
 
 // run opens and locks the file around fn, or uses the private handle.
-func (f *File) run(want grasp, fn func(*opened) error) error {
+func (f *File) run(want lockMode, fn func(*opened) error) error {
 	if f.shut.Load() {
 		return ErrClosed
 	}

@@ -26,13 +26,13 @@ const (
 	lockReserved = 2
 )
 
-// grasp is a way to hold a lock.
-type grasp int
+// lockMode is a way to hold a lock.
+type lockMode int
 
 const (
-	sharing grasp = iota // the seat, beside others who read
-	alone                // the seat for himself: to change nothing that a writer who thinks counts on
-	writing              // that, and the reservation
+	sharing lockMode = iota // the seat, beside others who read
+	alone                   // the seat for himself: to change nothing that a writer who thinks counts on
+	writing                 // that, and the reservation
 )
 
 // fileLock is a held lock, or what stands for one where a reader goes without: then f
@@ -50,7 +50,7 @@ func lockPath(db string) string { return db + ".lock" }
 // acquire waits for the lock, at most for timeout. A reader that may neither make nor
 // write the lock file shares it read-only, and where there is none goes without: bbolt's
 // own lock still holds.
-func acquire(db string, want grasp, timeout time.Duration) (*fileLock, error) {
+func acquire(db string, want lockMode, timeout time.Duration) (*fileLock, error) {
 	l, err := openLock(db, want != sharing)
 	if err != nil || l.f == nil {
 		return l, err

@@ -62,7 +62,7 @@ func (l *fileLock) marked() (bool, error) {
 
 // acquireMended waits for the lock of a file whose state is on disk. Where it may not
 // be it is written there first.
-func acquireMended(db string, want grasp, timeout time.Duration) (*fileLock, error) {
+func acquireMended(db string, want lockMode, timeout time.Duration) (*fileLock, error) {
 	lock, err := acquire(db, want, timeout)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func acquireMended(db string, want grasp, timeout time.Duration) (*fileLock, err
 
 // mend takes the lock exclusively, looks again, and mends the file. It keeps the lock as
 // whoever came for it wants it.
-func (l *fileLock) mend(db string, want grasp, timeout time.Duration) (lock *fileLock, err error) {
+func (l *fileLock) mend(db string, want lockMode, timeout time.Duration) (lock *fileLock, err error) {
 	if l.readOnly {
 		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
 	}

@@ -30,7 +30,7 @@ type opened struct {
 const openTimeout = 2 * time.Second
 
 // open takes the lock and opens the file.
-func (f *File) open(want grasp) (*opened, error) {
+func (f *File) open(want lockMode) (*opened, error) {
 	f.warned.Do(func() {
 		if fsName := NetworkFileSystem(filepath.Dir(f.path)); fsName != "" {
 			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))

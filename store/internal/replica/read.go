@@ -14,14 +14,14 @@ import (
 // applyMost is how many bytes of entries are applied; a replica further behind joins again.
 const applyMost = 8 << 20
 
-// behind says that the replica is not at the end of the log, and what comes behind the
+// lagError says that the replica is not at the end of the log, and what comes behind the
 // position that it was at.
-type behind struct {
+type lagError struct {
 	from Position
 	tail *Tail
 }
 
-func (*behind) Error() string { return "the replica is behind the log" }
+func (*lagError) Error() string { return "the replica is behind the log" }
 
 // errJoin says that the replica is unusable and must be made again; Unwrap is why.
 type errJoin struct{ why error }
@@ -55,7 +55,7 @@ func (rep *Replica) View(fn func(*file.Recorder) error) error {
 			}
 			return answer(fn(r))
 		})
-		var late *behind
+		var late *lagError
 		if !errors.As(err, &late) {
 			return err
 		}
@@ -206,7 +206,7 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	}
 	s.known, s.asked, s.heard = max(s.known, tail.Head.N), true, began
 	if tail.Head.N > at.N {
-		return &behind{positionOf(at), tail}
+		return &lagError{positionOf(at), tail}
 	}
 	s.rep.wasFresh(began)
 	return nil

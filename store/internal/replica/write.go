@@ -127,7 +127,7 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 			if errors.Is(err, context.Canceled) {
 				return false, said
 			}
-			var late *behind
+			var late *lagError
 			switch err := w.fresh(at); {
 			case errors.As(err, &late):
 				tail = late.tail
@@ -212,7 +212,7 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*T
 	}
 	if tail != nil {
 		err := w.compare(at, tail, began)
-		var late *behind
+		var late *lagError
 		if errors.As(err, &late) {
 			err = nil
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -123,7 +123,7 @@ func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone 
 		return err
 	}
 	if !brief {
-		p := nouns.PrintJobs(begin, tx, false, pastRecord)
+		p := listing.PrintJobs(begin, tx, false, pastRecord)
 		for _, j := range jobs {
 			p.Print(j)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
@@ -121,7 +121,7 @@ func (p *page) jobStands(j *store.Job) string {
 	case !j.Promised.IsZero():
 		return p.promised(j)
 	case len(p.ex.WaitsFor) > 0:
-		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(nouns.OwnersOf(p.ex.WaitsFor).Names())
+		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
 	case len(p.ex.Ahead) > 0:
 		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before"
 	}
@@ -226,7 +226,7 @@ func (p *page) ahead() error {
 }
 
 type aheadObject struct {
-	nouns.Owner
+	listing.Owner
 	Who     string   `json:"who"`
 	Until   string   `json:"until"`
 	Overdue bool     `json:"overdue"`
@@ -240,7 +240,7 @@ func (p *page) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{nouns.Owner(a.Owner), a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
+		out = append(out, aheadObject{listing.Owner(a.Owner), a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
 	}
 	return out, nil
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
@@ -78,7 +78,7 @@ func (p *page) waits(q *store.Queueing) string {
 	}
 	label += "; expected to start in " + string(text.AppendDuration(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
-		label += ", at the end of " + someOf(nouns.OwnersOf(p.ex.WaitsFor).Names())
+		label += ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
 	}
 	return label
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
@@ -22,7 +22,7 @@ func (p *page) requestSummary(f *output.Record) error {
 		f.Add("note", output.Text, "each chunk would fit by itself, not all of them together")
 	}
 	if ex.Verdict == placer.StartsLater {
-		f.Add("earliest", output.Text, p.start(ex.Plan, nouns.OwnersOf(ex.WaitsFor).Names()))
+		f.Add("earliest", output.Text, p.start(ex.Plan, listing.OwnersOf(ex.WaitsFor).Names()))
 	}
 	if err := p.planned(f, ex.Plan); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (p *page) verdictFields(f *output.Record) error {
 	f.Add("why", output.Text, why)
 	f.Add("start", output.Time, start)
 	f.Add("end", output.Time, end)
-	f.Add("waits_for", output.Object, nouns.OwnersOf(p.ex.WaitsFor))
+	f.Add("waits_for", output.Object, listing.OwnersOf(p.ex.WaitsFor))
 	f.Add("nodes", output.List, names)
 	f.Add("path", output.Text, path)
 	f.Add("path_why", output.Text, pathWhy)

@@ -9,7 +9,7 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -106,14 +106,14 @@ func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error)
 			switch {
 			case !ok:
 			case def.Type.Numeric():
-				line.Resources[def.Name] = nouns.Amount(def, a.Value)
+				line.Resources[def.Name] = listing.Amount(def, a.Value)
 			default:
 				line.Resources[def.Name] = def.Format(a.Value)
 			}
 		}
 		for _, a := range c.Left {
 			if def, ok := defs.Get(a.Res); ok {
-				line.Free[def.Name] = nouns.Amount(def, a.Value)
+				line.Free[def.Name] = listing.Amount(def, a.Value)
 			}
 		}
 		out[i] = line

@@ -3,7 +3,7 @@ package payload
 import (
 	"cmp"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/pattern"
+	"github.com/placectl/placectl/cmd/placectl/internal/outname"
 	"github.com/placectl/placectl/store"
 )
 
@@ -42,6 +42,6 @@ func (f Files) In() string {
 }
 
 // letters are what the letters of its patterns stand for.
-func (f Files) letters() *pattern.Job {
-	return &pattern.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User, Attempt: f.Attempt, Node: f.Node}
+func (f Files) letters() *outname.Job {
+	return &outname.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User, Attempt: f.Attempt, Node: f.Node}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/pattern"
+	"github.com/placectl/placectl/cmd/placectl/internal/outname"
 	"golang.org/x/sys/unix"
 )
 
@@ -99,8 +99,8 @@ func (o *Order) outputs(fallback string) (out, err output) {
 }
 
 // letters are the values of the letters in its patterns.
-func (o *Order) letters() *pattern.Job {
-	j := &pattern.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
+func (o *Order) letters() *outname.Job {
+	j := &outname.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
 	if o.Array != nil {
 		j.Array, j.Index = o.Array.First, o.Array.Index
 	}

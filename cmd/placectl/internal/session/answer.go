@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -48,13 +48,13 @@ func PrintAll[T any](r *Run, fields output.Fields[T], all ...T) error {
 
 // Jobs starts an answer of the named columns (as output.Fields.Pick has them), about
 // one job or any number.
-func (r *Run) Jobs(tx *store.Tx, record bool, columns string) *nouns.Jobs {
-	return nouns.PrintJobs(r.Printer, tx, record, columns)
+func (r *Run) Jobs(tx *store.Tx, record bool, columns string) *listing.Jobs {
+	return listing.PrintJobs(r.Printer, tx, record, columns)
 }
 
 // MadeJobs starts an answer about jobs that the command has made.
-func (r *Run) MadeJobs(tx *store.Tx, record bool, columns string) *nouns.Jobs {
-	return nouns.PrintMade(r.Printer, tx, record, columns)
+func (r *Run) MadeJobs(tx *store.Tx, record bool, columns string) *listing.Jobs {
+	return listing.PrintMade(r.Printer, tx, record, columns)
 }
 
 // Failing ends a verb with an answer, and with an error if there is one. Programs get no answer

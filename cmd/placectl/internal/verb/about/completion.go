@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -212,7 +212,7 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
-		return tx.EachJob(func(j *store.Job) error { return fn(nouns.JobID(j)) }, session.LiveStates()...)
+		return tx.EachJob(func(j *store.Job) error { return fn(listing.JobID(j)) }, session.LiveStates()...)
 	case verbs.KindReservation:
 		return tx.EachReservation(func(res *store.Reservation) error { return fn(res.Name) })
 	case verbs.KindBatch:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -57,8 +57,8 @@ func events(r *session.Run, c *cli.Context) error {
 	which := eventQuery{job: c.String("job"), since: since, asked: c.IsSet("since"), last: last}
 	if !c.Bool("follow") {
 		return r.View(func(tx *store.Tx) error {
-			p := r.Printer(output.Result{Columns: nouns.EventColumns()})
-			if err := which.each(tx, nouns.EventPrinter(p, tx)); err != nil {
+			p := r.Printer(output.Result{Columns: listing.EventColumns()})
+			if err := which.each(tx, listing.EventPrinter(p, tx)); err != nil {
 				return err
 			}
 			return p.Close()
@@ -70,13 +70,13 @@ func events(r *session.Run, c *cli.Context) error {
 // followEvents prints events as they come. Those that are there already are gathered
 // first: a slow reader keeps no lock.
 func followEvents(r *session.Run, which eventQuery) error {
-	res := output.Result{Columns: nouns.EventColumns()}
+	res := output.Result{Columns: listing.EventColumns()}
 	p := r.Printer(res)
 	for {
 		seen, next := r.FileStamp(), which
 		rec := new(output.Recording)
 		err := r.View(func(tx *store.Tx) error {
-			print := nouns.EventPrinter(output.RecordTo(rec, r.OutputOptions(), res), tx)
+			print := listing.EventPrinter(output.RecordTo(rec, r.OutputOptions(), res), tx)
 			return which.each(tx, func(ev *store.Event) error {
 				next.since, next.asked = ev.ID, true
 				return print(ev)

@@ -4,7 +4,7 @@ package batch
 import (
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -43,9 +43,9 @@ func Batch() *session.Verb {
 }
 
 func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	p := r.Printer(output.Result{Columns: nouns.BatchFields.Columns()})
+	p := r.Printer(output.Result{Columns: listing.BatchFields.Columns()})
 	if err := tx.EachBatch(func(b *store.Batch) error {
-		return nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
+		return listing.BatchFields.Print(p, listing.Batch{Batch: b, Now: tx.Now().Unix()})
 	}); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func batchRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 
 // printBatch prints one batch.
 func printBatch(r *session.Run, tx *store.Tx, b *store.Batch) error {
-	p := r.Printer(output.Result{Record: true, Columns: nouns.BatchFields.Columns()})
-	nouns.BatchFields.Print(p, nouns.Batch{Batch: b, Now: tx.Now().Unix()})
+	p := r.Printer(output.Result{Record: true, Columns: listing.BatchFields.Columns()})
+	listing.BatchFields.Print(p, listing.Batch{Batch: b, Now: tx.Now().Unix()})
 	return p.Close()
 }
 

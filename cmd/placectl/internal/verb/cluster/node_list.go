@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -99,8 +99,8 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 	if a.Table && a.Width > 0 {
 		measure = r.Printer(output.Result{})
 	}
-	survey, some := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns), measure), false
-	err = eachNode(tx, names, filter, func(n *nouns.Node) error {
+	survey, some := listing.NewSurvey(defs, listing.NodeFields.Pick(listing.NodeListColumns), measure), false
+	err = eachNode(tx, names, filter, func(n *listing.Node) error {
 		some = true
 		survey.See(n)
 		return nil
@@ -110,7 +110,7 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 	}
 	cols := survey.Columns(a.Brief)
 	if a.Document || !a.Brief && survey.Named {
-		cols = append(cols, nouns.DeviceField(false))
+		cols = append(cols, listing.DeviceField(false))
 	}
 	cols = append(cols, survey.Resources()...)
 	if measure != nil && some {
@@ -120,7 +120,7 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 		}
 	}
 	p := r.Printer(output.Result{Columns: cols.Columns()})
-	if err := eachNode(tx, names, filter, func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+	if err := eachNode(tx, names, filter, func(n *listing.Node) error { return cols.Print(p, n) }); err != nil {
 		return err
 	}
 	return p.Close()
@@ -128,18 +128,18 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 
 // eachNode goes through the nodes of a list, or all, that the filter takes. A node is good
 // until fn returns.
-func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*nouns.Node) error) error {
+func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*listing.Node) error) error {
 	if f.byQueue && f.queue != "" {
 		if _, err := tx.Queue(f.queue); err != nil {
 			return err
 		}
 	}
-	var row nouns.Node
+	var row listing.Node
 	take := func(n *index.Node) (err error) {
 		if !f.takes(n) {
 			return nil
 		}
-		row = nouns.Node{Node: n}
+		row = listing.Node{Node: n}
 		if row.Occupancy, err = tx.Occupancy(n); err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -34,19 +34,19 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	about := nouns.NewSurvey(defs, nouns.NodeFields.Pick(nouns.NodeListColumns+" priorityf"), nil)
-	more := nouns.NewSurvey(defs, output.Fields[*nouns.Node]{nouns.DeviceField(r.Audience().People),
-		{Name: "allocations", Kind: output.Object, Value: func(n *nouns.Node) any { return allocationValue(r, n) }}}, nil)
+	about := listing.NewSurvey(defs, listing.NodeFields.Pick(listing.NodeListColumns+" priorityf"), nil)
+	more := listing.NewSurvey(defs, output.Fields[*listing.Node]{listing.DeviceField(r.Audience().People),
+		{Name: "allocations", Kind: output.Object, Value: func(n *listing.Node) any { return allocationValue(r, n) }}}, nil)
 	count := 0
-	each := func(fn func(*nouns.Node) error) error {
-		return eachNode(tx, names, &nodeFilter{}, func(n *nouns.Node) (err error) {
+	each := func(fn func(*listing.Node) error) error {
+		return eachNode(tx, names, &nodeFilter{}, func(n *listing.Node) (err error) {
 			if n.Allocations, err = tx.Allocations(n.Number); err != nil {
 				return err
 			}
 			return fn(n)
 		})
 	}
-	err = each(func(n *nouns.Node) error {
+	err = each(func(n *listing.Node) error {
 		count++
 		about.See(n)
 		more.See(n)
@@ -64,14 +64,14 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	single := table || count == 1 && !strings.ContainsAny(names, "[,")
 	cols := slices.Concat(about.Columns(table), about.Resources(), last)
 	p := r.Printer(output.Result{Record: single, Many: true, Columns: cols.Columns()})
-	if err := each(func(n *nouns.Node) error { return cols.Print(p, n) }); err != nil {
+	if err := each(func(n *listing.Node) error { return cols.Print(p, n) }); err != nil {
 		return err
 	}
 	return p.Close()
 }
 
 // allocationValue is what is on a node as the form of output wants it.
-func allocationValue(r *session.Run, n *nouns.Node) any {
+func allocationValue(r *session.Run, n *listing.Node) any {
 	if r.Audience().People {
 		return allocationText(r, n.Allocations)
 	}

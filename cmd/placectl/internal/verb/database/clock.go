@@ -3,7 +3,7 @@ package database
 import (
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -58,14 +58,14 @@ func clockReset(r *session.Run, c *cli.Context) error {
 func printReset(r *session.Run, tx *store.Tx, done *store.ClockReset) error {
 	return r.Either(func(f output.Format) bool { return f.Traits().Document }, func() error {
 		p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true}, {Name: "now", Kind: output.Time, Required: true}, {Name: "changed", Kind: output.Object, Required: true}}})
-		p.Row(done.Was, done.Now, nouns.EventObjects(tx, done.Changed))
+		p.Row(done.Was, done.Now, listing.EventObjects(tx, done.Changed))
 		return p.Close()
 	}, func() error {
 		if done.Was != done.Now {
 			r.Notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339), done.Now.UTC().Format(time.RFC3339))
 		}
-		p := r.Printer(output.Result{Columns: nouns.EventColumns()})
-		print := nouns.EventPrinter(p, tx)
+		p := r.Printer(output.Result{Columns: listing.EventColumns()})
+		print := listing.EventPrinter(p, tx)
 		for _, ev := range done.Changed {
 			if err := print(ev); err != nil {
 				return err

@@ -20,7 +20,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/cmd/placectl/internal/step"
+	"github.com/placectl/placectl/cmd/placectl/internal/srun"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -102,7 +102,7 @@ func runFront(r *session.Run, f frontEnd, words []string) error {
 		return err
 	}
 	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Cluster: &cluster{r, host},
-		Here: &typed{step.Host{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
+		Here: &typed{srun.Host{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
 	if status, _ := f.run(call); status != 0 {
 		return exit.Status(status)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -153,7 +153,7 @@ func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, err
 		out[i] = reservedAmounts{names[i], make(map[string]int64)}
 		for _, a := range use.Amounts {
 			if def, ok := defs.Get(index.ResID(a.Quantity)); ok {
-				out[i].Resources[def.Name] = nouns.Amount(def, index.Value{Num: a.N})
+				out[i].Resources[def.Name] = listing.Amount(def, index.Value{Num: a.N})
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -99,7 +99,7 @@ var startFields = output.Fields[*startView]{
 	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.End }},
 	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
-	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return nouns.OwnersOf(v.waits) }},
+	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return listing.OwnersOf(v.waits) }},
 	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }
 

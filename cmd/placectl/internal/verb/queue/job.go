@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -278,5 +278,5 @@ func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
 		return each()
 	}
-	return r.Either(session.IsTable, func() error { return nouns.PrintFolded(r.Printer, tx, jobs, "state start end nodes", each) }, each)
+	return r.Either(session.IsTable, func() error { return listing.PrintFolded(r.Printer, tx, jobs, "state start end nodes", each) }, each)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -151,8 +151,8 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 		if jobs[0].Array == 0 {
 			return each()
 		}
-		return nouns.PrintFolded(r.Printer, tx, jobs, "state name class priority select place walltime submit", each)
-	}, func() error { return nouns.PrintSubmission(r.Printer, tx, jobs) })
+		return listing.PrintFolded(r.Printer, tx, jobs, "state name class priority select place walltime submit", each)
+	}, func() error { return listing.PrintSubmission(r.Printer, tx, jobs) })
 }
 
 // warnNever warns of jobs that were just submitted and can never run, and says why
@@ -170,9 +170,9 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	if err != nil || p.Wait != store.WaitsNever {
 		return "", err // it was submitted with a key before, and could run by now
 	}
-	name := "job " + nouns.JobID(first)
+	name := "job " + listing.JobID(first)
 	if len(jobs) > 1 {
-		name = fmt.Sprintf("jobs %s-%s", nouns.JobID(first), nouns.JobID(jobs[len(jobs)-1]))
+		name = fmt.Sprintf("jobs %s-%s", listing.JobID(first), listing.JobID(jobs[len(jobs)-1]))
 	}
 	r.Warnf("never", "%s %s; it will wait until the cluster changes", name, p.Reason)
 	return p.Reason, nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -205,7 +205,7 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 
 // aboutJob is what the environment of a launcher, or of a job's command, says of it.
 func aboutJob(j *store.Job, nodes []string) []string {
-	env := []string{"PLACECTL_JOB=" + nouns.JobID(j), "PLACECTL_NAME=" + j.Name,
+	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
 		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
 	if j.Array != 0 {

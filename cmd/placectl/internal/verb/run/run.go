@@ -11,8 +11,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
-	"github.com/placectl/placectl/cmd/placectl/internal/nouns"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -164,7 +164,7 @@ func AwaitTurn(r *session.Run, c *cli.Context, job *store.Job, patience time.Dur
 		case job.State == store.JobRunning:
 			return job, nil
 		case !job.State.Live():
-			return nil, &store.Conflict{What: "job " + nouns.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason.String()}
+			return nil, &store.Conflict{What: "job " + listing.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason.String()}
 		}
 		if now := r.FileStamp(); job.State == store.JobReserved && now != seen {
 			seen, named = now, job.Start

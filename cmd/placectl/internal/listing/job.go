@@ -1,7 +1,7 @@
-// Package nouns is what answers show of jobs, nodes and batches: for each noun one table of
+// Package listing is what answers show of jobs, nodes and batches: for each noun one table of
 // columns, whose names are those of the tables of queries, and how its rows are printed. It
 // knows no verb.
-package nouns
+package listing
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Package pattern makes the names of the files that a job writes of patterns such as
+// Package outname makes the names of the files that a job writes of patterns such as
 // run-%j.out, which store.CheckPattern describes. Pure.
-package pattern
+package outname
 
 import (
 	"path/filepath"

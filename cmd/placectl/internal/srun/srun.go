@@ -1,7 +1,7 @@
-// Package step runs the tasks of a step of a job on the job's nodes, side by side, for
+// Package srun runs the tasks of a step of a job on the job's nodes, side by side, for
 // front-ends whose users start programs so: those on this host as children, others by
 // placectl on.
-package step
+package srun
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package nouns
+package listing
 
 import (
 	"fmt"

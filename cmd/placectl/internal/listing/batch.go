@@ -1,4 +1,4 @@
-package nouns
+package listing
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
