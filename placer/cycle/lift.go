@@ -75,8 +75,8 @@ func (p *Pass) ruledOutNow(j *Job) (bool, error) {
 		return false, err
 	}
 	k, err := p.kind(j)
-	if err != nil {
-		return false, err
+	if err != nil || k.refused != nil {
+		return err == nil, err
 	}
 	if !p.settled(k, j) {
 		snap, err := p.host.Snapshot(j)
@@ -116,6 +116,9 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 		k, err := p.kind(j)
 		if err != nil {
 			return err
+		}
+		if k.refused != nil { // its turn says so, and takes its plan
+			continue
 		}
 		soonest, err := p.soonest(j, k)
 		if err == nil && soonest < j.Start {
