@@ -170,5 +170,5 @@ func (p *clockAdvance) notReady(s span, j *row.Job) (string, error) {
 // over it have let it in.
 type beginner struct{ owner uint64 }
 
-// Ignores makes it a timeline.Guest.
+// Ignores implements timeline.Guest.
 func (g *beginner) Ignores(b *timeline.Busy, _, _ int64) bool { return b.Claim || b.Owner == g.owner }

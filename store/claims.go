@@ -32,7 +32,7 @@ func (p *pass) unclaim() error {
 	return nil
 }
 
-// Claim makes it a cycle.Host.
+// Claim implements cycle.Host.
 func (p *pass) Claim(c *cycle.Job, plan *placer.Plan, refusing limits.Demands) error {
 	j, was := p.jobs[c.ID], p.claims[c.ID]
 	claim := &row.Claim{Job: j.ID, Start: plan.Start, End: plan.End}

@@ -14,22 +14,20 @@ import (
 	"github.com/placectl/placectl/store/internal/shares"
 )
 
-// A cycle is one look at the queue: what has become due begins, what has run too
-// long ends, and the waiting jobs are started or planned in order. It is one
-// transaction, so it happens as a whole or not at all, and a second one at the
-// same time finds its work done.
+// A cycle is one pass over the queue: due jobs begin, overdue jobs end, and waiting jobs are
+// started or planned in order. It is one transaction: all of it happens, or nothing, and a second
+// cycle at the same instant changes nothing.
 //
-// Jobs are taken in order of priority, then as they were submitted, and started or
-// planned by package placer/cycle.
+// Jobs are taken by priority, then by number. Package placer/cycle decides which of them start.
 
-// Backfill is how far a cycle plans ahead.
+// Backfill says which jobs a cycle plans ahead, and which may pass them.
 type Backfill uint8
 
 // The kinds of backfilling.
 const (
 	AsSet        Backfill = iota // what the setting backfill says
 	EASY                         // the first that does not fit is planned, the others around it
-	FCFS                         // nobody passes one that does not fit
+	FCFS                         // no job passes one that does not fit
 	Conservative                 // all are planned
 	Relaxed                      // the first that does not fit is promised a start, the shortest go around it
 )
@@ -48,33 +46,30 @@ func ParseBackfill(s string) (Backfill, error) {
 	return 0, fmt.Errorf("no backfill %q: use fcfs, easy, conservative or relaxed%w", s, file.Wordless(ErrInvalid))
 }
 
-// CycleSpec is how a cycle goes about it. The zero value is what the settings say.
+// CycleSpec configures a cycle. The zero value follows the settings.
 type CycleSpec struct {
 	Backfill Backfill
-	// Depth is how many jobs that do not fit now are planned ahead with EASY; 0: as many
-	// as the setting depth says.
+	// Depth is the number of jobs that EASY plans ahead; 0: the setting depth.
 	Depth int
-	// WidestFirst lets, of the jobs that could start around those that are planned,
-	// those that ask for most processors go first, whatever their priority.
+	// WidestFirst lets the jobs with the most processors go first among those that could start
+	// around the planned ones, whatever their priority.
 	WidestFirst bool
-	// Silent leaves whom the cycle starts for the next one to tell of, and stops
-	// nobody: for a cycle whose report nobody acts on.
+	// Silent is for a cycle whose report is not acted on: the next one reports the jobs that this
+	// one starts, and no job is stopped.
 	Silent bool
-	// By is who is told of those that are started: ByLauncher for the site's own launcher,
-	// who is taken to execute what he is told of from then on, under Nonce; ByNobody for a
-	// reader of the report. Where the setting launch is set a reader is not told of jobs
-	// with a command: who launches there takes them. With BySupervisor nobody is told of
-	// anybody: passes find what was started.
+	// By says who gets the started jobs in Launch. ByLauncher is the site's own launcher: it
+	// counts as executing them from then on, under Nonce. ByNobody is a reader of the report; if
+	// the setting launch is set, it gets no jobs with a command, because their launcher takes
+	// them. With BySupervisor Launch is empty: passes find the started jobs.
 	By    Claimant
 	Nonce Nonce
-	// Enough is asked between jobs whether the cycle has taken long enough; nil: it
-	// never has.
+	// Enough is called between jobs and ends the cycle by returning true; nil: no limit.
 	Enough func() bool
 
-	stands bool    // plans stay where they are, as with Relaxed
+	stands bool    // plans do not move, as with Relaxed
 	slack  float64 // with Relaxed
 
-	singly bool // each job has its turn, also where lots of them are decided alike: for tests
+	singly bool // each job is decided alone, even in a lot of equal jobs: for tests
 }
 
 // depth is how many jobs are planned ahead at most.
@@ -90,7 +85,7 @@ func (s *CycleSpec) depth() int {
 	return s.Depth
 }
 
-// kind is what the next cycle has to have in common with this one to go on from what it found.
+// kind returns what the next cycle must have in common with this one to use its findings.
 func (s *CycleSpec) kind() row.CycleKind {
 	kind := row.CycleKind{Backfill: uint64(s.Backfill), WidestFirst: s.WidestFirst}
 	if s.Backfill == EASY {
@@ -99,7 +94,7 @@ func (s *CycleSpec) kind() row.CycleKind {
 	return kind
 }
 
-// asSet has the settings say what nobody has said.
+// asSet fills in the settings for what the caller left open.
 func (s *CycleSpec) asSet(tx *Tx) error {
 	set, err := tx.settings()
 	if err != nil {
@@ -116,7 +111,7 @@ func (s *CycleSpec) asSet(tx *Tx) error {
 	return nil
 }
 
-// cyclesAs begins a cycle, which goes on from what the one before found out if it is of its kind.
+// cyclesAs begins a cycle. It uses the findings of the last one if both are of one kind.
 func (tx *Tx) cyclesAs(s *CycleSpec) {
 	if kind := s.kind(); tx.state.Cycle != kind {
 		tx.state.Cycle = kind
@@ -124,25 +119,24 @@ func (tx *Tx) cyclesAs(s *CycleSpec) {
 	}
 }
 
-// CycleReport is what a cycle did.
+// CycleReport lists what a cycle did.
 type CycleReport struct {
 	Started []*Job // in this cycle
-	// Stopped is who was launched and is to be stopped, since the last cycle: taken off
-	// their nodes for other classes' sake or at the end of their walltime, cancelled or
-	// queued again by hand. They come
-	// with the nodes that they had.
+	// Stopped are the launched jobs that must be stopped since the last cycle: preempted, at
+	// the end of their walltime, cancelled, or queued again by a user. They have the nodes that
+	// they ran on.
 	Stopped   []*Job
-	Finished  []*Job      // they were past their end, and the setting overdue is finish
-	Planned   []*Job      // given a start, or another one, which is later where an overdue job is in the way
-	Never     []NeverRuns // in this cycle or before: they fit this cluster never, or ask for what is not there
+	Finished  []*Job      // past their end, with the setting overdue = finish
+	Planned   []*Job      // given a start or another one, which is later if an overdue job is in the way
+	Never     []NeverRuns // in this cycle or before: no nodes of the cluster could ever serve them
 	Cancelled []*Job      // what they depend on will not happen, or their deadline has passed
-	// Launch is who has been started since the last cycle, by it, by this one or by
-	// the clock, and is to be launched now: nobody is told of them again.
+	// Launch are the jobs to launch now: started since the last cycle, by it, by this one or by
+	// the clock. They are reported once.
 	Launch    []*Job
-	Waiting   int // left in the queue, those with a plan counted
-	Unreached int // of those, not looked at for want of time
-	// Next is when something begins or ends by the clock: until then a cycle does no more,
-	// unless somebody changes something. The zero time: never.
+	Waiting   int // left in the queue, planned jobs included
+	Unreached int // of those, not reached before Enough
+	// Next is the next instant at which the clock begins or ends something. Until then another
+	// cycle changes nothing unless the database has changed. The zero time: never.
 	Next time.Time
 }
 
@@ -194,12 +188,12 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 	return p, tx.spoil(err)
 }
 
-// newPass is a cycle that has done nothing yet.
+// newPass begins a cycle.
 func newPass(tx *Tx, spec CycleSpec) *pass {
 	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]row.Reason), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
 }
 
-// report is what callers get to know.
+// report returns what the caller is told.
 func (p *pass) report() *CycleReport {
 	list := func(l []*row.Job) []*Job { return converted(l, jobOf) }
 	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
@@ -207,53 +201,53 @@ func (p *pass) report() *CycleReport {
 		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached, Next: instant(p.next)}
 }
 
-// pass is a cycle under way. What it decides of the waiting jobs package placer/cycle
-// decides, to which it is the host.
+// pass is a cycle under way, and the host of package placer/cycle, which decides about the waiting
+// jobs.
 type pass struct {
 	tally
 	tx        *Tx
 	spec      CycleSpec
-	queue     []*row.Job            // in order, those that may have their nodes
+	queue     []*row.Job            // the jobs that may start, in order
 	placed    []placedJob           // that come before them
 	late      map[uint64]row.Reason // jobs whose plans cannot be kept, and why
-	absent    map[uint64]bool       // jobs that no process would start
-	aside     []*row.Job            // those that wait for something else
-	jobs      map[uint64]*row.Job   // of both, by number, as far as decided already
-	alike     map[uint64][]uint64   // of those of the queue, which directly behind one are like it
+	absent    map[uint64]bool       // jobs without a process to start them
+	aside     []*row.Job            // jobs that wait for something else than nodes
+	jobs      map[uint64]*row.Job   // of both, by number, with the decisions so far
+	alike     map[uint64][]uint64   // the equal jobs directly after one of the queue
 	decider   *cycle.Pass           // of the queue
-	told      map[uint64]bool       // who is among Never
+	told      map[uint64]bool       // the jobs in Never
 	lifted    map[uint64][]span     // plans taken off the calendar to be made anew, by job
-	delayed   map[uint64]bool       // jobs whose plans an overdue job is in the way of
-	rank      map[uint64]int        // where those that wait stand in the line; nil until it is asked for
-	following map[uint64][]*row.Job // of aside, who depend on the start of a job
-	turn      map[uint64]int        // where jobs of the queue stand, if that is not by their priorities
+	delayed   map[uint64]bool       // jobs whose plans are blocked by an overdue job
+	rank      map[uint64]int        // places of the waiting jobs in the queue; nil until needed
+	following map[uint64][]*row.Job // the jobs of aside that depend on the start of a job
+	turn      map[uint64]int        // places of jobs in the queue, if not by priority
 	claims    map[uint64]*row.Claim // as they were before
-	madeWay   map[uint64][]MadeWay  // who did in this cycle, by for whom; 0: for the share of a class
-	why       map[uint64]row.Reason // who was stopped in this cycle and queued again, and why
-	held      map[uint64]heldStart  // jobs that have the room of a start which is not carried out yet
-	allotted  *shares.Allotment     // nil in a store without classes
-	letting   *letting              // nil until it is looked up
-	began     uint64                // how often room had been made when the cycle began
-	looked    uint64                // and when it began to look at the queue
+	madeWay   map[uint64][]MadeWay  // the jobs preempted in this cycle, by the job that takes their room; 0: for the share of a class
+	why       map[uint64]row.Reason // why a job was stopped in this cycle and queued again
+	held      map[uint64]heldStart  // jobs whose start is decided and not carried out yet
+	allotted  *shares.Allotment     // nil without classes
+	letting   *letting              // nil until needed
+	began     uint64                // the count of freed room when the cycle began
+	looked    uint64                // and when it came to the queue
 }
 
-// tally is what a CycleReport is made of.
+// tally collects a CycleReport.
 type tally struct {
 	started, stopped, finished, planned, cancelled, launch []*row.Job
 
 	never              []neverRuns
 	waiting, unreached int
-	next               int64 // when something begins or ends by the clock, 0 for never
+	next               int64 // the next instant at which the clock begins or ends something, 0 for never
 }
 
-// at notes that something begins or ends at an instant.
+// at adds an instant at which something begins or ends.
 func (t *tally) at(instant int64) {
 	if t.next == 0 || instant < t.next {
 		t.next = instant
 	}
 }
 
-// standings notes which occurrences of standing reservations were missed.
+// standings records missed occurrences of standing reservations.
 func (p *pass) standings() error { return p.tx.reservations().retryStandings(true) }
 
 // schedule starts and plans the jobs of the queue.
@@ -298,7 +292,7 @@ func (p *pass) schedule() (err error) {
 	return nil
 }
 
-// inTurn lists the jobs in the order in which they have their turns.
+// inTurn lists the jobs in the order of their turns.
 func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 	queue, line := p.awaits(), p.queue
 	if p.allotted != nil {
@@ -320,8 +314,8 @@ func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 	return queue, nil
 }
 
-// keep notes which jobs were there to be looked at, and that all plans were. The latter alone is
-// worth no commit, which would wake those that wait for one.
+// keep records which jobs the cycle has seen, and that it has seen all plans. The second alone is
+// not worth a commit, which would wake every process that waits for one.
 func (p *pass) keep() error {
 	tx := p.tx
 	if tx.state.Looked != tx.state.NextJob {
@@ -334,7 +328,7 @@ func (p *pass) keep() error {
 	return nil
 }
 
-// soonest notes when what is planned begins, or what runs was to end.
+// soonest adds the starts of planned jobs and the ends of running ones.
 func (p *pass) soonest() error {
 	next, err := p.tx.NextChange()
 	if !next.IsZero() {
@@ -343,7 +337,7 @@ func (p *pass) soonest() error {
 	return err
 }
 
-// waits is a job as it waits in the queue.
+// waits describes a waiting job to package placer/cycle.
 func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
 	q := p.tx.loaded.playing.queued(j)
@@ -363,7 +357,7 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	c := cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
 		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Never: j.Never, Alike: len(p.alike[j.ID])}
 	if p.allotted != nil {
-		c.Class, _ = p.allotted.Place(j) // it was found before, to put the queue in order
+		c.Class, _ = p.allotted.Place(j) // known since the queue was ordered
 		if !planned {
 			c.Lifts = p.allotted.Lifts(j)
 		}
@@ -376,7 +370,7 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	return &c
 }
 
-// launches tells of those whom nobody has been told to launch.
+// launches reports the running jobs that have not been reported for launching.
 func (p *pass) launches() error {
 	set, err := p.tx.settings()
 	if err != nil {
@@ -389,7 +383,7 @@ func (p *pass) launches() error {
 			return err
 		}
 		if p.spec.By == BySupervisor || p.spec.By == ByNobody && set.Launch != "" && j.HasCommand() {
-			continue // who launches here takes it
+			continue // the launcher of this site takes it
 		}
 		j.Launched = true
 		if p.spec.By == ByLauncher {
@@ -410,7 +404,7 @@ func (p *pass) launches() error {
 	return err
 }
 
-// toBeLaunched are the running jobs that nobody has been told to launch.
+// toBeLaunched lists the running jobs that have not been reported for launching.
 func (tx *Tx) toBeLaunched() (ids []uint64, err error) {
 	err = tx.file.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
 		if len(key) != 8 {

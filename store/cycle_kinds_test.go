@@ -9,8 +9,8 @@ import (
 )
 
 // TestCycleLooksAgainAtKinds: first fit gives the first chunk the only node with the
-// memory for the second, so the job does not fit; once somebody has taken a part of
-// that node, it does, though nobody has made room.
+// memory for the second, so the job does not fit; once a part
+// of that node is taken it fits, though no room was made.
 func TestCycleLooksAgainAtKinds(t *testing.T) {
 	t.Parallel()
 	c := &clock{t: 1_000_000}

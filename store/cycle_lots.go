@@ -120,7 +120,7 @@ func (p *pass) listLots() error {
 	return nil
 }
 
-// Alike makes it a cycle.Host.
+// Alike implements cycle.Host.
 func (p *pass) Alike(c *cycle.Job) (*cycle.Job, error) {
 	rest := p.alike[c.ID]
 	if len(rest) == 0 {

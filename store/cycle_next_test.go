@@ -8,7 +8,7 @@ import (
 )
 
 // TestCycleNext: until the instant that a cycle names, further cycles do nothing, whatever
-// waits for its begin, its deadline, or nodes that somebody gives back by the clock.
+// waits for its begin, its deadline, or nodes that are given back by the clock.
 func TestCycleNext(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

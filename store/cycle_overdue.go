@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// overdue deals with jobs that are past their end: they end, or they are taken to go
-// on for a grace from now, and what was planned to follow them sooner is planned
-// anew. Those that nobody was told to launch are queued again.
+// overdue deals with jobs past their end. They end, or they are expected to go on for a grace from
+// now, and plans that are in conflict with that are made again. Jobs that were never reported for
+// launching are queued again.
 func (p *pass) overdue() error {
 	set, err := p.tx.settings()
 	if err != nil {
@@ -42,14 +42,13 @@ func (p *pass) overdue() error {
 	return errors.Join(p.unready(), p.delays(kept))
 }
 
-// overdue is the transaction as far as it is about running jobs that are past their end.
+// overdue is the part of the transaction that is about running jobs past their end.
 type overdue struct{ *Tx }
 
 func (tx *Tx) overdue() overdue { return overdue{tx} }
 
-// executed is what becomes of a job past its end whose command somebody executes. A
-// supervisor is about to end it. Whoever waits for it with run is told to, if that is how
-// the store treats jobs past their end.
+// executed handles a job past its end whose command is executed. A supervisor is about to end it.
+// The process of an interactive run is told to, if overdue jobs end here.
 func (os overdue) executed(j *row.Job, set *Settings) error {
 	if j.Ending || !set.FinishOverdue {
 		return nil
@@ -61,11 +60,11 @@ func (os overdue) executed(j *row.Job, set *Settings) error {
 	return os.machine().endsAs(j, JobFailed, walltimeOver)
 }
 
-// ending is how long it takes to end a command, besides its grace, in seconds.
+// ending is how long ending a command takes beside its grace, in seconds.
 const ending = 10
 
-// overrun is how long from now what an owner has is taken to go on past its end, in
-// seconds: a job that a supervisor executes is being ended.
+// overrun is how long from now an owner is expected to go on past its end, in seconds. A job
+// executed by a supervisor is being ended.
 func (os overdue) overrun(owner uint64) int64 {
 	if d, known := os.loaded.overruns[owner]; known {
 		return d
@@ -98,16 +97,15 @@ func (os overdue) lasts(owner uint64) (int64, error) {
 	return seconds(grace) + ending, err
 }
 
-// missed queues a job again of which nobody was told until its end. A planned job
-// begins by the clock and has its nodes from then on, but whoever is to launch it is
-// told by the next cycle. When none has come in all its time nothing of it has run: so
-// it has not finished, and waits again.
+// missed queues a job again that was not reported for launching before its end. A planned job
+// begins by the clock and has its nodes from then on, but only a cycle reports it for launching.
+// Without one in all its time it has not run, so it has not finished and waits again.
 func (os overdue) missed(j *row.Job) error {
-	return os.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseUntold, "nobody was told of its start at "+stamp(j.Start)+" before its end"), leaving: neverTold})
+	return os.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseUntold, "its start at "+stamp(j.Start)+" was not reported before its end"), leaving: neverTold})
 }
 
-// unready queues those jobs again that nobody was told to launch yet, and that depend
-// on one which was itself queued again since they began.
+// unready queues jobs again that were not reported for launching yet, and depend on a job that was
+// queued again since they began.
 func (p *pass) unready() error {
 	ids, err := p.tx.toBeLaunched()
 	if err != nil {
@@ -133,7 +131,7 @@ func (p *pass) unready() error {
 			waitsFor, err = err.Error(), nil
 		}
 		if waitsFor != "" {
-			err = p.tx.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseDependency, "nobody was told of its start at "+stamp(j.Start)+"; "+waitsFor), leaving: neverTold})
+			err = p.tx.machine().do(j, step{to: JobQueued, reason: row.Because(row.CauseDependency, "its start at "+stamp(j.Start)+" was not reported; "+waitsFor), leaving: neverTold})
 		}
 		if err != nil {
 			return err
@@ -156,7 +154,7 @@ func (os overdue) jobs() (late []*row.Job, err error) {
 	return late, err
 }
 
-// walltimeOver says of a job that it was ended at its walltime.
+// walltimeOver is the reason of a job that was ended at its walltime.
 var walltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its walltime")
 
 // finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
@@ -174,8 +172,7 @@ func (os overdue) finish(j *row.Job) error {
 	return os.attempts().executed(j, r, s)
 }
 
-// delays finds the plans that overdue jobs are in the way of: they are made anew at
-// their turn.
+// delays finds the plans that are blocked by overdue jobs. They are made again at their turn.
 func (p *pass) delays(late []*row.Job) error {
 	p.delayed = make(map[uint64]bool)
 	seen := make(map[uint64]bool)
@@ -211,8 +208,8 @@ func (p *pass) delays(late []*row.Job) error {
 	return nil
 }
 
-// behind lists the jobs that are to start soon, on a node of a job that is past its end or
-// with some of what that holds.
+// behind lists the jobs that should start soon on a node of an overdue job, or with something that
+// it holds.
 func (al allocations) behind(j *row.Job) ([]uint64, error) {
 	until := al.now + al.overdue().overrun(row.JobOwner(j.ID))
 	ids, err := al.counters().Planned(j, al.now, until)
@@ -226,8 +223,8 @@ func (al allocations) behind(j *row.Job) ([]uint64, error) {
 	return ids, err
 }
 
-// conflict reports whether somebody whom its guest minds has what a job has planned. Of
-// counters by is true where overdue jobs are not minded.
+// conflict reports whether an owner that its guest respects holds what a job has planned. Of
+// counters by is true if overdue jobs are ignored.
 func (al allocations) conflict(j *row.Job, guest timeline.Guest, by bool) (bool, error) {
 	if short, err := al.counters().Exceeds(j, j.Start, j.End, by); short != "" || err != nil {
 		return short != "", err

@@ -12,42 +12,40 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Jobs make way for others by rules (package preempt), and for the shares of classes. What
-// is stopped has its nodes until nothing of it is executed any more, where somebody
-// executes it. Nobody is stopped twice for the same job, nor for one that has made way for
-// him, however the rules have changed since.
+// Jobs are preempted by rules (package preempt), and for the shares of classes. A job that is being
+// executed keeps its nodes until it has stopped. No job is preempted twice for the same job, nor
+// for one that was preempted for it, whatever the rules say by then.
 
-// making is what a cycle knows of the jobs that may have to make way. It is its
-// cycle.Preempter. Which jobs run is looked up once one is short of nodes that others may
-// have to make way for.
+// making is what a cycle knows of the jobs that it may preempt. It implements cycle.Preempter. The
+// running jobs are looked up when a job that may preempt others is short of nodes.
 type making struct {
 	*pass
 	ranks   *preempt.Ranks
-	running map[uint64]*row.Job          // as the cycle found them; nil until they are looked up
-	list    []*row.Job                   // the same, by number, those alone that may be stopped
-	awaited map[uint64]bool              // for whom jobs are ending
-	below   map[asker]*cycle.Below       // by who asks
-	past    map[uint64]bool              // who of those that run is beyond a soft limit
+	running map[uint64]*row.Job          // as the cycle found them; nil until needed
+	list    []*row.Job                   // those of them that may be stopped, by number
+	awaited map[uint64]bool              // jobs for which others are ending
+	below   map[asker]*cycle.Below       // by the job that preempts
+	past    map[uint64]bool              // running jobs beyond a soft limit
 	subject map[*row.Job]preempt.Subject // of running jobs
-	tried   map[uint64]trialEnd          // who is off his nodes on trial
-	costs   map[uint64]int64             // processor-seconds that are lost with a job
-	urgent  map[preempt.Subject]bool     // of jobs that wait, those that others make way for; nil until it is looked up
+	tried   map[uint64]trialEnd          // jobs that are off their nodes on trial
+	costs   map[uint64]int64             // processor-seconds of work lost if a job is stopped
+	urgent  map[preempt.Subject]bool     // waiting jobs that may preempt others; nil until needed
 }
 
-// asker is who has others make way: what it is to the rules, and whether it is within its
-// soft limits and those beyond theirs make way for it.
+// asker is a job that preempts others: its subject in the rules, and whether it is within its soft
+// limits, so that jobs beyond theirs make way for it.
 type asker struct {
 	preempt.Subject
 	within bool
 }
 
-// trialEnd is what a job on trial has when it is not.
+// trialEnd is what a job on trial gets back.
 type trialEnd struct {
 	spans []span
 	end   int64
 }
 
-// making finds out whether anybody may have to make way, nil for nobody.
+// making returns nil if no job can be preempted.
 func (p *pass) making() (cycle.Preempter, error) {
 	if p.spec.Silent {
 		return nil, nil
@@ -60,7 +58,7 @@ func (p *pass) making() (cycle.Preempter, error) {
 		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
 }
 
-// subjectOf is what a job is to the rules. One that names no class is in that of its user.
+// subjectOf is a job's subject in the rules. Without a class of its own it has its user's.
 func (m *making) subjectOf(j *row.Job) (preempt.Subject, error) {
 	s := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
 	if s.Class != "" {
@@ -71,7 +69,7 @@ func (m *making) subjectOf(j *row.Job) (preempt.Subject, error) {
 	return s, err
 }
 
-// Before makes it a cycle.Preempter, as all that follows.
+// Before implements cycle.Preempter, as do the methods that follow.
 func (m *making) Before(j, other *cycle.Job) (bool, error) {
 	a, err := m.subjectOf(m.jobs[j.ID])
 	if err != nil {
@@ -107,8 +105,7 @@ func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
 	return m.less(shared, j)
 }
 
-// asks is who has others make way. Where they do for soft limits, that is any job within its
-// own.
+// asks describes a job as one that preempts. For soft limits that is any job within its own.
 func (m *making) asks(j *row.Job) (who asker, err error) {
 	if who.Subject, err = m.subjectOf(j); err != nil || m.ranks.Soft() == nil {
 		return who, err
@@ -122,7 +119,7 @@ func (m *making) asks(j *row.Job) (who asker, err error) {
 	return who, err
 }
 
-// lookUp finds out who runs.
+// lookUp reads the running jobs.
 func (m *making) lookUp() error {
 	if m.running != nil {
 		return nil
@@ -147,8 +144,8 @@ func (m *making) lookUp() error {
 	return err
 }
 
-// add adds a job to those that can be stopped for somebody, if he goes before it and it may
-// be stopped now.
+// add adds a job to those that can be stopped for another, if that one goes before it and it may be
+// stopped now.
 func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	is, known := m.subject[r]
 	if !known {
@@ -177,7 +174,7 @@ func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	return err
 }
 
-// lost is how much work is lost with a running job, in processor-seconds.
+// lost is the work that is lost if a running job is stopped, in processor-seconds.
 func (m *making) lost(r *row.Job) (int64, error) {
 	lost, known := m.costs[r.ID]
 	if known {
@@ -198,8 +195,8 @@ func (m *making) lost(r *row.Job) (int64, error) {
 	return lost, nil
 }
 
-// toGo is how long a job keeps its nodes once it was told to stop, in seconds: what a rule
-// says, or else its own grace. Nobody executes one that is not claimed.
+// toGo is how long a job keeps its nodes after it was told to stop, in seconds: the grace of the
+// rule, or else its own. A job that is not claimed is not executed.
 func (as attempts) toGo(j *row.Job, grace int64) (int64, error) {
 	executed := isExecuted(j)
 	if !executed {
@@ -230,8 +227,8 @@ func (as attempts) told(j *row.Job) (bool, error) {
 	return err == nil && a.By == row.ByLauncher && a.Claimed != 0, err
 }
 
-// less leaves those out whom a job must not have stopped: who was stopped for it before,
-// and those for whom it has made way itself.
+// less removes the jobs that a job must not preempt: those that were stopped for it before, and
+// those that it was stopped for itself.
 func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
 	spared, err := m.madeWayFor(j)
 	if err != nil {
@@ -292,7 +289,7 @@ func (m *making) TakesBack(c, held *cycle.Job) (bool, error) {
 	return !spared[h.ID], err
 }
 
-// madeWayFor is for whom a job has made way, and for whom those have.
+// madeWayFor lists the jobs that a job was stopped for, and those that they were stopped for.
 func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 	if len(j.YieldedTo) == 0 {
 		return nil, nil
@@ -371,17 +368,17 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: row.Because(row.CausePreempted, fmt.Sprintf("made way for job %s (%s)", id, c.Rule))})
 }
 
-// stopping is how a job is stopped for others.
+// stopping says how a job is preempted.
 type stopping struct {
 	forJob uint64 // 0: for another class's share
 	how    preempt.How
-	grace  int64 // seconds that it keeps its nodes for, where somebody may be executing it
+	grace  int64 // seconds for which it keeps its nodes if it may be executed
 	rule   string
 	reason row.Reason
 }
 
-// makesWay takes a running job off its nodes and queues it again, or cancels it: at once
-// where nobody executes it, else once it has stopped or its grace is over.
+// makesWay preempts a running job: it is queued again, or cancelled. It leaves its nodes at once if
+// it is not executed, else when it has stopped or its grace is over.
 func (p *pass) makesWay(j *row.Job, s stopping) error {
 	if j.Ending {
 		return nil // it gives its nodes back already

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Take makes it a cycle.Host, as all that follows.
+// Take implements cycle.Host, as do the methods that follow.
 func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	j := p.jobs[c.ID]
 	was, then, on := j.State, j.Start, j.AllNodes()
@@ -42,7 +42,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		return p.took(j, 1)
 	}
 	if was == JobReserved && then == j.Start && slices.Equal(on, j.AllNodes()) {
-		return nil // it is where it was
+		return nil // its plan has not moved
 	}
 	p.planned = append(p.planned, j)
 	if was == JobReserved && then != j.Start {
@@ -54,7 +54,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 // overdueInWay is why a plan cannot be kept.
 var overdueInWay = row.Because(row.CauseOverdue, "an overdue job is on its nodes")
 
-// promiseOf is what a job that a pass has decided is promised: nothing once it starts later.
+// promiseOf is the promise of a job for which a pass has decided: none once it starts later.
 func promiseOf(c *cycle.Job, plan *placer.Plan) *startPromise {
 	if c.Promised < plan.Start {
 		return nil
@@ -114,13 +114,13 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 
 func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }
 
-// patient is a job with a plan that minds no overdue ones: they were in its way before.
+// patient is a job whose plan ignores overdue jobs: they were in its way before.
 type patient struct {
 	*placer.Guest
 	now int64
 }
 
-// Ignores makes it a timeline.Guest.
+// Ignores implements timeline.Guest.
 func (g *patient) Ignores(b *timeline.Busy, from, to int64) bool {
 	return b.Held && b.End <= g.now || g.Guest.Ignores(b, from, to)
 }
@@ -144,7 +144,7 @@ func (p *pass) Withdraw(c *cycle.Job) error {
 	return p.tx.machine().do(j, step{to: JobQueued, reason: why, lifted: true})
 }
 
-// keepsPlan puts the plan of a job placed at an instant back, as far as others have left it.
+// keepsPlan restores the plan of a job placed at an instant, if its room is still free.
 func (p *pass) keepsPlan(c *cycle.Job, j *row.Job) (bool, error) {
 	spans, err := p.tx.allocations().spans(j)
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *pass) keepsPlan(c *cycle.Job, j *row.Job) (bool, error) {
 	return p.PutBack(c)
 }
 
-// listQueue lists the jobs that may have their nodes, in order.
+// listQueue lists the jobs that may start, in order.
 func (p *pass) listQueue() error {
 	for {
 		cancelled := len(p.cancelled)
@@ -165,7 +165,7 @@ func (p *pass) listQueue() error {
 	}
 }
 
-// list lists them once. What it cancels may let others have their turn.
+// list lists them once. Jobs that it cancels may give others their turn.
 func (p *pass) list() error {
 	clear(p.alike)
 	if line, err := p.played(); line != nil || err != nil {
@@ -193,7 +193,7 @@ func (p *pass) list() error {
 	return nil
 }
 
-// listed lists a job, and reports whether it is one that may have its nodes.
+// listed lists a job, and reports whether it may start.
 func (p *pass) listed(j *row.Job) (stays bool, err error) {
 	if _, held := p.held[j.ID]; held {
 		p.waiting++
@@ -210,7 +210,7 @@ func (p *pass) listed(j *row.Job) (stays bool, err error) {
 	return stays, nil
 }
 
-// Followers makes it a cycle.Host.
+// Followers implements cycle.Host.
 func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 	if p.following == nil {
 		p.following = make(map[uint64][]*row.Job)
@@ -286,8 +286,7 @@ func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
 	return behind, nil
 }
 
-// stays reports whether a waiting job may have its nodes. One that waits in vain is
-// cancelled.
+// stays reports whether a waiting job may start. One that can never start is cancelled.
 func (p *pass) stays(j *row.Job) (bool, error) {
 	if j.Deadline != 0 && p.tx.now+j.Walltime > j.Deadline {
 		return false, p.cancel(j, row.Because(row.CauseDeadline, "it cannot end by its deadline, "+stamp(j.Deadline)))
@@ -325,11 +324,11 @@ func (p *pass) cancel(j *row.Job, reason row.Reason) error {
 	return p.tx.machine().do(j, step{to: JobCancelled, reason: reason})
 }
 
-// shares stops jobs where classes are to get back what they are entitled to, and
-// finds out how much each may start.
+// shares stops jobs so that classes get back what they are entitled to, and computes how much each
+// class may start.
 func (p *pass) shares() error { return p.allot(false) }
 
-// allot does the same; anew says that it was done in this cycle.
+// allot does the same; anew: a second time in this cycle.
 func (p *pass) allot(anew bool) error {
 	tally, err := p.tx.classShares().tally()
 	if err != nil || len(tally.State.Classes) == 0 {
@@ -366,7 +365,7 @@ func (p *pass) allot(anew bool) error {
 	if stops == 0 {
 		return nil
 	}
-	return errors.Join(p.listQueue(), p.allot(true)) // those that were stopped have their turn, too
+	return errors.Join(p.listQueue(), p.allot(true)) // stopped jobs have their turn, too
 }
 
 // givesBack stops a running job for the sake of other classes.
@@ -384,7 +383,7 @@ func (p *pass) givesBack(id uint64, reason row.Reason) error {
 	return p.makesWay(j, stopping{grace: grace, reason: reason})
 }
 
-// Beyond makes it a cycle.Host.
+// Beyond implements cycle.Host.
 func (p *pass) Beyond(c *cycle.Job) (bool, error) {
 	rules := p.tx.counters().Rules
 	if all, err := rules.All(); all == nil || !all.Soft() || err != nil {
@@ -393,10 +392,10 @@ func (p *pass) Beyond(c *cycle.Job) (bool, error) {
 	return rules.Beyond(p.jobs[c.ID])
 }
 
-// MayStart makes it a cycle.Host: the shares of classes decide the order of jobs.
+// MayStart implements cycle.Host: the shares of classes decide the order of jobs.
 func (p *pass) MayStart(*cycle.Job) (bool, error) { return true, nil }
 
-// took counts what a job has taken of its class's allotment, or with -1 has given back.
+// took charges a job to its class's allotment, or with -1 refunds it.
 func (p *pass) took(j *row.Job, times int) error {
 	if p.allotted == nil {
 		return nil
@@ -404,7 +403,7 @@ func (p *pass) took(j *row.Job, times int) error {
 	return p.allotted.Took(j, times)
 }
 
-// byKey is the job of a key of the queue.
+// byKey returns the job of a key of the queue.
 func (ws waiting) byKey(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)

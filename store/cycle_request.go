@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// requestKind is what jobs have in common that ask for the same, with what else may tell
-// them apart. What is known of a request is kept by it.
+// requestKind is the key of jobs with equal requests, including what else may set them apart. Facts
+// about a request are kept by it.
 func requestKind(j *row.Job, apart []string) string {
 	var b strings.Builder
 	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
@@ -30,7 +30,7 @@ func requestKind(j *row.Job, apart []string) string {
 	return b.String()
 }
 
-// letting is whether reservations let anybody in, and any job by its number or name.
+// letting says whether any reservation admits users, and whether one admits jobs by number or name.
 type letting struct{ some, jobs bool }
 
 func (ws waiting) letting() (l letting, err error) {
@@ -41,9 +41,9 @@ func (ws waiting) letting() (l letting, err error) {
 	return l, err
 }
 
-// tellsApart is what else than the request matters of a job: who asks, where
-// reservations let some in and others not; its number, where one does so by that; and
-// since when it waits, where it may come to span placement sets.
+// tellsApart adds what matters of a job besides its request: its user, if reservations admit some
+// users only; its number, if one admits jobs by number; and its submission, if it may come to span
+// placement sets.
 func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) {
 	set, err := ws.settings()
 	if err != nil {
@@ -81,7 +81,7 @@ func (ws waiting) tellsApart(j *row.Job, l letting) (apart []string, err error) 
 	return apart, err
 }
 
-// Kind makes it a cycle.Host, as Request and Snapshot do.
+// Kind implements cycle.Host, as Request and Snapshot do.
 func (p *pass) Kind(c *cycle.Job) (string, error) {
 	if p.letting == nil {
 		l, err := p.tx.waiting().letting()
@@ -144,11 +144,11 @@ func isRefusal(err error) bool {
 	return false
 }
 
-// Jobs that can never run, as the cluster is, wait in vain. That is said when they are
-// submitted, or when a cycle finds it out, and again by each cycle as long as it is
-// so. They are in nobody's way, and are looked at again when something has changed.
+// Some jobs can never run on the cluster as it is. The submission says so, or the cycle that finds
+// out, and so does each later cycle. They block no other job, and are checked again when something
+// has changed.
 
-// NeverRuns is a job that can never run, as things are.
+// NeverRuns is a job that can never run on the cluster as it is.
 type NeverRuns struct {
 	*Job
 	Why string
@@ -165,8 +165,7 @@ func (ws waiting) neverRuns(j *row.Job, why string) error {
 	return ws.happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNever, why)})
 }
 
-// Never makes it a cycle.Host: it tells of a job that can never run, and marks one that
-// was not known to.
+// Never implements cycle.Host: it reports a job that can never run, and marks it.
 func (p *pass) Never(c *cycle.Job, why error) error {
 	j := p.jobs[c.ID]
 	if p.told[j.ID] {
@@ -196,9 +195,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	return p.tx.putJob(j, j.State)
 }
 
-// stillNever tells of the jobs that can never run and were not looked at: the marked
-// ones, and where something has changed since the last cycle those that wait for anything
-// but room. It takes the mark from those that could run by now.
+// stillNever reports the jobs that can never run and had no turn: the marked ones, and, if something
+// has changed since the last cycle, those that wait for something else than room. It unmarks those
+// that could run by now.
 func (p *pass) stillNever() error {
 	changed := p.began != p.tx.state.Planned
 	look := func(list []*row.Job, all bool) error {
@@ -215,7 +214,7 @@ func (p *pass) stillNever() error {
 	return errors.Join(look(p.queue, false), look(p.aside, changed))
 }
 
-// lookAgain finds out whether a job that was not looked at could run.
+// lookAgain checks whether a job without a turn could run.
 func (p *pass) lookAgain(j *row.Job) error {
 	c := p.waits(j)
 	why, err := p.decider.Possible(c)
@@ -233,8 +232,7 @@ func (p *pass) lookAgain(j *row.Job) error {
 	return p.tx.putJob(j, j.State)
 }
 
-// whyNever says why a submitted job can never run, "" when it can. It fails where such jobs
-// are not to be submitted.
+// whyNever says why a submitted job can never run, "" if it can. It fails if such jobs are refused.
 func (ws waiting) whyNever(s Submission, a placer.Ask) (string, error) {
 	set, err := ws.settings()
 	if err != nil {

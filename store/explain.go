@@ -26,14 +26,14 @@ type Explained struct {
 	Queue    *Queueing // of a job without nodes: what it waits for; nil for others
 	Why      string    // of a job: why on its path; "" where that is not known any more
 	WaitsFor []Owner   // the jobs and reservations whose end the start waits for
-	Ahead    []Ahead   // of a planned job: who has its nodes before it
+	Ahead    []Ahead   // for a planned job: the owners of its nodes before it
 
 	Priority float64          // of a planned job that came from the queue, as in Queueing
 	Terms    []priorityf.Term // of that, those that it adds up
 	Stops    []MadeWay        // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
 }
 
-// Ahead is somebody who has nodes of a planned job before it does.
+// Ahead is an owner of nodes of a planned job before that job.
 type Ahead struct {
 	Owner
 	Nodes   []uint32
@@ -140,7 +140,7 @@ func passOver(err error) error {
 	return err
 }
 
-// ahead lists who has a planned job's nodes before it: until its start, or past it
+// ahead lists the owners of a planned job's nodes before it: until its start, or past it
 // when they are overdue.
 func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
 	tx := e.tx

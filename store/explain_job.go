@@ -19,7 +19,7 @@ type Queueing struct {
 	Before  []uint64  // those ahead of it that may take nodes first
 	Depends []Awaited // on other jobs
 
-	Forecasts *Forecasts // of which its own is one; nil for none
+	Forecasts *Forecasts // including its own; nil for none
 
 	Priority float64          // what the setting job_priority comes to for it
 	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
@@ -30,7 +30,7 @@ type Awaited struct {
 	Dependency
 	State JobState // of that job
 	Met   bool
-	Due   time.Time // when it is expected to be met, zero when nobody knows
+	Due   time.Time // when it is expected to be met, zero if unknown
 }
 
 // ExplainJob says where a job runs and why there, what a planned one waits for, or
@@ -149,7 +149,7 @@ func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
 			return nil, err
 		}
 	}
-	if q.Place == 0 { // it is not in the queue, so nobody is ahead of it
+	if q.Place == 0 { // it is not in the queue, so no job is ahead of it
 		q.Before = nil
 	}
 	return q, err

@@ -44,7 +44,7 @@ type Wait string
 // What jobs wait for. The words are part of what programs read.
 const (
 	WaitsNot   Wait = ""           // it runs, or has ended
-	WaitsNever Wait = "never"      // in vain: it can never run
+	WaitsNever Wait = "never"      // it can never run
 	WaitsHeld  Wait = "held"       // to be released from its hold
 	WaitsJob   Wait = "dependency" // for other jobs
 	WaitsBegin Wait = "begin"      // for its begin time

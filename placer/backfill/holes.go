@@ -54,7 +54,7 @@ func (h *holes) look(p *profile, now, limit int64) {
 		}
 	}
 	for ; open > 0; open-- {
-		h.close(open, never) // nobody has looked at how long it goes on
+		h.close(open, never) // how long it goes on was not looked at
 	}
 }
 

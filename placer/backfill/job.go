@@ -14,13 +14,13 @@ type Job struct {
 	Procs   int64 // at least 1
 }
 
-// Policy says who may overtake whom.
+// Policy says which jobs may pass others.
 type Policy uint8
 
 const (
-	FCFS         Policy = iota // nobody
-	EASY                       // who does not delay the first in the queue
-	Conservative               // who delays nobody
+	FCFS         Policy = iota // none
+	EASY                       // jobs that do not delay the first in the queue
+	Conservative               // jobs that delay no other
 	Relaxed                    // the shortest first, as long as the first in the queue starts by its promise
 )
 

@@ -32,7 +32,7 @@ func RunShared(procs int64, g Gate, jobs []Job, p Policy, progress func(started 
 }
 
 // A queue is FCFS and EASY among the jobs that a gate lets through. A job that may not
-// start in a pass keeps nobody else from it: the first that may and does not fit is the head,
+// start in a pass blocks no other job: the first that may and does not fit is the head,
 // which others must not delay. Its plan stands until something comes free: without a gate nothing
 // could be decided otherwise until then, so that of a submission only the new job need be tried.
 type queue struct {
@@ -138,7 +138,7 @@ func (q *queue) try(job int32, now int64) (bool, error) {
 	return started, err
 }
 
-// planHead plans the first job that does not fit, so that nobody delays it.
+// planHead plans the first job that does not fit, so that no other delays it.
 func (q *queue) planHead(job int32) (err error) {
 	if !q.easy {
 		return nil

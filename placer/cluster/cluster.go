@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A Cluster is nodes, and who has them when.
+// A Cluster is a set of nodes, and the jobs that have them over time.
 type Cluster struct {
 	defs  *index.Defs
 	nodes []*index.Node // by number

@@ -8,31 +8,30 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Preemption is who makes way for whom. Nobody executes anything in a simulation, so who is
-// stopped gives its nodes back at once, and waits again; all that it has done is lost.
+// Preemption says which jobs can be preempted for which. A simulation executes nothing, so a stopped
+// job gives its nodes back at once and waits again. All of its work is lost.
 type Preemption struct {
 	Ranks    *preempt.Ranks
 	Subjects []preempt.Subject // of each job
-	// Entitled, where it is not nil, reports whether a job may start at others' expense: its
-	// class has not all that it may have.
+	// Entitled, if not nil, reports whether a job may preempt others: its class has less than it is
+	// entitled to.
 	Entitled func(job int32) bool
-	// Stopped, where it is not nil, is told of what was ended before its time, and when.
+	// Stopped, if not nil, is called for a job that was stopped early, with the instant.
 	Stopped func(p *Placement, at int64)
 }
 
-// making is what a pass knows of the jobs that may have to make way. It is its
-// cycle.Preempter.
+// making is what a pass knows of the jobs that it may preempt. It implements cycle.Preempter.
 type making struct {
 	*scheduler
 	ranks   *preempt.Ranks
-	waiting map[uint64]bool                  // who did when the pass began, by owner
-	below   map[preempt.Subject]*cycle.Below // by who asks
-	tried   map[uint64]*Placement            // who is off the nodes on trial, by owner
-	gone    map[uint64]bool                  // who was stopped, by number
-	stopped []*cycle.Job                     // the same, as they wait from now on
+	waiting map[uint64]bool                  // jobs that waited when the pass began, by owner
+	below   map[preempt.Subject]*cycle.Below // by the subject that preempts
+	tried   map[uint64]*Placement            // jobs off their nodes on trial, by owner
+	gone    map[uint64]bool                  // stopped jobs, by number
+	stopped []*cycle.Job                     // the same, as waiting jobs
 }
 
-// making prepares a pass; nil where nobody makes way.
+// making prepares a pass; nil if no job can be preempted.
 func (s *scheduler) making() *making {
 	if s.log.Preemption == nil {
 		return nil
@@ -47,7 +46,7 @@ func (s *scheduler) making() *making {
 
 func (m *making) subject(owner uint64) preempt.Subject { return m.log.Preemption.Subjects[owner] }
 
-// Before makes it a cycle.Preempter, as all that follows.
+// Before implements cycle.Preempter, as do the methods that follow.
 func (m *making) Before(j, other *cycle.Job) (bool, error) {
 	return m.ranks.Over(m.subject(j.Owner), m.subject(other.Owner)) != nil, nil
 }
@@ -75,8 +74,8 @@ func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
 	return m.less(shared, j)
 }
 
-// less leaves those out whom a job must not have stopped: who was stopped for it before, and
-// those for whom it has made way itself.
+// less removes the jobs that a job must not preempt: those that were stopped for it before, and those
+// that it was stopped for itself.
 func (m *making) less(shared *cycle.Below, j *cycle.Job) (*cycle.Below, error) {
 	spared, err := preempt.MadeWayFor(j.Owner+1, func(job uint64) ([]uint64, error) { return m.yielded[job-1], nil })
 	if err != nil {
@@ -134,8 +133,8 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	return nil
 }
 
-// setAlarm has another pass made when somebody has run for long enough to make way for one that
-// waits.
+// setAlarm schedules another pass for the instant at which a job has run long enough to be preempted
+// for a waiting one.
 func (m *making) setAlarm() {
 	m.replay.Alarm(0, nil)
 	asked := make(map[preempt.Subject]bool)

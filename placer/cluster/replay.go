@@ -20,7 +20,7 @@ type Log struct {
 	Policy backfill.Policy
 	Slack  float64       // of relaxed backfilling
 	Gate   backfill.Gate // nil for none
-	// Preemption says who makes way for whom; nil: nobody for anybody.
+	// Preemption says which jobs can be preempted for which; nil: none.
 	Preemption *Preemption
 	// Placed, where it is not nil, is told of placements: of those of one job the last
 	// is the one that it runs on.
@@ -178,7 +178,7 @@ func (s *scheduler) cycle() error {
 	return nil
 }
 
-// Kind makes it a cycle.Host, as all that follows.
+// Kind implements cycle.Host, as do the methods that follow.
 func (s *scheduler) Kind(j *cycle.Job) (string, error) { return s.kinds[j.Owner], nil }
 
 func (s *scheduler) Request(j *cycle.Job) (r *cycle.Request, err error) {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A queue of an array is thousands of jobs that ask for the same. A host may list the first of
-// them for all. Once a pass has left one waiting, and nothing has come of that, it would leave
-// those behind it waiting, too: they are passed over together. Else the next of them has its turn.
+// An array can put thousands of equal jobs into the queue. A host may list the first for all of them.
+// If a pass leaves it waiting, without any other effect, it would leave the jobs behind it waiting,
+// too, and skips them together. Otherwise the next one has its turn.
 
-// effects are what a job's turn can change for those behind it.
+// effects is what a job's turn can change for the jobs behind it.
 type effects struct {
 	planned, taken, freed, held, claimed, last int
 }
@@ -18,8 +18,8 @@ func (p *Pass) effects() effects {
 	return effects{p.planned, p.taken, p.freed.times, len(p.held), len(p.claimed), len(p.last)}
 }
 
-// passedOver reports whether a job that has had its turn, without any effect, is left waiting in
-// a way that goes for all jobs like it.
+// passedOver reports whether a job whose turn had no effect is left waiting for a reason that holds for
+// all equal jobs.
 func (p *Pass) passedOver(j *Job) bool {
 	k := j.kind
 	if j.Planned || k == nil || j.pass != p || k.refused != nil || !p.settled(k, j) || k.never() {
@@ -28,7 +28,7 @@ func (p *Pass) passedOver(j *Job) bool {
 	return p.planned >= p.spec.Depth || p.ruledOut(k)
 }
 
-// split lists the next of the jobs that are like the i-th of the queue.
+// split lists the next job that is equal to the i-th of the queue.
 func (p *Pass) split(i int) error {
 	j := p.queue[i]
 	if j.Alike == 0 {

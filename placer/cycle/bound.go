@@ -9,21 +9,19 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// While a pass plans, room only goes. So a request can start no earlier than one that
-// was planned before it in the pass and asks for no more: fewer chunks or equally many,
-// each of no more than its own, for no longer. With many jobs waiting most searches then
-// begin close to where they end. Requests are compared only where first fit cannot find a
-// start for a larger one sooner: not with several kinds of chunks, nor where chunks are to
-// lie together or names of nodes matter.
+// While a pass plans, room only shrinks. So a request can start no earlier than one that was planned
+// before it in the pass and asks for no more: at most as many chunks, each at most as large, for at
+// most as long. With many waiting jobs most searches then begin close to where they end. Requests are
+// compared only if first fit cannot find an earlier start for a larger one: not with several kinds of
+// chunks, nor if chunks must lie together or names of nodes matter.
 
-// bound is when a request could start at the earliest.
+// bound is the earliest start found for a request.
 type bound struct {
 	of *Request
 	at int64
 }
 
-// bound is the latest of the earliest starts that were found for requests which ask for
-// no more, zero when there is none.
+// bound is the latest of the earliest starts found for requests that ask for no more, 0 for none.
 func (p *Pass) bound(k *kind) (latest int64) {
 	for _, b := range p.bounds {
 		if b.at > latest && b.of.atMost(k.Request) {
@@ -33,15 +31,15 @@ func (p *Pass) bound(k *kind) (latest int64) {
 	return latest
 }
 
-// found notes the earliest start of a request.
+// found records the earliest start of a request.
 func (p *Pass) found(k *kind, start int64) {
 	p.bounds = slices.DeleteFunc(p.bounds, func(b bound) bool { return b.at <= start && k.atMost(b.of) })
 	p.bounds = append(p.bounds, bound{k.Request, start})
 }
 
-// soonest is the first instant at which a job whose plan stands might start, its plan's
-// start where it cannot come sooner. A request for chunks of one kind can only where one
-// of them fits a node on which room was made.
+// soonest is the first instant at which a planned job might start: the start of its plan if it cannot
+// be earlier. A request for chunks of one kind can be earlier only if one of them fits a node on which
+// room was made.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
 	if j.Promised > 0 && !p.spec.Relaxed {

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A job that a limit keeps is in the way of jobs under that limit alone. Where not all are
-// planned, it gets no plan but a claim: room in all of its limits, and on no node, from its
-// earliest start on. Jobs behind it start as far as the limits have room beside its claim, so
-// that they cannot pass it for ever. The first in the queue that a counter keeps has one, the
-// others wait without. Under first come, first served others under that counter wait, too.
+// A job that waits for a limit blocks only jobs under that limit. Unless all jobs are planned it gets
+// a claim in place of a plan: room in all of its limits, and on no node, from its earliest start on.
+// Jobs behind it start if the limits have room beside the claim, so they cannot pass it for ever. For
+// each counter the first such job in the queue has a claim, and the others wait without. Under first
+// come, first served other jobs under that counter wait, too.
 
-// waitsForLimit reports whether a job that does not fit now waits for a limit rather than for a
-// plan, and claims room for it.
+// waitsForLimit reports whether a job that does not fit now waits for a limit and not for a plan, and
+// claims room for it.
 func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 	usedUp := p.planned >= p.spec.Depth
 	if k.kept == p && k.keptRound == p.rounds && k.keptFreed == p.freed.times {
@@ -73,24 +73,24 @@ func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 	return true, p.host.Claim(j, plan, refusing)
 }
 
-// keptBack notes that no job of a kind gets a claim, until room is made.
+// keptBack records that no job of a kind gets a claim until room is made.
 func (p *Pass) keptBack(k *kind) bool {
 	k.kept, k.keptRound, k.keptFreed = p, p.rounds, p.freed.times
 	return true
 }
 
-// first reports whether some of the counters keep no job that comes before.
+// first reports whether no earlier job waits for one of the counters.
 func (p *Pass) first(refusing limits.Demands) bool {
 	return slices.ContainsFunc(refusing, func(d limits.Demand) bool { return !p.keeps[d.Counter] })
 }
 
-// passes reports whether a job would pass one, first come, first served, that a limit of its own
-// keeps.
+// passes reports whether a job, first come, first served, would pass one that waits for a limit which
+// both have.
 func (p *Pass) passes(k *kind) bool {
 	return p.spec.InOrder && slices.ContainsFunc(k.Demands, func(d limits.Demand) bool { return d.Rule && !d.Own && p.keeps[d.Counter] })
 }
 
-// Claims are carried out by a host.
+// Claims carries claims out.
 type Claims interface {
 	// Claim keeps room in the limits of a job, from the start of a plan to its end, which
 	// these refuse it now or when there are nodes.

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// consider starts a job, plans it, or leaves it as it is. It reports whether the job
-// does not fit now, so that those behind it have to go around it.
+// consider starts a job, plans it, or leaves it as it is. It reports whether the job does not fit
+// now, so that the jobs behind it must go around it.
 func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	k, err := p.kind(j)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 		}
 	}
 	if !j.Planned && p.planned >= p.spec.Depth && !(p.spec.Relaxed && j.Promised > 0) {
-		return mayStart, nil // one that may not start is in nobody's way
+		return mayStart, nil // a job that may not start blocks no other
 	}
 	if !mayStart && !early && p.spec.Depth != All {
 		return false, p.giveUp(j)
@@ -89,15 +89,14 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	return blocked && !j.Placed, err
 }
 
-// counts counts a job with a plan to the depth.
+// counts counts a job with a plan toward the depth.
 func (p *Pass) counts(j *Job) {
 	if !j.Placed {
 		p.planned++
 	}
 }
 
-// tryNow starts a job if it fits now. It is done with it, too, when the job can never
-// run.
+// tryNow starts a job if it fits now. done is also true if the job can never run.
 func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 	if exceeds, err := p.exceeds(k); exceeds || err != nil {
 		p.decide(k, j, tooFewCPUs)
@@ -140,8 +139,8 @@ func (p *Pass) exceeds(k *kind) (bool, error) {
 	return k.cpus > p.spare, nil
 }
 
-// place finds nodes for a request now. One that asks for more cpus than are free is refused by their
-// count.
+// place finds nodes for a request now. A request for more cpus than are free is refused by the
+// count alone.
 func (p *Pass) place(snap *placer.Snapshot, k *kind, a placer.Ask) (*placer.Plan, error) {
 	if exceeds, err := p.exceeds(k); exceeds || err != nil {
 		return nil, cmp.Or(err, error(tooFewCPUs))
@@ -171,10 +170,10 @@ func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 	return nil
 }
 
-// plan gives a job the earliest start that there is for it. It starts now, if that is
-// the earliest and it may. It is known that it cannot before soonest.
+// plan gives a job its earliest start. It starts now if that is the earliest instant and it may. It
+// cannot start before soonest.
 func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool, err error) {
-	alone := j.Planned && !p.lifted[j] // its own plan is out of the way for itself only
+	alone := j.Planned && !p.lifted[j] // only for itself its own plan is out of the way
 	if alone {
 		if err := p.lift(j); err != nil {
 			return false, err
@@ -243,8 +242,8 @@ func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, so
 	return plan, nil
 }
 
-// nextRelease is the first instant after now at which something is given back: what a
-// job may not have now it may have then.
+// nextRelease is the first instant after now at which something is given back, and a job that may not
+// start now may start.
 func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 	for t := range s.Releases(s.Now) {
 		return t, true
@@ -252,8 +251,7 @@ func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 	return 0, false
 }
 
-// never tells of a job that can never run. One that has a plan keeps it where it can be put
-// back.
+// never reports a job that can never run. A plan that it has is kept if it can be put back.
 func (p *Pass) never(j *Job, why error) error {
 	p.turn = nil
 	if j.Planned {

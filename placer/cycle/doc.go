@@ -6,21 +6,19 @@
 //
 // # The rules
 //
-// Jobs are taken in the order of the queue. One that fits now starts. One that does not
-// is given a plan, the earliest start that all earlier ones leave it, if it is among the
-// first so many that get one; behind it others still start as long as they fit around
-// what is planned. So a plan is never put off for a job behind it. It is put off for one
-// that is put before it, and kept or improved otherwise.
+// Jobs are taken in the order of the queue. A job that fits now starts. One that does not gets a
+// plan, at the earliest start that the jobs before it leave, if it is among the first Depth such
+// jobs. Later jobs still start if they fit around the plans. So a plan is never delayed by a job
+// behind it. It is delayed by a job that comes before it, and otherwise kept or improved.
 //
 // # What it does not know
 //
-// Why a job waits for anything but room, what follows when a job runs too long, what a
-// class may start, who is told of a start: the host hands over the jobs that may have
-// their nodes, and says of each whether it may start in this pass.
+// It does not know why a job waits for something else than room, what happens to overdue jobs, what
+// a class may start, or how starts are reported. The host hands over the jobs that may start, and
+// says of each whether it may in this pass.
 //
-// Reading the source: pass.go goes through the queue, consider.go decides a job,
-// lift.go takes plans away for jobs that come first and puts them back,
-// makeway.go has running jobs stopped for one that does not fit, kind.go is what
-// a pass knows of requests, freed.go what passes hand on to later ones, bound.go what
-// spares searches, widest.go the order of BESTFIT, relaxed.go promises and the shortest first.
+// Reading the source: pass.go goes through the queue, consider.go decides about a job, lift.go takes
+// plans away for jobs that come first and puts them back, makeway.go preempts running jobs, kind.go
+// has what a pass knows of requests, freed.go and memory.go what it hands on to later ones, bound.go
+// saves searches, widest.go is the order of BESTFIT, relaxed.go promises and shortest first.
 package cycle

@@ -2,10 +2,9 @@ package cycle
 
 import "github.com/RoaringBitmap/roaring/v2"
 
-// Freed is where room was made since a pass has looked at all plans: nodes were given
-// back, a reservation has begun or ended, a node has come up. A job whose plan stands can
-// come sooner only there, so a pass leaves all others where they are. It is what one pass
-// hands on to the next.
+// Freed records where room was made since a pass has looked at all plans: nodes were given back, a
+// reservation has begun or ended, a node has come up. A planned job can start sooner only there, so a
+// pass leaves all other plans in place. One pass hands it on to the next.
 type Freed struct {
 	Nodes *roaring.Bitmap
 	Any   bool // it may be on any node
@@ -16,19 +15,19 @@ type Freed struct {
 	memory  *Memory
 }
 
-// NewFreed begins with nodes that passes before have handed on.
+// NewFreed begins with the nodes that earlier passes have handed on.
 func NewFreed(nodes *roaring.Bitmap, any bool) *Freed {
 	return &Freed{Nodes: nodes, Any: any, late: roaring.New()}
 }
 
-// On notes that room was made on nodes.
+// On records that room was made on nodes.
 func (f *Freed) On(nodes []uint32) {
 	f.count(nodes)
 	f.Nodes.AddMany(nodes)
 	f.late.AddMany(nodes)
 }
 
-// Anywhere notes that any request may fit now.
+// Anywhere records that any request may fit now.
 func (f *Freed) Anywhere() {
 	f.count(nil)
 	f.Any, f.lateAny = true, true
@@ -46,7 +45,7 @@ func (f *Freed) begin() {
 	f.lateAny = false
 }
 
-// looked notes that the pass under way has looked at all plans.
+// looked records that the pass has looked at all plans.
 func (f *Freed) looked() {
 	f.Nodes, f.late = f.late, roaring.New()
 	f.Any, f.lateAny = f.lateAny, false

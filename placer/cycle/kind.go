@@ -6,28 +6,28 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// kind is what a pass knows of requests of a kind. Jobs that ask for the same are
-// decided once, and not again until room was made, or one asks that comes before those
-// for whom it was decided: plans that were in their way make way for it.
+// kind is what a pass knows of equal requests. They are decided once, and again only when room was
+// made, or for a job that comes before those for which it was decided: plans that were in their way
+// are lifted for it.
 type kind struct {
 	*Request
-	refused  error // the request is not understood any more, or can never run
-	possible bool  // it could run some day, as was found out for jobs that were not reached
+	refused  error // the request has become invalid, or can never run
+	possible bool  // it could run some day, as found for jobs that were not reached
 
-	short     error // why it does not fit, or never will; nil as long as that is not known
-	before    Place // of the job for which it was decided
-	kept      *Pass // in which a limit keeps it, and another job has the claim
-	keptRound int   // as of so many rounds of it
+	short     error // why it does not fit, or never will; nil if unknown
+	before    Place // place of the job for which it was decided
+	kept      *Pass // the pass in which it waits for a limit, and another job has the claim
+	keptRound int   // in that round of it
 	keptFreed int   // as of room being made so many times
-	steady    bool  // no taking makes it fit
+	steady    bool  // later starts and plans do not make it fit
 	taken     int   // as of so many takings
 	freed     int   // and as of room being made so many times
 	at        int64 // and as of an instant
-	until     int64 // until when it holds, unless room is made: for passes that hand on what they know
-	missing   int64 // how many chunks it is short of then at least
+	until     int64 // until when it holds unless room is made: for passes with a memory
+	missing   int64 // lower bound of the chunks that it is short of
 }
 
-// kind finds what is known of a job's request.
+// kind returns what is known of a job's request.
 func (p *Pass) kind(j *Job) (*kind, error) {
 	if j.kind != nil && (j.pass == p || j.memory != nil && j.memory == p.spec.Memory) {
 		j.pass = p
@@ -55,14 +55,14 @@ func (p *Pass) kindOf(j *Job) (*kind, error) {
 	return k, nil
 }
 
-// asked is the request as a job has made it: since then it waits.
+// asked is the request with a job's time of submission.
 func (k *kind) asked(j *Job) placer.Ask {
 	a := k.Ask
 	a.Since = j.Submit
 	return a
 }
 
-// decide notes that a request does not fit.
+// decide records that a request does not fit.
 func (p *Pass) decide(k *kind, j *Job, why error) {
 	k.short, k.before, k.taken, k.freed = why, j.place(), p.taken, p.freed.times
 	var r *placer.Refusal
@@ -84,22 +84,21 @@ func (p *Pass) settled(k *kind, j *Job) bool {
 // never reports whether a request that is settled will never fit.
 func (k *kind) never() bool { return errors.Is(k.short, placer.ErrNever) }
 
-// ruledOut reports whether it is known of a request that nothing but a rule keeps it from
-// starting now. Its job is in nobody's way, and gets no plan but where all do.
+// ruledOut reports whether nothing but a rule is known to keep a request from starting now. Its job
+// blocks no other, and gets no plan unless all jobs do.
 func (p *Pass) ruledOut(k *kind) bool {
 	var r *placer.Refusal
 	return p.spec.Depth != All && errors.As(k.short, &r) && r.Rule
 }
 
-// inVain reports whether it was found of a job that nothing but a rule keeps it, or that it
-// can never run: plans that were taken off the nodes for it are put back, as if it was not
-// there.
+// inVain reports whether a job was found to be kept by nothing but a rule, or to be unable to ever
+// run. Plans that were lifted for it are put back, as if it were not there.
 func (p *Pass) inVain(j *Job) bool {
 	return !j.Planned && !p.claimed[j] && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
 }
 
-// Possible says why a job's request can never run, nil when it can: for jobs that the
-// pass has not reached.
+// Possible says why a job's request can never run, nil if it can. It is for jobs that the pass has
+// not reached.
 func (p *Pass) Possible(j *Job) (why, err error) {
 	k, err := p.kind(j)
 	if err != nil || k.refused != nil || k.possible {

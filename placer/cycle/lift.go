@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// clearTheWay takes the plans of all jobs behind one off the nodes that has none and may
-// fit, or get one, or whose plan an overdue job is in the way of: it comes before them.
-// Those ahead of it were looked at with all plans in place.
+// clearTheWay takes the plans of all jobs behind one off the nodes if that job has none and may fit or
+// get one, or if an overdue job blocks its plan: it comes before them. The jobs ahead of it have had
+// their turn with all plans in place.
 func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	p.clearing = p.clearing[:0]
 	if !p.obstructed(j) {
@@ -57,7 +57,7 @@ func (p *Pass) obstructed(j *Job) bool {
 	return false
 }
 
-// uncleared puts the plans back that were lifted for a job, which will have nothing of their room.
+// uncleared puts back the plans that were lifted for a job that does not take their room.
 func (p *Pass) uncleared() error {
 	for _, o := range p.clearing {
 		p.standing[o.Class] = true
@@ -65,8 +65,8 @@ func (p *Pass) uncleared() error {
 	return p.putRestBack(p.clearing)
 }
 
-// ruledOutNow finds out whether a job that may start now can never run, or is kept by nothing but
-// a rule. Unless it gets a plan all the same, no plan of another may change because of it.
+// ruledOutNow reports whether a job that may start now can never run, or is kept by nothing but a
+// rule. Unless it gets a plan all the same, it must not change plans of others.
 func (p *Pass) ruledOutNow(j *Job) (bool, error) {
 	if j.Planned || j.Begin > p.now {
 		return false, nil
@@ -94,8 +94,8 @@ func (p *Pass) ruledOutNow(j *Job) (bool, error) {
 	return k.never() || p.ruledOut(k), nil
 }
 
-// comeFirst has the jobs with plans ahead of one come sooner where the plans behind it were in
-// their way: it would take that room before them.
+// comeFirst moves planned jobs ahead of one to earlier starts if the plans behind it were in their
+// way. Otherwise it would take that room before them.
 func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 	if room.IsEmpty() {
 		return nil
@@ -155,8 +155,8 @@ func (p *Pass) lift(j *Job) error {
 	return p.host.Lift(j)
 }
 
-// putBack puts a lifted plan back if nothing else has taken its place: it is not given
-// up for one that is not earlier, but where an overdue job is in its way.
+// putBack puts a lifted plan back if its place is free. A plan is given up only for an earlier one,
+// or if an overdue job blocks it.
 func (p *Pass) putBack(j *Job) (bool, error) {
 	if j.Delayed {
 		return false, nil
@@ -170,8 +170,7 @@ func (p *Pass) putBack(j *Job) (bool, error) {
 	return back, err
 }
 
-// giveUp gives a job without a new plan its old one, or none where that does not fit any
-// more.
+// giveUp gives a job without a new plan its old one, or none if that no longer fits.
 func (p *Pass) giveUp(j *Job) error {
 	switch {
 	case !p.lifted[j]:
@@ -182,7 +181,7 @@ func (p *Pass) giveUp(j *Job) error {
 	return p.restore(j)
 }
 
-// restore puts a lifted plan back as it was, if nothing else has taken its place.
+// restore puts a lifted plan back as it was, if its place is free.
 func (p *Pass) restore(j *Job) error {
 	back := false
 	if !j.Late {
@@ -206,8 +205,8 @@ func (p *Pass) withdraw(j *Job) error {
 	return p.host.Withdraw(j)
 }
 
-// putRestBack puts plans back that were lifted and not made anew, as far as what came
-// before them has left room. One that an overdue job is in the way of is put back, too.
+// putRestBack puts back lifted plans that were not made again, if there is still room for them. A plan
+// blocked by an overdue job is put back, too.
 func (p *Pass) putRestBack(rest []*Job) error {
 	for _, j := range rest {
 		if !p.lifted[j] {

@@ -8,34 +8,33 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Where rules say so, jobs that run make way for one that does not fit. Whom it takes is
-// found out by trial: candidates are taken off the nodes as if they were to be stopped, and
-// put back, until there is a set out of which none could stay. They are stopped in the same
-// pass in which the job starts, or gets a plan for when they have given their nodes back;
-// where that comes to nothing nobody is. Plans of jobs that it goes before are no
-// obstacle: they are made anew, as for one that comes first in the queue. Where they alone
-// are in the way nobody is stopped.
+// If the rules say so, running jobs make way for one that does not fit. The jobs to stop are found by
+// trial: candidates are taken off their nodes and put back, until a set is left that cannot be
+// smaller. They are stopped in the pass in which the job starts, or gets a plan for the instant when
+// they have given their nodes back. If the job gets neither, none is stopped. Plans of jobs that it
+// precedes are no obstacle: they are made again, as for a job that comes first in the queue. If only
+// such plans are in the way, no job is stopped.
 //
-// What a pass starts may be in the way of one that has its turn later and that it would make way
-// for. So such starts are held until the pass is through, and taken back before anybody is stopped.
-// Whoever has made way waits again, and may have left room to others: the pass begins anew.
+// A start in this pass may block a job that has its turn later and that it would make way for. So
+// such starts are held until the pass is over, and taken back before any running job is stopped.
+// Stopped jobs wait again and may have left room for others, so the pass starts over.
 
-// Preempter is a host on which jobs may have to make way.
+// Preempter is a host on which jobs can be preempted.
 type Preempter interface {
-	// Below are the jobs that could be stopped for one now, nil if it may have none stopped. It is
-	// the same for jobs for which the same ones could.
+	// Below returns the jobs that could be stopped for one now, nil if it may preempt none. Jobs for
+	// which the same jobs could be stopped get the same value.
 	Below(*Job) (*Below, error)
-	// Before reports whether a job goes before another that waits, too.
+	// Before reports whether a job goes before another waiting job.
 	Before(j, other *Job) (bool, error)
 	// Yields reports whether a job that starts now may have to make way for one that waits.
 	Yields(*Job) (bool, error)
 	// TakesBack reports whether a start that is held is taken back for a job.
 	TakesBack(j, held *Job) (bool, error)
-	// Try takes a candidate off its nodes from the end of its grace on, as if it was
-	// stopped; Untry puts it back.
+	// Try takes a candidate off its nodes from the end of its grace on, as if it were stopped.
+	// Untry puts it back.
 	Try(*preempt.Candidate) error
 	Untry(*preempt.Candidate) error
-	// Stop stops a candidate, which is tried, for a job.
+	// Stop stops a candidate for a job, after Try.
 	Stop(*preempt.Candidate, *Job) error
 }
 
@@ -44,14 +43,14 @@ type Below struct {
 	Candidates []preempt.Candidate
 }
 
-// vain is for whom it is known that nobody need be stopped: it would not help.
+// vain is the key of jobs for which stopping others is known not to help.
 type vain struct {
 	*kind
 	*Below
 }
 
-// makeWay has jobs stopped for one that does not fit. done says that it has got its start,
-// blocked that this is later than now.
+// makeWay stops jobs for one that does not fit. done: the job has its start; blocked: that start is
+// later than now.
 func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	below, err := p.spec.Preempter.Below(j)
 	if below == nil || err != nil {
@@ -62,7 +61,7 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	}
 	a := k.asked(j)
 	if a.Demands.Short(p.now, a.Duration, true) != nil || a.Demands.Short(p.now, a.Duration, false) != nil {
-		return false, false, nil // nodes are not what it is short of
+		return false, false, nil // it is short of something else than nodes
 	}
 	t := &trial{pass: p, job: j, ask: &a}
 	if err := t.candidates(below); len(t.list) == 0 || err != nil {
@@ -86,7 +85,7 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	}
 	fits := false
 	if len(chosen) == 0 && len(displaced) > 0 {
-		if _, fits, err = t.Start(p.now); err != nil { // plans alone were in its way
+		if _, fits, err = t.Start(p.now); err != nil { // only plans were in its way
 			return false, false, err
 		}
 	}
@@ -107,7 +106,7 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	return true, j.Planned, p.replace(displaced)
 }
 
-// wayNotMade puts everything back as it was.
+// wayNotMade undoes the trial.
 func (p *Pass) wayNotMade(j *Job, v vain, alone bool, displaced []*Job) error {
 	if p.vain == nil {
 		p.vain = make(map[vain]int)
@@ -124,8 +123,8 @@ func (p *Pass) wayNotMade(j *Job, v vain, alone bool, displaced []*Job) error {
 	return nil
 }
 
-// displace takes the plans off the nodes that a job goes before, but for those of jobs for
-// which others are stopped in this pass: they get the nodes that those give back.
+// displace takes the plans that a job precedes off their nodes, except those of jobs for which others
+// are stopped in this pass: these get the nodes given back.
 func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
 	for _, o := range p.queue {
 		if !o.Planned || p.lifted[o] || p.served[o.ID] || o == j {
@@ -145,7 +144,7 @@ func (p *Pass) displace(j *Job) (displaced []*Job, err error) {
 	return displaced, nil
 }
 
-// replace puts plans back that were displaced, as far as there is room for them still.
+// replace puts displaced plans back if their room is still free.
 func (p *Pass) replace(displaced []*Job) error {
 	for _, o := range displaced {
 		back, err := p.host.PutBack(o)
@@ -160,14 +159,14 @@ func (p *Pass) replace(displaced []*Job) error {
 	return nil
 }
 
-// trial is what would be if candidates were stopped for a job. It is a preempt.Trial.
+// trial is the state in which candidates are stopped for a job. It implements preempt.Trial.
 type trial struct {
 	pass *Pass
 	job  *Job
 	ask  *placer.Ask
-	held []*Job // whose starts are taken back: the first of the candidates, the last to start first
+	held []*Job // jobs whose starts are taken back: the first candidates, latest start first
 	list []preempt.Candidate
-	plan *placer.Plan // of the job, as it was found last
+	plan *placer.Plan // the last one found for the job
 }
 
 // candidates lists the starts that are taken back for the job, then the jobs that could be stopped.
@@ -186,7 +185,7 @@ func (t *trial) candidates(below *Below) error {
 	return nil
 }
 
-// choose leaves those to be stopped taken to be, and all others where they are.
+// choose leaves the jobs to stop off their nodes, and puts all others back.
 func (t *trial) choose() ([]int, error) {
 	chosen, start, err := preempt.Choose(t.list, t.pass.now, t)
 	if err != nil || len(chosen) == 0 {
@@ -197,7 +196,7 @@ func (t *trial) choose() ([]int, error) {
 		err = errors.New("jobs were to make way, and there is no room")
 	}
 	if err == nil && t.plan.Start > t.pass.now && chosen[len(chosen)-1] < len(t.held) {
-		return nil, t.keep(chosen) // a plan alone takes no start back: it would be lifted for it again
+		return nil, t.keep(chosen) // a plan takes no start back: it would be lifted for it again
 	}
 	return chosen, err
 }
@@ -211,7 +210,7 @@ func (t *trial) keep(chosen []int) error {
 	return nil
 }
 
-// carryOut stops those that were chosen, or takes their starts back.
+// carryOut stops the chosen jobs, or takes their starts back.
 func (t *trial) carryOut(chosen []int) error {
 	p := t.pass
 	for _, i := range chosen {

@@ -18,35 +18,35 @@ type Pass struct {
 
 	kinds     map[string]*kind
 	keeps     map[*limits.Counter]bool // counters that keep a job
-	claimed   map[*Job]bool            // jobs that have a claim on room in them
+	claimed   map[*Job]bool            // jobs with a claim on room in counters
 	bounds    []bound                  // of requests that were planned in this pass
-	lifted    map[*Job]bool            // plans taken off the nodes to be made anew
-	standing  map[int]bool             // classes with plans behind the job whose turn it is
+	lifted    map[*Job]bool            // plans taken off the nodes, to be made again
+	standing  map[int]bool             // classes with plans behind the current job
 	clearing  []*Job                   // jobs whose plans were lifted for it
-	room      *roaring.Bitmap          // where those were, while it is open whether that job gets a plan
+	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
-	turn      *Job                     // the one whose turn it is, where it may start now
-	waits     *Job                     // of those that might have started now, and did not, the highest
-	last      []*Job                   // jobs beyond a soft limit, whose turn is after all others
-	held      []*Job                   // jobs that start, unless one that they make way for wants their nodes
-	rounds    int                      // how often the queue was gone through
-	anew      bool                     // jobs have made way: the queue is gone through anew
+	turn      *Job                     // the current job, if it may start now
+	waits     *Job                     // the first job in order that might have started now and did not
+	last      []*Job                   // jobs beyond a soft limit: their turn comes last
+	held      []*Job                   // jobs that start unless a job that preempts them needs their nodes
+	rounds    int                      // passes over the queue so far
+	anew      bool                     // jobs were preempted: the queue is gone through again
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
-	taken     int                      // how often something was started or planned
-	lifts     int                      // how often a plan was taken off its nodes
+	taken     int                      // starts and plans so far
+	lifts     int                      // plans taken off their nodes so far
 	unreached []*Job
 	whole     bool // every job was looked at
 
-	spare              int64 // how many cpus are free at most
+	spare              int64 // upper bound of the free cpus
 	spareOf, spareFrom int   // as of so many takings, and of room being made so many times
 
 	queue  []*Job
 	served map[uint64]bool // jobs for which others are stopped in this pass
-	vain   map[vain]int    // where nobody's making way helps, as of room being made so many times
+	vain   map[vain]int    // where preempting does not help, with the count of freed room
 }
 
-// New begins a pass at an instant, in Unix seconds. The host notes in freed where room is
-// made while it goes on; a pass that has looked at every job leaves no more than that.
+// New begins a pass at an instant, in Unix seconds. The host records in freed where room is made
+// during the pass. A pass that has looked at every job leaves nothing else in it.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
 	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
@@ -57,11 +57,10 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	return p
 }
 
-// Run goes through the queue, which is in order, and changes the order of those behind
-// the last that is planned where the widest are to go first. It notes plans and starts
-// in the jobs. It says how many jobs it has not looked at for want of time, or that jobs have
-// made way for one: then the host has Run go through the jobs that wait now. At last it calls
-// Begin.
+// Run goes through the queue, which is in order; behind the last planned job it may reorder it
+// (WidestFirst, Relaxed). It records plans and starts in the jobs, and returns how many jobs it did
+// not reach before Enough. If anew is true jobs were preempted, and the host calls Run again with
+// the jobs that wait by then. In the end the host calls Begin.
 func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	p.begin(queue)
 	blocked, err := p.run()
@@ -81,8 +80,8 @@ func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	return unreached, false, err
 }
 
-// Begin starts the jobs that Run has decided to start, as far as they have not started. Where
-// that lets others have their turn the host has Run go through the queue again.
+// Begin starts the jobs that Run has decided to start and has held. If anew is true that gives other
+// jobs a turn, and the host calls Run again.
 func (p *Pass) Begin() (anew bool, err error) {
 	held := p.held
 	p.held = nil
@@ -99,8 +98,8 @@ func (p *Pass) Begin() (anew bool, err error) {
 	return anew, nil
 }
 
-// mostRounds is after how many rounds no start is held any more, so that a pass ends whatever its
-// host says.
+// mostRounds is the number of rounds after which no start is held any more, so that a pass ends
+// whatever its host says.
 const mostRounds = 1000
 
 func (p *Pass) begin(queue []*Job) {
@@ -124,7 +123,7 @@ func (p *Pass) begin(queue []*Job) {
 	}
 }
 
-// run reports whether a job that may not be passed keeps the rest waiting.
+// run reports whether the rest of the queue waits behind a job that must not be passed.
 func (p *Pass) run() (blocked bool, err error) {
 	for i := 0; i < len(p.queue); i++ {
 		j := p.queue[i]
@@ -178,7 +177,7 @@ func (p *Pass) run() (blocked bool, err error) {
 	return false, p.considerLast()
 }
 
-// left notes that the job whose turn it was is left waiting, unless it has started.
+// left records that the current job is left waiting, unless it has started.
 func (p *Pass) left() {
 	j := p.turn
 	p.turn = nil
@@ -190,8 +189,7 @@ func (p *Pass) left() {
 	}
 }
 
-// reorder puts the jobs behind the last that is planned in the order in which they have their
-// turns.
+// reorder sorts the jobs behind the last planned one by their turns.
 func (p *Pass) reorder(rest []*Job) error {
 	switch {
 	case p.spec.WidestFirst:
@@ -202,8 +200,8 @@ func (p *Pass) reorder(rest []*Job) error {
 	return nil
 }
 
-// follow puts the jobs into the queue that may have their turn now that a job has started: they
-// come at theirs, or next where that is over.
+// follow adds the jobs to the queue that may have a turn because a job has started: at their place,
+// or next if that has passed.
 func (p *Pass) follow(i int) error {
 	if j := p.queue[i]; j.Planned || j.Start != p.now || slices.Contains(p.held, j) {
 		return nil
@@ -227,7 +225,7 @@ func (p *Pass) follow(i int) error {
 	return nil
 }
 
-// Reached reports whether a job had its turn before the time was over.
+// Reached reports whether a job had its turn before Enough ended the pass.
 func (p *Pass) Reached(id uint64) bool {
 	return !slices.ContainsFunc(p.unreached, func(j *Job) bool { return j.ID == id })
 }
@@ -235,8 +233,7 @@ func (p *Pass) Reached(id uint64) bool {
 // Whole reports whether every job was looked at.
 func (p *Pass) Whole() bool { return p.whole }
 
-// beyond has a job that would go beyond a soft limit wait for its turn after all others, without
-// a plan.
+// beyond moves a job that would exceed a soft limit behind all others, without a plan.
 func (p *Pass) beyond(j *Job) (bool, error) {
 	var err error
 	if j.Placed || p.served[j.ID] {
@@ -257,7 +254,7 @@ func (p *Pass) beyond(j *Job) (bool, error) {
 	return true, p.withdraw(j)
 }
 
-// considerLast starts jobs beyond a soft limit on what all others have left.
+// considerLast starts jobs beyond a soft limit on the room that all others have left.
 func (p *Pass) considerLast() error {
 	for i, j := range p.last {
 		if p.spec.Enough != nil && p.spec.Enough() {

@@ -8,18 +8,18 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// With relaxed backfilling a job that becomes the first and does not fit is planned once, later
-// than it could start: what lies between is its slack, and others' to use. The plan stands. No
-// job moves it, whatever its priority, and the job itself is tried in every pass and else stays
-// where it is. All others go shortest first, each where it fits beside all plans. So a job waits
-// no longer than it was promised, and short ones find room.
+// With relaxed backfilling a job that becomes the head of the queue and does not fit is planned once,
+// later than it could start. The time between is its slack, which others may use. No job moves the
+// plan, whatever its priority. Each pass tries to start the job now, and otherwise leaves its plan in
+// place. All others go shortest first, each if it fits beside all plans. So a job starts no later
+// than promised, and short jobs find room.
 
 // stands reports whether a plan stays where it is until its job starts.
 func (p *Pass) stands(j *Job) bool {
 	return p.spec.Relaxed && j.Planned && !j.Placed && !j.Delayed && !p.lifted[j]
 }
 
-// tryPromised starts a job whose plan stands if it fits now, and else leaves it where it is.
+// tryPromised starts a job with a fixed plan if it fits now, and else leaves the plan in place.
 func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err error) {
 	if mayStart {
 		soonest, err := p.soonest(j, k)
@@ -52,11 +52,11 @@ func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err er
 	if back, err := p.putBack(j); back || err != nil {
 		return true, err
 	}
-	return p.consider(j) // a change since has taken its room: it is planned anew
+	return p.consider(j) // its room is taken: it is planned again
 }
 
-// leftBefore reports whether a job before one is left without a plan. It has had its turn while
-// the plan of that one was in its way, which now starts sooner.
+// leftBefore reports whether a job before one is left without a plan. It had its turn while the plan
+// of that one, which now starts sooner, was in its way.
 func (p *Pass) leftBefore(j *Job) bool {
 	for _, o := range p.queue {
 		switch {
@@ -69,8 +69,8 @@ func (p *Pass) leftBefore(j *Job) bool {
 	return false
 }
 
-// promise is the plan of a job whose earliest one is later than now: as late as it was promised,
-// or is now, if it fits then. A promise that cannot be kept is made anew, without slack.
+// promise is the plan of a job whose earliest start is later than now: at its promised start, given
+// now or before, if it fits then. A promise that cannot be kept is replaced, without slack.
 func (p *Pass) promise(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Plan, error) {
 	plan, err := p.latest(j, a, earliest)
 	if err == nil && (j.Promised == 0 || plan.Start > j.Promised) {
@@ -79,7 +79,7 @@ func (p *Pass) promise(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pl
 	return plan, err
 }
 
-// latest is the latest plan that a job's promise allows, or its earliest.
+// latest is the latest plan that a job's promise allows, or its earliest plan.
 func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Plan, error) {
 	latest := j.Promised
 	if latest == 0 {
@@ -102,11 +102,10 @@ func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pla
 	return plan, err
 }
 
-// claimInOrder gives those of the jobs that a limit keeps now their claims, in the order of the
-// queue, before they go shortest first. One behind a job that its limits do not keep has to wait
-// until that has had its turn.
+// claimInOrder gives jobs that wait for a limit their claims in the order of the queue, before they go
+// shortest first. A job behind one that its limits would let start has to wait for that one's turn.
 func (p *Pass) claimInOrder(rest []*Job) error {
-	open := make(map[*limits.Counter]bool) // of jobs that no limit keeps
+	open := make(map[*limits.Counter]bool) // of jobs that wait for no limit
 	for _, j := range rest {
 		if j.Planned || j.Begin > p.now {
 			continue
@@ -141,9 +140,9 @@ func (p *Pass) claimInOrder(rest []*Job) error {
 	return nil
 }
 
-// shortestFirst puts the jobs in order that have no plan: the shortest first, equal ones in the
-// order of the queue, and where classes have shares each in the turns of its class. Those that
-// have a plan come before them, and keep it.
+// shortestFirst sorts the jobs without a plan: the shortest first, equal ones in the order of the
+// queue; if classes have shares, each in the turns of its class. Jobs with a plan come before them
+// and keep it.
 func (p *Pass) shortestFirst(rest []*Job) error {
 	if err := p.claimInOrder(rest); err != nil {
 		return err
@@ -174,7 +173,7 @@ func (p *Pass) shortestFirst(rest []*Job) error {
 	return nil
 }
 
-// behindShorter is where among jobs in that order another one has its turn.
+// behindShorter is the place of another job among jobs in that order.
 func (p *Pass) behindShorter(j *Job, rest []*Job) (int, error) {
 	k, err := p.kind(j)
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// widestFirst puts the jobs in order that have no plan: those that ask for most
-// processors first, and of equals those in more chunks, whatever their priority, as
-// BESTFIT of Maui does. Of those that fit the widest then starts, and so on until none
-// does. Those that have a plan come before them, and keep it.
+// widestFirst sorts the jobs without a plan: most processors first, and among equals more chunks
+// first, whatever their priority, as BESTFIT of Maui does. The widest job that fits starts, and so on
+// until none fits. Jobs with a plan come before them and keep it.
 func (p *Pass) widestFirst(rest []*Job) error {
 	type size struct{ processors, chunks int64 }
 	sizes := make(map[*Job]size, len(rest))

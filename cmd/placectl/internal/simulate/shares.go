@@ -10,7 +10,7 @@ import (
 )
 
 // Shares are class shares in a simulation: which class each job is in, and how
-// many cpus each class may start on in a pass. Nobody is stopped.
+// many cpus each class may start on in a pass. No job is stopped.
 type Shares struct {
 	by       string // the column that says who a job's requestor is
 	settings *fairshare.Settings

@@ -33,7 +33,7 @@ type Options struct {
 	Requested bool           // jobs take the processors that they asked for
 	Cluster   *Cluster       // nil to count processors
 	Shares    *Shares        // nil for none
-	Ranks     *preempt.Ranks // who makes way for whom, on a cluster; nil for nobody
+	Ranks     *preempt.Ranks // which jobs can be preempted for which, on a cluster; nil: none
 	// Progress is told of so many entries more; its error ends the reading.
 	Progress func(entries int64) error
 }
