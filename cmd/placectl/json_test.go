@@ -67,6 +67,10 @@ func watchAnswers(e *session.Env, dir string) {
 		return
 	}
 	e.Stdout = io.MultiWriter(e.Stdout, file)
+	forwarded := slices.ContainsFunc(e.Args, func(a string) bool { return strings.HasPrefix(a, "--begun") }) // a line of stderr is for the host that asks
+	if complaints, err := os.Create(file.Name() + ".err"); err == nil && !forwarded {
+		e.Stderr = io.MultiWriter(e.Stderr, complaints)
+	}
 	e.Watch = func(verb string, res output.Result, row []any) {
 		a := seenAnswer{Verb: verb, Many: !res.Record || res.Many}
 		for i, c := range res.Columns {
@@ -130,6 +134,37 @@ func testAnswers(t *testing.T, dir string) {
 		}
 		if verb != "query" && len(data) > 0 {
 			validateAnswer(t, verb, data, strings.HasSuffix(name, ".jsonl"))
+		}
+	}
+}
+
+// testComplaints validates what processes that answer in JSON have written to stderr: lines of
+// warnings, and an error at the end.
+func testComplaints(t *testing.T, dir string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.err"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			d := json.NewDecoder(bytes.NewReader(line))
+			d.UseNumber()
+			var said map[string]any
+			if err := d.Decode(&said); err != nil || len(said) != 1 {
+				t.Errorf("stderr has %.300q: no object with one key (%v)", line, err)
+				continue
+			}
+			for kind, v := range said {
+				if kind != "error" && kind != "warning" {
+					t.Errorf("stderr has %.300q: neither an error nor a warning", line)
+				} else if err := validate(recordSchema(map[string][]attribute.Attribute{"error": attribute.Error, "warning": attribute.Warning}[kind]), v); err != nil {
+					t.Errorf("stderr has %.300q: %v", line, err)
+				}
+			}
 		}
 	}
 }
@@ -334,23 +369,10 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestJobSchema: the record of a job and that of an event are as they are declared.
+// TestJobSchema: the records of jobs, events, errors and warnings are as they are declared.
 func TestJobSchema(t *testing.T) {
-	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event} {
-		s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
-		for _, a := range record {
-			types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string", attribute.Number: "integer", attribute.Integer: "integer",
-				attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string", attribute.Duration: "number", attribute.Size: "integer",
-				attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
-			of := &output.Schema{Type: []string{types[a.Type]}, Description: a.Doc}
-			if a.Type == attribute.Time {
-				of.Format = "date-time"
-			}
-			if !a.Required {
-				of.Type = append(of.Type, "null")
-			}
-			s.Properties[a.Name] = of
-		}
+	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event, "error": attribute.Error, "warning": attribute.Warning} {
+		s := recordSchema(record)
 		if *update {
 			if err := os.MkdirAll(schemas, 0o755); err != nil {
 				t.Fatal(err)
@@ -361,4 +383,23 @@ func TestJobSchema(t *testing.T) {
 			t.Errorf("%s is stale: run TestJobSchema with -update", schemaFile("record "+name))
 		}
 	}
+}
+
+// recordSchema is the schema of a record as it is declared.
+func recordSchema(record []attribute.Attribute) *output.Schema {
+	s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
+	for _, a := range record {
+		types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string", attribute.Number: "integer", attribute.Integer: "integer",
+			attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string", attribute.Duration: "number", attribute.Size: "integer",
+			attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
+		of := &output.Schema{Type: []string{types[a.Type]}, Description: a.Doc}
+		if a.Type == attribute.Time {
+			of.Format = "date-time"
+		}
+		if !a.Required {
+			of.Type = append(of.Type, "null")
+		}
+		s.Properties[a.Name] = of
+	}
+	return s
 }

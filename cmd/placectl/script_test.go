@@ -77,7 +77,10 @@ func TestScripts(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	dir := t.TempDir()
-	t.Cleanup(func() { testAnswers(t, dir) }) // scripts run beside one another, and until then
+	t.Cleanup(func() { // scripts run beside one another, and until then
+		testAnswers(t, dir)
+		testComplaints(t, dir)
+	})
 	runScripts(t, testscript.Params{Dir: "../../testdata/script"}, map[string]string{answersVariable: dir})
 }
 

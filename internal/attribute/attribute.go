@@ -143,6 +143,23 @@ var Event = []Attribute{
 	{"uid", Integer, false, "uid that caused it; NULL: the clock, or unknown"},
 }
 
+// Error is the object of key error on the last line of stderr.
+var Error = []Attribute{
+	{"status", Integer, true, "exit status"},
+	{"code", Text, true, "what went wrong, as a word; placectl help --all lists them"},
+	{"message", Prose, true, "what went wrong"},
+	{"earliest", Time, false, "when the refused request could start"},
+	{"oldest", Integer, false, "of events that are gone: the oldest one that is kept"},
+	{"jobs", Object, false, "of wait: its answer"},
+	{"findings", Object, false, "of check and doctor: what they have found"},
+}
+
+// Warning is the object of key warning on a line of stderr.
+var Warning = []Attribute{
+	{"code", Text, true, "note, or what the warning is about, as a word"},
+	{"message", Prose, true, "text"},
+}
+
 // Of returns the attribute of a record with a name.
 func Of(record []Attribute, name string) Attribute {
 	for _, a := range record {
