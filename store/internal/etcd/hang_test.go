@@ -4,6 +4,7 @@ package etcd
 
 import (
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,10 +101,12 @@ func TestHungOwner(t *testing.T) {
 		}},
 	} {
 		passed, runs := make(chan error, 1), 0
+		var others sync.WaitGroup
 		err := write(hung, c.name, second(&runs, func() {
-			go func() { passed <- write(other, "other", func() {}) }()
+			others.Go(func() { passed <- write(other, "other", func() {}) })
 			c.do(passed)
 		}))
+		others.Wait() // what it says belongs to this test
 		if err != nil || runs != c.runs {
 			t.Errorf("a writer that %s: %d runs, %v", c.name, runs, err)
 		}
