@@ -148,7 +148,8 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		return err
 	}
 	dropped, had := make(map[row.PayloadKey]uint64), make(usage.Totals)
-	for _, id := range ids {
+	past := pastRuns{durations: newDurations(tx)}
+	for i, id := range ids {
 		key := row.Key64(id)
 		payload, err := tx.file.Get(row.Jobs, key)
 		if err != nil || payload == nil || needed.Contains(id) {
@@ -167,13 +168,18 @@ func removeEnded(tx *Tx, ids []uint64) error {
 		if err := tx.loaded.book.Whole(j, had); err != nil {
 			return err
 		}
+		if len(ids)-i <= learnedFrom { // the others would be dropped at once
+			if err := past.add(j); err != nil {
+				return err
+			}
+		}
 		err = errors.Join(tx.loaded.jobs.Remove(key), tx.attempts().remove(id))
 		if err != nil {
 			return tx.spoil(err)
 		}
 		dropped[j.Payload]++
 	}
-	return tx.spoil(errors.Join(tx.loaded.book.Gone(had), tx.payloads().drop(dropped)))
+	return tx.spoil(errors.Join(tx.loaded.book.Gone(had), tx.payloads().drop(dropped), past.trim()))
 }
 
 // removeEvents forgets events.

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 
@@ -8,7 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// learnedFrom is the number of jobs to learn from, the last that ended.
+// learnedFrom is the number of jobs to learn from, the last that ended. As many runs of removed jobs
+// are kept.
 const learnedFrom = 3000
 
 // durations predicts run times from jobs that have ended.
@@ -19,34 +22,98 @@ type durations struct {
 	sizes   map[[2]string]int64 // cpus of requests
 }
 
-// durations learns from the jobs that have ended.
+func newDurations(tx *Tx) *durations {
+	return &durations{tx: tx, sizes: make(map[[2]string]int64)}
+}
+
+// durations learns from the last jobs that have ended, archived and dropped ones included.
 func (tx *Tx) durations() (*durations, error) {
-	d := &durations{tx: tx, sizes: make(map[[2]string]int64)}
+	d := newDurations(tx)
 	if tx.file.Format() < row.Ended.Since() {
 		return d, nil
 	}
-	var list []*row.Job // the last first
-	key, err := tx.file.Last(row.Ended)
-	for ; err == nil && key != nil && len(list) < learnedFrom; key, _, err = tx.file.Before(row.Ended, key) {
-		_, owner := row.SplitTimeKey(key)
-		j, err := tx.job(owner)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, j)
+	runs, err := d.ended()
+	if err != nil {
+		return nil, err
 	}
-	for _, j := range slices.Backward(list) {
-		if !tells(j) {
-			continue
-		}
-		of, err := d.of(j)
-		if err != nil {
-			return nil, err
-		}
-		d.history.Learn(of, j.End-j.Start)
+	err = tx.file.Each(row.PastRuns, nil, func(key, payload []byte) (bool, error) {
+		p, err := row.DecodePastRun(key, payload)
+		runs = append(runs, p)
+		return true, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(runs, func(a, b *row.PastRun) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Job, b.Job)) })
+	for _, p := range runs[max(0, len(runs)-learnedFrom):] {
+		d.history.Learn(forecast.Job{User: p.User, Name: p.Name, Asked: p.Asked, Size: p.Size}, p.Ran)
 		d.learned++
 	}
-	return d, err
+	return d, nil
+}
+
+// ended lists the runs among the last jobs that have ended and are still in the file.
+func (d *durations) ended() (runs []*row.PastRun, err error) {
+	key, err := d.tx.file.Last(row.Ended)
+	for n := 0; err == nil && key != nil && n < learnedFrom; n++ {
+		_, owner := row.SplitTimeKey(key)
+		j, err := d.tx.job(owner)
+		if err != nil {
+			return nil, err
+		}
+		if tells(j) {
+			p, err := d.run(j)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, p)
+		}
+		if key, _, err = d.tx.file.Before(row.Ended, key); err != nil {
+			return nil, err
+		}
+	}
+	return runs, err
+}
+
+// run is how an ended job ran.
+func (d *durations) run(j *row.Job) (*row.PastRun, error) {
+	of, err := d.of(j)
+	return &row.PastRun{Job: j.ID, User: of.User, Name: of.Name, Asked: of.Asked, Size: of.Size, End: j.End, Ran: j.End - j.Start}, err
+}
+
+// pastRuns keeps the runs of jobs that leave the file.
+type pastRuns struct {
+	*durations
+	added bool
+}
+
+// add keeps the run of a job that is about to be removed.
+func (ps *pastRuns) add(j *row.Job) error {
+	if !tells(j) {
+		return nil
+	}
+	p, err := ps.run(j)
+	if err != nil {
+		return err
+	}
+	ps.added = true
+	return ps.tx.file.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(p))
+}
+
+// trim drops the runs of the first jobs if there are too many.
+func (ps *pastRuns) trim() error {
+	if !ps.added {
+		return nil
+	}
+	var jobs [][]byte
+	err := ps.tx.file.Each(row.PastRuns, nil, func(key, _ []byte) (bool, error) {
+		jobs = append(jobs, bytes.Clone(key))
+		return true, nil
+	})
+	for _, key := range jobs[:max(0, len(jobs)-learnedFrom)] {
+		err = errors.Join(err, ps.tx.file.Remove(row.PastRuns, key))
+	}
+	return err
 }
 
 // tells reports whether the run time of an ended job counts: it ended by itself or at its walltime.

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // line is a database in which jobs come one behind the other on one node.
@@ -154,6 +156,86 @@ func TestForecastLearns(t *testing.T) {
 	fs, _ := l.view()
 	if kept, of := fs.Record(); kept != 1 || of != 1 {
 		t.Errorf("%d of %d started by their safe start, want 1 of 1", kept, of)
+	}
+}
+
+// TestForecastKeepsPastRuns: durations count after their jobs were archived or dropped.
+func TestForecastKeepsPastRuns(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(l *line) error{
+		"archived": func(l *line) error {
+			_, err := l.db.Archive(t.TempDir()+"/old.jsonl", time.Unix(l.clock.t+1, 0), nil)
+			return err
+		},
+		"dropped": func(l *line) error {
+			l.do(func(tx *Tx) error { return tx.Configure("keep_ended", "1s") })
+			l.clock.t += 2
+			l.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+			l.clock.t -= 2
+			return nil
+		},
+	} {
+		l := newLine(t)
+		l.submit(6, 100*time.Second)
+		for job, ran := range []int64{10, 10, 30, 30} {
+			l.clock.t += ran
+			l.end(uint64(job + 1))
+		}
+		l.is(6, 10, 100, 100) // the median of 10, 10, 30, 30
+		if err := remove(l); err != nil {
+			t.Fatal(err)
+		}
+		err := l.db.View(func(tx *Tx) error {
+			if _, err := tx.Job(4); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: job 4 is still there: %v", name, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.is(6, 10, 100, 100)
+		l.clock.t += 50
+		l.end(5)
+		l.submit(1, 100*time.Second)
+		l.is(7, 30, 100, 100) // the median of 10, 10, 30, 30, 50
+		if err := l.db.Check(func(finding string) { t.Error(finding) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPastRunsBounded: of removed jobs the last runs are kept.
+func TestPastRunsBounded(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.submit(1, 100*time.Second)
+	l.end(1)
+	l.do(func(tx *Tx) error {
+		for job := range uint64(learnedFrom + 1) {
+			p := row.PastRun{Job: job + 10, Asked: 1}
+			if err := tx.file.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(&p)); err != nil {
+				return err
+			}
+		}
+		return removeEnded(tx, []uint64{1})
+	})
+	err := l.db.View(func(tx *Tx) error {
+		n, first := 0, uint64(0)
+		return errors.Join(tx.file.Each(row.PastRuns, nil, func(key, _ []byte) (bool, error) {
+			if n++; n == 1 {
+				first = row.Number64(key)
+			}
+			return true, nil
+		}), func() error {
+			if n != learnedFrom || first != 11 {
+				t.Errorf("%d runs are kept, the first of job %d", n, first)
+			}
+			return nil
+		}())
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

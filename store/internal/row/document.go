@@ -155,6 +155,7 @@ var kinds = [TableCount]*kind{
 	Views:        kindOf(Views, viewFields),
 	Limits:       kindOf(Limits, limitFields),
 	Claims:       kindOf(Claims, claimFields),
+	PastRuns:     kindOf(PastRuns, pastRunFields),
 	Roles:        kindOf(Roles, textFields),
 	Hosts:        kindOf(Hosts, hostFields),
 }
@@ -227,7 +228,7 @@ func Readable(t Table, key, payload []byte) error {
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
-	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8},
+	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8}, PastRuns: {8},
 }
 
 // AppendDocument appends a row as a document, with the line's end.

@@ -210,6 +210,10 @@ var samples = []sampled{
 	sample("limit_sums", numberFields, fits(func(*int64) []byte { return []byte("limit:x\x01y") })),
 	sample("payloads", payloadFields, fits(func(*Payload) []byte { return make([]byte, 16) })),
 	sample("forecasts", forecastsFields, fits(func(*Forecasts) []byte { return KeyForecasts })),
+	sample("past_runs", pastRunFields, fits(func(p *PastRun) []byte {
+		p.Asked, p.Ran = max(p.Asked, 1), max(p.Ran, 0)
+		return Key64(p.Job)
+	})),
 	sample("postponed", postponedFields, fits(func(*Postponed) []byte { return KeyPostponed })),
 	sample("preempts", preemptFields, func(r *rand.Rand, x *preempt.Rule) []byte {
 		said, err := preempt.Parse([]string{"user:ann over account:b", "soft"}[r.IntN(2)])

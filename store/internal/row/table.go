@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms that Format has had before its release: each change of what it
 // holds raises it, and a program refuses files of another stage. 0 means released.
-const Stage = 15
+const Stage = 16
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -83,6 +83,7 @@ const (
 	NodePasts
 	IndexSums
 	Claims
+	PastRuns
 	TableCount // how many there are
 )
 
@@ -157,6 +158,7 @@ var tables = [TableCount]struct {
 	Ended:          {"ended", "end (8), job number (8)", "nothing: the job has ended then; numbers of jobs are by submission as they stand", 9, true},
 	IndexSums:      {"index_sums", "table's number (1), first part of keys of its rows", "how many rows of the index begin so, and the sum of their checksums", 10, true},
 	Claims:         {"claims", "job number (8)", "from when to when a job that a limit keeps has room kept in which limits; how often that was put off", 10, false},
+	PastRuns:       {"past_runs", "job number (8)", "how long a job ran that was archived or dropped since: expected starts follow from the last of these, too", 10, false},
 	NodePasts:      {"node_pasts", "instant (8), number of the change at that instant (8)", "how nodes were before something about them changed", 9, false},
 }
 
