@@ -88,31 +88,93 @@ func (cs counters) admit(j *row.Job, spec placer.Spec, jobs int64, waits bool) e
 	return nil
 }
 
-// lets reports for waiting jobs, in the order of the queue, whether pools and limits allow them to
-// start now beside those before.
-func (cs counters) lets() func(*row.Job) (bool, error) {
-	taken := make(map[*limits.Counter]int64)
-	each := func(j *row.Job, fn func(c *limits.Counter, h limits.Holder)) error {
-		return cs.EachHeld(j, func(_ string, c *limits.Counter, h limits.Holder) error {
+// lettable are waiting jobs that pools and limits allow to start now, one beside the other. While it
+// is in use, the counters hold what these jobs would hold then, in place of their plans and claims.
+type lettable struct {
+	counters
+	open map[*limits.Counter]*joined
+	put  []displacedHolder // in the order of putting
+}
+
+// joined are the holders of a counter that has not been read yet.
+type joined struct {
+	list []limits.Holder
+	sum  int64
+}
+
+// displacedHolder is what the owner of a holder held before.
+type displacedHolder struct {
+	of  *limits.Counter
+	was limits.Holder
+	had bool
+	now uint64 // owner
+}
+
+func (cs counters) lettable() *lettable {
+	return &lettable{counters: cs, open: make(map[*limits.Counter]*joined)}
+}
+
+// lets reports whether a job may start now beside those before it, and adds it to them then.
+func (t *lettable) lets(j *row.Job) (bool, error) {
+	now, lets := *j, true
+	now.Start, now.End = t.tx.now, t.tx.now+j.Walltime
+	each := func(fn func(c *limits.Counter, h limits.Holder)) error {
+		return t.EachHeld(&now, func(_ string, c *limits.Counter, h limits.Holder) error {
 			if c.Binds(j.OverLimits) {
 				fn(c, h)
 			}
 			return nil
 		})
 	}
-	return func(j *row.Job) (bool, error) {
-		now, lets := *j, true
-		now.Start, now.End = cs.tx.now, cs.tx.now+j.Walltime
-		err := cs.Rules.Unclaimed(j.ID, func() error {
-			return each(&now, func(c *limits.Counter, h limits.Holder) {
-				h.Amount += taken[c]
-				lets = lets && !c.Refuses(h, false)
-			})
-		})
-		if lets && err == nil {
-			err = each(&now, func(c *limits.Counter, h limits.Holder) { taken[c] += h.Amount })
+	err := t.Rules.Unclaimed(j.ID, func() error {
+		return each(func(c *limits.Counter, h limits.Holder) { lets = lets && !t.refuses(c, h) })
+	})
+	if lets && err == nil {
+		err = each(t.join)
+	}
+	return lets, err
+}
+
+// refuses reports whether a counter has no room for another holder.
+func (t *lettable) refuses(c *limits.Counter, h limits.Holder) bool {
+	if of := t.open[c]; of == nil && c.Roomy(h.Amount) || of != nil && c.Roomy(of.sum+h.Amount) {
+		return false
+	} else if of != nil {
+		delete(t.open, c)
+		for _, h := range of.list {
+			t.hold(c, h)
 		}
-		return lets, err
+	}
+	return c.Refuses(h, false)
+}
+
+// join adds a holder. Holders are not read for it as long as there is room whatever they are.
+func (t *lettable) join(c *limits.Counter, h limits.Holder) {
+	if !c.Roomy(0) {
+		t.hold(c, h)
+		return
+	}
+	of := t.open[c]
+	if of == nil {
+		of = new(joined)
+		t.open[c] = of
+	}
+	of.list, of.sum = append(of.list, h), of.sum+h.Amount
+}
+
+func (t *lettable) hold(c *limits.Counter, h limits.Holder) {
+	was, had := c.Holder(h.Owner)
+	t.put = append(t.put, displacedHolder{c, was, had, h.Owner})
+	c.Put(h)
+}
+
+// undo restores the counters.
+func (t *lettable) undo() {
+	for _, d := range slices.Backward(t.put) {
+		d.of.Remove(d.now)
+		if d.had {
+			d.of.Put(d.was)
+		}
 	}
 }
 

@@ -174,7 +174,7 @@ func (cs classShares) tally() (*shares.Tally, error) {
 		return nil, err
 	}
 	t := shares.NewTally(shares.Source{Now: cs.now, Defs: cs.loaded.defs, Nodes: cs.loaded.nodes, ClassOf: cs.ofJob, Spans: cs.allocations().spans,
-		Lets: cs.counters().lets(), Overrun: cs.overdue().overrun}, unit, s, timer, ix)
+		Overrun: cs.overdue().overrun}, unit, s, timer, ix)
 	if err := cs.reservations().each(t.Keeps); err != nil {
 		return nil, err
 	}
@@ -186,15 +186,26 @@ func (cs classShares) allot(t *shares.Tally, line []*row.Job) (*shares.Allotment
 	if err := cs.eachJob(t.Runs, JobRunning); err != nil {
 		return nil, nil, err
 	}
+	if err := cs.wait(t, line); err != nil {
+		return nil, nil, err
+	}
+	return t.Allot()
+}
+
+// wait counts the jobs of the queue that may begin by now and that pools and limits allow to start.
+func (cs classShares) wait(t *shares.Tally, line []*row.Job) error {
+	start := cs.counters().lettable()
+	defer start.undo()
+	t.Lets = start.lets
 	for _, j := range line {
 		if j.Begin > cs.now {
 			continue
 		}
 		if err := t.Waits(j); err != nil && !isRefusal(err) {
-			return nil, nil, err
+			return err
 		}
 	}
-	return t.Allot()
+	return nil
 }
 
 // ShareState is the state that class shares plan on, by class and in the unit of the setting
@@ -203,23 +214,19 @@ func (cs classShares) allot(t *shares.Tally, line []*row.Job) (*shares.Allotment
 // Nodes in an active reservation that admits no one are left out. A job counts in the class
 // submitted with it, if there is such a class, else in its user's.
 func (tx *Tx) ShareState() (*fairshare.State, error) {
-	t, err := tx.classShares().tally()
+	cs := tx.classShares()
+	t, err := cs.tally()
 	if err != nil {
 		return nil, err
 	}
 	if err := tx.eachJob(t.Runs, JobRunning); err != nil {
 		return nil, err
 	}
-	line, err := tx.classShares().startable()
+	line, err := cs.startable()
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range line {
-		if err := t.Waits(j); err != nil && !isRefusal(err) {
-			return nil, err
-		}
-	}
-	return &t.State, nil
+	return &t.State, cs.wait(t, line)
 }
 
 // startable are the jobs of the queue that wait for no other job, and not to begin.

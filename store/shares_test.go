@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +219,65 @@ func TestCheckFindsBadShares(t *testing.T) {
 		if list := strings.Join(findings(t, db), "\n"); !strings.Contains(list, c.want) {
 			t.Errorf("%q, want %q", list, c.want)
 		}
+	}
+}
+
+// TestSharesCountPlansOnce: a job with a plan that could start now counts once against a limit, not also
+// by its plan. Otherwise another class seems to have nothing that may start, and a second cycle
+// starts what the first one left.
+func TestSharesCountPlansOnce(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 1, 4)
+	update := func(fn func(*Tx) error) {
+		t.Helper()
+		if err := db.Update(fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	submit := func(class string, cpus int, walltime time.Duration) {
+		t.Helper()
+		update(func(tx *Tx) error {
+			_, err := tx.Submit(Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class, Walltime: walltime}})
+			return err
+		})
+	}
+	cycle := func() (started []uint64) {
+		t.Helper()
+		update(func(tx *Tx) error {
+			r, err := tx.Cycle(CycleSpec{})
+			if err == nil {
+				started = ids(r.Started)
+			}
+			return err
+		})
+		return started
+	}
+	update(func(tx *Tx) error {
+		return errors.Join(tx.Configure("backfill", "relaxed"), tx.Configure("slack", "0"),
+			tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 0}}}))
+	})
+	submit("a", 4, 30*time.Minute)
+	submit("a", 1, time.Minute)
+	cycle() // job 1 runs, and job 2 is planned behind it
+	submit("a", 2, time.Minute)
+	submit("b", 1, time.Hour)
+	clock.t += 600
+	update(func(tx *Tx) error {
+		_, err := tx.Release(1)
+		return errors.Join(err, tx.Limits().Set(Limit{Key: "all", Measure: "ncpus", Max: 2}))
+	})
+	err := db.View(func(tx *Tx) error {
+		s, err := tx.ShareState()
+		if err == nil && (s.Classes[0].Waiting != 1 || s.Classes[1].Waiting != 1) {
+			t.Errorf("may start now: %d cpus of class a and %d of class b, want 1 of each", s.Classes[0].Waiting, s.Classes[1].Waiting)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, second := cycle(), cycle(); !slices.Equal(first, []uint64{2, 4}) || len(second) > 0 {
+		t.Errorf("a cycle starts jobs %v and another %v, want 2 and 4, then none", first, second)
 	}
 }

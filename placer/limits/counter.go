@@ -75,9 +75,9 @@ func (c *Counter) Adjust(by int64) bool {
 	return true
 }
 
-// roomy reports whether there is room for an amount whoever holds the rest when. Nothing is
-// read for it.
-func (c *Counter) roomy(amount int64) bool {
+// Roomy reports whether there is room for an amount, whenever the other holders hold theirs. It is
+// false for a counter whose holders have been read, and reads none.
+func (c *Counter) Roomy(amount int64) bool {
 	return c.unread != nil && !c.Left && c.sum+amount <= c.total
 }
 
@@ -286,7 +286,7 @@ func (c *Counter) Exceeded(h Holder, by bool) bool {
 
 // Refuses reports whether a new holder would exceed the counter.
 func (c *Counter) Refuses(h Holder, by bool) bool {
-	if c.roomy(h.Amount) {
+	if c.Roomy(h.Amount) {
 		return false
 	}
 	was, had := c.Holder(h.Owner)

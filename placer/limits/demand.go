@@ -28,7 +28,7 @@ func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	if d.Left {
 		return d.nextLeft(at, duration, d.Amount)
 	}
-	if d.roomy(d.Amount) {
+	if d.Roomy(d.Amount) {
 		return at, true
 	}
 	claims := 0
@@ -57,7 +57,7 @@ func (d Demand) Fits(at, duration int64) bool {
 		t, ok := d.Next(at, duration)
 		return ok && t == at
 	}
-	if d.roomy(d.Amount) {
+	if d.Roomy(d.Amount) {
 		return true
 	}
 	fits, err := d.view(viewKey{}).plan.Fits(max(at, d.now), duration, d.Amount)
