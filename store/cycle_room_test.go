@@ -2,11 +2,13 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/derived"
 	"pgregory.net/rapid"
@@ -395,5 +397,60 @@ func TestPlansBehindOverdueJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRefusedKeepsPlan: a job that was placed in a reservation, and put off, keeps its plan after the
+// reservation is removed, even if a pass makes plans again ahead of a later job. The request is
+// refused by then, and must not be planned as if it asked for nothing.
+func TestRefusedKeepsPlan(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 2)
+	l := &line{t, db, clock}
+	start := clock.t + 3000
+	place := func() (id uint64) {
+		l.do(func(tx *Tx) error {
+			j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=2", Walltime: 10 * time.Minute, User: "ann", Reservation: "kept"}, instant(start))
+			if err == nil {
+				id = j.ID
+			}
+			return err
+		})
+		return id
+	}
+	l.do(func(tx *Tx) error {
+		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: instant(start), End: instant(start + 7200),
+			Access: placer.AccessList{{Kind: placer.AccessUser, Value: "ann"}}})
+		return err
+	})
+	late := place() // on node 0
+	place()         // on node 1
+	l.do(func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "") })
+	l.do(func(tx *Tx) error {
+		_, err := tx.Unreserve("kept")
+		return errors.Join(err, tx.SetNodeState(0, index.Up, ""))
+	})
+	clock.t = start + 100
+	l.submit(2, 20*time.Minute) // one runs on node 0, the other is planned
+	l.do(func(tx *Tx) error {
+		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Priority: 1})
+		if err == nil {
+			_, err = tx.Cycle(CycleSpec{Depth: 2}) // it lifts the later plan; another depth has all plans looked at
+		}
+		return err
+	})
+	err := db.View(func(tx *Tx) error {
+		j, err := tx.Job(late)
+		if err == nil && (j.State != JobReserved || unix(j.Start) != start+600 || !slices.Equal(j.AllNodes(), []uint32{1})) {
+			t.Errorf("job %d is %s at %d on %v, and was planned for %d on node 1", late, j.State, unix(j.Start), j.AllNodes(), start+600)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := findings(t, db); len(list) > 0 {
+		t.Errorf("%q", list)
 	}
 }
