@@ -198,7 +198,7 @@ func quiet(s *site, n counts) ([]figure, error) {
 	seconds := n.quiet
 	time.Sleep(time.Duration(seconds) * time.Second)
 	cpu := (cpuOf(pids) - before) / float64(seconds) * 100
-	memory := privateOf(pids[0])
+	memory, own := memoryOf(pids[0], "Pss:"), memoryOf(pids[0], "Pss_Anon:")
 	if _, err := s.do("cancel", job); err != nil {
 		return nil, err
 	}
@@ -207,6 +207,6 @@ func quiet(s *site, n counts) ([]figure, error) {
 	for s.attendant() != 0 && time.Since(at) < time.Minute {
 		time.Sleep(50 * time.Millisecond)
 	}
-	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {"its private memory, behind that queue", memory, 16384, "kB"},
+	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {fmt.Sprintf("its memory, behind that queue (%.0f kB without the pages of files)", own), memory, 16384, "kB"},
 		{"from the last end until no process is left", time.Since(at).Seconds(), 15, "s"}}, nil
 }

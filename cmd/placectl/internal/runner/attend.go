@@ -1,31 +1,33 @@
 package runner
 
 import (
-	"bufio"
+	"cmp"
 	"context"
-	"os"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
-	"golang.org/x/sys/unix"
 )
 
 // attendance looks after an attempt from its claim on, or from the moment that another keeper's was
-// taken over, until nothing of it is left.
+// taken over, until nothing of it is left. It acts when there is news: between, it has no goroutine
+// and no stack, since there may be thousands of them.
 type attendance struct {
 	*keeper
 	slot  *slot
 	turn  int    // in which it was claimed
 	order *Order // nil for one that was taken over
 	begun *begun
-	group *cgroup       // nil for none
-	held  chan Held     // what the database says of it
-	pokes chan struct{} // it is time to look at the clock
+	group *cgroup // nil for none
 
-	told     *os.File          // nil for one of an older version
-	said     chan launch.Said  // what its warden says; closed with that
+	mu    sync.Mutex
+	news  news
+	acts  bool        // a goroutine looks at the news, or will
+	alarm *time.Timer // tells that something is due
+
+	told     int               // the pipe that its warden writes to; -1 if there is none, or no more
 	launched *launch.Order     // to read what it says
 	before   []launch.Said     // what it has said to another keeper
 	warden   int               // its process number, 0 for one that is not known
@@ -34,6 +36,10 @@ type attendance struct {
 	pid      int               // of the command, 0 before it begins
 	use      store.ResourceUse // as the warden says
 
+	word     *Held         // the database's latest, which is not yet obeyed
+	hangs    time.Duration // when it is given up unless it has begun
+	gaveUp   bool
+	looks    time.Duration // when its memory is read next; 0: never
 	signaled bool          // the signal before the end was sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
 	killAt   time.Duration // when those are killed who are left; 0: not yet known
@@ -51,114 +57,116 @@ type attendance struct {
 	result *store.Result
 }
 
-// tell hands on the database's latest word, replacing earlier ones.
-func (a *attendance) tell(h Held) {
-	select {
-	case <-a.held:
-	default:
-	}
-	a.held <- h // the keeper alone tells
+// news is what an attendance has yet to see.
+type news struct {
+	any   bool          // it should act
+	held  *Held         // the database's latest word
+	said  []launch.Said // by its warden
+	gone  bool          // the warden is
+	ended *ending       // of a command whose warden was killed
 }
+
+// hear adds to the news, and has the attendance act.
+func (a *attendance) hear(add func(*news)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	add(&a.news)
+	if a.news.any = true; !a.acts {
+		a.acts = true
+		go a.act()
+	}
+}
+
+// tell hands on the database's latest word, replacing earlier ones.
+func (a *attendance) tell(h Held) { a.hear(func(n *news) { n.held = &h }) }
 
 // wake has it look at the clock.
-func (a *attendance) wake() {
-	select {
-	case a.pokes <- struct{}{}:
-	default:
-	}
-}
+func (a *attendance) wake() { a.hear(func(*news) {}) }
 
-// listen opens the pipe that the warden writes to.
-func (a *attendance) listen() (err error) {
-	a.told, err = a.slot.root.OpenFile(toldFile, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	return err
-}
-
-// hear hands on what the warden writes until it is gone.
-func (a *attendance) hear(from *os.File, said chan<- launch.Said) {
-	defer close(said)
-	defer from.Close()
-	lines := bufio.NewScanner(from)
-	lines.Buffer(make([]byte, 256), 4096)
-	for lines.Scan() {
-		if text, whole := launch.Unsealed(lines.Text()); whole {
-			if s, ok := a.launched.Heard(text); ok {
-				said <- s
-			}
-		}
+// attend begins to look after the attempt.
+func (a *attendance) attend() {
+	a.hangs = bootClock() + openFor
+	if a.begun.Polled && a.begun.Memory > 0 {
+		a.looks = bootClock() + lookAtMemoryEvery
 	}
-}
-
-// attend waits for the command's end, ends it where it has to end, and everything that it
-// left behind.
-func (a *attendance) attend() *store.Result {
-	ctx := context.Background()
-	defer func() {
-		if a.until == 0 {
-			if a.until = a.killAt; a.until == 0 {
-				a.until = bootClock() + a.begun.Grace
-			}
-		}
-	}()
-	if a.told != nil {
-		a.said = make(chan launch.Said, 1)
-		for _, s := range a.before {
-			a.note(s)
-		}
-		go a.hear(a.told, a.said)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.alarm = time.AfterFunc(openFor, a.wake)
+	a.news.said, a.before, a.news.any = a.before, nil, true
+	go a.act()
+	if a.told >= 0 {
+		a.ears.add(a.told, a)
 	}
-	var ended chan ending
-	memory := a.memoryTicks()
-	defer memory.Stop()
 	if a.foreign {
-		ended = a.awaitForeign()
+		a.awaitForeign()
 	}
-	late := time.NewTimer(openFor)
-	defer late.Stop()
-	alarm := time.NewTimer(max(a.next()-bootClock(), 0))
-	defer alarm.Stop()
-	for !a.over || a.left() {
+}
+
+// act acts until there is no more news, or until nothing of the attempt is left: then it hands it to
+// the keeper, and nothing makes it act again.
+func (a *attendance) act() {
+	for {
+		a.mu.Lock()
+		n := a.news
+		a.news = news{}
+		if a.acts = n.any; !n.any {
+			a.mu.Unlock()
+			return
+		}
+		a.mu.Unlock()
+		if result := a.see(&n); result != nil {
+			a.alarm.Stop()
+			a.group.remove()
+			a.finish(result)
+			return
+		}
+	}
+}
+
+// see acts on news and on the clock. It returns what came of the attempt once nothing of it is left.
+func (a *attendance) see(n *news) *store.Result {
+	ctx := context.Background()
+	for _, s := range n.said {
+		a.note(s)
+	}
+	if n.gone {
+		if a.told = -1; !a.empty {
+			if a.pid == 0 {
+				return a.unbegun()
+			}
+			a.foreign = true // its warden was killed
+			a.awaitForeign()
+		}
+	}
+	if e := n.ended; e != nil && !a.over {
+		a.over, a.known, a.status = true, e.known, e.status
+	}
+	if n.held != nil {
+		a.word = n.held
+	}
+	if h := a.word; h != nil && (a.pid != 0 || a.over) { // before, there is nothing that could be told to stop
+		a.word = nil
+		a.hearHeld(ctx, *h)
+	}
+	for {
+		if a.over && !a.left() {
+			if a.told >= 0 { // the warden ends now
+				return nil
+			}
+			if a.until == 0 {
+				a.until = cmp.Or(a.killAt, bootClock()+a.begun.Grace)
+			}
+			return a.outcome()
+		}
 		if a.over && a.killAt == 0 {
 			a.dismiss()
 		}
-		held := a.held
-		if alarm.Reset(max(a.next()-bootClock(), 0)); a.pid == 0 && !a.over {
-			held = nil // there is nothing yet that could be told to stop
-			alarm.Stop()
+		if wait := a.next() - bootClock(); wait > 0 {
+			a.alarm.Reset(wait)
+			return nil
 		}
-		select {
-		case s, more := <-a.said:
-			if a.note(s); !more {
-				if a.said = nil; !a.empty {
-					if a.pid == 0 {
-						return a.unbegun()
-					}
-					a.foreign, ended = true, a.awaitForeign() // its warden was killed
-				}
-			}
-		case e := <-ended:
-			if ended = nil; !a.over {
-				a.over, a.known, a.status = true, e.known, e.status
-			}
-		case h := <-held:
-			a.hearHeld(ctx, h)
-		case <-memory.C:
-			a.lookAtMemory()
-		case <-a.pokes:
-		case <-late.C:
-			if a.pid == 0 && !a.over {
-				return a.giveUp()
-			}
-		case <-alarm.C:
-			a.due(ctx)
-		}
+		a.due(ctx)
 	}
-	if a.said != nil { // the warden ends now
-		for s := range a.said {
-			a.note(s)
-		}
-	}
-	return a.outcome()
 }
 
 // note records a report of the warden.
@@ -180,10 +188,9 @@ func (a *attendance) note(s launch.Said) {
 }
 
 // awaitForeign waits for the command whose warden was killed.
-func (a *attendance) awaitForeign() chan ending {
-	ended := make(chan ending, 1)
+func (a *attendance) awaitForeign() {
 	if a.over {
-		return nil
+		return
 	}
 	p := a.begun.Process
 	if p.PID == 0 {
@@ -191,51 +198,32 @@ func (a *attendance) awaitForeign() chan ending {
 		p.PID = a.pid
 		s, err := statOf(a.pid)
 		if err != nil || !tokensOf(a.slot.nonce).has(a.pid) {
-			ended <- ending{pid: a.pid}
-			return ended
+			a.over = true
+			return
 		}
 		p.Born = s.born
 	}
 	a.begun.Process = p
-	go func() { ended <- awaitOther(p) }()
-	return ended
-}
-
-// unbegun is the result of an attempt whose warden has ended before it has begun the command.
-func (a *attendance) unbegun() *store.Result {
-	if a.failed != nil {
-		return a.notExecuted(a.failed)
-	}
-	return a.resultOf(store.OutcomeUnbegun)
+	go func() {
+		e := awaitOther(p)
+		a.hear(func(n *news) { n.ended = &e })
+	}()
 }
 
 // giveUp ends an attempt that has not begun for long. The gate hangs, or the directory of the
-// command cannot be entered.
-func (a *attendance) giveUp() *store.Result {
+// command cannot be entered. What its warden has said by its end counts.
+func (a *attendance) giveUp() {
+	a.gaveUp, a.hangs = true, bootClock()+openFor
 	if a.warden == 0 {
 		if err := a.gate.Renew(); err != nil {
 			a.notef("%v", err)
 		}
-	} else {
-		sweep(func(fn func(pid int)) {
-			eachDescendant(a.warden, fn)
-			fn(a.warden)
-		})
+		return
 	}
-	for s := range a.said {
-		if a.note(s); a.pid != 0 { // it has begun after all
-			return a.attendLate()
-		}
-	}
-	return a.refused(errHangs, store.BlameNode)
-}
-
-// attendLate goes on with a command that has begun while it was given up: it was killed.
-func (a *attendance) attendLate() *store.Result {
-	for s := range a.said {
-		a.note(s)
-	}
-	return a.outcome()
+	sweep(func(fn func(pid int)) {
+		eachDescendant(a.warden, fn)
+		fn(a.warden)
+	})
 }
 
 // left reports whether processes of the attempt are left. Its warden knows it of all that descends
@@ -275,21 +263,34 @@ func (a *attendance) hearHeld(ctx context.Context, h Held) {
 }
 
 // next is the next moment at which there is something to do.
-func (a *attendance) next() time.Duration {
+func (a *attendance) next() (at time.Duration) {
 	switch {
+	case a.pid == 0 && !a.over:
+		return a.hangs
 	case a.killAt != 0:
-		return a.killAt
+		at = a.killAt
 	case a.begun.Signal != 0 && !a.signaled && a.begun.Before > 0:
-		return min(a.begun.End, a.begun.End-a.begun.Before)
+		at = min(a.begun.End, a.begun.End-a.begun.Before)
+	default:
+		at = a.begun.End
 	}
-	return a.begun.End
+	if a.looks != 0 {
+		at = min(at, a.looks)
+	}
+	return at
 }
 
 // due does everything that is due by now.
 func (a *attendance) due(ctx context.Context) {
 	now := bootClock()
-	if now < a.next() {
-		return // it was set again in the meantime
+	if a.pid == 0 && !a.over {
+		a.giveUp()
+		return
+	}
+	if a.looks != 0 && now >= a.looks {
+		a.looks = now + lookAtMemoryEvery
+		a.lookAtMemory()
+		return
 	}
 	if a.killAt != 0 {
 		if a.pause == 0 {
@@ -345,35 +346,4 @@ func (a *attendance) stop(why store.Outcome, text string) {
 	a.killAt = bootClock() + a.begun.Grace
 	a.slot.add(&line{Stopping: &stopping{why, text, a.killAt}}) //nolint:errcheck // it is for the next keeper
 	a.signal(syscall.SIGTERM)
-}
-
-// outcome is what came of the attempt.
-func (a *attendance) outcome() *store.Result {
-	if a.failed != nil {
-		r := a.notExecuted(a.failed)
-		r.Use = a.used()
-		return r
-	}
-	r := a.resultOf(store.OutcomeExited)
-	r.Why = a.why
-	r.Use = a.used()
-	r.Use.Leftover = a.leftover
-	switch {
-	case a.pid == 0 && a.begun.PID == 0:
-		r.Outcome, r.Use = store.OutcomeUnbegun, store.ResourceUse{}
-		return r
-	case !a.known:
-		r.Outcome, r.Why = store.OutcomeLost, "its supervisor was killed, so how it ended is unknown"
-	case a.status.Signaled():
-		r.Outcome, r.Signal = store.OutcomeSignal, int(a.status.Signal())
-		r.Exit = 128 + r.Signal
-	default:
-		r.Exit = a.status.ExitStatus()
-	}
-	if a.stopped != store.OutcomeNone {
-		r.Outcome = a.stopped
-	} else if why := a.group.exceeded(); why != "" && r.Exit != 0 {
-		r.Outcome, r.Why = store.OutcomeOOM, why
-	}
-	return r
 }

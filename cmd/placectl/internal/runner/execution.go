@@ -5,29 +5,21 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
+	"golang.org/x/sys/unix"
 )
 
-// run executes the attempt, waits until nothing of it is left on any node, and hands it to the
-// keeper.
+// run executes the attempt, and begins to look after it. One that is not executed has ended.
 func (a *attendance) run() {
 	if result := a.execute(); result != nil {
 		a.group.remove()
 		a.finish(result)
 		return
 	}
-	go a.goOn() // with a small stack: there may be a thousand of them
-}
-
-// goOn waits until nothing of the attempt is left, and hands it to the keeper.
-func (a *attendance) goOn() {
-	result := a.attend()
-	a.group.remove()
-	a.finish(result)
+	a.attend()
 }
 
 // finish keeps what came of the attempt, and hands it to the keeper.
@@ -85,7 +77,7 @@ func (a *attendance) start(order *launch.Order) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			a.told.Close()
+			unix.Close(a.told) //nolint:errcheck // nothing was said
 		}
 	}()
 	if order.Told, err = a.slot.root.OpenFile(toldFile, os.O_WRONLY, 0); err != nil {
@@ -129,54 +121,6 @@ func (a *attendance) prepareOrder(p *plan) (*launch.Order, *streams, *store.Resu
 		order.Procs = a.group.path + "/cgroup.procs"
 	}
 	return order, o, nil
-}
-
-// setUpFailed is the result of a command for which something could not be set up.
-func (a *attendance) setUpFailed(err error) *store.Result {
-	r := a.resultOf(store.OutcomeExited)
-	r.Exit, r.Why = statusGate, err.Error()
-	return r
-}
-
-// notExecuted is the result of a command that the gate could not execute.
-func (a *attendance) notExecuted(err error) *store.Result {
-	var dir *launch.DirError
-	var program *launch.Error
-	var not *launch.NotExecuted
-	var journal *launch.JournalError
-	switch {
-	case errors.As(err, &dir):
-		return a.refused(dir.PathError, store.BlameNobody)
-	case errors.As(err, &program):
-		r := a.setUpFailed(err)
-		r.Exit, r.Blame = statusNotExecutable, store.BlameJob
-		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
-			r.Exit = statusNoProgram
-		}
-		return r
-	case errors.As(err, &journal):
-		return a.refused(fmt.Errorf("the journal: %w", err), store.BlameNode)
-	case errors.As(err, &not) && !not.Begun && !errors.Is(err, syscall.EINVAL):
-		return a.refused(err, store.BlameNode)
-	}
-	return a.setUpFailed(err)
-}
-
-func (a *attendance) resultOf(o store.Outcome) *store.Result {
-	r := a.slot.result(o)
-	if a.begun != nil {
-		r.Log = a.begun.Log
-	}
-	return r
-}
-
-func (a *attendance) refused(why error, blame store.Blame) *store.Result {
-	r := a.resultOf(store.OutcomeRefused)
-	if usersOwn(why) {
-		blame = store.BlameNobody
-	}
-	r.Why, r.Blame = why.Error(), blame
-	return r
 }
 
 // plan lays out the attempt's files and the gate's work.

@@ -27,6 +27,7 @@ type keeper struct {
 	self  store.Process
 	gate  *launch.Gate
 	opens chan opening // to those who open files for commands
+	ears  *ears
 
 	parent func() (string, error) // of control groups; they are looked for once
 
@@ -73,7 +74,12 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 		return err
 	}
 	defer gate.Close()
-	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, opens: make(chan opening), parent: sync.OnceValues(groupParent), running: make(map[store.Nonce]*attendance), adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
+	ears, err := newEars()
+	if err != nil {
+		return err
+	}
+	defer ears.close()
+	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, ears: ears, opens: make(chan opening), parent: sync.OnceValues(groupParent), running: make(map[store.Nonce]*attendance), adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
 		k.most = max(1, int(min(files.Cur, 1<<20)-filesBesides)/filesOfAttempt)
@@ -404,7 +410,7 @@ func (k *keeper) giveBack(sl *slot) {
 
 // execute executes a claimed attempt.
 func (k *keeper) execute(sl *slot, o *Order) {
-	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, held: make(chan Held, 1), pokes: make(chan struct{}, 1)}
+	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, told: -1, acts: true}
 	k.running[sl.nonce] = a
 	k.alive = time.Now()
 	go a.run()

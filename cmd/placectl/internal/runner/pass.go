@@ -32,6 +32,7 @@ type Passes struct {
 	cycled    time.Time        // when it ended
 	took      time.Duration    // how long it took
 	turned    time.Time        // when the last turn ended
+	trimmed   time.Time        // the cycle whose memory was given back last: when it ended
 }
 
 // Startable changes with each commit that may let something start or stop. A claim, a beat and
@@ -292,6 +293,10 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 		case <-ctx.Done():
 			return false
 		case <-late.C:
+			if p.trimmed != p.cycled && time.Since(p.cycled) > trimAfter {
+				p.trimmed = p.cycled
+				trim()
+			}
 			return false
 		case <-w.Rung:
 			return true

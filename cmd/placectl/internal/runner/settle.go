@@ -68,7 +68,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	if sl == nil || err != nil {
 		return err
 	}
-	a := &attendance{keeper: k, slot: sl, held: make(chan Held, 1), pokes: make(chan struct{}, 1)}
+	a := &attendance{keeper: k, slot: sl, told: -1, acts: true}
 	goesOn, err := a.settle()
 	switch {
 	case errors.Is(err, errLeave):
@@ -89,7 +89,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 		k.running[sl.nonce], k.adopted[sl.nonce] = a, a
 		k.doubtful = append(k.doubtful, Again{k.claim(sl), sl.epoch()})
 		k.at("adopting")
-		go a.goOn()
+		a.attend()
 	default:
 		a.until = bootClock()
 		k.running[sl.nonce] = a
@@ -197,19 +197,19 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	}
 	held, err := sl.isHeld()
 	if err != nil {
-		a.told.Close()
+		unix.Close(a.told) //nolint:errcheck // it was only read
 		return false, err
 	}
 	if j, err = sl.journal(); j == nil || err != nil { // what it told before the pipe was open
-		a.told.Close()
+		unix.Close(a.told) //nolint:errcheck // it was only read
 		return false, errors.Join(err, errors.New("the journal has changed"))
 	}
 	a.launched, a.before = &launch.Order{Tag: tag(sl.nonce)}, j.said
 	if held {
 		return true, nil
 	}
-	a.told.Close()
-	a.told = nil
+	unix.Close(a.told) //nolint:errcheck // all of it is in the journal
+	a.told = -1
 	for _, s := range j.said {
 		a.note(s)
 	}

@@ -21,15 +21,8 @@ func (a *attendance) used() (u store.ResourceUse) {
 	return u
 }
 
-// memoryTicks ticks when the memory of the attempt should be read.
-func (a *attendance) memoryTicks() *time.Ticker {
-	if a.begun.Polled && a.begun.Memory > 0 {
-		return time.NewTicker(time.Second)
-	}
-	never := time.NewTicker(time.Hour)
-	never.Stop()
-	return never
-}
+// lookAtMemoryEvery is how often the memory of an attempt is read.
+const lookAtMemoryEvery = time.Second
 
 // lookAtMemory ends the attempt where its processes have more memory than it asked for.
 func (a *attendance) lookAtMemory() {
@@ -50,8 +43,8 @@ func exceeding(asked, used int64) string {
 	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
 
-// trimAfter is for how long no turn was made before memory is given back: that takes time.
+// trimAfter is for how long no turn or cycle was made before memory is given back: that takes time.
 const trimAfter = 2 * time.Second
 
-// trim gives memory back that is not needed while commands run.
+// trim gives memory back that is not needed while nothing happens.
 func trim() { debug.FreeOSMemory() }

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"golang.org/x/sys/unix"
+)
+
+// TestEars: what a warden writes is news of its attempt, and so is that it is gone, whether the
+// kernel takes its pipe into a poll or not. Anything else in the pipe is no news.
+func TestEars(t *testing.T) {
+	t.Parallel()
+	for _, polled := range []bool{true, false} {
+		e, err := newEars()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.close()
+		if !polled {
+			e.fd = -1
+		}
+		a := &attendance{slot: &slot{path: t.TempDir()}, acts: true, launched: &launch.Order{Tag: 7}}
+		path := filepath.Join(a.slot.path, toldFile)
+		if err := unix.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.listen(); err != nil {
+			t.Fatal(err)
+		}
+		writer, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.add(a.told, a)
+		is := func() news {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.news
+		}
+		until := func(what string, met func(news) bool) {
+			t.Helper()
+			for end := time.Now().Add(10 * time.Second); !met(is()); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("polled %v: %s: %+v", polled, what, is())
+				}
+			}
+		}
+		for i, line := range []string{"w 7 31", "p 7 32"} {
+			writer.WriteString("p 7 99\n")
+			writer.Write(launch.Sealed([]byte("p 8 99"))) // another's
+			writer.Write(launch.Sealed([]byte(line)))
+			until(line, func(n news) bool { return len(n.said) == i+1 })
+		}
+		if n := is(); n.said[0].Warden != 31 || n.said[1].Begins != 32 || n.gone {
+			t.Errorf("polled %v: %+v", polled, n)
+		}
+		writer.Close()
+		until("the end", func(n news) bool { return n.gone })
+	}
+}
