@@ -17,6 +17,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,8 +81,7 @@ func (p Place) prepare() error {
 	return nil
 }
 
-// open leaves out what os.OpenFile does so that others can wait for a file: each command
-// that changes something comes by here.
+// open opens a file.
 func (p Place) open(suffix string, flags int) (*os.File, error) {
 	fd, err := p.descriptor(suffix, flags)
 	if err != nil {
@@ -90,7 +90,8 @@ func (p Place) open(suffix string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), p.name(suffix)), nil
 }
 
-// descriptor is an open file that must be closed.
+// descriptor is an open file that must be closed. It leaves out what os.OpenFile does so that others
+// can wait for a file: each command that changes something comes by here.
 func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 	for {
 		switch fd, err = unix.Open(p.name(suffix), flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err {
@@ -121,24 +122,30 @@ func (l *Lock) Close() error {
 
 // Try takes the lock; nil if another process has it.
 func (p Place) Try() (*Lock, error) {
+	l, _, err := p.try()
+	return l, err
+}
+
+// try is Try. It returns the process that has the lock, too.
+func (p Place) try() (l *Lock, has Holder, err error) {
 	if err := p.prepare(); err != nil {
-		return nil, err
+		return nil, has, err
 	}
-	f, err := p.open("", os.O_CREATE|os.O_RDWR)
+	fd, err := p.descriptor("", os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return nil, err
+		return nil, has, err
 	}
 	for {
-		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
+		switch err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err {
 		case nil:
-			return &Lock{File: f, place: p}, nil
+			return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}, has, nil
 		case unix.EINTR:
+			continue
 		case unix.EWOULDBLOCK:
-			return nil, f.Close()
-		default:
-			f.Close()
-			return nil, err
+			has, err = holder(fd), nil
 		}
+		unix.Close(fd) //nolint:errcheck // nothing was written
+		return nil, has, err
 	}
 }
 
@@ -173,7 +180,7 @@ type Record struct {
 
 // Hold notes the process that has the lock. A failure of the one before stays noted.
 func (l *Lock) Hold(pid int, born uint64, since time.Time) error {
-	r := l.place.Read()
+	r := l.read()
 	r.PID, r.Born, r.Since = pid, born, since
 	return l.write(&r)
 }
@@ -190,9 +197,19 @@ func (l *Lock) write(r *Record) error {
 	return l.Truncate(int64(len(text)))
 }
 
+// read is Read for the process that has the lock.
+func (l *Lock) read() Record {
+	text, err := io.ReadAll(io.NewSectionReader(l.File, 0, 1<<20))
+	return recordOf(text, err)
+}
+
 // Read is what the lock file says; the zero Record if it says nothing.
-func (p Place) Read() (r Record) {
+func (p Place) Read() Record {
 	text, err := os.ReadFile(p.name(""))
+	return recordOf(text, err)
+}
+
+func recordOf(text []byte, err error) (r Record) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	if err != nil || bytejson.Unmarshal(bytes.TrimSpace(rest), &r) != nil {
 		return Record{}
@@ -208,6 +225,10 @@ func (p Place) Holder() Holder {
 		return Holder{}
 	}
 	defer unix.Close(fd)
+	return holder(fd)
+}
+
+func holder(fd int) Holder {
 	var text [64]byte
 	n, _ := unix.Read(fd, text[:]) //nolint:errcheck // nothing was read then
 	first, _, _ := strings.Cut(string(text[:max(n, 0)]), "\n")
@@ -230,7 +251,7 @@ const (
 // Fail notes that an attendant could not do its work. The next one is started after a pause,
 // which doubles from one failure to the next.
 func (l *Lock) Fail(why error, now time.Time) error {
-	r := l.place.Read()
+	r := l.read()
 	if again := now.Sub(r.Failed); r.Pause > 0 && again < 2*r.Pause {
 		r.Pause = min(2*r.Pause, mostPause)
 	} else {
@@ -256,13 +277,12 @@ func (l *Lock) IsSecond() bool { return l.place.second }
 // or has not heard its bell for a second, gets another one beside it; one that was killed
 // and still has the lock is waited for.
 func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) error) error {
-	l, err := p.Try()
+	l, is, err := p.try()
 	for tries := 0; l == nil; tries++ {
 		if err != nil {
 			return err
 		}
 		unheard := p.ring(ring)
-		is := p.Holder()
 		lives, stopped := look(is.PID, is.Born)
 		switch {
 		case is.PID == 0 || tries == dyingTries:
@@ -273,10 +293,10 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 			return nil
 		}
 		time.Sleep(dyingPause)
-		l, err = p.Try()
+		l, is, err = p.try()
 	}
 	defer l.Close() // what was started holds it
-	if last := p.Read(); last.Paused(now) > 0 {
+	if last := l.read(); last.Paused(now) > 0 {
 		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
 	}
 	return start(l)

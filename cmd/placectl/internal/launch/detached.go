@@ -4,73 +4,42 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Detached is this program, started once more, in a session of its own: it goes on when we
-// end, and has nothing of ours open.
-type Detached struct{ process *os.Process }
-
-// Detach starts this program once more with other arguments, detached, with files as its
-// descriptors from 3 on. The words are its name, as lists of processes show it, and its arguments.
-func Detach(words, env []string, files ...*os.File) (*Detached, error) {
+// Detach starts this program once more, whatever lies under its name by now, in a session of its own:
+// it goes on when we end, and has nothing of ours open but files, as its descriptors from 3 on. The
+// words are its name, as lists of processes show it, and its arguments. Only the caller waits for
+// it, by its pid. It does without package os/exec, which takes longer for more than is needed:
+// commands that change something wait for this.
+func Detach(words, env []string, files ...*os.File) (pid int, err error) {
 	keepOpen()
-	cmd := again(words, env)
-	cmd.ExtraFiles = files
-	cmd.Dir = "/"
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return &Detached{cmd.Process}, nil
-}
-
-// Ended reports whether it has ended; then nothing is left of it. It does not wait.
-func (d *Detached) Ended() bool {
-	pid, err := unix.Wait4(d.process.Pid, nil, unix.WNOHANG, nil)
-	if err == unix.EINTR || err == nil && pid == 0 {
-		return false
-	}
-	d.process.Release() //nolint:errcheck // it never fails
-	return true
-}
-
-// Fork starts this program once more with other arguments, as our child in a session of its own,
-// with files as its descriptors from 3 on. Only the caller waits for it, by its pid. If cgroup is
-// not nil, it begins in the control group of that directory.
-func Fork(words, env []string, files []*os.File, cgroup *os.File) (pid int, err error) {
-	keepOpen()
-	cmd := again(words, env)
-	cmd.ExtraFiles = files
-	if cgroup != nil {
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(cgroup.Fd())
-	}
-	if err := cmd.Start(); err != nil {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
 		return 0, err
 	}
-	pid = cmd.Process.Pid
-	return pid, cmd.Process.Release()
-}
-
-// Forks starts this program once more: Fork, or ForkBeside.
-type Forks func(words, env []string, files []*os.File, cgroup *os.File) (pid int, err error)
-
-// ForkBeside is Fork for a process that is our parent's child, and not ours: who ends all that
-// descends from us does not end it.
-func ForkBeside(words, env []string, files []*os.File, _ *os.File) (pid int, err error) {
-	keepOpen()
-	cmd := again(words, env)
-	cmd.ExtraFiles, cmd.SysProcAttr.Cloneflags = files, unix.CLONE_PARENT
-	if err := cmd.Start(); err != nil {
-		return 0, err
+	defer null.Close()
+	has := []uintptr{null.Fd(), null.Fd(), null.Fd()}
+	for _, f := range files {
+		has = append(has, f.Fd())
 	}
-	pid = cmd.Process.Pid
-	return pid, cmd.Process.Release()
+	pid, err = syscall.ForkExec("/proc/self/exe", words, &syscall.ProcAttr{Dir: "/", Env: env, Files: has, Sys: &syscall.SysProcAttr{Setsid: true}})
+	runtime.KeepAlive(files)
+	return pid, err
 }
 
-// Inherited fails unless the descriptors from 3 on are of the kinds, unix.S_IF*, that Fork passes
+// HasEnded reports whether our child of a pid has ended; then nothing is left of it. It does not
+// wait.
+func HasEnded(pid int) bool {
+	is, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	return err != unix.EINTR && (err != nil || is != 0)
+}
+
+// Inherited fails unless the descriptors from 3 on are of the kinds, unix.S_IF*, that Detach passes
 // on to such a process. A process that is started otherwise may have anything there, the
 // database's file for one: nothing may be written to that.
 func Inherited(kinds ...uint32) error {
@@ -81,15 +50,6 @@ func Inherited(kinds ...uint32) error {
 		}
 	}
 	return nil
-}
-
-// again is this program, whatever lies under its name by now.
-func again(words, env []string) *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", words[1:]...)
-	cmd.Args[0] = words[0]
-	cmd.Env = env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
 }
 
 // Replace executes another program in place of this one, with a file as descriptor 3: the one that

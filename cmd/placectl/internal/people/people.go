@@ -35,13 +35,23 @@ func getent(table, key string) (string, error) {
 	return launch.System(context.Background(), lookupTime, "/usr/bin/getent", table, key)
 }
 
-// Name is the name of a uid, uid:4242 for one that has none.
-func (d Directory) Name(uid uint32) string {
+// Login is the name of a uid, uid:4242 for one that has none, and its home directory, "" if the
+// directory has none.
+func (d Directory) Login(uid uint32) (name, home string) {
 	number := strconv.FormatUint(uint64(uid), 10)
-	if line := d.line("passwd", number, func(f []string) bool { return len(f) > 2 && f[2] == number }); line != nil {
-		return line[0]
+	switch line := d.line("passwd", number, func(f []string) bool { return len(f) > 2 && f[2] == number }); {
+	case len(line) > 5:
+		return line[0], line[5]
+	case line != nil:
+		return line[0], ""
 	}
-	return store.UnnamedUser(uid)
+	return store.UnnamedUser(uid), ""
+}
+
+// Name is the name of a uid, as of Login.
+func (d Directory) Name(uid uint32) string {
+	name, _ := d.Login(uid)
+	return name
 }
 
 // UID is the uid of a user, by name or as uid:4242.
@@ -58,13 +68,10 @@ func (d Directory) UID(name string) (uid uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
-// Home is the home directory of a uid, "" if the directory has none.
+// Home is the home directory of a uid, as of Login.
 func (d Directory) Home(uid uint32) string {
-	number := strconv.FormatUint(uint64(uid), 10)
-	if line := d.line("passwd", number, func(f []string) bool { return len(f) > 5 && f[2] == number }); line != nil {
-		return line[5]
-	}
-	return ""
+	_, home := d.Login(uid)
+	return home
 }
 
 // PrimaryGroup is the group that a user has without being listed in it; it may have no name.

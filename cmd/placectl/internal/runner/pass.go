@@ -24,15 +24,15 @@ type Passes struct {
 	Due       time.Time                 // when something begins or ends by the clock, the zero time for never
 	Idle      func()                    // called when there is nothing to do; it returns at once; may be nil
 
-	keeper    *launch.Detached // that we have started, nil for none
-	children  chan os.Signal   // tells that it may have ended
-	seen      string           // the state of the database that the last pass saw
-	startable Startable        // what the last cycle saw
-	behind    string           // the state of the database when it had ended
-	cycled    time.Time        // when it ended
-	took      time.Duration    // how long it took
-	turned    time.Time        // when the last turn ended
-	trimmed   time.Time        // the cycle whose memory was given back last: when it ended
+	keeper    int            // that we have started: its pid, 0 for none
+	children  chan os.Signal // tells that it may have ended
+	seen      string         // the state of the database that the last pass saw
+	startable Startable      // what the last cycle saw
+	behind    string         // the state of the database when it had ended
+	cycled    time.Time      // when it ended
+	took      time.Duration  // how long it took
+	turned    time.Time      // when the last turn ended
+	trimmed   time.Time      // the cycle whose memory was given back last: when it ended
 }
 
 // Startable changes with each commit that may let something start or stop. A claim, a beat and
@@ -58,8 +58,8 @@ func (r *Runner) NewPasses() *Passes {
 // Once makes a pass: it has a keeper execute, stop or settle the attempts on this host. It goes on
 // after failures and returns them all.
 func (p *Passes) Once(ctx context.Context) error {
-	if p.keeper != nil && p.keeper.Ended() {
-		p.keeper = nil
+	if p.keeper != 0 && launch.HasEnded(p.keeper) {
+		p.keeper = 0
 	}
 	view, err := p.DB.Look(ctx)
 	if err != nil {
@@ -301,7 +301,7 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 		case <-w.Rung:
 			return true
 		case <-p.children:
-			if p.keeper != nil {
+			if p.keeper != 0 {
 				return false // it has ended, or was killed
 			}
 		case <-w.Changed:

@@ -104,7 +104,7 @@ func (r *Run) Leave() {
 		if asked, err := attempts.AskForAttendant(r.Getenv); asked || err != nil {
 			return err
 		}
-		return r.StartAttendant(l, lock, launch.Fork)
+		return r.StartAttendant(l, lock)
 	})
 	if err != nil {
 		r.Debugf("the queue is not looked after: %v", err)
@@ -121,9 +121,9 @@ func (r *Run) leaveAgain() {
 }
 
 // StartAttendant starts an attendant that has a lock.
-func (r *Run) StartAttendant(l *leaving, lock *attend.Lock, fork launch.Forks) error {
+func (r *Run) StartAttendant(l *leaving, lock *attend.Lock) error {
 	words := []string{"placectl", "--db", l.Database, "attend", "--quiet"}
-	pid, err := fork(words, r.attendantEnviron(l.path), []*os.File{lock.File}, nil)
+	pid, err := launch.Detach(words, r.attendantEnviron(l.path), lock.File)
 	if err == nil {
 		err = lock.Hold(pid, 0, r.Env.Clock()) // it notes itself, later
 	}
@@ -132,17 +132,17 @@ func (r *Run) StartAttendant(l *leaving, lock *attend.Lock, fork launch.Forks) e
 
 // attendantEnviron is the environment of an attendant: nothing of ours, which may be a job's.
 func (r *Run) attendantEnviron(path string) []string {
-	env := []string{"PATH=" + cmp.Or(path, "/usr/local/bin:/usr/bin:/bin")}
-	uid := uint32(os.Getuid())
-	name := people.System.Name(uid)
-	env = append(env, "HOME="+people.System.Home(uid), "LOGNAME="+name, "USER="+name)
+	var env []string
+	if r.AttendantKeeps != nil {
+		env = r.AttendantKeeps() // of two values of a variable the first counts
+	}
+	env = append(env, "PATH="+cmp.Or(path, "/usr/local/bin:/usr/bin:/bin"))
+	name, home := people.System.Login(uint32(os.Getuid()))
+	env = append(env, "HOME="+home, "LOGNAME="+name, "USER="+name)
 	for _, name := range []string{"LANG", "TZ", "PLACECTL_TRUST", "PLACECTL_REPLICAS"} {
 		if v := r.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}
-	}
-	if r.AttendantKeeps != nil {
-		env = append(env, r.AttendantKeeps()...)
 	}
 	return env
 }

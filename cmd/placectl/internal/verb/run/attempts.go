@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -75,7 +74,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if err = a.Write(r.Stdout); what == remote.AskReport {
-		if left := summon(r, launch.Fork); left != nil {
+		if left := summon(r); left != nil {
 			r.Debugf("the queue is not looked after: %v", left)
 		}
 	}

@@ -141,7 +141,6 @@ func hold(r *session.Run, lock *attend.Lock) (rung <-chan struct{}, err error) {
 // settleDown takes from this process what it has of the one that started it.
 func settleDown(r *session.Run, place attend.Place) {
 	unix.Umask(0o022)
-	os.Chdir("/") //nolint:errcheck // it holds a folder then
 	var all unix.CPUSet
 	all.Fill()
 	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it has the cores that it has

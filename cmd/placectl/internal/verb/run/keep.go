@@ -57,7 +57,7 @@ func keep(r *session.Run, c *cli.Context) error {
 	}
 	if !r.OverSSH() {
 		own := *r
-		runner.Summon = func() error { return summon(&own, launch.Fork) }
+		runner.Summon = func() error { return summon(&own) }
 	}
 	return runner.Keep(r.Ctx, gate, lock)
 }
@@ -73,12 +73,12 @@ func inheritedLock() (*os.File, error) {
 
 // summon has an attendant started if there is something to do, and rings for the one that is
 // there.
-func summon(r *session.Run, fork launch.Forks) error {
+func summon(r *session.Run) error {
 	err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
 	l := r.Leaving
 	r.Leaving = nil
 	if err != nil || l == nil {
 		return err
 	}
-	return l.Leave(true, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error { return r.StartAttendant(l, lock, fork) })
+	return l.Leave(true, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error { return r.StartAttendant(l, lock) })
 }
