@@ -68,8 +68,7 @@ func (e *ears) listen() {
 	}
 }
 
-// read reads what there is in a pipe, and reports whether more may come. Each line was written at
-// once.
+// read reads a pipe, and reports whether more may come. Each line was written at once.
 func (e *ears) read(pipe int, text []byte) (more bool) {
 	e.mu.Lock()
 	a := e.pipes[pipe]
