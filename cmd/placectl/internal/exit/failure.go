@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
@@ -104,6 +105,7 @@ var table = []failure{
 	{ErrCrash, Crash, ReasonCrash},
 	{usage.Err, Usage, ReasonUsage},
 	{infile.ErrInput, Usage, ReasonUsage},
+	{output.ErrNoColumn, Usage, ReasonUsage},
 	{context.Canceled, Interrupted, ReasonInterrupted},
 	{placer.ErrRequest, Usage, ReasonBadRequest},
 	{query.ErrQuery, Usage, ReasonBadQuery},

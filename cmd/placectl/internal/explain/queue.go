@@ -116,9 +116,30 @@ func (p *page) forecast(q *store.Queueing) string {
 	said := "likely " + p.at(q.Likely.Unix()) + ", safe " + p.at(q.Safe.Unix()) + " (as of " + p.at(q.Forecasts.AsOf.Unix()) + "; "
 	kept, of := q.Forecasts.Record()
 	if of < store.RecordEnough {
-		return said + fmt.Sprintf("%d of %d starts recorded: safe is by asked walltimes)", of, store.RecordEnough)
+		said += fmt.Sprintf("%d of %d starts recorded: safe is by asked walltimes)", of, store.RecordEnough)
+	} else {
+		said += fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept, p.at(q.Asked.Unix()))
 	}
-	return said + fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept, p.at(q.Asked.Unix()))
+	if q.Place > 0 {
+		said += "; " + ordinal(q.Place) + " in the queue"
+	}
+	return said
+}
+
+// ordinal writes 1 as 1st.
+func ordinal(n int) string {
+	ending := "th"
+	if tens := n / 10 % 10; tens != 1 {
+		switch n % 10 {
+		case 1:
+			ending = "st"
+		case 2:
+			ending = "nd"
+		case 3:
+			ending = "rd"
+		}
+	}
+	return strconv.Itoa(n) + ending
 }
 
 // depends is what a job depends on, and how far that is.

@@ -56,6 +56,9 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "run", Value: (*jobView).ran},
 	{Name: "slowdown", Value: (*jobView).slowdown},
 	{Name: "expected", Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
+	{Name: "likely", Value: func(j *jobView) any { return output.OrNil(j.outlook().Likely) }},
+	{Name: "safe", Value: func(j *jobView) any { return output.OrNil(j.outlook().Safe) }},
+	{Name: "forecast_at", Value: (*jobView).forecastAt},
 	{Name: "array", Value: func(j *jobView) any { return numberOrNil(j.Array) }},
 	{Name: "index", Value: func(j *jobView) any { return arrayIndex(j.Job) }},
 	{Name: "path", Value: func(j *jobView) any { return output.OrNil(string(j.Path)) }},
@@ -214,6 +217,18 @@ func (j *jobView) outlook() *store.Prospect {
 		j.prospect = &p
 	}
 	return j.prospect
+}
+
+// forecastAt is the instant of the forecast for the job, nil if there is none.
+func (j *jobView) forecastAt() any {
+	if j.outlook().Likely.IsZero() {
+		return nil
+	}
+	fs := readJob(j, func(*store.Job) (*store.Forecasts, error) { return j.tx.Forecasts() })
+	if fs == nil {
+		return nil
+	}
+	return fs.AsOf
 }
 
 // reason is why the job is where it is.

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/internal/text"
@@ -91,6 +93,31 @@ func ParseFormat(s string) (Format, error) {
 	return Table, text.NotOneOf(s, FormatNames())
 }
 
+// ErrNoColumn says that an answer lacks a column that was chosen.
+var ErrNoColumn = errors.New("no such column")
+
+// pick chooses columns by their names.
+func (p *Printer) pick(names string) {
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' }) {
+		at := slices.IndexFunc(p.res.Columns, func(c Column) bool { return c.Name == name })
+		if at < 0 {
+			var all []string
+			for _, c := range p.res.Columns {
+				all = append(all, c.Name)
+			}
+			p.err = fmt.Errorf("--output: %w%w", text.NotOneOf(name, all), wordless{ErrNoColumn})
+			return
+		}
+		p.cols, p.index = append(p.cols, p.res.Columns[at]), append(p.index, at)
+	}
+}
+
+// wordless is an error that errors.Is finds and no message has.
+type wordless struct{ error }
+
+func (wordless) Error() string   { return "" }
+func (e wordless) Unwrap() error { return e.error }
+
 // Kind says what a column's values mean. A value may be nil in any column, and
 // otherwise any Go type that fits: every integer type for a number, time.Time
 // for Time, time.Duration for Duration. A value that does not fit its kind is shown
@@ -143,6 +170,7 @@ type Result struct {
 // of any width, in UTC.
 type Options struct {
 	Format   Format
+	Columns  string              // those shown, in this order and separated by commas, details included; "": all that the form has
 	NoHeader bool                // no line of column names
 	Quiet    bool                // a table without rows is nothing, not a header
 	DryRun   bool                // what is told of was not done: objects of JSON say so
@@ -193,9 +221,12 @@ func New(w io.Writer, o Options, res Result) *Printer {
 		o.Zone = time.UTC
 	}
 	p := &Printer{w: w, o: o, res: res, layout: forms[o.Format].layout(res)}
-	if o.Format == ID {
+	switch {
+	case o.Columns != "":
+		p.pick(o.Columns)
+	case o.Format == ID:
 		p.cols, p.index = res.Columns[res.ID:res.ID+1], []int{res.ID}
-	} else {
+	default:
 		p.cols, p.index = make([]Column, 0, len(res.Columns)), make([]int, 0, len(res.Columns))
 		details := o.Format.Traits().Details
 		for i := range res.Columns {
@@ -205,7 +236,9 @@ func New(w io.Writer, o Options, res Result) *Printer {
 		}
 	}
 	p.values = make([]any, len(p.cols))
-	p.layout.begin(p)
+	if p.err == nil {
+		p.layout.begin(p)
+	}
 	return p
 }
 

@@ -146,6 +146,19 @@ name:
 	}
 }
 
+// TestColumns: an answer shows the columns that were chosen, in that order.
+func TestColumns(t *testing.T) {
+	res := Result{Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
+	if got, want := render(t, Options{Columns: "more,job"}, false, 0, res, [][]any{{"7", 5, "x"}}), "MORE  JOB\nx     7\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var out strings.Builder
+	p := New(&out, Options{Columns: "job,mor"}, res)
+	if err := errors.Join(p.Row("7", 5, "x"), p.Close()); !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "mor is not one of job, n, more; did you mean more?") || out.Len() > 0 {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
 func TestRecord(t *testing.T) {
 	res := Result{Record: true, ID: 1, Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
 	for form, want := range map[Format]string{

@@ -157,6 +157,9 @@ func (r *Run) Exec(inv Invocation) error {
 			return err
 		}
 		r.Dry = r.Dry || c.Bool(verbs.DryRun)
+		if r.Columns != "" && v.Access == verbs.Writes {
+			return usage.Errorf("--output: columns can be chosen only if nothing is changed")
+		}
 		if r.OverSSH() && forward.Goes(v, inv) {
 			return r.forward(v, inv, c)
 		}

@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -14,6 +15,7 @@ type Globals struct {
 	DB          string
 	Now         time.Time // zero for the clock
 	Output      output.Format
+	Columns     string // of a table, separated by commas; "" for all
 	NoHeader    bool
 	Raw         bool // csv without the guard against formulas, logs without that of terminals
 	Quiet       bool
@@ -51,7 +53,7 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 var GlobalFlags = []GlobalFlag{
 	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "database (./placectl.db); ssh://[USER@]HOST/PATH on another host; etcd://HOST:PORT,.../PREFIX in etcd", set: setDB},
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "work at this time, for planning and tests", set: setNow},
-	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or"), set: setOutput},
+	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or") + "; or columns of a table: job,state,safe", set: setOutput},
 	{Name: "no-header", Usage: "omit the line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
 	{Name: "raw", Usage: "print csv cells and logs unchanged, even if a spreadsheet or terminal would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "timeout for waiting for other processes (30s)", set: setLockTimeout},
@@ -132,6 +134,11 @@ func setNow(g *Globals, value string, e Surroundings) (err error) {
 }
 
 func setOutput(g *Globals, value string, _ Surroundings) (err error) {
+	if strings.Contains(value, ",") && strings.Trim(value, ",") != "" {
+		g.Output, g.Columns = output.Table, value
+		return nil
+	}
+	g.Columns = ""
 	g.Output, err = output.ParseFormat(value)
 	return err
 }

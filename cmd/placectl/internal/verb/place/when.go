@@ -28,8 +28,8 @@ func When() *session.Verb {
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from playing the queue\n" +
-			"forward: all jobs run as long as they asked for and no more come. The exit status is 3 if the start is unknown:\n" +
-			"the job is held or late, or waits for something of unknown end. It is 4 if the job can never run.\n\n" +
+			"forward: no more jobs come, and each runs as long as jobs like it did. The exit status is 3 if the start is\n" +
+			"unknown: the job is held or late, or waits for something of unknown end. It is 4 if the job can never run.\n\n" +
 			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is the start\n" +
 			"if all jobs run as long as they asked for. record is how many of the last jobs started by their safe start.",
 		Flags: append(request.Flags(), request.OverLimits(),

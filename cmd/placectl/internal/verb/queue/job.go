@@ -28,7 +28,8 @@ func Job() *session.Verb {
 				Revives: true, Run: jobList,
 				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
 					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
-					"columns, and so have -o csv, json and the like, by state and number.",
+					"columns, and so have -o csv, json and the like, by state and number. -o job,likely,safe,forecast_at shows by when\n" +
+					"waiting jobs start.",
 				Flags: append(jobFilterFlags(),
 					&cli.BoolFlag{Name: "all", Usage: "include ended jobs; the newest come first"},
 					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
@@ -59,8 +60,8 @@ func Show() *session.Verb {
 // The columns of the jobs table, what programs get of it besides, and what job show has besides.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line*"
-	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line comment promised retry_mem"
+	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line comment promised retry_mem likely* safe* forecast_at*"
 )
 
 // jobFilterFlags say which jobs a list has.

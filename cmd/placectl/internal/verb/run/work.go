@@ -67,8 +67,9 @@ func work(r *session.Run, c *cli.Context) error {
 		}
 	}
 	passes := runner.NewPasses()
+	passes.Idle = forecasts(r)
 	if c.Bool("cycle") {
-		passes.Startable, passes.Idle = func() (attempts.Startable, error) { return startable(r) }, forecasts(r)
+		passes.Startable = func() (attempts.Startable, error) { return startable(r) }
 		passes.Cycle = func() (attempts.Cycled, error) { return workCycle(r, c, func(*store.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
