@@ -1,7 +1,7 @@
 package fairshare
 
-// NewClasses returns the classes of the settings, with their loads and nothing running
-// or waiting yet, for a State to be filled in; and which place of them each class has.
+// NewClasses returns the classes of the settings, with their loads, for a State to be filled in. The map
+// gives the place of each class in the list.
 func (s *Settings) NewClasses() ([]Class, map[string]int) {
 	classes := make([]Class, len(s.Loads))
 	places := make(map[string]int, len(s.Loads))
@@ -12,8 +12,8 @@ func (s *Settings) NewClasses() ([]Class, map[string]int) {
 	return classes, places
 }
 
-// least is the last class in class order: the one of the least load, and of equal ones
-// the one whose name comes last. It is "" if there is no class.
+// least is the last class in class order: the one with the smallest load, and of these the one whose
+// name comes last. It is "" if there is no class.
 func (s *Settings) least() string {
 	var least ClassLoad
 	for i, c := range s.Loads {

@@ -6,19 +6,18 @@ import (
 )
 
 var (
-	// ErrState is wrapped by what Plan returns for a State that cannot be: a negative
-	// number, one above its limit, jobs that do not add up to their class, no load
-	// above 0. *StateError says what.
+	// ErrState is wrapped by the error of Plan for an impossible State: a negative number, one above its
+	// limit, jobs that do not add up to their class, or no load above 0. *StateError says which.
 	ErrState = errors.New("fairshare: impossible state")
 
-	// ErrSetting is wrapped by what setting returns for a value that is refused; the
-	// settings stay as they were. *SettingError says what.
+	// ErrSetting is wrapped by the error for a refused value. The settings stay as they were.
+	// *SettingError says why.
 	ErrSetting = errors.New("fairshare: refused setting")
 )
 
-// StateError says which part of a State cannot be.
+// StateError says which part of a State is impossible.
 type StateError struct {
-	Class string // the class, "" when it is about all of them
+	Class string // the class, "" if it is about all of them
 	Why   string // what is wrong, and what would be right
 }
 
@@ -35,9 +34,9 @@ func (e *StateError) Unwrap() error { return ErrState }
 // SettingError says which setting was refused, and where it is wrong.
 type SettingError struct {
 	What  string // "class loads", "requestor map", "default class", "rebalance threshold", "rebalance minimum duration"
-	Entry int    // which entry of a list, from 0; -1 where there is none
-	Text  string // the text that was not understood, "" if it is not about a text
-	Pos   int    // byte in Text where it goes wrong; -1 where that is not known
+	Entry int    // which entry of a list, from 0; -1 for none
+	Text  string // the text with the fault, "" if it is not about a text
+	Pos   int    // byte in Text where the fault is; -1 if unknown
 	Why   string // what is wrong, and what would be right
 }
 

@@ -2,15 +2,14 @@ package fairshare
 
 import "slices"
 
-// Within a class the tasks of that job start first which has the fewest running, one
-// at a time; a task that starts counts as running from then on. So jobs are like
-// vessels: each holds what it runs, can take what waits, and they are filled together
-// from the lowest level. The level that n tasks reach is searched for; the few that go
-// on top of it are picked in the order in which jobs would have come by that level:
-// those that were there from the start, then those that were lifted to it, the one
-// from just below before the one from the bottom; at last in order of submission.
+// Within a class the job with the fewest running tasks starts the next one, and that task counts as
+// running from then on. So jobs are like vessels: each holds what it runs, has room for what waits, and
+// all are filled together from the lowest level. The code searches for the level that n tasks reach. A
+// few tasks go on top of it. They are picked in the order in which jobs would have come to that level:
+// first those that were there from the start, then those lifted to it, the one from just below before
+// the one from the bottom, and at last in order of submission.
 
-// share says how many of n tasks start in each job, n being at most what waits.
+// share says how many of n tasks each job starts. At most n tasks wait.
 func (p *Planner) share(jobs []Job, n int) []int {
 	base := len(p.jobs)
 	p.jobs = slices.Grow(p.jobs, len(jobs))[:base+len(jobs)]
@@ -71,10 +70,10 @@ func filled(jobs []Job, level, n int) bool {
 	return true
 }
 
-// lift starts one more task in n of the jobs that reach above the level: in those that
-// ran the most to begin with, and of equal ones in those submitted first.
+// lift starts one more task in n of the jobs that reach above the level: in those that ran the most to
+// begin with, and of equal ones in those submitted first.
 func lift(jobs []Job, starts []int, level, n int) {
-	// The least number running at which the jobs with more are not all too many.
+	// The least number of running tasks for which at most n jobs ran more.
 	low, high := 0, level
 	for low < high {
 		if mid := low + (high-low)/2; reaching(jobs, level, mid+1) > n {
@@ -97,7 +96,7 @@ func lift(jobs []Job, starts []int, level, n int) {
 	}
 }
 
-// reaching counts the jobs above a level that ran at least so many to begin with.
+// reaching counts the jobs above a level that ran at least so many tasks to begin with.
 func reaching(jobs []Job, level, running int) int {
 	n := 0
 	for i := range jobs {

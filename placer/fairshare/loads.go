@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// line puts the classes in order, one row each: by load, greatest first, then by
-// State.ClassOrder, then by name. The first class is the one that roundings go to.
+// line puts the classes in order, one row each: by load, the greatest first, then by State.ClassOrder,
+// then by name. Roundings favour the first class.
 func (p *Planner) line(s *State) {
 	n := len(s.Classes)
 	p.order = slices.Grow(p.order[:0], n)[:n]
@@ -41,7 +41,7 @@ func (s *State) compare(i, j int) int {
 	return cmp.Compare(i, j)
 }
 
-// named is a class's place in ClassOrder, the one past the end when it is not there.
+// named is a class's place in ClassOrder, or the place after the last if it is not there.
 func (s *State) named(name string) int {
 	if at := slices.Index(s.ClassOrder, name); at >= 0 {
 		return at
@@ -49,8 +49,8 @@ func (s *State) named(name string) int {
 	return len(s.ClassOrder)
 }
 
-// entitle sets percentages and targets. Every class but the first gets a quotient
-// rounded down, the first what is left of the whole.
+// entitle sets percentages and targets. Every class but the first gets a quotient rounded down, and the
+// first gets the rest.
 func (p *Planner) entitle(workers int64) {
 	if len(p.rows) == 0 {
 		return

@@ -2,18 +2,18 @@ package fairshare
 
 import "slices"
 
-// A Plan says how many tasks start and stop. It belongs to the Planner that made it,
-// and is overwritten by its next one.
+// A Plan says how many tasks start and stop. It belongs to its Planner, which overwrites it with the
+// next one.
 type Plan struct {
 	Classes []ClassPlan // as in the State
 
 	Starts int // of all classes
 	Stops  int
-	Idle   int // workers that stay idle: nothing waits for them
+	Idle   int // workers that stay idle because nothing waits for them
 
 	Spread     int   // how far the classes were from their loads, in percentage points
 	Rebalanced bool  // whether classes went back to what they are entitled to
-	Timer      Timer // to be handed back with the next State
+	Timer      Timer // hand it back with the next State
 }
 
 // A ClassPlan is a class's part of a plan.
@@ -21,38 +21,36 @@ type ClassPlan struct {
 	Name        string
 	LoadPct     int // the load, as a percentage of all loads
 	Entitlement int // workers
-	Loaned      int // workers that it had beyond them before this plan
+	Loaned      int // workers beyond these before this plan
 	Start       int // tasks
-	Stop        int // tasks; where Start is above 0 it is 0
+	Stop        int // tasks; 0 if Start is above 0
 
-	// JobStarts says how many of Start are in which of the Class's jobs; nil when it
-	// has none.
+	// JobStarts says how many of Start are in each of the Class's jobs; nil if it has none.
 	JobStarts []int
 	// StopTasks are those of the Class's Tasks that stop, newest first.
 	StopTasks []Task
 }
 
-// A Planner makes plans. Its zero value is ready; it keeps memory from one plan to the
-// next.
+// A Planner makes plans. Its zero value is ready. It reuses its memory.
 type Planner struct {
 	rows  []row // in class order
-	order []int // where in State.Classes a row is from
+	order []int // the place in State.Classes of each row
 	plan  Plan
-	jobs  []int  // what the JobStarts of a plan are parts of
-	tasks []Task // what the StopTasks of a plan are parts of
+	jobs  []int  // backs the JobStarts of a plan
+	tasks []Task // backs the StopTasks of a plan
 }
 
-// A row is a class on the way to its plan.
+// A row is the state of a class while its plan is made.
 type row struct {
 	load     int64
 	pct      int64 // of 100
 	target   int64 // workers that the class is entitled to
 	running  int64
-	waiting  int64 // what still waits, less start
+	waiting  int64 // tasks that still wait, without start
 	loaned   int64 // workers beyond target at the start
 	start    int64
-	recalled int64 // workers on loan that a rebalancing takes back and hands out again
-	want     int64 // scratch of a round: workers that the class could claim
+	recalled int64 // loaned workers that a rebalancing takes back and hands out again
+	want     int64 // scratch of a round: workers that the class can claim
 	share    int64 // scratch of a round: its percentage of them
 }
 

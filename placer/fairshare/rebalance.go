@@ -9,14 +9,14 @@ const MaxThreshold = 200
 // Rebalance says when classes go back to their entitlements: when the spread has been at or above
 // the threshold for the whole minimum duration. It is off if either is 0.
 type Rebalance struct {
-	Threshold   int   // percentage points
+	Threshold   int   // in percentage points
 	MinDuration int64 // seconds
 }
 
-// on reports whether there is rebalancing at all.
+// on reports whether rebalancing is on.
 func (b Rebalance) on() bool { return b.Threshold > 0 && b.MinDuration > 0 }
 
-// check says what cannot be, "" when all can.
+// check says what is impossible, "" if nothing is.
 func (b Rebalance) check() string {
 	switch {
 	case b.Threshold < 0 || b.Threshold > MaxThreshold:
@@ -33,8 +33,8 @@ type Timer struct {
 	Since   int64 // seconds, like State.Now
 }
 
-// step returns the timer after a look at the spread, and whether it has run for long
-// enough. Then it begins again. A clock that went back starts it again, too.
+// step returns the timer after a look at the spread, and whether the minimum duration is over, after
+// which it begins again. It also begins again if the clock went back.
 func (t Timer) step(b Rebalance, spread int, now int64) (Timer, bool) {
 	switch {
 	case !b.on() || spread < b.Threshold:
@@ -65,10 +65,9 @@ func (p *Planner) spread(workers int64) int {
 	return int(min(under-over, MaxThreshold))
 }
 
-// rebalance hands out all workers again, as if the tasks on loaned workers had not begun: each
-// class is filled up to its target, then the rest goes out in loans. A class that ends with fewer
-// workers than it has stops tasks; one that ends with more starts some. It returns how many workers
-// no class wants.
+// rebalance hands out all workers again, as if the tasks on loaned workers had not begun. Each class is
+// filled up to its target, then the rest is loaned. A class that ends with fewer workers than it has
+// stops tasks. One that ends with more starts some. It returns how many workers no class wants.
 func (p *Planner) rebalance(idle int64) int64 {
 	short := int64(0)
 	for i := range p.rows {
@@ -84,12 +83,12 @@ func (p *Planner) rebalance(idle int64) int64 {
 			idle -= p.rows[i].take(p.rows[i].short())
 		}
 	}
-	idle = p.allot(idle) // fills classes only where workers are away, and not all can have their targets
+	idle = p.allot(idle) // this fills classes only if workers are away and not all can reach their targets
 	for i := range p.rows {
 		p.rows[i].start -= p.rows[i].recalled
 	}
 	return idle
 }
 
-// short is how many tasks a class could start before it reaches its target.
+// short is how many tasks a class can start before it reaches its target.
 func (r *row) short() int64 { return min(r.waiting, max(0, r.target-r.running)) }

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A Matcher tells the class of a requestor. Any number of goroutines may ask it.
+// A Matcher finds the class of a requestor. It is safe for concurrent use.
 type Matcher struct {
 	rules []rule
 	other string
 }
 
 type rule struct {
-	plain *plain // instead of re, where that says the same
+	plain *plain // in place of re if it means the same
 	re    *regexp.Regexp
 	class string
 }
@@ -51,9 +51,9 @@ func (s *Settings) Matcher() (*Matcher, error) {
 	return m, nil
 }
 
-// Class returns the class of the first mapping that matches, or the default class, and
-// then matched is false; such a requestor's tasks start and stop like all others of that
-// class. Without any classes it is "".
+// Class returns the class of the first mapping that matches. If none does, it returns the default class,
+// and matched is false; the tasks of such a requestor start and stop like all others of the class.
+// Without classes it is "".
 func (m *Matcher) Class(requestor string) (class string, matched bool) {
 	for i := range m.rules {
 		if m.rules[i].matches(requestor) {
@@ -63,7 +63,7 @@ func (m *Matcher) Class(requestor string) (class string, matched bool) {
 	return m.other, false
 }
 
-// compile reads the expression of the entry of a requestor map.
+// compile compiles the expression of an entry of the requestor map.
 func (m Mapping) compile(entry int) (*regexp.Regexp, error) {
 	refuse := func(pos int, why string) error {
 		return &SettingError{What: "requestor map", Entry: entry, Text: m.Requestor, Pos: pos, Why: why}
@@ -82,9 +82,9 @@ func (m Mapping) compile(entry int) (*regexp.Regexp, error) {
 	return re, err
 }
 
-// position is the byte of an expression where an error begins; -1 where the error is
-// about the whole. The parser goes from left to right but does not say how far it came,
-// so the shortest beginning of the expression is looked for that has the same error.
+// position is the byte of an expression where an error begins; -1 if the error is about the whole. The
+// parser goes from left to right but does not say how far it came. So position looks for the shortest
+// beginning of the expression that has the same error.
 func position(text string, bad *syntax.Error) int {
 	switch bad.Code {
 	case syntax.ErrMissingParen:
@@ -109,7 +109,7 @@ func position(text string, bad *syntax.Error) int {
 	return -1
 }
 
-// expected is what would be right instead, where that is not plain.
+// expected says what would be right, if that is not obvious.
 func expected(code syntax.ErrorCode) string {
 	switch code {
 	case syntax.ErrInvalidPerlOp:

@@ -2,17 +2,15 @@ package fairshare
 
 import "math/bits"
 
-// Workers are handed out in rounds. A round offers a number of workers and gives
-// each class a percentage of them, rounded up, in class order, while there are any
-// and while the class has tasks waiting. What a class cannot use is offered again in
-// the next round, with percentages that leave that class out. There are at most as many
-// rounds as classes.
+// Workers are handed out in rounds. A round offers a number of workers. In class order each class gets a
+// percentage of them, rounded up, as long as there are workers and it has waiting tasks. What a class
+// cannot use is offered again in the next round, in which that class has no part. There are at most as
+// many rounds as classes.
 //
-// There are two kinds of rounds, which differ in how the percentages come about.
-// Rounds of entitlement fill classes up to their targets; rounds of loans hand out
-// what is beyond. As percentages are whole numbers, and a class can be so small that
-// its percentage is 0, rounds may end with workers left over. So a third step deals
-// those out by exact quotients of the loads.
+// There are two kinds of rounds, with different percentages. Rounds of entitlement fill classes up to
+// their targets, and rounds of loans hand out what is beyond. As percentages are whole numbers, and a
+// small class can have 0 %, rounds may end with workers left over. A third step deals these out by exact
+// quotients of the loads.
 
 // allot hands out idle workers and returns how many no class wants.
 func (p *Planner) allot(idle int64) int64 {
@@ -39,16 +37,15 @@ func (p *Planner) fill(idle int64) int64 {
 		if sum == 0 {
 			break
 		}
-		// The first class gets what is missing from 100, also when it claims nothing.
+		// The first class gets what is missing from 100, even if it claims nothing.
 		p.rows[0].share = 100 - p.percentages(p.rows[1:], sum)
 		idle -= p.offer(min(idle, sum))
 	}
 	return idle
 }
 
-// loan makes rounds of loans. All workers on loan, old and new, are divided by the
-// percentages of the classes that have tasks waiting; a class claims what it does not
-// already have of its part.
+// loan makes rounds of loans. All loaned workers, old and new, are divided by the percentages of the
+// classes with waiting tasks. A class claims what it lacks of its part.
 func (p *Planner) loan(idle int64) int64 {
 	loaned := int64(0)
 	for i := range p.rows {
@@ -76,7 +73,7 @@ func (p *Planner) loan(idle int64) int64 {
 			}
 			sum += r.want
 		}
-		if sum == 0 { // everybody has his part: what is left goes by the parts themselves
+		if sum == 0 { // all have their parts: the rest is divided by the parts themselves
 			sum = pcts
 			for i := range p.rows {
 				if r := &p.rows[i]; r.waiting > 0 {
@@ -90,7 +87,7 @@ func (p *Planner) loan(idle int64) int64 {
 	return idle
 }
 
-// percentages sets the share of each of some rows in a sum, and returns their sum.
+// percentages sets the share of each of some rows in a sum, and returns the sum of the shares.
 func (p *Planner) percentages(rows []row, sum int64) int64 {
 	all := int64(0)
 	for i := range rows {
@@ -120,7 +117,7 @@ func (p *Planner) offer(n int64) int64 {
 	return n - left
 }
 
-// take starts up to n waiting tasks and returns how many that are.
+// take starts up to n waiting tasks and returns how many it starts.
 func (r *row) take(n int64) int64 {
 	n = min(n, r.waiting)
 	r.start += n
@@ -128,9 +125,9 @@ func (r *row) take(n int64) int64 {
 	return n
 }
 
-// deal hands out what the rounds left over, by exact quotients: first among classes with a
-// percentage, by it; then among those whose load is too small for one, by their loads; at last
-// evenly among those of load 0. It returns what no class wants.
+// deal hands out what the rounds left over, by exact quotients: first by percentage, then by load among
+// the classes too small for a percentage, and at last evenly among those of load 0. It returns how many
+// workers no class wants.
 func (p *Planner) deal(idle int64) int64 {
 	for _, weight := range [...]func(*row) int64{
 		func(r *row) int64 { return r.pct },
@@ -142,9 +139,8 @@ func (p *Planner) deal(idle int64) int64 {
 	return idle
 }
 
-// dealBy deals among the classes that have a weight, each getting its part of what those
-// before it left. Every turn either hands out all or serves a class to its last waiting
-// task.
+// dealBy deals among the classes that have a weight. Each gets its part of what those before it left.
+// Every turn either hands out all workers or starts the last waiting task of a class.
 func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
 	for idle > 0 {
 		sum := int64(0)
@@ -167,7 +163,7 @@ func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
 	return idle
 }
 
-// ceilDiv is a*b/c rounded up, for b <= c and none of them negative.
+// ceilDiv is a*b/c rounded up, for b <= c. None is negative.
 func ceilDiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	quo, rem := bits.Div64(hi, lo, uint64(c))

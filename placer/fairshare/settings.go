@@ -9,19 +9,19 @@ const (
 	MaxRegexp   = 4096    // bytes of one regular expression
 )
 
-// Settings are what an administrator sets, plain so that they can be stored. Change them by their
-// methods, which refuse invalid changes and then leave everything as it was. Check settings that
-// come from elsewhere. The zero value has no classes: the cluster does not share by classes.
+// Settings are set by an administrator, and plain so that they can be stored. Change them by their
+// methods, which refuse invalid changes and leave everything as it was. Use Check on settings from
+// elsewhere. The zero value has no classes: the cluster does not share by classes.
 type Settings struct {
 	Loads     []ClassLoad
 	Map       []Mapping // tried in this order
-	Default   string    // class of requestors that match nothing; "" is the last in class order, the one of the least load
+	Default   string    // class of requestors that match nothing; "": the last in class order, which has the smallest load
 	Rebalance Rebalance
-	Allow     []Permission // who may ask for classes that not everybody may ask for
-	Spare     Spare        // whom rebalancing spares
+	Allow     []Permission // who may ask for restricted classes
+	Spare     Spare        // tasks that rebalancing does not stop
 }
 
-// A Permission admits some to a class, as user:ann or group:lab, and no one else.
+// A Permission lets someone ask for a class, user:ann or group:lab, and no one else.
 type Permission struct {
 	Class string
 	Who   []string
@@ -47,8 +47,8 @@ func (s *Settings) SetAllowed(class string, who []string) {
 
 // Spare exempts tasks from rebalancing. The zero value exempts none.
 type Spare struct {
-	MinRun int64 // tasks that have run for less, in seconds
-	AtMost int   // tasks stopped this often; 0: no limit
+	MinRun int64 // spares tasks that have run for less, in seconds
+	AtMost int   // spares tasks stopped this often; 0: no limit
 }
 
 // A ClassLoad is a class's load, relative to the loads of the others.
@@ -78,16 +78,16 @@ func (s *Settings) DefaultClass() string {
 	return s.Default
 }
 
-// RebalanceThreshold returns the spread from which on classes are rebalanced, in
-// percentage points; 0 for never.
+// RebalanceThreshold returns the spread at which classes are rebalanced, in percentage points; 0 for
+// never.
 func (s *Settings) RebalanceThreshold() int { return s.Rebalance.Threshold }
 
-// RebalanceMinimumDuration returns for how many seconds the spread has to stay at the
-// threshold or above it; 0 for never.
+// RebalanceMinimumDuration returns how many seconds the spread must stay at or above the threshold; 0
+// for never.
 func (s *Settings) RebalanceMinimumDuration() int64 { return s.Rebalance.MinDuration }
 
-// SetClassLoads replaces the classes. Loads are not negative, one at least is above 0,
-// and no class that is mapped to or the default may be missing.
+// SetClassLoads replaces the classes. No load may be negative, and one must be above 0. The default
+// class, and the classes in the requestor map, must be among them.
 func (s *Settings) SetClassLoads(loads []ClassLoad) error {
 	if len(loads) == 0 {
 		return loadError(-1, "there are none: expected at least one class with a load above 0")
@@ -104,8 +104,8 @@ func (s *Settings) SetRequestorMap(mappings []Mapping) error {
 	return s.become(next)
 }
 
-// SetDefaultClass says which class requestors are in that match nothing; "" for the one
-// of the least load.
+// SetDefaultClass sets the class of requestors that match nothing; "" for the class with the smallest
+// load.
 func (s *Settings) SetDefaultClass(class string) error {
 	next := *s
 	next.Default = class
@@ -126,14 +126,14 @@ func (s *Settings) SetRebalanceMinimumDuration(seconds int64) error {
 	return s.become(next)
 }
 
-// SetSpare says whom rebalancing does not stop.
+// SetSpare sets which tasks rebalancing does not stop.
 func (s *Settings) SetSpare(to Spare) error {
 	next := *s
 	next.Spare = to
 	return s.become(next)
 }
 
-// become takes new settings over when they are good.
+// become takes over new settings if they are valid.
 func (s *Settings) become(next Settings) error {
 	if err := next.Check(); err != nil {
 		return err

@@ -65,8 +65,8 @@ func loadError(entry int, format string, args ...any) *SettingError {
 	return &SettingError{What: "class loads", Entry: entry, Pos: -1, Why: fmt.Sprintf(format, args...)}
 }
 
-// checkName says what is wrong with a class's name, "" when nothing is. Names are
-// written NAME=LOAD and in lists, so they hold neither sign.
+// checkName says what is wrong with a class's name, "" if nothing is. Names are written as NAME=LOAD and
+// in lists, so they contain neither = nor a comma.
 func checkName(name string) string {
 	if name == "" {
 		return "a class without a name: expected one"
@@ -91,7 +91,7 @@ func (s *Settings) has(class string) bool {
 	return false
 }
 
-// missing says that a class is not one of the settings'.
+// missing says that a class does not exist, and which ones do.
 func (s *Settings) missing() string {
 	names := make([]string, 0, len(s.Loads))
 	for _, c := range s.Loads {

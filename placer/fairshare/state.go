@@ -2,37 +2,37 @@ package fairshare
 
 import "fmt"
 
-// Limits of a State. Below them no product in this package leaves an int64, except
-// those of two unbounded factors, which mulDiv takes in 128 bits.
+// Limits of a State. Below them every product in this package fits an int64, except those of two
+// unbounded factors. mulDiv computes these in 128 bits.
 const (
 	MaxCount   = 1 << 40 // workers; tasks running or waiting in a class or a job; a load
-	MaxClasses = 1 << 12 // for the rounds, which are at worst quadratic
+	MaxClasses = 1 << 12 // bounds the rounds, which are quadratic at worst
 )
 
-// A State is what a plan depends on.
+// A State is the input of a plan.
 type State struct {
-	// TotalWorkers counts all workers, and is what percentages are of.
+	// TotalWorkers counts all workers. Percentages are of these.
 	TotalWorkers int
-	// Away counts workers that are neither idle nor run a task of a class: those that are down, or
-	// taken for something else. All other workers without a task are idle; classes may run more
-	// than there is.
+	// Away counts workers that are neither idle nor run a task of a class: those that are down or used
+	// for something else. All other workers without a task are idle. Classes may run more than there are
+	// workers.
 	Away int
 
-	// Classes in any order; a plan answers in the same.
+	// Classes may be in any order. A plan has the same order.
 	Classes []Class
-	// ClassOrder breaks ties between classes of equal load: those named here come
-	// first, in this order. nil: by name.
+	// ClassOrder breaks ties between classes of equal load: the classes in it come first, in this order.
+	// nil: by name.
 	ClassOrder []string
 
 	Rebalance Rebalance
 	Timer     Timer // of the plan before; the zero Timer is not running
-	Now       int64 // seconds; only looked at where Rebalance is on
+	Now       int64 // seconds; used only if Rebalance is on
 }
 
 // A Class is jobs that share a load.
 type Class struct {
 	Name    string
-	Load    int // what the class is meant to have, relative to the other classes' loads; 0: only what the others leave
+	Load    int // the class's share, relative to the other classes' loads; 0: only what the others leave
 	Running int // tasks running
 	Waiting int // tasks waiting
 	// Jobs, in the order of their submission, are used to decide which of them start tasks. Their
@@ -43,7 +43,7 @@ type Class struct {
 	Tasks []Task
 }
 
-// A Job has tasks that are alike to its class.
+// A Job is tasks that are equal to its class.
 type Job struct {
 	Running int
 	Waiting int
@@ -72,7 +72,7 @@ func (s *State) check() error {
 	return nil
 }
 
-// check says what cannot be about a class, "" when all can.
+// check says what is impossible about a class, "" if nothing is.
 func (c *Class) check() string {
 	if !counts(c.Load) || !counts(c.Running) || !counts(c.Waiting) {
 		return fmt.Sprintf("load %d, %d running, %d waiting: expected 0 to %d", c.Load, c.Running, c.Waiting, int64(MaxCount))

@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// A Task is running.
+// A Task is a running task.
 type Task struct {
 	ID    uint64
 	Start int64 // seconds
-	Units int   // workers that it holds; 0 is taken for 1
+	Units int   // workers that it holds; 0 means 1
 }
 
 func (t Task) units() int { return max(1, t.Units) }
 
-// newest picks tasks that hold up to n workers together, newest first. One that holds
-// more than is left to stop is passed over: part of it runs on workers that the class
-// is entitled to.
+// newest picks tasks that together hold up to n workers, newest first. It passes over a task that holds
+// more than is left to stop, because part of it runs on workers that the class is entitled to.
 func (p *Planner) newest(tasks []Task, n int) []Task {
 	base := len(p.tasks)
 	p.tasks = append(p.tasks, tasks...)
@@ -34,8 +33,8 @@ func (p *Planner) newest(tasks []Task, n int) []Task {
 	return p.tasks[base:len(p.tasks):len(p.tasks)]
 }
 
-// NewestFirst compares tasks by when they are stopped: the one that started last
-// first, and of those that started together the one with the greater id.
+// NewestFirst orders tasks as they are stopped: the one that started last first, and of equal ones the
+// one with the greater id.
 func NewestFirst(a, b Task) int {
 	return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
 }

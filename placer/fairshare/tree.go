@@ -7,30 +7,30 @@ import (
 )
 
 // Fair Tree (R. Cox and L. Morrison: "Fair Tree: Fairshare Algorithm for Slurm", Brigham Young
-// University, 2014) ranks users by a tree of accounts. Among siblings, the one with the least use
-// for its shares comes first, and an account comes with all of its users. So no user passes those
-// of another account with less use.
+// University, 2014) ranks users by a tree of accounts. Among siblings, the one with the least use for
+// its shares comes first, and an account comes with all of its users. So no user passes those of another
+// account with less use.
 //
-// The level of a child is its part of its siblings' shares, divided by its part of their use.
-// Siblings are visited by level, the highest first, and each account with everything below it
-// before the next. The n-th of N users visited gets (N-n+1)/N. Users of one level share a rank.
-// Accounts of one level count as one, and their children are ranked together. A user with the level
-// of an account has the rank of the account's first user.
+// The level of a child is its part of its siblings' shares, divided by its part of their use. Siblings
+// are visited by level, the highest first, and each account with everything below it before the next.
+// The n-th of N users visited gets (N-n+1)/N. Users of one level share a rank. Accounts of one level
+// count as one, and their children are ranked together. A user with the level of an account has the rank
+// of the account's first user.
 
-// Member is a user, or an account, which may have members.
+// Member is a user, or an account with members.
 type Member struct {
 	Name    string
 	Account bool
 	Shares  int64
-	Usage   float64 // of a user; Rank adds those of accounts up
+	Usage   float64 // of a user; Rank adds up those of accounts
 	Members []*Member
 
-	Level  float64 // set by Rank: +Inf for no use
-	Part   float64 // of the shares of all, by way of its accounts, 0 to 1
-	Factor float64 // of a user: 0 to 1, the higher the sooner it is its turn
+	Level  float64 // set by Rank; +Inf if it has used nothing
+	Part   float64 // of all shares, by way of its accounts, 0 to 1
+	Factor float64 // of a user: 0 to 1; a higher one comes sooner
 }
 
-// Rank computes levels, parts and factors of all below a root.
+// Rank computes the levels, parts and factors of all members below a root.
 func Rank(root *Member) {
 	root.Part = 1
 	users := root.levels()
@@ -38,8 +38,8 @@ func Rank(root *Member) {
 	r.visit(root.Members, false)
 }
 
-// levels adds usage up and computes the levels of all below an account; it returns how many
-// users there are.
+// levels adds up use and computes the levels of all members below an account. It returns the number of
+// users.
 func (m *Member) levels() (users int) {
 	if !m.Account {
 		return 1
@@ -68,12 +68,11 @@ func (m *Member) levels() (users int) {
 }
 
 type ranking struct {
-	users, next int // how many there are, and the rank of the next one visited
-	rank        int // of whoever was met last
+	users, next int // the number of users, and the rank of the next one
+	rank        int // of the user met last
 }
 
-// visit gives ranks to siblings. The first of them have the rank of whoever was met last
-// where they are tied to him.
+// visit gives ranks to siblings. If tied, the first of them have the rank of the user met last.
 func (r *ranking) visit(siblings []*Member, tied bool) {
 	list := slices.Clone(siblings)
 	slices.SortStableFunc(list, func(a, b *Member) int { return cmp.Compare(b.Level, a.Level) })
@@ -100,12 +99,12 @@ func (r *ranking) visit(siblings []*Member, tied bool) {
 			r.visit(children, met || tied)
 			met = true
 		}
-		tied = tied && !met // no user was there to have the rank
+		tied = tied && !met // there was no user to give the rank to
 		list = list[n:]
 	}
 }
 
-// same reports whether two levels are equal but for rounding.
+// same reports whether two levels are equal except for rounding.
 func same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) && !math.IsInf(a, 0) && !math.IsInf(b, 0)
 }

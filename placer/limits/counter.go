@@ -4,7 +4,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// MaxAmount is the most that a counter has, and that is asked of it.
+// MaxAmount is the largest amount of a counter, and the largest that can be asked of it.
 const MaxAmount = 1 << 40
 
 // Holder is a job's or reservation's hold on a counter: Amount in [Start, End).
@@ -14,55 +14,55 @@ type Holder struct {
 	Amount     int64
 	// Within is the reservation that the amount is taken out of, as an owner; 0 for none.
 	Within uint64
-	// Claim marks a reservation: it ends by the clock. All others hold until they give
-	// back, and past their end are taken to go on for a grace from now, again and again.
+	// Claim marks a reservation: it ends by the clock. All others hold until they give back. Past their
+	// end they are expected to go on for a grace from now, again and again.
 	Claim bool
 }
 
-// Counter is an amount that many share. It is made by New, and not safe for concurrent
+// Counter is an amount that jobs and reservations share. It is made by New, and not safe for concurrent
 // use.
 type Counter struct {
-	Name string               // of the pool, or the rule: user:* running
-	Rule bool                 // it lets only so many at once; else it is a pool
+	Name string               // the pool's name, or the rule: user:* running
+	Rule bool                 // it is a rule, which allows only so many at once; else it is a pool
 	Own  bool                 // a rule submitted with its jobs, such as a throttle: no job passes it
-	Who  string               // of a rule with *: whom it is counted for
-	Left bool                 // what is held is an amount times the seconds that are left of its time
+	Who  string               // of a rule with *: the subject it is counted for
+	Left bool                 // a holder counts by its amount times the seconds that it has left
 	Soft bool                 // the rule refuses no job
-	Text func(n int64) string // how an amount of it is written; nil: as a number
-	// Overrun is how long past now an owner that is past its end is taken to go on; nil:
-	// the grace, whoever it is.
+	Text func(n int64) string // writes an amount of it; nil: as a number
+	// Overrun is how long beyond now an overdue owner is expected to go on; nil: the grace for all
+	// owners.
 	Overrun func(owner uint64) int64
 
 	total      int64
-	outside    int64 // of the total, what is used outside placectl
-	until      int64 // and until when
+	outside    int64 // of the total, used outside placectl
+	until      int64 // the end of that use
 	now, grace int64
 	holders    map[uint64]Holder
-	unread     func(*Counter) // adds the holders, until they are first read
+	unread     func(*Counter) // adds the holders when they are first needed
 	sum        int64          // of what they hold, until then
 	views      map[viewKey]*view
 }
 
-// viewKey says whose view of a counter it is.
+// viewKey says for whom a counter is viewed.
 type viewKey struct {
-	within uint64 // of those who take out of this reservation; 0: of all others
-	by     bool   // by planned ends: those past theirs are taken to be gone
+	within uint64 // those that take out of this reservation; 0: all others
+	by     bool   // by planned ends: overdue holders are gone
 }
 
-// view is what is free for some.
+// view is what is free for them.
 type view struct {
 	plan  *timeline.Planner
 	spans map[uint64]timeline.SpanID
 }
 
-// New makes a counter at an instant. grace is how long past now an overdue holder is assumed to go
+// New makes a counter at an instant. grace is how long beyond now an overdue holder is expected to go
 // on.
 func New(name string, rule bool, total, now, grace int64) *Counter {
 	return &Counter{Name: name, Rule: rule, total: total, now: now, grace: max(grace, 1), holders: make(map[uint64]Holder)}
 }
 
-// Unread makes a counter that only knows the sum of its holders, until their times are needed: then
-// read adds them.
+// Unread makes a counter know only the sum of its holders until their times are needed. Then read adds
+// them.
 func (c *Counter) Unread(sum int64, read func(*Counter)) { c.sum, c.unread = sum, read }
 
 // Adjust changes the sum of a counter whose holders have not been read. It returns false if they
@@ -75,13 +75,13 @@ func (c *Counter) Adjust(by int64) bool {
 	return true
 }
 
-// Roomy reports whether there is room for an amount, whenever the other holders hold theirs. It is
-// false for a counter whose holders have been read, and reads none.
+// Roomy reports whether there is room for an amount, whenever the other holders hold theirs. It reads no
+// holders, and is false once they have been read.
 func (c *Counter) Roomy(amount int64) bool {
 	return c.unread != nil && !c.Left && c.sum+amount <= c.total
 }
 
-// need reads the holders.
+// need reads the holders if they have not been read.
 func (c *Counter) need() {
 	if read := c.unread; read != nil {
 		c.unread = nil
@@ -89,7 +89,7 @@ func (c *Counter) need() {
 	}
 }
 
-// Binds reports whether it refuses those who pass limits, or do not.
+// Binds reports whether the counter can refuse a job. overLimits is for one that may exceed limits.
 func (c *Counter) Binds(overLimits bool) bool { return !c.Soft && (!c.Rule || c.Own || !overLimits) }
 
 // SetTotal changes the total. Holders beyond it go on.
@@ -106,10 +106,9 @@ func (c *Counter) SetNow(now int64) {
 	}
 }
 
-// Total is the amount to share.
 func (c *Counter) Total() int64 { return c.total }
 
-// Holders goes through those who hold some of it, in no order.
+// Holders goes through the holders, in no order.
 func (c *Counter) Holders(yield func(Holder) bool) {
 	c.need()
 	for _, h := range c.holders {
@@ -126,7 +125,7 @@ func (c *Counter) Holder(owner uint64) (h Holder, ok bool) {
 	return h, ok
 }
 
-// Put notes a holder, in place of what its owner held.
+// Put records a holder, in place of its owner's former one.
 func (c *Counter) Put(h Holder) {
 	c.Remove(h.Owner)
 	c.holders[h.Owner] = h
@@ -141,7 +140,7 @@ func (c *Counter) Put(h Holder) {
 	}
 }
 
-// Remove forgets what an owner holds.
+// Remove removes an owner's holder.
 func (c *Counter) Remove(owner uint64) {
 	c.need()
 	h, ok := c.holders[owner]
@@ -163,7 +162,7 @@ func (c *Counter) Remove(owner uint64) {
 // End is when a holder is expected to give back.
 func (c *Counter) End(h Holder) int64 { return c.end(h, viewKey{}) }
 
-// end is when a holder is expected to give back, as a view has it.
+// end is when a holder is expected to give back in a view.
 func (c *Counter) end(h Holder, key viewKey) int64 {
 	if !h.Claim && h.End <= c.now && !key.by {
 		if c.Overrun != nil {
@@ -174,7 +173,7 @@ func (c *Counter) end(h Holder, key viewKey) int64 {
 	return h.End
 }
 
-// view is the counter as some see it.
+// view is the counter as viewed for some holders.
 func (c *Counter) view(key viewKey) *view {
 	c.need()
 	if v := c.views[key]; v != nil {
@@ -182,7 +181,7 @@ func (c *Counter) view(key viewKey) *view {
 	}
 	plan, err := timeline.New(timeline.MaxTotal, c.now, timeline.Forever)
 	if err != nil {
-		panic(err) // an instant is never negative
+		panic(err) // instants are never negative
 	}
 	v := &view{plan: plan, spans: make(map[uint64]timeline.SpanID)}
 	total := c.total
@@ -204,8 +203,8 @@ func (c *Counter) view(key viewKey) *view {
 	return v
 }
 
-// add counts a holder. What is taken out of a reservation counts there, and for all
-// others once that reservation is over: an overdue job goes on.
+// add counts a holder. What is taken out of a reservation counts there. For all others it counts once
+// that reservation is over, because an overdue job goes on.
 func (v *view) add(c *Counter, key viewKey, h Holder) {
 	start, end := max(h.Start, c.now), c.end(h, key)
 	claim, kept := c.holders[h.Within]
@@ -219,7 +218,7 @@ func (v *view) add(c *Counter, key viewKey, h Holder) {
 		return
 	}
 	was := v.plan.Total()
-	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than there is
+	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than the total
 	v.spans[h.Owner] = v.take(start, end, h.Amount)
 	_ = v.plan.Resize(was)
 }
@@ -227,7 +226,7 @@ func (v *view) add(c *Counter, key viewKey, h Holder) {
 func (v *view) take(start, end, amount int64) timeline.SpanID {
 	id, err := v.plan.Add(timeline.Span{Start: start, Duration: end - start, Amount: amount})
 	if err != nil {
-		panic(err) // a plan of MaxTotal holds all that there can be
+		panic(err) // a plan of MaxTotal has room for all holders
 	}
 	return id
 }
@@ -239,8 +238,8 @@ func (v *view) remove(owner uint64) {
 	}
 }
 
-// Held is how much of the counter is taken at an instant that is not past, what others
-// use and reservations keep among it.
+// Held is how much of the counter is taken at an instant that is not past. Use outside placectl and
+// reservations count.
 func (c *Counter) Held(at int64) int64 {
 	if c.Left {
 		return c.left(max(at, c.now))
@@ -248,12 +247,12 @@ func (c *Counter) Held(at int64) int64 {
 	return c.peak(max(at, c.now), 1)
 }
 
-// peak is the most that is taken in a time.
+// peak is the most that is taken at any instant of a time.
 func (c *Counter) peak(start, duration int64) int64 { return c.view(viewKey{}).peak(start, duration) }
 
 func (v *view) peak(start, duration int64) int64 {
 	total := v.plan.Total()
-	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than there is
+	_ = v.plan.Resize(timeline.MaxTotal) // more may be held than the total
 	free, err := v.plan.FreeDuring(start, duration)
 	_ = v.plan.Resize(total)
 	if err != nil {
@@ -262,7 +261,7 @@ func (v *view) peak(start, duration int64) int64 {
 	return timeline.MaxTotal - free
 }
 
-// Outside is how much others use at an instant, and until when.
+// Outside is how much is used outside placectl at an instant, and until when.
 func (c *Counter) Outside(at int64) (amount, until int64) {
 	if at < c.until {
 		return c.outside, c.until
@@ -270,8 +269,8 @@ func (c *Counter) Outside(at int64) (amount, until int64) {
 	return 0, 0
 }
 
-// Exceeded reports whether more is held, at some instant at which a holder holds, than
-// there is for it. by counts everybody by the end that was planned.
+// Exceeded reports whether more than the total is held at some instant of a holder's time. by counts all
+// by their planned ends.
 func (c *Counter) Exceeded(h Holder, by bool) bool {
 	if c.Left {
 		return c.leftExceeded(h)
@@ -315,7 +314,7 @@ func (c *Counter) NextBack(after int64) int64 {
 	return next
 }
 
-// Split is how much is held now, and how much more by those who are to start.
+// Split is how much is held now, and how much more by planned holders.
 func (c *Counter) Split() (now, planned int64) {
 	c.need()
 	for _, h := range c.holders {

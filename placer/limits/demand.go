@@ -13,16 +13,16 @@ import (
 type Demand struct {
 	*Counter
 	Amount int64
-	// Within are the reservations that the request requires, as owners; it will be in one of them.
-	// What it wants comes out of those that hold some of the counter.
+	// Within are the reservations that the request requires, as owners; it will be in one of them. Its
+	// demand comes out of those that hold some of the counter.
 	Within []uint64
 }
 
-// Demands are what a request wants of counters.
+// Demands are the wants of a request, one for each counter.
 type Demands []Demand
 
-// Next is the first instant at or after a given one from which on the demand can be met
-// throughout a time; ok is false if there is none.
+// Next is the first instant at or after a given one from which the demand can be met for a duration; ok
+// is false if there is none.
 func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	at = max(at, d.now)
 	if d.Left {
@@ -51,7 +51,7 @@ func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	return start, err == nil
 }
 
-// Fits reports whether the demand can be met throughout a time.
+// Fits reports whether the demand can be met for a duration.
 func (d Demand) Fits(at, duration int64) bool {
 	if claims := d.Within; len(claims) > 0 || d.Left {
 		t, ok := d.Next(at, duration)
@@ -95,9 +95,9 @@ func (d Demand) Free(at int64) int64 {
 	return free
 }
 
-// Next is the first instant at or after a given one from which on all demands can be met
-// throughout a time; ok is false if there is none. Each step passes only instants at
-// which some demand cannot be met, so none is missed.
+// Next is the first instant at or after a given one from which all demands can be met for a duration; ok
+// is false if there is none. Each step skips only instants at which some demand cannot be met, so none
+// is missed.
 func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
 	for agree := 0; agree < len(ds); {
 		for _, d := range ds {
@@ -116,7 +116,7 @@ func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
 	return at, true
 }
 
-// Comparable reports whether more of the same, and more besides, can be met no sooner.
+// Comparable reports whether demands for more could be met no sooner.
 func (ds Demands) Comparable() bool {
 	return !slices.ContainsFunc(ds, func(d Demand) bool { return d.Left || len(d.Within) > 0 })
 }
@@ -132,8 +132,8 @@ func (ds Demands) AtMost(others Demands) bool {
 	return true
 }
 
-// Short is the first demand that cannot be met throughout a time, of the rules where
-// rules is true, else of the pools; nil if all can.
+// Short is the first demand that cannot be met for a duration, nil if all can. With rules it looks at
+// those of rules, else at those of pools.
 func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	for i := range ds {
 		if ds[i].Rule == rules && !ds[i].Fits(at, duration) {
@@ -143,7 +143,7 @@ func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	return nil
 }
 
-// Kept are the demands of rules that cannot be met throughout a time.
+// Kept are the demands of rules that cannot be met for a duration.
 func (ds Demands) Kept(at, duration int64) (out Demands) {
 	for _, d := range ds {
 		if d.Rule && !d.Fits(at, duration) {
@@ -153,7 +153,7 @@ func (ds Demands) Kept(at, duration int64) (out Demands) {
 	return out
 }
 
-// Pools are the demands of no rule.
+// Pools are the demands of pools.
 func (ds Demands) Pools() (out Demands) {
 	for _, d := range ds {
 		if !d.Rule {
@@ -163,8 +163,8 @@ func (ds Demands) Pools() (out Demands) {
 	return out
 }
 
-// NextBack is the first instant after a given one at which some of what is demanded is
-// expected to be given back, Forever where there is none.
+// NextBack is the first instant after a given one at which some of what is demanded is expected to be
+// given back, or Forever.
 func (ds Demands) NextBack(after int64) int64 {
 	next := int64(timeline.Forever)
 	for _, d := range ds {
@@ -173,8 +173,8 @@ func (ds Demands) NextBack(after int64) int64 {
 	return next
 }
 
-// Text says why the demand cannot be met throughout a time: of a rule how many there are
-// then, of a pool how much is free at the start and until when that is too little.
+// Text says why the demand cannot be met for a duration: of a rule how much is used then, of a pool how
+// much is free at the start and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
 	asks := d.Amount
 	if d.Left {
@@ -209,7 +209,7 @@ func RuleText(rule, used, most, who string) string {
 	return text
 }
 
-// AsksText is how it is said that a rule lets there be less than one asks for.
+// AsksText says that a rule allows less than a request asks for.
 func AsksText(rule, asked, most, who string) string {
 	text := "limit: " + rule + " asks " + asked + ", the limit is " + most
 	if who != "" {

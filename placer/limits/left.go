@@ -2,12 +2,11 @@ package limits
 
 import "slices"
 
-// Of some rules what counts is how much of their time jobs have left: an amount times the
-// seconds that they have still to run. That goes down by itself, and up when a job starts: so
-// it is held against the rule at starts, and holds at all instants between them. A job past
-// its end has none left.
+// Some rules count how much of their time jobs have left: an amount times the seconds that they still
+// have to run. This falls by itself, and rises when a job starts. So such a rule is checked at starts,
+// and holds at all instants between them. A job past its end has nothing left.
 
-// left is how much is left at an instant of all that hold then.
+// left is what all holders of an instant have left.
 func (c *Counter) left(at int64) (sum int64) {
 	c.need()
 	for _, h := range c.holders {
@@ -18,10 +17,10 @@ func (c *Counter) left(at int64) (sum int64) {
 	return sum
 }
 
-// MaxLeft is the most that is counted of amounts times seconds.
+// MaxLeft is the largest product of an amount and seconds that is counted.
 const MaxLeft = 1 << 60
 
-// Product is an amount times seconds, as far as it is counted.
+// Product is an amount times seconds, at most MaxLeft.
 func Product(amount, seconds int64) int64 {
 	if seconds > 0 && amount > MaxLeft/seconds {
 		return MaxLeft
@@ -41,8 +40,8 @@ func (c *Counter) starts(after, before int64) (out []int64) {
 	return slices.Compact(out)
 }
 
-// nextLeft is the first instant at or after a given one at which a job can start for a time; ok is
-// false if there is none.
+// nextLeft is the first instant at or after a given one at which a job can start; ok is false if there
+// is none.
 func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
 	for {
 		t, ok := c.leftDown(at, c.total-Product(amount, duration))
@@ -58,11 +57,11 @@ func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
 		if clash == 0 {
 			return t, true
 		}
-		at = clash // the later it starts before that, the more it has left then
+		at = clash // if it starts later and before that, it has even more left then
 	}
 }
 
-// leftDown is the first instant from a given one on at which no more than so much is left.
+// leftDown is the first instant, from a given one on, at which no more than most is left.
 func (c *Counter) leftDown(at, most int64) (int64, bool) {
 	if most < 0 {
 		return 0, false
@@ -75,7 +74,7 @@ func (c *Counter) leftDown(at, most int64) (int64, bool) {
 	}
 	slices.Sort(marks)
 	for _, mark := range append(marks, maxInstant) {
-		// Until the next mark it goes down by the same amount each second.
+		// Until the next mark it falls by the same amount each second.
 		now, slope := c.left(at), int64(0)
 		for _, h := range c.holders {
 			if h.Start <= at && at < h.End {
@@ -95,11 +94,11 @@ func (c *Counter) leftDown(at, most int64) (int64, bool) {
 	return 0, false
 }
 
-// maxInstant is later than all that holders have.
+// maxInstant is later than all instants of holders.
 const maxInstant = 1 << 60
 
-// leftExceeded reports whether more is left, at the start of a holder or of another during its
-// time, than there may be.
+// leftExceeded reports whether more is left than allowed, at the start of a holder or at that of another
+// during its time.
 func (c *Counter) leftExceeded(h Holder) bool {
 	start := max(h.Start, c.now)
 	if start >= h.End {

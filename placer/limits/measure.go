@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// Form is which jobs a measure counts, and when it is held against a rule.
+// Form says which jobs a measure counts, and when it is checked.
 type Form uint8
 
 // The forms of measures.
 const (
-	OfRunning Form = iota // jobs that run, at every instant
-	OfQueued              // jobs that wait, when one is submitted
+	OfRunning Form = iota // running jobs, at every instant
+	OfQueued              // waiting jobs, when one is submitted
 	OfAll                 // both, when one is submitted
-	Left                  // amount times the seconds that jobs have still to run, when one starts
-	OfOne                 // a job by itself, when it is submitted
+	Left                  // amount times the seconds that jobs still have to run, when one starts
+	OfOne                 // a single job, when it is submitted
 )
 
-// The words behind a resource's name.
+// The suffixes of resource names.
 var formSuffixes = [...]string{OfRunning: "", OfQueued: ".queued", OfAll: ".jobs", Left: ".left", OfOne: ".job"}
 
 // The words for numbers of jobs.
 var formJobs = [...]string{OfRunning: "running", OfQueued: "queued", OfAll: "jobs"}
 
-// Names of measures that are of no resource or pool.
+// Measures that are no resource or pool.
 const (
 	Nodes    = "nodes"    // the number of chunks
-	Walltime = "walltime" // seconds; of one job
+	Walltime = "walltime" // seconds of one job
 )
 
-// Measure is what a rule counts: jobs where Resource is "", else amounts of it.
+// Measure is what a rule counts: jobs if Resource is "", else amounts of it.
 type Measure struct {
 	Resource string
 	Form     Form
 }
 
-// ParseMeasure reads a measure. Whether there is such a resource or pool is not asked.
+// ParseMeasure reads a measure. It does not check whether the resource or pool exists.
 func ParseMeasure(text string) (Measure, error) {
 	for form, word := range formJobs {
 		if text == word {
@@ -61,10 +61,10 @@ func (m Measure) String() string {
 	return m.Resource + formSuffixes[m.Form]
 }
 
-// Timed reports whether the measure counts at instants, so that it matters when a holder has what.
+// Timed reports whether the measure is checked at instants, so that times of holders matter.
 func (m Measure) Timed() bool { return m.Form == OfRunning || m.Form == Left }
 
-// Counts reports whether jobs that wait, or those that run, count.
+// Counts reports whether the measure counts waiting jobs, or else running ones.
 func (m Measure) Counts(waits bool) bool {
 	return m.Form == OfAll || m.Form == OfQueued && waits
 }

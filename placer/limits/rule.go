@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what of a job a rule looks at. On disk only their names are kept.
+// Kind is an attribute of a job that rules look at. On disk only the names are kept.
 type Kind uint8
 
 // The kinds, in the order in which a key is written.
@@ -26,24 +26,24 @@ var kindNames = [kinds]string{"queue", "class", "account", "group", "user"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Each is the name that stands for each by itself.
+// Each stands for each name by itself.
 const Each = "*"
 
-// Part is a kind, and whose: a name, or Each.
+// Part is a kind and a name, or Each.
 type Part struct {
 	Kind Kind
 	Name string
 }
 
-// Key says whom a rule is for: all jobs where it has no parts, else those that have what
-// all its parts name. The parts are in the order of their kinds, each kind once.
+// Key says which jobs a rule is for: those that have all its parts; without parts all jobs. The parts
+// are in the order of their kinds, each kind once.
 type Key []Part
 
 // ErrRule is a rule that cannot be understood.
 var ErrRule = errors.New("no such limit")
 
-// ParseKey reads a key: all, or parts as user:ann joined by commas, in any order. "No
-// account" is an account like any: account: is for those without one.
+// ParseKey reads a key: all, or parts such as user:ann joined by commas, in any order. account: is for
+// jobs without an account.
 func ParseKey(text string) (Key, error) {
 	if text == "all" {
 		return nil, nil
@@ -67,7 +67,7 @@ func ParseKey(text string) (Key, error) {
 	return key, nil
 }
 
-// ValidName fails for what can be no name of a user, group or account in a rule.
+// ValidName fails for a text that cannot be the name of a user, group or account in a rule.
 func ValidName(name string) error {
 	bad := func(c rune) bool {
 		return strings.ContainsRune(`,"'\`, c) || unicode.IsSpace(c) || !unicode.IsPrint(c)
@@ -90,15 +90,15 @@ func (k Key) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Rule is how much those whom a key is for may have at once, each by itself where it says *.
+// Rule is how much the jobs of a key may have at once; with * each name by itself.
 type Rule struct {
 	Key     Key
 	Measure Measure
 	Soft    bool  // a job beyond it comes after all others
-	Max     int64 // may be reached
+	Max     int64 // may be reached, not exceeded
 }
 
-// String is the rule as reasons name it, user:* running, which tells it from all others.
+// String is the rule as reasons name it: user:* running. No other rule has the same.
 func (r *Rule) String() string {
 	text := r.Key.String() + " " + r.Measure.String()
 	if r.Soft {
@@ -110,7 +110,7 @@ func (r *Rule) String() string {
 // softWord ends the name of a soft rule.
 const softWord = " soft"
 
-// replaces reports whether a rule of the same kinds has all names of another, and more.
+// replaces reports whether a rule has all the names of another of the same kinds, and more.
 func (r *Rule) replaces(o *Rule) bool {
 	more := false
 	for i, p := range o.Key {

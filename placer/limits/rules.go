@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Subject is a job as rules see it: what it has of each kind, "" for none.
+// Subject is a job as rules see it: its name of each kind, "" for none.
 type Subject struct {
 	Names [kinds]string
-	Above []string // the accounts that its account is part of
+	Above []string // the accounts above its account
 }
 
-// Rules are all that there are.
+// Rules is a set of rules.
 type Rules struct {
 	groups []group
 	looks  [kinds]bool
@@ -20,10 +20,9 @@ type Rules struct {
 	soft   bool
 }
 
-// group is rules of the same kinds and measure; some replace others.
+// group is rules of the same kinds and measure. Some replace others.
 type group []*Rule
 
-// NewRules gathers rules.
 func NewRules(list []*Rule) *Rules {
 	rs := &Rules{named: make(map[string]*Rule, len(list))}
 	for _, r := range list {
@@ -42,7 +41,7 @@ func NewRules(list []*Rule) *Rules {
 	return rs
 }
 
-// alike reports whether two rules are of the same kinds and measure.
+// alike reports whether two rules have the same kinds and measure.
 func (r *Rule) alike(o *Rule) bool {
 	return r.Measure == o.Measure && r.Soft == o.Soft &&
 		slices.EqualFunc(r.Key, o.Key, func(a, b Part) bool { return a.Kind == b.Kind })
@@ -68,17 +67,16 @@ func (rs *Rules) Each(yield func(*Rule) bool) {
 	}
 }
 
-// Applied is a rule that a job is under.
+// Applied is a rule that applies to a job.
 type Applied struct {
 	*Rule
-	// Whom it is counted for: the names that stand in place of *, quoted and joined by
-	// commas; "" if the rule has none.
+	// Whom is the subject: the names in place of *, quoted and joined by commas; "" if the rule has no
+	// *.
 	Whom string
 }
 
-// Apply lists the rules that a job is under. Of those of the same kinds and measure that fit
-// it, one is left out when another has all its names and more: user:ann replaces user:*, be
-// it smaller or larger.
+// Apply lists the rules that apply to a job. Of those with the same kinds and measure, a rule is left
+// out if another has all its names and more: user:ann replaces user:*, whether it allows more or less.
 func (rs *Rules) Apply(s *Subject) (out []Applied) {
 	var fit group
 	for _, g := range rs.groups {
@@ -97,8 +95,8 @@ func (rs *Rules) Apply(s *Subject) (out []Applied) {
 	return out
 }
 
-// fits reports whether a rule is for a job. One on an account covers those below it; * is
-// each account by itself.
+// fits reports whether a rule is for a job. One on an account covers the accounts below it; * is each
+// account by itself.
 func (r *Rule) fits(s *Subject) bool {
 	for _, p := range r.Key {
 		if p.Name != Each && p.Name != s.Names[p.Kind] && (p.Kind != Account || !slices.Contains(s.Above, p.Name)) {
@@ -122,7 +120,7 @@ func (r *Rule) whom(s *Subject) string {
 	return string(b)
 }
 
-// Who is the subject that a rule counts for, as people read it: ann, or gpu, ann.
+// Who is the subject of the rule, as people read it: ann, or gpu, ann.
 func (a *Applied) Who() string {
 	var names []string
 	rest := a.Whom
@@ -144,7 +142,7 @@ func (a *Applied) Who() string {
 	return strings.Join(names, ", ")
 }
 
-// Use is how much of a rule is used, of one of those whom it is counted for.
+// Use is how much of a rule one subject uses.
 type Use struct {
 	*Rule
 	Who           string
