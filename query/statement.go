@@ -9,8 +9,7 @@ import (
 	"github.com/placectl/placectl/query/internal/plan"
 )
 
-// Stmt is a statement made ready to run on the tables of a catalog, for as long as
-// those last.
+// Stmt is a statement prepared for the tables of a catalog. It is valid as long as they are.
 type Stmt struct {
 	ready   plan.Ready
 	text    string
@@ -19,7 +18,7 @@ type Stmt struct {
 	analyze bool
 }
 
-// Prepare makes a statement of a text ready. An error in it is an *Error.
+// Prepare prepares a statement of a text. An error in the statement is an *Error.
 func Prepare(catalog Catalog, text string, statement *Statement, opt Options) (*Stmt, error) {
 	if statement.Select == nil {
 		return nil, &Error{Text: text, Offset: statement.Pos(), Msg: "views are for the shell and for files of statements; a query by itself has none"}
@@ -39,11 +38,11 @@ func (s *Stmt) Columns() []Column {
 	return s.ready.Plan.Columns
 }
 
-// errEnough says that the reader has seen enough.
+// errEnough says that the reader wants no more rows.
 var errEnough = errors.New("no more rows are wanted")
 
-// Rows runs the statement. A row lasts until the next one. The last pair may be an
-// error; then it is the only one without a row.
+// Rows runs the statement. A row is valid until the next one. The last pair may be an error. It is the
+// only pair without a row.
 func (s *Stmt) Rows() iter.Seq2[[]Value, error] {
 	return func(yield func([]Value, error) bool) {
 		if s.explain {
@@ -62,7 +61,6 @@ func (s *Stmt) Rows() iter.Seq2[[]Value, error] {
 	}
 }
 
-// run runs the plan.
 func (s *Stmt) run(emit func([]Value) error) error {
 	e := s.ready.Begin(&s.opt)
 	var answered int64
@@ -83,7 +81,7 @@ func (s *Stmt) run(emit func([]Value) error) error {
 	return err
 }
 
-// explained yields the plan, a line a row.
+// explained yields the plan, one line in each row.
 func (s *Stmt) explained(yield func([]Value, error) bool) {
 	if s.analyze {
 		start := s.nanos()

@@ -8,22 +8,22 @@ import (
 	"github.com/placectl/placectl/query/syntax"
 )
 
-// Statement is one statement: its tree is described in package syntax.
+// Statement is one statement. Package syntax describes its tree.
 type Statement = syntax.Statement
 
 // View is a named query to use as a table.
 type View = syntax.View
 
-// Name is a column's name where nothing else can stand.
+// Name is the name of a column, where nothing else is allowed.
 type Name = syntax.Name
 
-// Error is a fault in a statement, and where it is.
+// Error is an error in a statement, with its place.
 type Error = fault.Error
 
-// LimitError says that a query was given up because it took too much.
+// LimitError says that a query was stopped because it took too much.
 type LimitError = fault.LimitError
 
-// What every fault of a statement's text is, and what every LimitError is.
+// ErrQuery is what all errors in a statement's text wrap, and ErrLimit what all LimitErrors wrap.
 var (
 	ErrQuery = fault.ErrQuery
 	ErrLimit = fault.ErrLimit
@@ -35,15 +35,15 @@ type Options = plan.Options
 // Limits bound the cost of a statement. The zero value is DefaultLimits.
 type Limits = functions.Limits
 
-// DefaultLimits are generous: they stop what would not end.
+// DefaultLimits are generous: they stop queries that would not end.
 var DefaultLimits = functions.DefaultLimits
 
-// Parse reads statements, separated by semicolons. An error is an *Error with its
-// position, or a *LimitError.
+// Parse parses statements separated by semicolons. An error is an *Error with its place, or a
+// *LimitError.
 func Parse(text string) ([]*Statement, error) { return syntax.Parse(text) }
 
-// Complete reports whether a text ends a statement, as far as one can tell: with a
-// semicolon that is in no text, name or comment.
+// Complete reports whether a text ends with a whole statement, as far as one can tell: with a semicolon
+// outside texts, names and comments.
 func Complete(text string) bool { return syntax.Complete(text) }
 
 // Keywords lists the words of the dialect, for completion.
@@ -52,5 +52,5 @@ func Keywords() []string { return syntax.Keywords() }
 // FunctionNames lists the functions, for completion.
 func FunctionNames() []string { return functions.Names() }
 
-// WindowFunctionNames lists the functions that only windows have, for completion.
+// WindowFunctionNames lists the functions for windows only, for completion.
 func WindowFunctionNames() []string { return exec.WindowFunctionNames() }

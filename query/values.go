@@ -17,11 +17,10 @@ const (
 	Text    = values.Text
 )
 
-// Affinity is the kind of value that a column or a cast prefers; it decides what
-// its values are compared as.
+// Affinity is the kind of value that a column or a cast prefers. It decides how its values are compared.
 type Affinity = values.Affinity
 
-// The affinities, in SQLite's words.
+// The affinities, by SQLite's names.
 const (
 	NoAffinity      = values.NoAffinity
 	TextAffinity    = values.TextAffinity

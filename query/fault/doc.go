@@ -1,3 +1,3 @@
-// Package fault holds the errors of queries: those of a text, with their place, and those of
-// limits. Parsers and planners panic with an Abort, and their doors rescue it.
+// Package fault holds the errors of queries: errors in a text, with their place, and limits. Parsers and
+// planners panic with an Abort, and the functions that call them rescue it.
 package fault

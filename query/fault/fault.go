@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// ErrQuery is what every fault of a statement's text is.
+// ErrQuery is wrapped by all errors in a statement's text.
 var ErrQuery = errors.New("bad query")
 
-// Error is a fault in a statement, and where it is.
+// Error is an error in a statement, with its place.
 type Error struct {
-	Text   string // all of the statements
-	Offset int    // of the fault, in bytes
+	Text   string // of all statements
+	Offset int    // of the error, in bytes
 	Msg    string
 }
 
-// Line and column count from 1; columns are characters.
+// Position counts lines and columns from 1. Columns are characters.
 func (e *Error) Position() (line, column int) {
 	before := e.Text[:min(e.Offset, len(e.Text))]
 	start := strings.LastIndexByte(before, '\n') + 1
@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 // Unwrap makes errors.Is see ErrQuery.
 func (e *Error) Unwrap() error { return ErrQuery }
 
-// Caret is the line of the fault with a mark below it.
+// Caret returns the line of the error with a mark below it.
 func (e *Error) Caret() string {
 	at := min(e.Offset, len(e.Text))
 	start := strings.LastIndexByte(e.Text[:at], '\n') + 1
@@ -47,10 +47,10 @@ func (e *Error) Caret() string {
 	return line + "\n" + pad.String() + "^"
 }
 
-// ErrLimit is what every LimitError is.
+// ErrLimit is wrapped by all LimitErrors.
 var ErrLimit = errors.New("a limit of queries was reached")
 
-// LimitError says that a query was given up because it took too much.
+// LimitError says that a query was stopped because it took too much.
 type LimitError struct {
 	What  string // "rows examined", "result bytes", ...
 	Limit int64
@@ -63,11 +63,10 @@ func (e *LimitError) Error() string {
 // Unwrap makes errors.Is see ErrLimit.
 func (e *LimitError) Unwrap() error { return ErrLimit }
 
-// Abort carries an error out of the depths of parsing or compiling; only
-// Rescue recovers it, and nothing else.
+// Abort carries an error out of parsing or compiling. Only Rescue recovers it.
 type Abort struct{ Err error }
 
-// Rescue turns an abort into the error it carries.
+// Rescue turns an abort into its error.
 func Rescue(err *error) {
 	switch r := recover().(type) {
 	case nil:

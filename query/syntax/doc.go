@@ -1,4 +1,4 @@
-// Package syntax makes a tree of the text of statements, and text of a tree again. text becomes
-// tokens (lexer.go), those a tree (parser.go, parse_*.go) of the nodes in tree.go, sets.go and
-// window.go. What a name means is not known here.
+// Package syntax parses statements into a syntax tree, and writes a tree as text. Text becomes tokens
+// (lexer.go), and these a tree (parser.go, parse_*.go) of the nodes in tree.go, sets.go and window.go.
+// The package does not know what a name means.
 package syntax

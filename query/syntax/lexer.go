@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// tokenKind is what a token is.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -22,14 +22,14 @@ const (
 	tokenOp
 )
 
-// token is one token: its text is unquoted where it was quoted.
+// token is one token. Its text has no quotes.
 type token struct {
 	kind     tokenKind
 	text     string
 	pos, end int // in bytes
 }
 
-// upper is a word's keyword form.
+// upper returns the word in capitals, as keywords are.
 func (t token) upper() string {
 	if t.kind != tokenWord {
 		return ""
@@ -52,7 +52,6 @@ func (t token) shown() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-// lexer splits a text into tokens.
 type lexer struct {
 	text string
 	at   int
@@ -62,7 +61,7 @@ func (l *lexer) fail(at int, format string, args ...any) {
 	panic(fault.Abort{Err: &fault.Error{Text: l.text, Offset: at, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// next is the next token. A text that is no token is an abort.
+// next returns the next token. It aborts if there is no valid one.
 func (l *lexer) next() token {
 	l.skip()
 	start := l.at
@@ -95,7 +94,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// skip goes past blanks and comments.
+// skip skips blanks and comments.
 func (l *lexer) skip() {
 	for l.at < len(l.text) {
 		rest := l.text[l.at:]
@@ -144,7 +143,7 @@ func (l *lexer) number() string {
 	return l.text[start:l.at]
 }
 
-// quoted reads the text between quotes; two quotes stand for one.
+// quoted reads the text between quotes. Two quotes stand for one.
 func (l *lexer) quoted(quote byte) string {
 	start := l.at
 	q := string(quote)
@@ -175,7 +174,7 @@ func (l *lexer) param() string {
 	return l.text[start:l.at]
 }
 
-// operators, the longer ones first.
+// Operators, the longer ones first.
 var operators = []string{"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "~"}
 
 func (l *lexer) operator() string {

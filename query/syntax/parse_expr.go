@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// How tightly operators bind, as in SQLite; the higher the tighter.
+// Precedence of operators, as in SQLite. Higher ones bind tighter.
 const (
 	bindOr = iota + 1
 	bindAnd
@@ -21,8 +21,7 @@ const (
 	bindSign
 )
 
-// binding is how tightly the token at hand binds what is before it, 0 for what is no
-// operator.
+// binding is the precedence of the current token as an operator, 0 if it is none.
 func (p *parser) binding() int {
 	if p.tok.kind == tokenOp {
 		switch p.tok.text {
@@ -65,7 +64,7 @@ func (p *parser) expressions() []Expr {
 	}
 }
 
-// expr reads an expression whose operators bind at least so tightly.
+// expr reads an expression of operators with at least this precedence.
 func (p *parser) expr(least int) Expr {
 	defer p.enter()()
 	pos := p.tok.pos
@@ -82,7 +81,7 @@ func (p *parser) expr(least int) Expr {
 	}
 }
 
-// infix reads an operator and what is behind it.
+// infix reads an operator and its right side.
 func (p *parser) infix(x Expr, pos, b int) Expr {
 	op := p.tok
 	p.advance()
@@ -150,7 +149,7 @@ func (p *parser) collate(x Expr, pos int) Expr {
 	return nil
 }
 
-// predicate reads what is behind IN, LIKE, GLOB or BETWEEN.
+// predicate reads the right side of IN, LIKE, GLOB or BETWEEN.
 func (p *parser) predicate(x Expr, pos int, op token, not bool) Expr {
 	switch op.upper() {
 	case "BETWEEN":
@@ -195,7 +194,7 @@ func (p *parser) in(x Expr, pos int, not bool) Expr {
 	return in
 }
 
-// inTable reads a table, or a call of a table function, behind IN.
+// inTable reads a table, or a call of a table function, after IN.
 func (p *parser) inTable() *Select {
 	pos := p.tok.pos
 	if p.tok.kind != tokenWord && p.tok.kind != tokenQuoted || reserved()[p.tok.upper()] {

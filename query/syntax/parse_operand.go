@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// operand reads what stands before, between and behind operators.
+// operand reads an operand, with its prefix and suffix.
 func (p *parser) operand() Expr {
 	t := p.tok
 	switch t.kind {
@@ -33,7 +33,7 @@ func (p *parser) operand() Expr {
 
 func isHexNumber(text string) bool { return len(text) > 2 && text[1]|0x20 == 'x' }
 
-// numberValue is a number's value: an integer where it fits.
+// numberValue is a number's value: an integer if it fits.
 func (p *parser) numberValue(t token) values.Value {
 	if isHexNumber(t.text) {
 		n, err := strconv.ParseUint(t.text[2:], 16, 64)
@@ -67,7 +67,7 @@ func (p *parser) param() Expr {
 	return x
 }
 
-// prefix reads a sign or what is in parentheses.
+// prefix reads a sign, or something in parentheses.
 func (p *parser) prefix() Expr {
 	t := p.tok
 	switch t.text {
@@ -105,7 +105,7 @@ func (p *parser) parenthesis() Expr {
 	return all[0]
 }
 
-// word reads what begins with a word.
+// word reads an operand that begins with a word.
 func (p *parser) word() Expr {
 	t := p.tok
 	switch t.upper() {
@@ -142,7 +142,7 @@ func (p *parser) word() Expr {
 	return p.column()
 }
 
-// column reads name or table.name; behind the point anything is a name.
+// column reads name or table.name. After the point anything is a name.
 func (p *parser) column() Expr {
 	pos := p.tok.pos
 	word := p.tok.kind == tokenWord
@@ -237,8 +237,8 @@ func (p *parser) call() Expr {
 	return x
 }
 
-// within reads WITHIN GROUP (ORDER BY x), which puts x before the arguments; an order
-// that falls counts from the other end.
+// within reads WITHIN GROUP (ORDER BY x) and puts x before the arguments. A descending order counts from
+// the other end.
 func (p *parser) within(x *Call) {
 	at := p.tok.pos
 	p.advance()
@@ -262,8 +262,8 @@ func (p *parser) within(x *Call) {
 	x.Args = append([]Expr{terms[0].X}, x.Args...)
 }
 
-// typeName reads any name of a type, with numbers in parentheses behind it, and tells
-// what it converts to, by SQLite's rules.
+// typeName reads the name of a type, which may have numbers in parentheses, and returns its affinity by
+// SQLite's rules.
 func (p *parser) typeName() (string, values.Affinity) {
 	name := ""
 	for p.tok.kind == tokenWord || p.tok.kind == tokenQuoted {

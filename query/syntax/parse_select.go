@@ -1,6 +1,6 @@
 package syntax
 
-// query reads SELECT or VALUES, what WITH puts before it and UNION and the like behind.
+// query reads SELECT or VALUES, with a WITH before it and UNION and the like after it.
 func (p *parser) query() *Select {
 	defer p.enter()()
 	pos := p.tok.pos
@@ -99,7 +99,7 @@ func (p *parser) resultColumn() ResultColumn {
 	return c
 }
 
-// isTableStar looks for t.* without going past anything.
+// isTableStar looks for t.* and consumes nothing.
 func (p *parser) isTableStar() bool {
 	if p.tok.kind != tokenQuoted && (p.tok.kind != tokenWord || reserved()[p.tok.upper()]) {
 		return false
@@ -193,7 +193,7 @@ func (p *parser) fromItem(join JoinKind) FromItem {
 	return f
 }
 
-// at reads AT and an instant. As an alias, at is followed by no value.
+// at reads AT and an instant. An alias called at is not followed by a value.
 func (p *parser) at() Expr {
 	if !p.tok.is("AT") {
 		return nil

@@ -1,6 +1,6 @@
 package syntax
 
-// maxArms bounds how many queries UNION and the like join.
+// maxArms bounds how many queries can be joined by UNION and the like.
 const maxArms = 500
 
 // setOp reads UNION, UNION ALL, INTERSECT or EXCEPT.
@@ -19,7 +19,7 @@ func (p *parser) setOp() (SetOp, bool) {
 	return 0, false
 }
 
-// values reads the rows behind VALUES.
+// values reads the rows after VALUES.
 func (p *parser) values(pos int) *Select {
 	s := &Select{}
 	for {
@@ -41,7 +41,7 @@ func (p *parser) values(pos int) *Select {
 	return s
 }
 
-// with reads WITH and the queries that it names; nil if there is none.
+// with reads WITH and its queries; nil if there is none.
 func (p *parser) with() *With {
 	pos := p.tok.pos
 	if !p.accept("WITH") {

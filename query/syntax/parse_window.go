@@ -2,7 +2,7 @@ package syntax
 
 import "sync"
 
-// over reads what is behind OVER: a name, or a window in parentheses.
+// over reads what follows OVER: a name, or a window in parentheses.
 func (p *parser) over() *Window {
 	pos := p.tok.pos
 	if !p.tok.is("(") {

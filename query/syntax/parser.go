@@ -8,17 +8,17 @@ import (
 	"github.com/placectl/placectl/query/fault"
 )
 
-// Bounds of what is parsed.
+// Limits of parsing.
 const (
 	maxText    = 64 << 10 // bytes
-	MaxNesting = 100      // parentheses, subqueries and the like, one in the other
-	maxChain   = 1000     // operators in a row
+	MaxNesting = 100      // nested parentheses, subqueries and the like
+	maxChain   = 1000     // consecutive operators
 	MaxColumns = 2000
 	MaxTables  = 64
 )
 
-// Parse reads statements, separated by semicolons. An error is an *Error with its
-// position, or a *LimitError.
+// Parse parses statements separated by semicolons. An error is an *Error with its place, or a
+// *LimitError.
 func Parse(text string) (all []*Statement, err error) {
 	defer fault.Rescue(&err)
 	if len(text) > maxText {
@@ -39,10 +39,10 @@ func Parse(text string) (all []*Statement, err error) {
 	}
 }
 
-// Complete reports whether a text ends a statement, as far as one can tell: with a
-// semicolon that is in no text, name or comment.
+// Complete reports whether a text ends with a whole statement, as far as one can tell: with a semicolon
+// outside texts, names and comments.
 func Complete(text string) (done bool) {
-	var open error // a quote is not closed, or something is no token
+	var open error // an open quote, or an invalid token
 	defer func() {
 		if done = done && open == nil; strings.HasSuffix(text, ";") && open != nil {
 			done = !strings.Contains(open.Error(), "is not closed")
@@ -60,8 +60,8 @@ func Complete(text string) (done bool) {
 	}
 }
 
-// endStatement goes past a semicolon. A word taken for an alias may have been meant
-// for a keyword.
+// endStatement consumes a semicolon. If there is none, a word taken for an alias may have been meant as
+// a keyword.
 func (p *parser) endStatement() {
 	if word := index.Suggest(p.bare.text, Keywords()); word != "" && !p.tok.is(";") && p.tok.kind != tokenOp {
 		p.fail(p.bare.pos, "unexpected %q; did you mean %s?", p.bare.text, word)
@@ -69,14 +69,14 @@ func (p *parser) endStatement() {
 	p.expect(";", "the statement ends here, or an operator is missing")
 }
 
-// parser holds the token at hand, and the one before it.
+// parser holds the current token and the one before it.
 type parser struct {
 	lexer
 	tok    token
-	last   int   // where the token before ended
+	last   int   // where the previous token ended
 	bare   token // the last alias without AS
 	depth  int
-	params int // the highest number of a parameter so far
+	params int // the highest parameter number so far
 }
 
 func (p *parser) advance() {
@@ -84,13 +84,13 @@ func (p *parser) advance() {
 	p.tok = p.next()
 }
 
-// peek is the token behind the one at hand.
+// peek returns the token after the current one.
 func (p *parser) peek() token {
 	ahead := p.lexer
 	return ahead.next()
 }
 
-// accept goes past an operator or keyword if it is at hand.
+// accept consumes the current token if it is this operator or keyword.
 func (p *parser) accept(s string) bool {
 	if !p.tok.is(s) {
 		return false
@@ -106,7 +106,7 @@ func (p *parser) expect(s, why string) {
 	p.unexpected(s, why)
 }
 
-// unexpected fails at the token at hand.
+// unexpected fails at the current token.
 func (p *parser) unexpected(want, why string) {
 	if msg := later[p.tok.upper()]; msg != "" {
 		p.fail(p.tok.pos, "%s", msg)
@@ -123,7 +123,7 @@ func (p *parser) unexpected(want, why string) {
 	p.fail(p.tok.pos, "%s", msg)
 }
 
-// enter counts nesting; the result leaves again.
+// enter counts nesting. Call the result to leave.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > MaxNesting {
 		p.fail(p.tok.pos, "nested more than %d deep", MaxNesting)
@@ -170,7 +170,7 @@ func (p *parser) name(what string) string {
 	return ""
 }
 
-// alias reads an alias, if there is one: behind AS, or without.
+// alias reads an alias, if there is one, with or without AS.
 func (p *parser) alias() string {
 	if p.accept("AS") {
 		if t := p.tok; t.kind == tokenText {
@@ -191,8 +191,8 @@ func (p *parser) alias() string {
 	return ""
 }
 
-// endsClause reports words that could be aliases to SQLite, but mean something else
-// here or will.
+// endsClause reports whether a word could be an alias in SQLite, but means something else here, now or
+// later.
 func endsClause(t token) bool {
 	switch t.upper() {
 	case "OFFSET", "WINDOW", "INDEXED", "WITH":

@@ -11,7 +11,7 @@ type View struct {
 	Columns []Name
 	Select  *Select
 	Drop    bool
-	// If leaves one alone that is there already, or that is not there.
+	// If leaves an existing view, or a missing one, alone.
 	If bool
 }
 
@@ -30,10 +30,10 @@ type CommonTable struct {
 	Select  *Select
 }
 
-// SetOp is what joins the answers of queries.
+// SetOp joins the answers of queries.
 type SetOp uint8
 
-// The ways to join answers.
+// The set operators.
 const (
 	Union SetOp = iota
 	UnionAll
@@ -41,7 +41,7 @@ const (
 	Except
 )
 
-// SetArm is a query whose answer is joined to that of those before.
+// SetArm is a query whose answer is joined to that of the ones before.
 type SetArm struct {
 	Op     SetOp
 	Select *Select
@@ -64,7 +64,7 @@ func (s *With) String() string {
 	return "WITH " + IfWords(s.Recursive, "RECURSIVE ") + strings.Join(parts, ", ")
 }
 
-// IfWords is some words, or none.
+// IfWords returns the words, or nothing.
 func IfWords(is bool, words string) string {
 	if is {
 		return words
@@ -72,7 +72,7 @@ func IfWords(is bool, words string) string {
 	return ""
 }
 
-// names writes names in parentheses, nothing for none.
+// names writes names in parentheses; "" for none.
 func names(all []Name) string {
 	if len(all) == 0 {
 		return ""
@@ -88,5 +88,5 @@ func (t *CommonTable) String() string {
 	return quoteName(t.Name) + names(t.Columns) + " AS (" + t.Select.String() + ")"
 }
 
-// String is the word between the queries.
+// String is the words between the queries.
 func (op SetOp) String() string { return strings.TrimSpace(setWords[op]) }

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// writer puts a tree back into words. Operators below operators are in parentheses,
-// so that nothing depends on how they bind.
+// writer writes a tree as text. It puts operators below operators in parentheses, so that precedence
+// does not matter.
 type writer struct{ strings.Builder }
 
 func text(f func(*writer)) string {
@@ -137,8 +137,7 @@ func list(all []Expr) string {
 	return strings.Join(parts, ", ")
 }
 
-// inner is an operand: in parentheses where it is an operator itself, or a number
-// with a sign.
+// inner writes an operand. An operator, or a number with a sign, is in parentheses.
 func inner(x Expr) string {
 	switch v := x.(type) {
 	case *Unary, *Binary, *Between, *In, *Match, *Collate:
@@ -158,7 +157,7 @@ func negated(not bool) string {
 	return ""
 }
 
-// quoteName writes a name, in quotes where it has to be.
+// quoteName writes a name, in quotes if necessary.
 func quoteName(s string) string {
 	plain := s != "" && isWordStart(s[0]) && !reserved()[values.Upper(s)] && !softWords()[values.Upper(s)]
 	for i := 0; plain && i < len(s); i++ {
@@ -248,7 +247,7 @@ func (w *writer) column(c *ResultColumn) {
 
 var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}
 
-// fromList writes tables with the words that join them.
+// fromList writes tables, and the words that join them.
 func (w *writer) fromList(all []FromItem) {
 	for i := range all {
 		if i > 0 {

@@ -4,10 +4,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Span is where a node stands in the text, in bytes.
+// Span is the place of a node in the text, in bytes.
 type Span struct{ pos, end int }
 
-// At is a place in the text.
+// At makes a Span.
 func At(pos, end int) Span { return Span{pos, end} }
 
 // Pos is where the node begins.
@@ -16,8 +16,7 @@ func (s Span) Pos() int { return s.pos }
 // End is where it ends.
 func (s Span) End() int { return s.end }
 
-// Node is a node of the syntax tree. Its String can be parsed again, to the same
-// tree.
+// Node is a node of the syntax tree. Parsing its String gives the same tree.
 type Node interface {
 	Pos() int
 	End() int
@@ -28,13 +27,13 @@ type Node interface {
 type Statement struct {
 	Span
 	Explain bool
-	Analyze bool // EXPLAIN ANALYZE: run it, and say what it took
+	Analyze bool // EXPLAIN ANALYZE: run it, and report the cost
 	Select  *Select
-	View    *View // CREATE TEMP VIEW or DROP VIEW; there is no Select then
+	View    *View // CREATE TEMP VIEW or DROP VIEW; then Select is nil
 }
 
-// Select is a SELECT or VALUES, with what is joined to it by UNION and the like.
-// Ordering and limits are of the whole.
+// Select is a SELECT or VALUES, with what UNION and the like join to it. Order and limits apply to the
+// whole.
 type Select struct {
 	Span
 	With     *With
@@ -44,22 +43,22 @@ type Select struct {
 	Where    Expr
 	GroupBy  []Expr
 	Having   Expr
-	Windows  []Window // that have names
-	Values   [][]Expr // of VALUES; there are no Columns then
+	Windows  []Window // named windows
+	Values   [][]Expr // of VALUES; then Columns is empty
 	Rest     []SetArm
 	OrderBy  []OrderTerm
 	Limit    Expr
 	Offset   Expr
 }
 
-// ResultColumn is an expression, or a star: all columns, or those of a table.
+// ResultColumn is an expression or a star: all columns, or those of a table.
 type ResultColumn struct {
 	Span
 	Star  bool
 	Table string // of t.*
 	X     Expr
 	Alias string
-	Text  string // the expression as written: what the column is called without an alias
+	Text  string // the expression as written, which names the column if there is no alias
 }
 
 // JoinKind says how a FROM item is joined to those before it.
@@ -67,7 +66,7 @@ type JoinKind uint8
 
 // The joins.
 const (
-	CommaJoin JoinKind = iota // of the first item, too
+	CommaJoin JoinKind = iota // also of the first item
 	InnerJoin
 	CrossJoin
 	LeftJoin
@@ -82,17 +81,17 @@ type FromItem struct {
 	Table string
 	Call  bool // a table function
 	Args  []Expr
-	At    Expr // the instant whose state is meant
+	At    Expr // the instant at which the table is read
 	Sub   *Select
 	Group []FromItem // joins in parentheses
 	Alias string
 	On    Expr
 	Using []Name
-	// Natural joins by all columns that have the same name.
+	// Natural joins by all columns with the same name.
 	Natural bool
 }
 
-// Name is a column's name where nothing else can stand.
+// Name is the name of a column, where nothing else is allowed.
 type Name struct {
 	Span
 	Text string
@@ -109,7 +108,7 @@ type OrderTerm struct {
 // NullOrder says where NULLs go.
 type NullOrder uint8
 
-// The orders of NULLs; without a word they are the smallest values.
+// The orders of NULLs. By default they are the smallest values.
 const (
 	NullsDefault NullOrder = iota
 	NullsFirst
@@ -127,7 +126,7 @@ type (
 	Literal struct {
 		Span
 		Value values.Value
-		// Word is TRUE or FALSE, where it was written so.
+		// Word is TRUE or FALSE if it was written so.
 		Word string
 	}
 	// ColumnRef is a column, by name.
@@ -135,7 +134,7 @@ type (
 		Span
 		Table, Name string
 	}
-	// Param is a parameter: by number from 1 on, or by name with its sign.
+	// Param is a parameter: by number, from 1, or by name with its sign.
 	Param struct {
 		Span
 		Number int
@@ -197,7 +196,7 @@ type (
 		Distinct bool
 		Star     bool
 		Args     []Expr
-		OrderBy  []OrderTerm // in which an aggregate takes its rows
+		OrderBy  []OrderTerm // the order in which an aggregate takes its rows
 		Filter   Expr
 		Over     *Window
 	}
@@ -206,12 +205,12 @@ type (
 		Span
 		Sub *Select
 	}
-	// Subquery is a subquery that stands for a value.
+	// Subquery is a subquery used as a value.
 	Subquery struct {
 		Span
 		Sub *Select
 	}
-	// RowValue is (x, y, ...): several values that are compared together.
+	// RowValue is (x, y, ...): several values compared together.
 	RowValue struct {
 		Span
 		Items []Expr
@@ -224,7 +223,7 @@ type (
 	}
 )
 
-// When is an arm of a CASE.
+// When is a branch of a CASE.
 type When struct{ If, Then Expr }
 
 func (*Literal) expr()   {}
@@ -243,7 +242,7 @@ func (*Subquery) expr()  {}
 func (*Collate) expr()   {}
 func (*RowValue) expr()  {}
 
-// Children lists the expressions directly below one; subqueries are not looked into.
+// Children lists the expressions directly below one, without those in subqueries.
 func Children(x Expr) []Expr {
 	var list []Expr
 	add := func(all ...Expr) {
@@ -293,7 +292,7 @@ func Children(x Expr) []Expr {
 	return list
 }
 
-// Word is the operator as it is written.
+// Word returns the operator as written.
 func (x *Match) Word() string {
 	switch {
 	case x.Glob:

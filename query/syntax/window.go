@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// Window says over which rows a function is computed: that of a name, or one made of a
-// named one, partitions, an order and a frame.
+// Window says which rows a function is computed over: a named window, or one made of a named one,
+// partitions, an order and a frame.
 type Window struct {
 	Span
-	Name      string // what it is called, or with nothing else the one that is meant
-	Base      string // the one that it adds to
+	Name      string // its name; if there is nothing else, the window that is meant
+	Base      string // the window that it extends
 	Partition []Expr
 	OrderBy   []OrderTerm
 	Frame     *Frame
@@ -33,17 +33,17 @@ const (
 	FrameGroups
 )
 
-// Bound is an end of a frame: so much before (negative Side) or behind the row, all
-// where X is nil; the row itself with Side 0.
+// Bound is an end of a frame. X says how many rows or values before (negative Side) or after the row,
+// nil for all; Side 0 is the row itself.
 type Bound struct {
 	Side int
 	X    Expr
 }
 
-// Exclusion is what a frame leaves out.
+// Exclusion says what a frame leaves out.
 type Exclusion uint8
 
-// What frames leave out.
+// The exclusions.
 const (
 	ExcludeNone Exclusion = iota
 	ExcludeRow

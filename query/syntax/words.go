@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// reserved words cannot be names unless they are quoted.
+// Reserved words cannot be names unless quoted.
 var reserved = sync.OnceValue(func() map[string]bool {
 	return set(`ADD ALL ALTER AND AS BETWEEN CASE CHECK COLLATE COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE
 	DELETE DISTINCT DROP ELSE ESCAPE EXCEPT EXISTS FOREIGN FROM GROUP HAVING IN INDEX INSERT INTERSECT INTO IS ISNULL JOIN LIMIT
@@ -13,7 +13,7 @@ var reserved = sync.OnceValue(func() map[string]bool {
 	UNION UNIQUE UPDATE USING VALUES WHEN WHERE CROSS FULL INNER LEFT NATURAL OUTER RIGHT`)
 })
 
-// softWords are keywords that may be names, but are better quoted when written back.
+// softWords are keywords that can be names, but are quoted when written.
 var softWords = sync.OnceValue(func() map[string]bool {
 	return set(`AT ASC BEGIN BY CAST DESC END EXPLAIN ANALYZE FILTER FIRST GLOB LAST LIKE MATCH NULLS OFFSET OVER REGEXP WITH TRUE FALSE
 	CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP WINDOW PARTITION INDEXED
@@ -36,7 +36,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// later names what is refused because it is not there yet, or never will be.
+// later names what is refused because it does not exist yet, or never will.
 var later = map[string]string{
 	"INSERT": "a query changes nothing: use the other verbs", "UPDATE": "a query changes nothing: use the other verbs",
 	"DELETE": "a query changes nothing: use the other verbs", "CREATE": "a query changes nothing", "DROP": "a query changes nothing",

@@ -1,4 +1,4 @@
-// Package tables is how queries see tables: a small interface, which knows columns and rows, and
-// those that tables may have beside it, which find rows without looking at the others. It holds
-// tables in memory, too.
+// Package tables is the interface between queries and tables. A table knows its columns and rows, and
+// may implement further interfaces, which find rows without reading the others. There are tables in
+// memory, too.
 package tables

@@ -38,5 +38,5 @@ func (c *memoryCursor) Next() bool                { c.at++; return c.at < len(c.
 func (c *memoryCursor) Column(i int) values.Value { return c.rows[c.at][i] }
 func (c *memoryCursor) Err() error                { return nil }
 
-// Nothing is a cursor without rows.
+// Nothing returns a cursor without rows.
 func Nothing() Cursor { return &memoryCursor{at: -1} }

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// IndexedMemory is a table in memory that knows all about some of its columns: it
-// splits by any of them, finds by them and looks them up.
+// IndexedMemory is a table in memory with an index of some of its columns: it splits, finds and looks up
+// by any of them.
 type IndexedMemory struct {
 	Memory
-	By map[int]bool // the columns
+	By map[int]bool // the indexed columns
 }
 
-// All is every row.
+// All returns all rows.
 func (m *IndexedMemory) All() *roaring.Bitmap {
 	all := roaring.New()
 	all.AddRange(0, uint64(len(m.Rows)))
@@ -49,7 +49,7 @@ func (m *IndexedMemory) Split(columns []int) (iter.Seq2[Row, *roaring.Bitmap], b
 	}, true
 }
 
-// Find finds by a column.
+// Find finds rows by a column.
 func (m *IndexedMemory) Find(f Find) (*roaring.Bitmap, bool) {
 	if !m.By[f.Column] {
 		return nil, false
@@ -82,7 +82,7 @@ func (m *IndexedMemory) Lookup(column int, v values.Value) (Cursor, bool) {
 	return m.Scan(rows), true
 }
 
-// Parts tells the sizes of the parts.
+// Parts returns the sizes of the parts.
 func (m *IndexedMemory) Parts(columns []int) (iter.Seq2[Row, func() uint64], bool) {
 	parts, ok := m.Split(columns)
 	if !ok {

@@ -11,34 +11,34 @@ import (
 // Column describes a column of a table.
 type Column struct {
 	Name    string
-	Type    values.Affinity // what its values are; NULL beside those, unless NotNull
+	Type    values.Affinity // the type of its values; they may be NULL unless NotNull is set
 	Unit    Unit
 	NotNull bool
-	JSON    bool             // its texts are JSON, as json_object makes it
-	Collate values.Collation // by which its texts are compared where nothing else is said
+	JSON    bool             // its texts are JSON, as json_object writes it
+	Collate values.Collation // how its texts are compared by default
 	Doc     string
-	// Domain names a set of texts that are numbered: in columns of the same domain texts
-	// are equal exactly where the codes of their rows are (Coded). "" for none.
+	// Domain names a set of numbered texts; "" for none. In columns of the same domain, texts are equal
+	// exactly if the codes of their rows are (Coded).
 	Domain string
-	// Refuse says why a text that the column is compared with cannot be meant, such as a
-	// word that is none of those it can have; nil if it can. It may be nil itself.
+	// Refuse says why a text that the column is compared with cannot be meant, such as a word that the
+	// column never has; nil if it can. It may be nil itself.
 	Refuse func(text string) error
 }
 
-// Coded is a row that knows the codes of its columns that have a Domain.
+// Coded is a row that knows the codes of columns with a Domain.
 type Coded interface {
 	Code(column int) uint32
 }
 
-// Row gives the columns of one row, decoded when they are asked for.
+// Row gives the columns of one row. They are decoded when asked for.
 type Row interface {
 	Column(i int) values.Value
 }
 
-// Cursor goes through rows; as a Row it is the one it stands on.
+// Cursor goes through rows. As a Row it is the current one.
 type Cursor interface {
 	Row
-	// Next goes to the next row. After false Err tells why.
+	// Next goes to the next row. After false, Err says why.
 	Next() bool
 	Err() error
 }
@@ -46,8 +46,8 @@ type Cursor interface {
 // Table is a table as this package sees it.
 type Table interface {
 	Columns() []Column
-	// Scan goes through all rows, or for an Indexed table through those of a set,
-	// ascending; nil is all.
+	// Scan goes through all rows. For an Indexed table it goes through a set of rows, ascending; nil is
+	// all.
 	Scan(rows *roaring.Bitmap) Cursor
 }
 
@@ -56,66 +56,63 @@ type Counted interface {
 	Count() int
 }
 
-// Sized is a table that knows about how many rows it has.
+// Sized is a table that knows roughly how many rows it has.
 type Sized interface {
 	Size() int
 }
 
-// Keyed is a table that finds the rows with a value in a column without looking at
-// the others; not ok where it cannot for that column. The value has been converted to
-// the column's type where that was possible.
+// Keyed is a table that finds the rows with a given value in a column without reading the others; ok is
+// false if it cannot for that column. The value has been converted to the column's type if possible.
 type Keyed interface {
 	Lookup(column int, v values.Value) (c Cursor, ok bool)
 }
 
-// Ordered is a table whose rows are in the order of a column of integers, and that can
-// begin and end anywhere in it.
+// Ordered is a table whose rows are sorted by an integer column. Reading can begin and end anywhere in
+// it.
 type Ordered interface {
 	Table
-	// Order is that column.
+	// Order returns that column.
 	Order() int
-	// Range goes through the rows whose value there is one of from..to.
+	// Range goes through the rows with a value between from and to.
 	Range(from, to int64) Cursor
 }
 
-// Indexed is a table that knows sets of its rows, numbered, without looking at them.
-// The sets are for reading only, and live as long as the table.
+// Indexed is a table that knows sets of its numbered rows without reading rows. The sets are read-only,
+// and valid as long as the table.
 type Indexed interface {
 	Table
-	// All is every row.
+	// All returns all rows.
 	All() *roaring.Bitmap
-	// Split divides the rows into disjoint parts that cover all of them, such that within each the
-	// columns have one value each. ok is false if that is unknown for those columns.
+	// Split divides all rows into disjoint parts. In each part each of the columns has one value. ok is
+	// false if the table cannot do so for those columns.
 	Split(columns []int) (parts iter.Seq2[Row, *roaring.Bitmap], ok bool)
-	// Find returns the rows for which a condition on one column holds; ok is false if that would
-	// need reading rows.
+	// Find returns the rows that satisfy a condition on one column; ok is false if the table would have
+	// to read rows.
 	Find(f Find) (rows *roaring.Bitmap, ok bool)
 }
 
-// Ranged is a table that has an order by columns of integers beside that of its rows.
+// Ranged is a table that also has an order by other integer columns.
 type Ranged interface {
 	Indexed
-	// Between tells where the rows are whose value in a column is one of from..to; not ok
-	// where that is not known for the column, or where they are so many that to go through
-	// all rows takes no longer.
+	// Between returns where the rows are that have a value between from and to in a column. ok is false
+	// if the table does not know, or if they are so many that reading all rows takes no longer.
 	Between(column int, from, to int64) (where Range, ok bool)
 }
 
-// Range is where rows are, possibly with others between them: a set of them, or nil, and the rows
-// numbered From..To, which are the values in the column of the table's order.
+// Range says where rows are, possibly with others between them: in a set, or nil, and among the rows
+// numbered From..To. The numbers are values of the column by which the table is sorted.
 type Range struct {
 	Rows     *roaring.Bitmap
 	From, To int64
 }
 
-// Countable is a table that knows how many rows each part of a Split has, without making sets of
-// them.
+// Countable is a table that knows how many rows each part of a Split has without making sets of them.
 type Countable interface {
-	// Parts is as Split; a part's size is made out when it is asked for.
+	// Parts is like Split. The size of a part is computed when asked for.
 	Parts(columns []int) (parts iter.Seq2[Row, func() uint64], ok bool)
 }
 
-// Find is a condition on one column that a table may know the answer of.
+// Find is a condition on one column that a table may be able to answer.
 type Find struct {
 	Column int
 	Op     FindOp
@@ -128,27 +125,26 @@ type FindOp uint8
 // The conditions of a Find.
 const (
 	FindEqual  FindOp = iota
-	FindPrefix        // a text that begins with the value
-	FindHas           // a list, joined by commas, that has the value
+	FindPrefix        // text that begins with the value
+	FindHas           // list, joined by commas, that contains the value
 )
 
 // Catalog is where tables come from.
 type Catalog interface {
-	// Table finds a table as it is or will be at an instant, NULL for now; nil when
-	// there is none of that name.
+	// Table finds a table as it is or will be at an instant, NULL for now; nil if there is none of that
+	// name.
 	Table(name string, at values.Value) (Table, error)
-	// Function finds a table function that takes so many arguments; nil when there is
-	// none of that name.
+	// Function finds a table function with a number of arguments; nil if there is none of that name.
 	Function(name string, args int) (Function, error)
-	// Names lists the tables, and the table functions with (.
+	// Names lists the tables, and the table functions with a ( after the name.
 	Names() []string
-	// Literal reads a text as a number of a unit: '64GiB', '2h', '2026-11-20 10:00'.
+	// Literal reads a text as a number in a unit: '64GiB', '2h', '2026-11-20 10:00'.
 	Literal(u Unit, text string) (values.Value, error)
 }
 
 // Viewer is a Catalog with views: named queries, used if no table has the name.
 type Viewer interface {
-	// View finds one, always the same while the catalog lasts; nil if there is none.
+	// View finds a view, or nil. While the catalog is valid it is always the same.
 	View(name string) (*syntax.View, error)
 }
 
@@ -165,7 +161,7 @@ type RowValues []values.Value
 // Column is a value of the row.
 func (r RowValues) Column(i int) values.Value { return r[i] }
 
-// NullRow is what a LEFT JOIN puts beside a row that has no partner.
+// NullRow stands for the missing partner of a row in a LEFT JOIN.
 type NullRow struct{}
 
 func (NullRow) Column(int) values.Value { return values.Value{} }

@@ -1,6 +1,6 @@
 package tables
 
-// Unit says what a column's numbers are of, beyond their type.
+// Unit is the unit of a column's numbers.
 type Unit uint8
 
 // The units.
@@ -11,19 +11,19 @@ const (
 	Bytes
 	Truth  // 0 or 1
 	Nodes  // a folded list of node names
-	UTC    // a text that names an instant in UTC, as datetime() makes it
-	Amount // a number, bytes where the resource of the row is a size
-	List   // a text: items joined by commas
+	UTC    // text that names an instant in UTC, as datetime() writes it
+	Amount // a number; bytes if the resource of the row is a size
+	List   // a text of items joined by commas
 )
 
 var unitNames = [...]string{"", "time", "duration", "bytes", "truth", "nodes", "utc", "amount", "list"}
 
 func (u Unit) String() string { return unitNames[u] }
 
-// Measured reports whether numbers of the unit are read and printed in words of its own.
+// Measured reports whether numbers of the unit are read and printed in a form of their own.
 func (u Unit) Measured() bool { return u == Time || u == Duration || u == Bytes }
 
-// Reads is the unit in which a text beside a column of u is read; NoUnit for none.
+// Reads returns the unit in which a text next to a column of u is read; NoUnit for none.
 func (u Unit) Reads() Unit {
 	switch {
 	case u == Amount:
@@ -34,7 +34,7 @@ func (u Unit) Reads() Unit {
 	return NoUnit
 }
 
-// Shown names a unit in messages.
+// Shown returns the unit's name for messages.
 func (u Unit) Shown() string {
 	switch u {
 	case Time, Duration:
@@ -45,7 +45,7 @@ func (u Unit) Shown() string {
 	return "a number"
 }
 
-// Written says how a value of the unit is written.
+// Written describes how a value of the unit is written.
 func (u Unit) Written() string {
 	return map[Unit]string{Time: "'2026-11-20 10:00' or 'now+2h'", Duration: "'1h30m' or '90s'", Bytes: "'64GiB'"}[u]
 }

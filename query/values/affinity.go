@@ -1,10 +1,9 @@
 package values
 
-// Affinity is the kind of value that a column or a cast prefers; it decides what
-// its values are compared as.
+// Affinity is the kind of value that a column or a cast prefers. It decides how its values are compared.
 type Affinity uint8
 
-// The affinities, in SQLite's words.
+// The affinities, by SQLite's names.
 const (
 	NoAffinity Affinity = iota
 	TextAffinity
@@ -13,15 +12,15 @@ const (
 	RealAffinity
 )
 
-// Numeric reports whether numbers are preferred.
+// Numeric reports whether the affinity prefers numbers.
 func (a Affinity) Numeric() bool { return a >= NumericAffinity }
 
 var affinityNames = [...]string{"", "TEXT", "NUMERIC", "INTEGER", "REAL"}
 
 func (a Affinity) String() string { return affinityNames[a] }
 
-// Apply converts a value as storing it under an affinity, or comparing with a column
-// of it, does.
+// Apply converts a value as SQLite does to store it in a column of the affinity, or to compare it with
+// one.
 func (a Affinity) Apply(v Value) Value {
 	switch {
 	case a == TextAffinity && (v.kind == Integer || v.kind == Real):
@@ -42,8 +41,8 @@ func (a Affinity) Apply(v Value) Value {
 	return v
 }
 
-// Stored is a value as SQLite keeps it in a column of the affinity: of a number that is
-// whole an integer, but for reals.
+// Stored returns a value as SQLite stores it in a column of the affinity: whole numbers as integers,
+// except in real columns.
 func (a Affinity) Stored(v Value) Value {
 	if v = a.Apply(v); v.kind == Real && (a == NumericAffinity || a == IntegerAffinity) {
 		if n, ok := WholeFloat(v.Float64()); ok {
@@ -53,7 +52,6 @@ func (a Affinity) Stored(v Value) Value {
 	return v
 }
 
-// Cast is CAST(v AS a).
 func (a Affinity) Cast(v Value) Value {
 	if v.kind == Null {
 		return v

@@ -13,13 +13,13 @@ var Operators = map[string]func(a, b Value) Value{
 	"<<": bitwise(shiftLeft), ">>": bitwise(func(a, b int64) int64 { return shiftRight(a, b) }),
 }
 
-// operands makes numbers of both sides; not ok when one is NULL.
+// operands converts both sides to numbers; ok is false if one is NULL.
 func operands(a, b Value) (Value, Value, bool) {
 	a, b = a.asNumber(), b.asNumber()
 	return a, b, a.kind != Null && b.kind != Null
 }
 
-// Add adds integers, and reals where one is real or the sum is too large.
+// Add adds integers. The sum is real if one of them is real or it is too large.
 func Add(a, b Value) Value {
 	if a.kind == Integer && b.kind == Integer {
 		x, y := a.Int64(), b.Int64()
@@ -40,7 +40,7 @@ func Add(a, b Value) Value {
 	return Float(a.AsFloat() + b.AsFloat())
 }
 
-// Subtract subtracts as Add adds.
+// Subtract subtracts by the same rules as Add.
 func Subtract(a, b Value) Value {
 	a, b, ok := operands(a, b)
 	switch {
@@ -68,7 +68,7 @@ func multiply(a, b Value) Value {
 	return Float(a.AsFloat() * b.AsFloat())
 }
 
-// Product multiplies, not ok when the result is too large.
+// Product multiplies; ok is false if the result is too large.
 func Product(x, y int64) (int64, bool) {
 	hi, lo := bits.Mul64(Magnitude(x), Magnitude(y))
 	negative := (x < 0) != (y < 0)
@@ -81,7 +81,7 @@ func Product(x, y int64) (int64, bool) {
 	return int64(lo), true
 }
 
-// Magnitude is a number without its sign.
+// Magnitude is the absolute value of a number.
 func Magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
@@ -89,7 +89,7 @@ func Magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// divide cuts towards zero between integers; by zero it is NULL.
+// divide rounds integers towards zero; division by zero is NULL.
 func divide(a, b Value) Value {
 	a, b, ok := operands(a, b)
 	switch {
@@ -101,9 +101,9 @@ func divide(a, b Value) Value {
 	return Float(a.AsFloat() / b.AsFloat())
 }
 
-// remainder is that of both as integers; real where one of them is.
+// remainder takes both as integers. The result is real if one of them is.
 func remainder(a, b Value) Value {
-	x, y := a.AsInt(), b.AsInt() // of a text the integer that it begins with, not the number
+	x, y := a.AsInt(), b.AsInt() // the integer that a text begins with, not its number
 	a, b, ok := operands(a, b)
 	if !ok {
 		return Value{}
@@ -143,7 +143,7 @@ func bitwise(op func(a, b int64) int64) func(a, b Value) Value {
 	}
 }
 
-// shiftLeft shifts the other way by less than nothing.
+// shiftLeft shifts to the right if by is negative.
 func shiftLeft(a, by int64) int64 {
 	switch {
 	case by < 0 && by > -64:

@@ -12,8 +12,8 @@ type Collation uint8
 // The collations.
 const (
 	ByBytes Collation = iota
-	NoCase            // with the ASCII letters folded
-	RTrim             // without blanks at the end
+	NoCase            // ignores the case of ASCII letters
+	RTrim             // ignores spaces at the end
 )
 
 var collationNames = [...]string{"BINARY", "NOCASE", "RTRIM"}
@@ -30,7 +30,7 @@ func (c Collation) compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Fold makes texts the same that compare as equal.
+// Fold makes texts that compare as equal the same.
 func (c Collation) Fold(v Value) Value {
 	if v.kind == Text && c == NoCase {
 		v.str = Lower(v.str)
@@ -41,7 +41,7 @@ func (c Collation) Fold(v Value) Value {
 	return v
 }
 
-// Compare orders values as ORDER BY does: NULL, numbers, texts.
+// Compare orders values as ORDER BY does: NULL, then numbers, then texts.
 func Compare(a, b Value, c Collation) int {
 	if a.kind == Integer && b.kind == Integer {
 		return cmp.Compare(a.Int64(), b.Int64())
@@ -62,7 +62,7 @@ func Compare(a, b Value, c Collation) int {
 	return -compareIntFloat(b.Int64(), a.Float64())
 }
 
-// rank makes numbers one kind.
+// rank counts both kinds of numbers as one.
 func rank(k Kind) int {
 	if k == Real {
 		k = Integer
@@ -70,7 +70,7 @@ func rank(k Kind) int {
 	return int(k)
 }
 
-// compareIntFloat compares without rounding either.
+// compareIntFloat compares without rounding.
 func compareIntFloat(n int64, f float64) int {
 	switch {
 	case f < math.MinInt64:
@@ -84,10 +84,10 @@ func compareIntFloat(n int64, f float64) int {
 	return cmp.Compare(float64(n), f)
 }
 
-// Same reports whether values are alike to DISTINCT and GROUP BY, NULLs too.
+// Same reports whether values are equal for DISTINCT and GROUP BY. NULLs are.
 func Same(a, b Value) bool { return Compare(a, b, ByBytes) == 0 }
 
-// Lower folds ASCII letters; other characters stay as they are.
+// Lower converts ASCII letters to lower case. Other characters stay.
 func Lower(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 'A' && s[i] <= 'Z' {
@@ -97,7 +97,7 @@ func Lower(s string) string {
 	return s
 }
 
-// Upper makes ASCII letters large.
+// Upper converts ASCII letters to upper case.
 func Upper(s string) string { return foldASCII(s, 'a', 'z', 'A'-'a'+256) }
 
 func foldASCII(s string, from, to byte, by int) string {
@@ -110,7 +110,7 @@ func foldASCII(s string, from, to byte, by int) string {
 	return string(b)
 }
 
-// Normal makes values that compare as equal the same: whole numbers are integers.
+// Normal makes values that compare as equal the same: it converts whole numbers to integers.
 func Normal(v Value) Value {
 	if v.kind == Real {
 		if f := v.Float64(); f >= -(1<<63) && f < 1<<63 && f == float64(int64(f)) {

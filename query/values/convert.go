@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// ascii white space, as SQLite has it.
+// ASCII white space, as in SQLite.
 const Blanks = " \t\n\v\f\r"
 
-// NumberPrefix splits the longest number off the front of a text: its length, 0 for
-// none, and whether it has a fraction or an exponent. Blanks in front count.
+// NumberPrefix returns the length of the longest number at the front of a text, 0 for none, and whether
+// it has a fraction or an exponent. Blanks in front count.
 func NumberPrefix(s string) (end int, real bool) {
 	i := len(s) - len(strings.TrimLeft(s, Blanks))
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
@@ -46,11 +46,11 @@ func NumberPrefix(s string) (end int, real bool) {
 	return i, real
 }
 
-// IsDigit reports an ASCII digit.
+// IsDigit reports whether a byte is an ASCII digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// LeadingNumber is the number that a text begins with, 0 when it begins with none;
-// whole reports whether there is nothing but blanks behind it.
+// LeadingNumber is the number that a text begins with, or 0; whole reports whether only blanks follow
+// it.
 func LeadingNumber(s string) (v Value, whole bool) {
 	end, real := NumberPrefix(s)
 	if end == 0 {
@@ -63,11 +63,11 @@ func LeadingNumber(s string) (v Value, whole bool) {
 			return Int(n), whole
 		}
 	}
-	f, _ := strconv.ParseFloat(text, 64) // too large is infinite, as it should be
+	f, _ := strconv.ParseFloat(text, 64) // too large becomes infinite, as it should
 	return Float(f), whole
 }
 
-// asNumber is the value as arithmetic takes it: text by the number it begins with.
+// asNumber returns the value as arithmetic uses it: text becomes the number it begins with.
 func (v Value) asNumber() Value {
 	if v.kind != Text {
 		return v
@@ -76,7 +76,7 @@ func (v Value) asNumber() Value {
 	return n
 }
 
-// AsFloat is the value as a float64, 0 for what is no number.
+// AsFloat is the value as a float64, 0 if it is no number.
 func (v Value) AsFloat() float64 {
 	switch v = v.asNumber(); v.kind {
 	case Integer:
@@ -87,8 +87,8 @@ func (v Value) AsFloat() float64 {
 	return 0
 }
 
-// AsInt is the value as an int64, as CAST makes it: cut towards zero, at the ends of
-// the range where it is beyond.
+// AsInt is the value as an int64, as CAST makes it: rounded towards zero, and at an end of the range if
+// it is beyond.
 func (v Value) AsInt() int64 {
 	switch v.kind {
 	case Integer:
@@ -113,7 +113,7 @@ func leadingInteger(s string) int64 {
 	}
 	n, err := strconv.ParseInt(s[:i], 10, 64)
 	if err == nil || i > 1 && IsDigit(s[i-1]) {
-		return n // at an end of the range where it is beyond
+		return n // an end of the range if it is beyond
 	}
 	return 0
 }
@@ -128,7 +128,7 @@ func cutFloat(f float64) int64 {
 	return int64(f)
 }
 
-// WholeFloat gives a float64 as an int64 where nothing is lost by it.
+// WholeFloat converts a float64 to an int64 if nothing is lost.
 func WholeFloat(f float64) (int64, bool) {
 	if f < -(1<<51) || f > 1<<51 || f != math.Trunc(f) {
 		return 0, false
@@ -139,7 +139,7 @@ func WholeFloat(f float64) (int64, bool) {
 // Quote writes a text literal.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// Numeric is a value as a number, not ok for a text that is none.
+// Numeric returns the value as a number; ok is false for a text that is no number.
 func (v Value) Numeric() (Value, bool) {
 	if v.kind == Text {
 		return LeadingNumber(v.str)

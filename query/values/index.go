@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 )
 
-// Index finds numbers by keys of one or several values. Values that compare as
-// equal are one key, NULLs too.
+// Index finds numbers by keys of one or several values. Values that compare as equal are one key. NULLs
+// are.
 type Index struct {
 	ints  map[int64]int
-	texts map[string]int // single texts, and several values as bytes
-	rest  map[Value]int  // NULL and reals that are no integers
-	late  [64]lateText   // what was found of late: groups are often few
+	texts map[string]int // single texts; several values as bytes
+	rest  map[Value]int  // NULL, and reals that are not integers
+	late  [64]lateText   // found recently: often there are few groups
 	buf   []byte
 }
 
-// Put finds a key, or notes it with a number.
+// Put finds a key, or adds it with a number.
 func (h *Index) Put(key []Value, number int) (found int, fresh bool) {
 	if len(key) == 1 {
 		switch v := Normal(key[0]); v.kind {
@@ -80,7 +80,7 @@ func (h *Index) Get(key []Value) (at int, ok bool) {
 	return at, ok
 }
 
-// appendKey writes values as bytes, the same for equal ones.
+// appendKey writes values as bytes. Equal values have the same bytes.
 func appendKey(b []byte, key []Value) []byte {
 	for _, v := range key {
 		v = Normal(v)
@@ -102,7 +102,7 @@ type lateText struct {
 	at   int
 }
 
-// lately is where a text would be if it was found of late.
+// lately is where a text would be if it was found recently.
 func (h *Index) lately(s string) *lateText {
 	if s == "" {
 		return &h.late[0]

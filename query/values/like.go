@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// pattern matching. Both LIKE and GLOB go through the text once for each place at
-// which the wildcard before may end: a pattern can cost its length times the text's,
-// not more, however many wildcards it has.
+// Pattern matching. LIKE and GLOB go through the text once for each place where the wildcard before may
+// end. So a pattern costs at most its length times the text's, however many wildcards it has.
 
 // MaxPattern bounds patterns, in bytes.
 const MaxPattern = 50000
@@ -18,10 +17,10 @@ const NoEscape = rune(-1)
 // Like reports whether a text is LIKE a pattern.
 func Like(pattern, text string) bool { return LikeEscape(pattern, text, NoEscape) }
 
-// LikeEscape matches with % and _, ASCII letters in any case.
+// LikeEscape matches with % and _, and ignores the case of ASCII letters.
 func LikeEscape(pattern, text string, escape rune) bool {
 	p, t := 0, 0
-	backP, backT := -1, 0 // behind the last %, and where it was last taken to end
+	backP, backT := -1, 0 // behind the last %, and where it last ended
 	for t < len(text) {
 		if p < len(pattern) {
 			c, n := utf8.DecodeRuneInString(pattern[p:])
@@ -32,7 +31,7 @@ func LikeEscape(pattern, text string, escape rune) bool {
 					p, t = p+n+m, t+w
 					continue
 				}
-			case c == escape: // nothing to escape: it matches nothing
+			case c == escape: // there is nothing to escape, and nothing matches
 			case c == '%':
 				p += n
 				backP, backT = p, t
@@ -64,7 +63,7 @@ func fold(r rune) rune {
 	return r
 }
 
-// Glob matches with *, ? and [sets], letters as they are.
+// Glob matches with *, ? and [sets]. Case matters.
 func Glob(pattern, text string) bool {
 	p, t := 0, 0
 	backP, backT := -1, 0
@@ -100,8 +99,8 @@ func Glob(pattern, text string) bool {
 	return p == len(pattern)
 }
 
-// globSet matches a set such as [a-z] or [^0-9] at the front of a pattern: where it
-// ends, and whether r is in it. One that is not closed matches nothing.
+// globSet matches a set such as [a-z] or [^0-9] at the front of a pattern. It returns where the set
+// ends, and whether r is in it. A set that is not closed matches nothing.
 func globSet(pattern string, r rune) (end int, in bool) {
 	i := 1
 	invert := i < len(pattern) && pattern[i] == '^'
@@ -131,7 +130,7 @@ func globSet(pattern string, r rune) (end int, in bool) {
 	return 0, false
 }
 
-// HasWord reports whether a list joined by commas has a word.
+// HasWord reports whether a list joined by commas contains a word.
 func HasWord(list, word string) bool {
 	for in := range strings.SplitSeq(list, ",") {
 		if in == word {

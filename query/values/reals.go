@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// formatReal writes a real number as SQLite does since 3.52: with 17 digits, or with
-// fewer that are read back as the same number; always with a point.
+// formatReal writes a real number as SQLite does since 3.52: with 17 digits, or fewer if they read back
+// as the same number, and always with a point.
 func formatReal(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -21,10 +21,9 @@ func formatReal(f float64) string {
 	return general(f < 0, mantissa, exp, 17, true)
 }
 
-// roundedReal is the digits of a number in text. SQLite does not look for the shortest
-// that are read back as the number: of 18 digits it looks at the 14th to 16th, and
-// leaves out what follows a row of nines or zeros there, or, of a number that has no
-// fraction, a row of zeros before them.
+// roundedReal returns the digits of a number as text. SQLite does not search for the shortest digits
+// that read back as the number. It looks at the 14th to 16th of 18 digits and cuts after a row of nines
+// or zeros there. In a number without a fraction it also cuts a row of zeros before them.
 func roundedReal(f float64) (string, int) {
 	all, exp := Decimal(f, math.MaxInt)
 	digits := 17
@@ -49,8 +48,8 @@ func readsAs(digits string, exp int, f float64) bool {
 	return err == nil && back == math.Abs(f)
 }
 
-// FormatGeneral is %.*g, with an exponent from 10 to the power of large on, and with a
-// point kept or added where point says so.
+// FormatGeneral is %.*g, with an exponent from 10 to the power of large on. point keeps or adds the
+// decimal point.
 func FormatGeneral(f float64, digits, large int, point bool) string {
 	mantissa, exp := Decimal(f, digits)
 	return general(f < 0, mantissa, exp, large, point)
@@ -91,7 +90,7 @@ func general(negative bool, mantissa string, exp, large int, point bool) string 
 	return sign + whole + "." + frac
 }
 
-// SplitDecimal puts the point of d.ddd * 10^exp where it belongs.
+// SplitDecimal splits d.ddd * 10^exp at its decimal point.
 func SplitDecimal(mantissa string, exp int) (whole, frac string) {
 	if exp < 0 {
 		return "0", strings.Repeat("0", -exp-1) + mantissa
@@ -102,9 +101,9 @@ func SplitDecimal(mantissa string, exp int) (whole, frac string) {
 	return mantissa[:exp+1], mantissa[exp+1:]
 }
 
-// Decimal is a number's first digits, rounded half up, and the power of ten of the
-// first of them. As in SQLite no more than 18 digits are known of a number, or 19 where
-// it is ten times the power of ten that its power of two begins with.
+// Decimal returns a number's first digits, rounded half up, and the power of ten of the first one. As in
+// SQLite, at most 18 digits of a number are known, or 19 if it is ten times the power of ten that its
+// power of two begins with.
 func Decimal(f float64, digits int) (string, int) {
 	text := strconv.FormatFloat(math.Abs(f), 'e', 40, 64)
 	head, power, _ := strings.Cut(text, "e")
@@ -115,8 +114,8 @@ func Decimal(f float64, digits int) (string, int) {
 	return RoundDigits(all, exp, digits)
 }
 
-// RoundDigits cuts digits to n of them, rounding half up; a carry out of the front
-// raises the power of ten. Less than none is none.
+// RoundDigits cuts digits to n, at least 0, and rounds half up. A carry out of the first digit raises
+// the power of ten.
 func RoundDigits(all string, exp, n int) (string, int) {
 	if n < 0 {
 		return "", exp

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Kind is what a value is: SQLite's storage classes, without blobs. Kinds are
-// ordered as values of different kinds are, numbers being one.
+// Kind is the kind of a value: SQLite's storage classes, without blobs. They are in the order in which
+// values of different kinds sort. Both kinds of numbers count as one.
 type Kind uint8
 
 // The kinds of values.
@@ -27,7 +27,7 @@ type Value struct {
 // Int is an integer.
 func Int(n int64) Value { return Value{kind: Integer, num: uint64(n)} }
 
-// Float is a real number; what is not a number is NULL, as in SQLite.
+// Float is a real number; NaN becomes NULL, as in SQLite.
 func Float(f float64) Value {
 	if f != f {
 		return Value{}
@@ -38,7 +38,7 @@ func Float(f float64) Value {
 // String is a text.
 func String(s string) Value { return Value{kind: Text, str: s} }
 
-// TextOrNull is a text, NULL for an empty one.
+// TextOrNull is a text, or NULL for "".
 func TextOrNull(s string) Value {
 	if s == "" {
 		return Value{}
@@ -57,7 +57,7 @@ func Bool(b bool) Value {
 // Kind says what the value is.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsNull reports whether there is no value.
+// IsNull reports whether the value is NULL.
 func (v Value) IsNull() bool { return v.kind == Null }
 
 // Int64 is the value of an Integer.
@@ -69,7 +69,7 @@ func (v Value) Float64() float64 { return math.Float64frombits(v.num) }
 // Text is the value of a Text.
 func (v Value) Text() string { return v.str }
 
-// Any is the value as Go has it: nil, int64, float64 or string.
+// Any returns the value as Go has it: nil, int64, float64 or string.
 func (v Value) Any() any {
 	switch v.kind {
 	case Integer:
@@ -82,7 +82,7 @@ func (v Value) Any() any {
 	return nil
 }
 
-// String is the value as text, as CAST makes it; empty for NULL.
+// String returns the value as text, as CAST makes it; empty for NULL.
 func (v Value) String() string {
 	switch v.kind {
 	case Integer:
@@ -93,7 +93,7 @@ func (v Value) String() string {
 	return v.str
 }
 
-// Literal is the value as it could stand in a statement.
+// Literal returns the value as it is written in a statement.
 func (v Value) Literal() string {
 	switch v.kind {
 	case Null:
@@ -115,7 +115,7 @@ func (v Value) Literal() string {
 	return v.String()
 }
 
-// Truth is what a value means as a condition: three-valued, NULL being unknown.
+// Truth is the meaning of a value as a condition. NULL is unknown.
 type Truth uint8
 
 // The truths.
@@ -125,7 +125,7 @@ const (
 	Unknown
 )
 
-// TruthOf is yes or no.
+// TruthOf converts a bool.
 func TruthOf(b bool) Truth {
 	if b {
 		return Yes
@@ -152,7 +152,7 @@ func (t Truth) Value() Value {
 	return Bool(t == Yes)
 }
 
-// Truth is the value as a condition: whatever is not 0 as a number is true.
+// Truth returns the value as a condition: it is true if it is not 0 as a number.
 func (v Value) Truth() Truth {
 	switch v.kind {
 	case Null:
