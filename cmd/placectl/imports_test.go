@@ -122,6 +122,7 @@ const importRules = `
 	index, timeline, placer, store           < cmd/placectl/internal/explain
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < command
+	cmd/placectl/internal/environ            < cmd/placectl/internal/dispatch, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/launch, cmd/placectl/internal/payload, cmd/placectl/internal/runner, cmd/placectl/internal/session
 	cmd/placectl/internal/group              < cmd/placectl/internal/launch
 	cmd/placectl/internal/demo               < command
 	index, store                             < cmd/placectl/internal/demo

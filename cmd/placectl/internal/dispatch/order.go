@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
@@ -194,14 +195,7 @@ func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &store.Payload{Dir: home, Umask: 0o022}
-	for _, kv := range d.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains([]string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ"}, name) || strings.HasPrefix(name, "LC_") {
-			p.Env = append(p.Env, kv)
-		}
-	}
-	return p, nil
+	return &store.Payload{Dir: home, Umask: 0o022, Env: environ.Users(d.Environ())}, nil
 }
 
 // cluster is the file's name, for SLURM_CLUSTER_NAME.

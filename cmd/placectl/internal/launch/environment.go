@@ -4,22 +4,21 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 )
 
 // A program named by the site gets the variables that describe the system and the user, and ours.
 // It does not get the rest of our environment, which may contain secrets. The command of a job that
 // runs here is the caller's own, and gets everything.
 
-// passed are the names of the variables that are handed on, and the beginnings of names.
-var (
-	passed     = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "KRB5CCNAME"}
-	passedFrom = []string{"LC_", "PLACECTL_"}
-)
+// passed are the variables that are handed on besides those that describe the user.
+var passed = []string{"TMPDIR", "SSH_AUTH_SOCK", "KRB5CCNAME"}
 
 // environment is the part of our environment that is handed on.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(passed, name) && !slices.ContainsFunc(passedFrom, func(p string) bool { return strings.HasPrefix(name, p) })
+		return !environ.IsUsers(name) && !slices.Contains(passed, name) && !strings.HasPrefix(name, "PLACECTL_")
 	})
 }

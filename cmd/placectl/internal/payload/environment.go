@@ -9,13 +9,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
 )
-
-// exportNone are the variables that go along whatever --export says: a program hardly runs
-// without them. LC_ ones do, too.
-var exportNone = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ"}
 
 // notExported are variables of this process that are about it alone.
 var notExported = []string{"_", "PWD", "OLDPWD", "SHLVL"}
@@ -44,7 +41,7 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	var secret []string
 	for name, value := range here {
 		switch {
-		case always(name), name == "MAIL" && p.Export != "":
+		case environ.IsUsers(name), name == "MAIL" && p.Export != "":
 		case !slices.Contains(items, "all") || slices.Contains(notExported, name) || ofJob(name):
 			continue
 		case isSecret(name) && !p.Original:
@@ -79,21 +76,6 @@ func (p Process) exported(flags Flags) ([]string, error) {
 
 // errPartial says that not all variables have come along.
 var errPartial = errors.New("--export all takes all variables, and only some have come along")
-
-// always reports whether a variable goes along whatever --export says.
-func always(name string) bool {
-	return slices.Contains(exportNone, name) || strings.HasPrefix(name, "LC_")
-}
-
-// Always are the variables that go along whatever --export says.
-func Always(environ []string) (list []string) {
-	for _, v := range environ {
-		if name, _, _ := strings.Cut(v, "="); always(name) {
-			list = append(list, v)
-		}
-	}
-	return list
-}
 
 // named is the value of a variable that --export names.
 func named(name, value string, set bool, here map[string]string) (string, error) {

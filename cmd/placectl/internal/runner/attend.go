@@ -34,6 +34,7 @@ type attendance struct {
 	foreign  bool              // no warden reports on the command: it was killed
 	failed   error             // why the command was not executed
 	pid      int               // of the command, 0 before it begins
+	born     uint64            // when it was started, if its warden was killed
 	use      store.ResourceUse // as the warden says
 
 	word     *Held         // the database's latest, which is not yet obeyed
@@ -192,20 +193,15 @@ func (a *attendance) awaitForeign() {
 	if a.over {
 		return
 	}
-	p := a.begun.Process
-	if p.PID == 0 {
-		p = a.self
-		p.PID = a.pid
-		s, err := statOf(a.pid)
-		if err != nil || !tokensOf(a.slot.nonce).has(a.pid) {
-			a.over = true
-			return
-		}
-		p.Born = s.born
+	s, err := statOf(a.pid)
+	if err != nil || !tokensOf(a.slot.nonce).has(a.pid) {
+		a.over = true
+		return
 	}
-	a.begun.Process = p
+	pid := a.pid
+	a.born = s.born
 	go func() {
-		e := awaitOther(p)
+		e := awaitOther(pid, s.born)
 		a.hear(func(n *news) { n.ended = &e })
 	}()
 }

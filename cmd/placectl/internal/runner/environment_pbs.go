@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 )
 
 // processesFile is the PBS_NODEFILE: a line for each process of each chunk.
@@ -32,7 +34,7 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_JOBDIR", o.Payload.Dir)
 	v.set("PBS_O_WORKDIR", o.Payload.Dir)
 	v.set("PBS_O_HOST", o.submitHost())
-	for _, name := range []string{"HOME", "PATH", "SHELL", "LOGNAME", "LANG", "MAIL", "TZ"} {
+	for _, name := range environ.PBSOrigin {
 		v.when("PBS_O_"+name, v.ask(name))
 	}
 	v.set("PBS_O_QUEUE", o.Partition)

@@ -108,3 +108,15 @@ func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) e
 	}
 	return nil
 }
+
+// refusedFor is the result of an unclaimed attempt that this host cannot execute. The nonce is for
+// the report alone.
+func refusedFor(key Key, why error) *store.Result {
+	r := key.result(drawNonce(), store.OutcomeRefused)
+	r.Why, r.Blame = why.Error(), store.BlameNode
+	var state *errState
+	if errors.As(why, &state) && state.others || usersOwn(why) {
+		r.Blame = store.BlameNobody
+	}
+	return r
+}

@@ -39,10 +39,8 @@ type intent struct {
 	Boot     string      `json:"boot,omitempty"`
 }
 
-// begun is what whoever takes the attempt over has to know of it. Older versions wrote the process
-// that executes it into it.
+// begun is what a keeper must know of an attempt to take it over.
 type begun struct {
-	store.Process
 	Log    string        `json:"log,omitempty"` // where the output really lies, where that is elsewhere
 	Cgroup string        `json:"cgroup,omitempty"`
 	Signal int           `json:"signal,omitempty"`
@@ -104,9 +102,6 @@ func (sl *slot) journal() (*journal, error) {
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return nil, err
-	}
-	if sl.isOld() {
-		return sl.oldJournal(string(text))
 	}
 	j := new(journal)
 	for text := range strings.Lines(string(text)) {
@@ -175,31 +170,4 @@ func (sl *slot) lock() (*os.File, error) {
 		}
 		time.Sleep(wait)
 	}
-}
-
-// oldJournal reads the journal of an older version, which was the first two lines, and the files
-// beside it.
-func (sl *slot) oldJournal(text string) (*journal, error) {
-	j := new(journal)
-	first, rest, ok := strings.Cut(text, "\n")
-	if !ok || bytejson.Unmarshal([]byte(first), &j.intent) != nil || j.Nonce == (store.Nonce{}) {
-		return nil, nil
-	}
-	var err error
-	if sl.Key, err = ParseKey(sl.name); err != nil {
-		return nil, err
-	}
-	sl.nonce = j.Nonce
-	second, _, ok := strings.Cut(rest, "\n")
-	if b := new(begun); ok && bytejson.Unmarshal([]byte(second), b) == nil && b.PID != 0 {
-		if _, err := sl.root.Lstat("gave-up"); err != nil { // else its gate has executed nothing
-			j.begun = b
-		}
-	}
-	if text, err := sl.root.ReadFile("result"); err == nil {
-		if r := new(store.Result); bytejson.Unmarshal(text, r) == nil && r.Job == sl.Job && r.Attempt == sl.Number {
-			j.result = r
-		}
-	}
-	return j, nil
 }

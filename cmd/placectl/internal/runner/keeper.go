@@ -2,12 +2,7 @@ package runner
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,9 +10,6 @@ import (
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
-
-// keeperName is the file that the keeper of a host has locked.
-func keeperName(host string) string { return "keeper." + host }
 
 // keeper executes the attempts of a database on this host for our user: any number at once.
 type keeper struct {
@@ -110,46 +102,6 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 	}
 }
 
-// tryLock locks a file that is there under its name; nil if another process has it.
-func (s *state) tryLock(name string) (*os.File, error) {
-	for {
-		f, err := s.epoch.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			f.Close()
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				err = nil
-			}
-			return nil, err
-		}
-		ours, err := f.Stat()
-		named, missing := s.epoch.Lstat(name)
-		if err == nil && missing == nil && os.SameFile(ours, named) {
-			return f, nil
-		}
-		f.Close()
-		if err = errors.Join(err, missing); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-}
-
-// inherits is a file if it is the one of a name; else nil.
-func (s *state) inherits(f *os.File, name string) *os.File {
-	if f == nil {
-		return nil
-	}
-	ours, err := f.Stat()
-	named, missing := s.epoch.Lstat(name)
-	if err != nil || missing != nil || !os.SameFile(ours, named) {
-		f.Close()
-		return nil
-	}
-	return f
-}
-
 // keep does the work.
 func (k *keeper) keep(ctx context.Context) error {
 	bell, err := k.state.hangBell(bellName(k.Host))
@@ -224,11 +176,7 @@ func (k *keeper) keep(ctx context.Context) error {
 func (k *keeper) collect(a *attendance) {
 	for {
 		delete(k.running, a.slot.nonce)
-		if a.result == nil { // it was unclaimed
-			k.giveBack(a.slot)
-		} else {
-			k.untold = append(k.untold, a)
-		}
+		k.untold = append(k.untold, a)
 		select {
 		case a = <-k.ended:
 		default:
@@ -237,175 +185,14 @@ func (k *keeper) collect(a *attendance) {
 	}
 }
 
-// lookEvery is how often the state of the database is compared.
-func (k *keeper) lookEvery() time.Duration {
-	if strings.HasPrefix(k.Database, store.URLScheme) {
-		return 10 * time.Second
-	}
-	return time.Second
-}
-
-// look reads the database, if it has changed or asked is set: whether attempts must stop, and
-// whether there are any to claim.
-func (k *keeper) look(ctx context.Context, asked bool) {
-	stamp := k.Stamp()
-	if !asked && stamp == k.seen {
-		return
-	}
-	view, err := k.DB.Look(ctx)
-	if err != nil {
-		k.notef("%v", err)
-		k.outdated = errors.Is(err, store.ErrNewer)
-		return
-	}
-	k.seen, k.health = stamp, view.Health
-	for _, h := range view.Held {
-		a := k.running[h.Nonce]
-		switch {
-		case a != nil:
-			if h.Ending || len(h.Signals) > 0 {
-				a.tell(h)
-			}
-		case !k.knows(h.Nonce):
-			if err := k.settleLost(h); err != nil {
-				k.notef("%v", err)
-			}
-		}
-	}
-	if len(view.Unclaimed) > 0 {
-		k.looking, k.distrusts = true, view.Distrusted != "" && !k.Trust
-	}
-}
-
 // wants reports whether to claim attempts.
 func (k *keeper) wants() bool {
-	if !k.looking && len(k.untold) == 0 || k.isRemoved() {
-		return false
-	}
-	return true
+	return (k.looking || len(k.untold) > 0) && !k.isRemoved()
 }
 
 // isHealthy reports whether the program has said so a short time ago, or is not asked.
 func (k *keeper) isHealthy() bool {
 	return len(k.health) == 0 || k.distrusts || k.wasHealthy(k.state, k.health)
-}
-
-// isRemoved reports whether the state directory was removed: another keeper may be there by now.
-func (k *keeper) isRemoved() bool {
-	var s unix.Stat_t
-	return unix.Fstat(int(k.lock.Fd()), &s) == nil && s.Nlink == 0
-}
-
-// isGone reports whether the database was removed, and what lies of it on this host, too: then
-// neither this process nor another one has anybody to report to. A file that was moved leaves the
-// directory, and whoever passes there reports what lies in it.
-func (k *keeper) isGone() bool {
-	if !k.isRemoved() || !filepath.IsAbs(k.Database) {
-		return false
-	}
-	_, err := os.Stat(k.Database)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-// tellFor is for how long a keeper that executes nothing any more tries to tell what came of its
-// attempts. After that it leaves that to the next one.
-const tellFor = 10 * time.Minute
-
-// mayLeave reports whether there is nothing left to do.
-func (k *keeper) mayLeave() bool {
-	switch {
-	case k.outdated: // one of a newer version takes over what is executed
-		return true
-	case len(k.running) > 0:
-		return false
-	case len(k.untold)+len(k.doubtful)+len(k.unsettled) > 0:
-		return k.isGone() || !k.since.IsZero() && time.Since(k.since) > tellFor
-	}
-	return k.isRemoved() || time.Since(k.alive) > k.idle()
-}
-
-func (k *keeper) idle() time.Duration {
-	if k.Idle > 0 {
-		return k.Idle
-	}
-	return idleFor
-}
-
-// leave releases the lock, and leaves only slots that still have to be settled.
-func (k *keeper) leave() {
-	for i, sl := range k.slots {
-		if sl == nil {
-			continue
-		}
-		if sl.Key == (Key{}) && !sl.broken {
-			k.state.epoch.RemoveAll(sl.name) //nolint:errcheck // the next keeper uses it
-		}
-		sl.close()
-		k.slots[i] = nil
-	}
-	for i, s := range k.others {
-		if names, err := s.slots(k.Host); err == nil {
-			for _, name := range names {
-				if !s.isTaken(name) {
-					s.epoch.RemoveAll(name) //nolint:errcheck // the next keeper does
-				}
-			}
-		}
-		k.state.removeEpoch(filepath.Base(s.path), k.Host)
-		s.epoch.Close()
-		k.locks[i].Close()
-	}
-	k.others, k.locks = nil, nil
-	k.state.epoch.Remove(bellName(k.Host))   //nolint:errcheck // as before
-	k.state.epoch.Remove(keeperName(k.Host)) //nolint:errcheck // as before
-	k.lock.Close()
-	k.state.top.Remove(filepath.Base(k.state.path)) //nolint:errcheck // others may have something there
-	k.state.close()
-}
-
-// take gives an attempt a slot that is free.
-func (k *keeper) take(key Key) (*slot, error) {
-	n := 0
-	for ; n < len(k.slots); n++ {
-		if sl := k.slots[n]; sl == nil || sl.Key == (Key{}) && !sl.broken {
-			break
-		}
-	}
-	if n == len(k.slots) {
-		k.slots = append(k.slots, nil)
-	}
-	if k.slots[n] == nil {
-		sl, err := k.state.openSlot(slotName(k.Host, n))
-		if err != nil {
-			return nil, err
-		}
-		k.slots[n] = sl
-	}
-	i := k.intent(k.self.Boot)
-	if err := k.slots[n].give(key, i); err != nil {
-		k.giveBack(k.slots[n])
-		return nil, err
-	}
-	return k.slots[n], nil
-}
-
-// knows reports whether an attempt has a slot, or a result that has to be reported.
-func (k *keeper) knows(n store.Nonce) bool {
-	return slices.ContainsFunc(k.slots, func(sl *slot) bool { return sl != nil && sl.nonce == n }) ||
-		slices.ContainsFunc(k.untold, func(a *attendance) bool { return a.result.Nonce == n })
-}
-
-// giveBack takes a slot back.
-func (k *keeper) giveBack(sl *slot) {
-	if sl.lines == nil { // it never had one
-		return
-	}
-	if err := sl.free(); err != nil && !sl.isRemoved() {
-		k.notef("%s: %v", sl.path, err)
-	}
-	if sl.isOld() || sl.in != k.state.epoch {
-		sl.close()
-	}
 }
 
 // execute executes a claimed attempt.
@@ -437,16 +224,4 @@ func (r *Runner) notef(format string, args ...any) {
 	if r.Note != nil {
 		r.Note(format, args...)
 	}
-}
-
-// refusedFor is the result of an unclaimed attempt that this host cannot execute. The nonce is for
-// the report alone.
-func refusedFor(key Key, why error) *store.Result {
-	r := key.result(drawNonce(), store.OutcomeRefused)
-	r.Why, r.Blame = why.Error(), store.BlameNode
-	var state *errState
-	if errors.As(why, &state) && state.others || usersOwn(why) {
-		r.Blame = store.BlameNobody
-	}
-	return r
 }

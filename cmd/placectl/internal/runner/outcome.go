@@ -21,7 +21,7 @@ func (a *attendance) outcome() *store.Result {
 	r.Use = a.used()
 	r.Use.Leftover = a.leftover
 	switch {
-	case a.pid == 0 && a.begun.PID == 0:
+	case a.pid == 0:
 		r.Outcome, r.Use = store.OutcomeUnbegun, store.ResourceUse{}
 		return r
 	case !a.known:

@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -56,15 +55,15 @@ func reap(command int, ended chan<- ending) {
 
 // awaitOther waits for a process that is not our child. How it has ended the kernel says
 // from Linux 6.15 on, to who had it open as it ended.
-func awaitOther(p store.Process) ending {
-	fd, err := unix.PidfdOpen(p.PID, 0)
+func awaitOther(pid int, born uint64) ending {
+	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return ending{pid: p.PID}
+		return ending{pid: pid}
 	}
 	file := os.NewFile(uintptr(fd), "pidfd")
 	defer file.Close()
-	if s, err := statOf(p.PID); err != nil || s.born != p.Born {
-		return ending{pid: p.PID} // the pid is another process's by now
+	if s, err := statOf(pid); err != nil || s.born != born {
+		return ending{pid: pid} // the pid is another process's by now
 	}
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
@@ -72,12 +71,12 @@ func awaitOther(p store.Process) ending {
 			break
 		}
 	}
-	return exitOf(fd, p)
+	return exitOf(fd, pid, born)
 }
 
 // exitOf is how a process has ended that its parent has reaped, or has still to reap.
-func exitOf(fd int, p store.Process) ending {
-	e := ending{pid: p.PID}
+func exitOf(fd, pid int, born uint64) ending {
+	e := ending{pid: pid}
 	for wait := 0; wait < 50; wait++ {
 		// The layout of the kernel's struct pidfd_info.
 		var info struct {
@@ -95,7 +94,7 @@ func exitOf(fd int, p store.Process) ending {
 			e.known, e.status = true, syscall.WaitStatus(uint32(info.exit))
 			return e
 		}
-		if s, err := statOf(p.PID); err == nil && s.born == p.Born && s.state == 'Z' {
+		if s, err := statOf(pid); err == nil && s.born == born && s.state == 'Z' {
 			e.known, e.status = true, s.exit
 			return e
 		}

@@ -64,8 +64,8 @@ func (k *keeper) settleEpoch(s *state) error {
 
 // takeOver takes over a slot that an attempt has.
 func (k *keeper) takeOver(s *state, name string) error {
-	sl, err := s.findSlot(name)
-	if sl == nil || err != nil {
+	sl, err := s.openSlot(name)
+	if err != nil {
 		return err
 	}
 	a := &attendance{keeper: k, slot: sl, told: -1, acts: true}
@@ -125,31 +125,6 @@ func (k *keeper) settleAgain() {
 	}
 }
 
-// findSlot opens a slot that is there. It is nil for the directory of an older version's attempt
-// that its supervisor still has locked.
-func (s *state) findSlot(name string) (*slot, error) {
-	if old := (&slot{name: name}); !old.isOld() {
-		return s.openSlot(name)
-	}
-	root, err := s.epoch.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	sl := &slot{name: name, path: s.path + "/" + name, root: root, in: s.epoch, wrote: make(map[string]string)}
-	if sl.held, err = root.Open("."); err == nil {
-		if err = unix.Flock(int(sl.held.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
-			if sl.lines, err = root.OpenFile("lines", unix.O_CREAT|unix.O_WRONLY|unix.O_APPEND, 0o600); err == nil {
-				return sl, nil
-			}
-		} else if errors.Is(err, unix.EWOULDBLOCK) {
-			err = nil
-		}
-		sl.held.Close()
-	}
-	root.Close()
-	return nil, err
-}
-
 // errLeave says that what lies there is not for this keeper.
 var errLeave = errors.New("it is left alone")
 
@@ -171,9 +146,8 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	if a.result = j.result; j.result != nil {
 		return false, nil
 	}
-	rebooted := j.Boot != "" && j.Boot != a.self.Boot || j.begun != nil && j.begun.PID != 0 && j.begun.Boot != a.self.Boot
 	switch {
-	case rebooted:
+	case j.Boot != a.self.Boot:
 		return false, a.settleRebooted(j)
 	case j.begun == nil:
 		a.result = sl.result(store.OutcomeUnbegun)
@@ -181,16 +155,6 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	}
 	if j.stopping != nil {
 		a.stopped, a.why, a.killAt = j.stopping.Outcome, j.stopping.Why, j.stopping.KillAt
-	}
-	if j.begun.PID != 0 { // of an older version
-		switch lifeOf(j.begun.Process, a.self) {
-		case alive:
-			a.foreign, a.pid = true, j.begun.PID
-			return true, nil
-		case unknown:
-			return false, errLeave
-		}
-		return false, a.settleDead()
 	}
 	if err := a.listen(); err != nil {
 		return false, err

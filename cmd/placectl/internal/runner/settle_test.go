@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -145,84 +143,6 @@ func TestSettle(t *testing.T) {
 				t.Errorf("%d, exit %d: %s", r.Outcome, r.Exit, r.Why)
 			} else if r.Exit == 4 && (r.Use.CPUUser != 5*time.Millisecond || r.Use.CPUSystem != 6*time.Millisecond || r.Use.MaxRSS != 7<<10) {
 				t.Errorf("%+v", r.Use)
-			}
-			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
-		})
-	}
-}
-
-// TestSettleOld: the directory of an attempt that an older version has left is settled, and goes.
-func TestSettleOld(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		process  func(s *site, p *store.Process) // nil: none is in the journal
-		file     string
-		outcome  store.Outcome // store.OutcomeNone: nothing is reported
-		lockedBy bool
-	}{
-		{name: "no pid", outcome: store.OutcomeUnbegun},
-		{name: "gone", process: func(_ *site, p *store.Process) { p.PID = 1 << 22 }, outcome: store.OutcomeLost},
-		{name: "another boot", process: func(_ *site, p *store.Process) { p.Boot = "before" }, outcome: store.OutcomeLost},
-		{name: "another process namespace", process: func(_ *site, p *store.Process) { p.PIDNS++ }, outcome: store.OutcomeNone},
-		{name: "it lives", process: func(s *site, p *store.Process) {
-			sleeper := s.sleeper()
-			*p = s.as(sleeper)
-			go func() { time.Sleep(time.Second); sleeper.Kill() }()
-		}, outcome: store.OutcomeSignal},
-		{name: "gave up", process: func(_ *site, p *store.Process) { p.PID = 1 << 22 }, file: "gave-up", outcome: store.OutcomeUnbegun},
-		{name: "a result", process: func(_ *site, _ *store.Process) {}, file: "result", outcome: store.OutcomeExited},
-		{name: "its supervisor is there", lockedBy: true, outcome: store.OutcomeNone},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
-			k := s.job(ledgerLine)
-			r := runnerIn(s.dir)
-			in, err := openState(r.StateDir, r.ID, r.Epoch)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer in.close()
-			dir := in.path + "/" + k.String()
-			i := r.intent(bootOf(t))
-			text, _ := bytejson.Marshal(&i)
-			text = append(text, '\n')
-			if c.process != nil {
-				b := &begun{Process: s.self(), Grace: time.Second, End: bootClock() + time.Hour}
-				c.process(s, &b.Process)
-				line, _ := bytejson.Marshal(b)
-				text = append(append(text, line...), '\n')
-			}
-			err = errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(dir+"/tmp", 0o700), os.WriteFile(dir+"/journal", text, 0o600))
-			if c.file != "" {
-				line, _ := bytejson.Marshal(&store.Result{Job: k.Job, Attempt: k.Number, Nonce: i.Nonce, Outcome: store.OutcomeExited, Exit: 4})
-				err = errors.Join(err, os.WriteFile(dir+"/"+c.file, append(line, '\n'), 0o600))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.lockedBy {
-				f, err := os.Open(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s.claim(k, i.Nonce, s.self())
-			s.pass()
-			if c.outcome == store.OutcomeNone {
-				s.until("quiet", func() bool { return len(s.ours()) == 0 })
-				if s.attempt(k).Ended || len(s.left()) != 1 {
-					t.Error("settled:", s.attempt(k).Result, s.left())
-				}
-				return
-			}
-			s.until("settled", s.ended(k))
-			if got := s.attempt(k).Result; got.Outcome != c.outcome {
-				t.Errorf("%d: %s", got.Outcome, got.Why)
 			}
 			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 		})

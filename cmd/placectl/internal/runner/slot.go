@@ -39,7 +39,6 @@ type slot struct {
 	in     *os.Root          // the directory of its epoch
 	lines  *os.File          // the journal, to write to
 	wrote  map[string]string // what files of ours have in them
-	held   *os.File          // of an older version's attempt: the lock of its directory
 	broken bool              // it cannot be emptied
 }
 
@@ -73,13 +72,7 @@ func (s *state) openSlot(name string) (*slot, error) {
 func (sl *slot) close() {
 	sl.lines.Close()
 	sl.root.Close()
-	if sl.held != nil {
-		sl.held.Close()
-	}
 }
-
-// isOld reports whether it is the directory of an attempt of an older version, which had one each.
-func (sl *slot) isOld() bool { return !strings.HasPrefix(sl.name, slotPrefix) }
 
 // epoch is that of the database under which the attempt was begun.
 func (sl *slot) epoch() string {
@@ -104,9 +97,6 @@ func (sl *slot) give(k Key, i intent) error {
 // free takes it back.
 func (sl *slot) free() error {
 	sl.Key, sl.nonce = Key{}, store.Nonce{}
-	if sl.isOld() {
-		return errors.Join(emptyDir(sl.root, sl.path), sl.in.Remove(sl.name))
-	}
 	if err := emptyDir(sl.root, sl.path, tmpDir, elsewhereDir); err != nil {
 		sl.broken = true // the next attempt would see what this one has left
 		return errors.Join(err, sl.lines.Truncate(0))
@@ -165,17 +155,14 @@ func emptyDir(root *os.Root, path string, names ...string) error {
 	return errors.Join(failed...)
 }
 
-// slots lists the slots of a host in an epoch, and directories of attempts that an older version has
-// left.
+// slots lists the slots of a host in an epoch.
 func (s *state) slots(host string) (names []string, err error) {
 	list, err := fs.ReadDir(s.epoch.FS(), ".")
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range list {
-		_, notKey := ParseKey(e.Name())
-		_, ours := slotNumber(host, e.Name())
-		if e.IsDir() && (ours || notKey == nil) {
+		if _, ours := slotNumber(host, e.Name()); ours && e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
@@ -185,7 +172,7 @@ func (s *state) slots(host string) (names []string, err error) {
 // isTaken reports whether an attempt has a slot.
 func (s *state) isTaken(name string) bool {
 	info, err := s.epoch.Stat(name + "/" + journalFile)
-	return !strings.HasPrefix(name, slotPrefix) || err == nil && info.Size() > 0
+	return err == nil && info.Size() > 0
 }
 
 // slotsOf begins the names of the slots of a host.

@@ -24,9 +24,9 @@ func (a *attendance) eachTask() func(func(pid int)) {
 		if !a.foreign {
 			eachDescendant(a.warden, fn)
 		} else {
-			if lives(a.begun.PID, a.begun.Born) {
-				fn(a.begun.PID)
-				eachDescendant(a.begun.PID, fn)
+			if a.born != 0 && lives(a.pid, a.born) {
+				fn(a.pid)
+				eachDescendant(a.pid, fn)
 			}
 			if a.over {
 				tokens.each(fn)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -54,7 +55,7 @@ func (r *Run) words(c *cli.Context) *store.Words {
 		}
 	}
 	if r.Inv.Verb() == "submit" {
-		if q.Carried, err = payload.Carry(payload.Always(r.Environ()), nil); err != nil {
+		if q.Carried, err = payload.Carry(environ.Users(r.Environ()), nil); err != nil {
 			return nil
 		}
 		q.Carried.Partial = true

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
@@ -220,17 +221,13 @@ func arguments(line string) string {
 	return rest
 }
 
-// origin names the variables of the submitting process that a job finds with PBS_O_ before their
-// names, in the order in which OpenPBS lists them.
-var origin = []string{"HOME", "LANG", "LOGNAME", "PATH", "MAIL", "SHELL", "TZ"}
-
 // variables are a job's variables as Variable_List has them: those of the submission first, as
 // PBS_O_ variables, and then those that the job was given by -v or -V.
 func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 	if len(d.Env) == 0 {
 		return nil
 	}
-	for _, name := range origin {
+	for _, name := range environ.PBSOrigin {
 		for _, kv := range d.Env {
 			if strings.HasPrefix(kv, name+"=") {
 				list = append(list, "PBS_O_"+kv)
@@ -239,7 +236,7 @@ func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 	}
 	list = append(list, "PBS_O_WORKDIR="+cmp.Or(d.From, d.Dir), "PBS_O_SYSTEM=Linux", "PBS_O_QUEUE="+cmp.Or(e.Queue, s.about.Partition), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
 	for _, kv := range d.Env {
-		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(origin, name) {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(environ.PBSOrigin, name) {
 			list = append(list, kv)
 		}
 	}

@@ -1,0 +1,50 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store"
+)
+
+// lookEvery is how often the state of the database is compared.
+func (k *keeper) lookEvery() time.Duration {
+	if strings.HasPrefix(k.Database, store.URLScheme) {
+		return 10 * time.Second
+	}
+	return time.Second
+}
+
+// look reads the database, if it has changed or asked is set: whether attempts must stop, and
+// whether there are any to claim.
+func (k *keeper) look(ctx context.Context, asked bool) {
+	stamp := k.Stamp()
+	if !asked && stamp == k.seen {
+		return
+	}
+	view, err := k.DB.Look(ctx)
+	if err != nil {
+		k.notef("%v", err)
+		k.outdated = errors.Is(err, store.ErrNewer)
+		return
+	}
+	k.seen, k.health = stamp, view.Health
+	for _, h := range view.Held {
+		a := k.running[h.Nonce]
+		switch {
+		case a != nil:
+			if h.Ending || len(h.Signals) > 0 {
+				a.tell(h)
+			}
+		case !k.knows(h.Nonce):
+			if err := k.settleLost(h); err != nil {
+				k.notef("%v", err)
+			}
+		}
+	}
+	if len(view.Unclaimed) > 0 {
+		k.looking, k.distrusts = true, view.Distrusted != "" && !k.Trust
+	}
+}
