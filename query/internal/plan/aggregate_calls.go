@@ -10,8 +10,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// aggregateOf is the aggregate that a call is one of: min and max of several values are
-// functions of one row.
+// aggregateOf returns the aggregate that a call is. min and max of several values are scalar functions.
 func aggregateOf(x *syntax.Call) (functions.AggregateKind, bool) {
 	kind, ok := functions.Aggregates[x.Name]
 	if ok && (x.Name == "min" || x.Name == "max") && len(x.Args) != 1 && !x.Star && !x.Distinct && len(x.Args) > 0 {
@@ -20,7 +19,7 @@ func aggregateOf(x *syntax.Call) (functions.AggregateKind, bool) {
 	return kind, ok
 }
 
-// aggregate compiles a call, or finds the same one made before.
+// aggregate compiles a call, or finds an equal one made before.
 func (s *scope) aggregate(x *syntax.Call, kind functions.AggregateKind) exec.Code {
 	g := s.group
 	switch {
@@ -61,7 +60,7 @@ func (s *scope) aggregate(x *syntax.Call, kind functions.AggregateKind) exec.Cod
 	return g.result(a)
 }
 
-// aggregateUnits refuses what has no meaning.
+// aggregateUnits refuses meaningless units.
 func (s *scope) aggregateUnits(x *syntax.Call, a *exec.Aggregate) {
 	for i := range a.Args {
 		if a.Texts {
@@ -78,8 +77,7 @@ func (s *scope) aggregateUnits(x *syntax.Call, a *exec.Aggregate) {
 	}
 }
 
-// ownAggregate refuses one whose arguments are all of queries around: it would be
-// theirs.
+// ownAggregate refuses an aggregate whose arguments all belong to outer queries: it would be theirs.
 func (s *scope) ownAggregate(x *syntax.Call, a *exec.Aggregate) {
 	var uses, mine exec.Slots
 	for i := range a.Args {

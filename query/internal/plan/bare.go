@@ -7,9 +7,8 @@ import (
 	"github.com/placectl/placectl/query/internal/functions"
 )
 
-// A column beside aggregates that is no key of the groups is, as in SQLite, that of the
-// first row of the group; beside min() or max() that of the row which has the smallest or
-// largest value.
+// A column beside aggregates that is not a key is, as in SQLite, that of the group's first row. With
+// min() or max() it is that of the row with the smallest or largest value.
 
 // bare is the code of such a column.
 func (s *scope) bare(f found) exec.Code {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// call is a function of one row, or an aggregate.
+// call compiles a scalar function or an aggregate.
 func (s *scope) call(x *syntax.Call) exec.Code {
 	if x.Over != nil {
 		return s.windowCall(x)
@@ -82,8 +82,7 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 	return c
 }
 
-// functionUnit reads arguments in the units that they have to have, and tells that of
-// the result.
+// functionUnit reads arguments in the required units, and returns the unit of the result.
 func (s *scope) functionUnit(x *syntax.Call, u functions.UnitRule, args []exec.Code) tables.Unit {
 	switch u {
 	case functions.FirstUnit:
@@ -119,7 +118,7 @@ func (s *scope) functionUnit(x *syntax.Call, u functions.UnitRule, args []exec.C
 	return tables.NoUnit
 }
 
-// timeArgument is which argument of a date function is the time.
+// timeArgument is the place of the time among a date function's arguments.
 func timeArgument(x *syntax.Call) int {
 	if x.Name == "strftime" {
 		return 1
@@ -138,7 +137,7 @@ func arguments(least, most int) string {
 	return words[least][:1] + " to " + words[most]
 }
 
-// areJSON tells of each argument whether it is JSON itself.
+// areJSON says which arguments are JSON.
 func areJSON(args []exec.Code) []bool {
 	out := make([]bool, len(args))
 	for i := range args {

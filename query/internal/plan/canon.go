@@ -8,8 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// canon writes an expression such that two that mean the same columns are the same
-// text.
+// canon writes an expression so that two with the same columns become the same text.
 func (s *scope) canon(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *exactColumn:
@@ -45,7 +44,7 @@ func (s *scope) canon(x syntax.Expr) string {
 	return b.String() + ")"
 }
 
-// shape is what an expression is, its operands apart.
+// shape describes an expression without its operands.
 func shape(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *syntax.Unary:
@@ -72,7 +71,7 @@ func shape(x syntax.Expr) string {
 	return "?"
 }
 
-// shapeOfCall tells apart calls by their orders and windows.
+// shapeOfCall tells calls apart by their orders and windows.
 func shapeOfCall(x *syntax.Call) string {
 	out := ""
 	for i := range x.OrderBy {

@@ -8,8 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// fold runs what is constant once and for all. What fails is left to fail when it is
-// run, if it is.
+// fold computes a constant. If that fails, it leaves the failure to the run.
 func (s *scope) fold(c exec.Code) exec.Code {
 	if !c.Constant || c.Sub {
 		return c
@@ -23,7 +22,7 @@ func (s *scope) fold(c exec.Code) exec.Code {
 	return c
 }
 
-// compile makes an expression ready to run. COLLATE may stand on top of it.
+// compile compiles an expression, which may have COLLATE on top.
 func (s *scope) compile(x syntax.Expr) exec.Code {
 	if s.group != nil {
 		if c, ok := s.group.key(s, x); ok {
@@ -80,7 +79,7 @@ func (s *scope) all(list []syntax.Expr) []exec.Code {
 	return out
 }
 
-// firstCollation is what functions compare their arguments by: as in SQLite that of the
+// firstCollation is the collation by which functions compare their arguments: as in SQLite, that of the
 // first one that is a column or has COLLATE in it.
 func firstCollation(args []exec.Code) values.Collation {
 	for i := range args {
@@ -109,8 +108,7 @@ func (s *scope) columnCode(x *syntax.ColumnRef) exec.Code {
 	return s.found(x, f)
 }
 
-// found is the code of a column that has been found. Behind grouping only a key
-// may be looked at.
+// found is the code of a resolved column. After grouping only keys are allowed.
 func (s *scope) found(x *syntax.ColumnRef, f found) exec.Code {
 	for at := s; at != nil; at = at.parent {
 		if at.group != nil && at.owns(f.src) {
@@ -134,7 +132,7 @@ func (s *scope) owns(src *source) bool {
 	return false
 }
 
-// viaAlias compiles what a result column's alias stands for.
+// viaAlias compiles the expression of a result column's alias.
 func (s *scope) viaAlias(from *scope, x *syntax.ColumnRef, alias syntax.Expr) exec.Code {
 	if from != s {
 		s.c.fail(x, "the alias %s of the query around cannot be used here; write out what it stands for", x.Name)
@@ -175,7 +173,7 @@ func (c *compiler) param(x *syntax.Param) values.Value {
 	return v
 }
 
-// isWord reports a literal TRUE or FALSE, which IS takes as a condition.
+// isWord reports whether an expression is a literal TRUE or FALSE, which IS treats as a condition.
 func isWord(x syntax.Expr) (string, bool) {
 	l, ok := x.(*syntax.Literal)
 	if !ok || l.Word == "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// compareAffinity is what both sides of a comparison are converted to.
+// compareAffinity is the affinity that both sides of a comparison are converted to.
 func compareAffinity(a, b values.Affinity) values.Affinity {
 	switch {
 	case a == values.NoAffinity:
@@ -36,14 +36,13 @@ func (s *scope) comparison(x *syntax.Binary) exec.Code {
 	return c
 }
 
-// compare is a comparison: =, <>, <, <=, > or >=. Each side is read in the unit of the
-// other.
+// compare compiles a comparison: =, <>, <, <=, > or >=. Each side is read in the unit of the other.
 func (s *scope) compare(op string, a, b exec.Code, ax, bx syntax.Expr) exec.Code {
 	a, b = s.beside(a, b, ax, bx)
 	return s.compareRead(op, a, b)
 }
 
-// compareRead compares what has been read.
+// compareRead compares sides that have been read.
 func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	c := exec.Over(a, b)
 	c.Prefix = false
@@ -66,7 +65,7 @@ func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	return c.FromTest()
 }
 
-// outcomes says for which signs of a comparison an operator holds.
+// outcomes says which results of a comparison satisfy an operator.
 var outcomes = map[string]*[3]bool{
 	"=": {false, true, false}, "<>": {true, false, true},
 	"<": {true, false, false}, "<=": {true, true, false},
@@ -93,8 +92,7 @@ func sign(n int) int {
 	return 0
 }
 
-// compareConstant is the common case, a column and a constant of its type, without
-// detours; nil if it is another.
+// compareConstant is a fast path for a column and a constant of its type; nil for anything else.
 func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation, holds *[3]bool) func(*exec.Env) values.Truth {
 	left := a.Eval
 	switch {
@@ -137,7 +135,7 @@ func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, coll
 	return nil
 }
 
-// is is IS and IS NOT: a comparison to which NULLs are values.
+// is compiles IS and IS NOT: comparisons in which NULL is a value.
 func (s *scope) is(x *syntax.Binary) exec.Code {
 	not := x.Op == "IS NOT"
 	if word, ok := isWord(x.Y); ok {

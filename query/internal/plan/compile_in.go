@@ -51,7 +51,7 @@ func (s *scope) in(x *syntax.In) exec.Code {
 	return c.FromTest()
 }
 
-// members is a set of values to be looked for.
+// members is the set of values on the right of IN.
 type members struct {
 	values map[values.Value]struct{}
 	null   bool

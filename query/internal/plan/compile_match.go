@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// match is LIKE and GLOB.
+// match compiles LIKE and GLOB.
 func (s *scope) match(x *syntax.Match) exec.Code {
 	a, b := s.compile(x.X), s.compile(x.Y)
 	s.onlyText(x.Word(), a, x.X)

@@ -153,7 +153,7 @@ func (s *scope) caseCode(x *syntax.Case) exec.Code {
 func (s *scope) cast(x *syntax.Cast) exec.Code {
 	a := s.compile(x.X)
 	c := exec.Over(a).Likewise(&a)
-	c.Affinity = x.To // and no unit: a CAST asks for the plain number, or text
+	c.Affinity = x.To // and no unit: a CAST makes a plain number, or text
 	c.Prefix = c.Prefix || x.To.Numeric() && a.IsPrefix()
 	c.Eval = func(e *exec.Env) values.Value { return x.To.Cast(a.Eval(e)) }
 	return c

@@ -4,12 +4,11 @@ import (
 	"github.com/placectl/placectl/query/internal/exec"
 )
 
-// A subquery that looks at the query around it is run for each of its rows. Where it does
-// so by an equality, (SELECT count(*) FROM jobs j WHERE j.user = u.name), its own rows are
-// read once and kept by that key, instead of being read again each time.
+// A subquery that uses the outer query runs for each of its rows. If it does so by an equality, as in
+// (SELECT count(*) FROM jobs j WHERE j.user = u.name), its own rows are read once and kept by that key.
 
-// correlate makes the first step of such a subquery a hash by what its conditions make
-// equal to columns of the queries around.
+// correlate makes the first step of such a subquery a hash by the columns that its conditions equate
+// with those of outer queries.
 func (st *step) correlate(mine exec.Slots) {
 	if st.src.Fn != nil || st.src.Sub != nil && !st.src.Sub.Steady() {
 		return

@@ -7,12 +7,11 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Some questions are about nothing but how many rows each part of a table has: counts,
-// and sums of columns that are the same throughout a part. Where a table can tell those
-// sizes without making sets of rows, the conditions are run once for each part when the
-// statement runs, and no bitmap is made at all.
+// Some queries need only the number of rows in each part of a table: counts, and sums of columns that
+// have one value in each part. If a table knows these sizes without making sets of rows, the conditions
+// run once for each part when the statement runs, and no bitmap is made.
 
-// countable reports whether the SELECT is such a question.
+// countable reports whether the SELECT is such a query.
 func (s *scope) countable(x *syntax.Select, list []syntax.ResultColumn) bool {
 	if len(s.sources) != 1 || x.Where == nil || x.Distinct || s.c.opt.NoIndex || !s.top || x.Windows != nil {
 		return false
@@ -59,8 +58,8 @@ func (s *scope) countable(x *syntax.Select, list []syntax.ResultColumn) bool {
 	return ok
 }
 
-// weighable reports whether all aggregates in an expression can take many equal rows at
-// once, and no subquery is in it.
+// weighable reports whether all aggregates in an expression can add many equal rows at once, and it
+// contains no subquery.
 func (d *decider) weighable(x syntax.Expr) bool {
 	switch x := x.(type) {
 	case *syntax.Subquery, *syntax.Exists:
@@ -92,15 +91,13 @@ func (d *decider) weighable(x syntax.Expr) bool {
 	return true
 }
 
-// exact reports whether an aggregate of a column is the same in whatever order rows
-// come: sums of reals are not.
+// exact reports whether an aggregate of a column does not depend on the order of rows. Sums of reals do.
 func (d *decider) exact(ref *syntax.ColumnRef, name string) bool {
 	at, ok := d.s.local(ref)
 	return ok && (d.src.Columns[at.col].Type != values.RealAffinity || name == "count" || name == "min" || name == "max")
 }
 
-// bareIn reports whether a column stands in an expression that is no key of the groups,
-// outside aggregates.
+// bareIn reports whether an expression uses a column, outside aggregates, that is not a key.
 func (s *scope) bareIn(x syntax.Expr, keys map[string]bool) bool {
 	if _, isNumber := x.(*syntax.Literal); isNumber || keys[s.canon(x)] {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// dateFunction compiles date, time, datetime, julianday, unixepoch and strftime. Numbers
-// are Julian days as in SQLite, but seconds where they are times.
+// dateFunction compiles date, time, datetime, julianday, unixepoch and strftime. Numbers are Julian
+// days, as in SQLite, or seconds if they are times.
 func (s *scope) dateFunction(x *syntax.Call, seconds bool) func(*functions.Budget, []values.Value) values.Value {
 	now := func(e *functions.Budget) (dates.Instant, bool) {
 		if s.c.opt.Now == nil {
@@ -50,7 +50,7 @@ func (s *scope) dateFunction(x *syntax.Call, seconds bool) func(*functions.Budge
 	}
 }
 
-// instantOf reads a time value and its modifiers; not ok is NULL.
+// instantOf reads a time value and its modifiers. If ok is false the result is NULL.
 func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Value, seconds bool, now func(*functions.Budget) (dates.Instant, bool)) (dates.Instant, bool) {
 	if len(args) == 0 {
 		return now(e)
@@ -90,8 +90,8 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 	return t, ok && t.Valid()
 }
 
-// modify applies a modifier; not ok is NULL, refused one that SQLite has and we do
-// not.
+// modify applies a modifier. If ok is false the result is NULL; refused marks a modifier of SQLite's
+// that we lack.
 func (s *scope) modify(t dates.Instant, m string) (out dates.Instant, ok, refused bool) {
 	switch m = strings.ToLower(m); m {
 	case "localtime", "utc":

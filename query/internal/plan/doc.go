@@ -1,5 +1,5 @@
-// Package plan makes plans of syntax trees: it finds what names mean (scope.go, from.go), makes
-// closures of expressions (compile*.go, calls.go) that read units as they are meant (units.go),
-// turns conditions into sets of rows where tables know them (pushdown.go), and decides in which
-// order and how tables are joined (joins.go).
+// Package plan makes plans of syntax trees. It resolves names (scope.go, from.go) and compiles
+// expressions to closures (compile*.go, calls.go) with units (units.go). It turns conditions into sets
+// of rows if tables know them (pushdown.go), and decides how and in which order tables are joined
+// (joins.go).
 package plan

@@ -6,11 +6,11 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// A view, or a subquery in FROM, that only names some columns of one table and takes some
-// of its rows as a set is read as that table, so that conditions on it become sets of
-// rows, too, and its rows are not made again. Others are run, and their results read.
+// A view or a subquery in FROM may only rename columns of one table and select rows by a set. Then it is
+// read as that table: conditions on it become sets of rows, too, and its rows are not copied. Other
+// queries run, and their results are read.
 
-// tableOf is the table that a plan is a part of, false for one that has to be run.
+// tableOf returns the table that a plan is part of; false if the plan has to run.
 func tableOf(p *exec.Plan) (tables.Table, bool) {
 	if len(p.Steps) != 1 || p.Group != nil || p.Windows != nil || p.Distinct || p.Limited || len(p.Order) > 0 || len(p.Once)+len(p.Final) > 0 || p.Outer != 0 || p.NoIndex {
 		return nil, false
@@ -38,7 +38,7 @@ func tableOf(p *exec.Plan) (tables.Table, bool) {
 	return &part, part.rows == nil
 }
 
-// flatten reads a source's query as a table where it is one.
+// flatten reads a source's query as a table if possible.
 func (s *scope) flatten(src *source) bool {
 	p, ok := src.Sub.(*exec.Plan)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// bind finds a FROM item and adds it to the sources.
+// bind resolves a FROM item and adds it to the sources.
 func (s *scope) bind(f *syntax.FromItem, made exec.Producer) {
 	c := s.c
 	src := &source{Source: &exec.Source{Slot: c.nslots, Name: f.Alias, Of: f.Table}, item: f, merged: map[string]bool{}}
@@ -24,7 +24,7 @@ func (s *scope) bind(f *syntax.FromItem, made exec.Producer) {
 	} else {
 		s.open(f, src)
 	}
-	if src.Table == nil { // what it is made of has taken some
+	if src.Table == nil { // its own sources have taken numbers
 		src.Slot = c.nslots
 	}
 	if c.nslots = src.Slot + 1; c.nslots > exec.MaxSlots {
@@ -40,8 +40,7 @@ func (s *scope) bind(f *syntax.FromItem, made exec.Producer) {
 	s.sources = append(s.sources, src)
 }
 
-// mergeUsing checks the columns of USING, which are those of the first table that has
-// them.
+// mergeUsing checks the columns of USING. They are those of the first table that has them.
 func (s *scope) mergeUsing(f *syntax.FromItem, src *source) {
 	if f.Natural {
 		f.Using = s.shared(f, src)
@@ -77,7 +76,7 @@ func usingConditions(s *scope, src *source) []syntax.Expr {
 	return out
 }
 
-// before is the column of USING in the tables before one.
+// before is the column of USING in the tables before a source.
 func (s *scope) before(src *source, n syntax.Name) syntax.Expr {
 	all := s.sources
 	defer func() { s.sources = all }()
@@ -90,7 +89,7 @@ func (s *scope) before(src *source, n syntax.Name) syntax.Expr {
 	return &exactColumn{syntax.ColumnRef{Span: n.Span, Table: "", Name: n.Text}, f}
 }
 
-// open finds what a FROM item reads.
+// open finds out what a FROM item reads.
 func (s *scope) open(f *syntax.FromItem, src *source) {
 	c := s.c
 	switch {
@@ -118,7 +117,7 @@ func (s *scope) open(f *syntax.FromItem, src *source) {
 	s.shapeOf(src)
 }
 
-// shapeOf takes the columns of what a source reads.
+// shapeOf sets the columns of a source.
 func (s *scope) shapeOf(src *source) {
 	columns, outer := src.Sub.Shape()
 	s.outer |= outer
@@ -141,7 +140,7 @@ func (s *scope) named(f *syntax.FromItem, src *source) bool {
 	return true
 }
 
-// table finds a table, nil for a view of the catalog.
+// table finds a table; nil for a view of the catalog.
 func (c *compiler) table(f *syntax.FromItem) tables.Table {
 	at := values.Value{}
 	if f.At != nil {
@@ -170,7 +169,7 @@ func (c *compiler) noTable(f *syntax.FromItem) {
 	c.fail(f, "no %s %q%s", what, f.Table, didYouMean(f.Table, names))
 }
 
-// instant reads what is behind AT.
+// instant reads the expression after AT.
 func (c *compiler) instant(s *scope, x syntax.Expr) values.Value {
 	a := s.compile(x)
 	v, ok := a.ConstantOf()
@@ -187,8 +186,8 @@ func (c *compiler) instant(s *scope, x syntax.Expr) values.Value {
 	return v
 }
 
-// checkOn refuses an ON that refers to a later table. SQLite allows that in inner joins only, where
-// it surprises.
+// checkOn refuses an ON that refers to a later table. SQLite allows it only in inner joins, where it
+// surprises people.
 func (s *scope) checkOn() {
 	all := s.sources
 	for i, src := range all {
@@ -205,15 +204,14 @@ func (s *scope) checkOn() {
 	s.sources = all
 }
 
-// found fails with an error of the catalog: where the FROM item stands, if it is about
-// what was asked for.
+// found fails with an error of the catalog. If it is about the text, it gets the place of the FROM item.
 func (c *compiler) found(f *syntax.FromItem, err error) {
 	if err != nil {
 		panic(fault.Abort{Err: c.placed(f, err)})
 	}
 }
 
-// placed gives an error about what was asked for its place.
+// placed gives an error about the text its place.
 func (c *compiler) placed(f *syntax.FromItem, err error) error {
 	if _, ok := err.(*fault.Error); ok || !c.opt.isInput(err) {
 		return err

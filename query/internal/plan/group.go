@@ -14,7 +14,7 @@ type grouping struct {
 	byCanon map[string]*exec.Aggregate
 }
 
-// grouping compiles GROUP BY, and opens the scope for aggregates where there are any.
+// grouping compiles GROUP BY, and allows aggregates in the scope.
 func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultColumn) {
 	aggregated := len(x.GroupBy) > 0
 	for i := range list {
@@ -53,7 +53,7 @@ func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 	s.group, p.Group = g, g.Grouping
 }
 
-// ordinal is a whole number that stands alone: the number of a result column.
+// ordinal returns a whole number that stands alone: the number of a result column.
 func ordinal(x syntax.Expr) (int64, bool) {
 	l, ok := x.(*syntax.Literal)
 	if !ok || l.Value.Kind() != values.Integer || l.Word != "" {
@@ -62,7 +62,7 @@ func ordinal(x syntax.Expr) (int64, bool) {
 	return l.Value.Int64(), true
 }
 
-// aggregated reports whether an aggregate of this SELECT is in an expression.
+// aggregated reports whether an expression contains an aggregate of this SELECT.
 func (s *scope) aggregated(x syntax.Expr) bool {
 	if call, ok := x.(*syntax.Call); ok {
 		if _, ok := aggregateOf(call); ok && call.Over == nil {
@@ -86,7 +86,7 @@ func (s *scope) aggregated(x syntax.Expr) bool {
 	return false
 }
 
-// key is an expression that is one of the keys.
+// key returns the code of an expression that is a key.
 func (g *grouping) key(s *scope, x syntax.Expr) (exec.Code, bool) {
 	if len(g.Keys) == 0 {
 		return exec.Code{}, false

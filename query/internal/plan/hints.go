@@ -9,13 +9,13 @@ import (
 	"github.com/placectl/placectl/query/tables"
 )
 
-// A query in FROM, or a view, that is not read as its table (flatten.go) is run. What the query
-// around asks of a column that it only hands on becomes a hint: its tables leave out what they
-// know, by sets or by the order of rows, not to be asked for. The condition is looked at outside
-// in any case, so that a hint need not be decided and may be left unused.
+// A query in FROM, or a view, that is not read as its table (flatten.go) runs by itself. If the outer
+// query has a condition on a column that the inner one only passes on, the condition becomes a hint. The
+// inner tables then leave out rows that they know not to match, by sets or by the order of rows. The
+// outer query checks the condition in any case, so a hint may be left unused.
 
-// hint notes what the WHERE around asks of the columns of a FROM item's query, whose columns
-// are renamed where there are names. What it returns forgets it again.
+// hint records the conditions of the outer WHERE on the columns of a FROM item's query. names are the
+// new names of columns, if there are any. Call the result to remove the hint.
 func (s *scope) hint(f *syntax.FromItem, x *syntax.Select, names []syntax.Name) (forget func()) {
 	none := func() {}
 	if s.asked == nil || f.Join == syntax.LeftJoin || !handsOn(x) || len(names) > 0 && len(names) != len(x.Columns) {
@@ -57,7 +57,7 @@ func (s *scope) hint(f *syntax.FromItem, x *syntax.Select, names []syntax.Name) 
 	return func() { delete(s.c.hints, x) }
 }
 
-// hinting notes what a SELECT asks of its rows, for hint.
+// hinting records a SELECT's conditions, for hint.
 func (s *scope) hinting(x *syntax.Select, from []syntax.FromItem) {
 	for i := range from {
 		if from[i].Join == syntax.RightJoin || from[i].Join == syntax.FullJoin {
@@ -67,8 +67,8 @@ func (s *scope) hinting(x *syntax.Select, from []syntax.FromItem) {
 	s.asked, s.alone = append(conjuncts(x.Where), s.c.hints[x]...), len(from) == 1
 }
 
-// handsOn reports whether each row of a query is made of one row of each of its tables, and of
-// nothing else: so that to leave one out changes no other.
+// handsOn reports whether each row of a query comes from one row of each of its tables and nothing else.
+// Then leaving out a row changes no other.
 func handsOn(x *syntax.Select) bool {
 	if x.Rest != nil || x.Values != nil || x.Distinct || x.GroupBy != nil || x.Having != nil || x.Windows != nil || x.Limit != nil || x.Offset != nil {
 		return false
@@ -86,7 +86,7 @@ func handsOn(x *syntax.Select) bool {
 	return true
 }
 
-// gathers reports whether an aggregate or a window function is in an expression.
+// gathers reports whether an expression contains an aggregate or a window function.
 func gathers(x syntax.Expr) bool {
 	if call, ok := x.(*syntax.Call); ok {
 		if _, ok := aggregateOf(call); ok || call.Over != nil {
@@ -101,7 +101,7 @@ func gathers(x syntax.Expr) bool {
 	return false
 }
 
-// constant reports whether an expression looks at nothing.
+// constant reports whether an expression uses no columns.
 func constant(x syntax.Expr) bool {
 	switch x := x.(type) {
 	case *syntax.Literal, *syntax.Param:
@@ -120,8 +120,8 @@ func constant(x syntax.Expr) bool {
 	return false
 }
 
-// handedOn is what a query calls one of its columns inside; nil if that is no column, or not
-// the only one of the name.
+// handedOn is the name of a column inside the query; nil if it is not a column, or not the only one of
+// its name.
 func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syntax.ColumnRef {
 	var hit *syntax.ColumnRef
 	n := 0
@@ -132,7 +132,7 @@ func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syn
 		switch {
 		case c.Star && len(names) > 0:
 			return nil
-		case c.Star: // there it has the same name, if it is one of them
+		case c.Star: // it has the same name inside, if it is one of them
 			inside = &syntax.ColumnRef{Span: ref.Span, Table: c.Table, Name: ref.Name}
 			name = ref.Name
 		case len(names) > 0:
@@ -150,7 +150,7 @@ func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syn
 	return hit
 }
 
-// takeHints lets the tables of a query leave out what the query around does not ask for.
+// takeHints lets the tables of a query leave out rows that the outer query does not need.
 func (p *draft) takeHints(s *scope, byslot map[int]*step) {
 	if p.Counted || p.NoIndex || p.bare && len(p.steps) == 1 && len(p.steps[0].Filters) == 0 {
 		return
@@ -166,8 +166,7 @@ func (p *draft) takeHints(s *scope, byslot map[int]*step) {
 	}
 }
 
-// take narrows the step by a hint that is about its table alone. What is wrong with it is told
-// by the query that it is from.
+// take narrows the step by a hint about its table alone. The outer query reports errors in it.
 func (st *step) take(s *scope, x syntax.Expr) {
 	if _, ok := st.src.Table.(tables.Ordered); !ok {
 		if _, ok := st.src.Table.(tables.Indexed); !ok {

@@ -6,16 +6,16 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// joinKey is a condition that makes a column, or an expression of one source, equal
-// to one of others.
+// joinKey is a condition that equates a column, or an expression of one source, with an expression of
+// others.
 type joinKey struct {
 	mine, other exec.Code
 	affinity    values.Affinity
-	column      int  // of the source, -1 where it is no column as it stands
+	column      int  // of the source, -1 if it is not a plain column
 	fixed       bool // the other side is a constant
 }
 
-// keyOf takes a condition as a key of the step.
+// keyOf returns a condition as a key of the step.
 func (st *step) keyOf(c *condition) (joinKey, bool) {
 	if c.code.Sides == nil {
 		return joinKey{}, false
@@ -35,7 +35,7 @@ func (st *step) keyOf(c *condition) (joinKey, bool) {
 	return out, true
 }
 
-// lookup makes the step find its rows by a key, if its table can.
+// lookup makes the step find its rows by a key if its table can.
 func (st *step) lookup(k joinKey) bool {
 	keyed, ok := st.src.Table.(tables.Keyed)
 	if !ok || k.column < 0 || st.Rows != nil {
@@ -58,8 +58,8 @@ func (st *step) canLookup(k joinKey) bool {
 	return trial.lookup(k)
 }
 
-// byCode makes a hash by text one by code, where both sides have codes of one domain
-// and the other one stands in its table.
+// byCode turns a hash by text into one by code, if both sides have codes of one domain and the other
+// side is a column of its table.
 func (st *step) byCode(first *step) {
 	if st.Method != exec.HashJoin || len(st.Key) != 1 || !st.Key[0].Column || !st.Mine[0].Column || st.Key[0].Slot != first.src.Slot || first.src.Table == nil {
 		return
@@ -68,7 +68,7 @@ func (st *step) byCode(first *step) {
 	st.Coded = st.src.Table != nil && domain != "" && domain == first.src.Columns[st.Key[0].Col].Domain
 }
 
-// keys finds the conditions that a lookup or a hash can take care of.
+// keys finds the conditions that a lookup or a hash covers.
 func (st *step) keys(all []*condition, known exec.Slots, rows int64) {
 	for _, c := range all {
 		k, ok := st.keyOf(c)
@@ -80,7 +80,7 @@ func (st *step) keys(all []*condition, known exec.Slots, rows int64) {
 	st.hash(all, known)
 }
 
-// hash finds the conditions that a hash can take care of.
+// hash finds the conditions that a hash covers.
 func (st *step) hash(all []*condition, known exec.Slots) {
 	for _, c := range all {
 		k, ok := st.keyOf(c)

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/query/internal/exec"
 )
 
-// reorder joins the largest source first, with the others kept by hash; or the
-// smallest, where the large ones can be looked up in.
+// reorder puts the largest source first, with the others kept by hash. If large ones can be looked up
+// in, it puts the smallest first.
 func (p *draft) reorder(pool []*condition) {
 	small := slices.MinFunc(p.steps, func(a, b *step) int { return int(a.estimate - b.estimate) })
 	large := slices.MaxFunc(p.steps, func(a, b *step) int { return int(a.estimate - b.estimate) })
@@ -42,5 +42,5 @@ func (p *draft) reorder(pool []*condition) {
 	p.steps = order
 }
 
-// worthLookup is how many rows of a table cost as much in a scan as one looked up.
+// worthLookup is how many rows a scan reads in the time of one lookup.
 const worthLookup = 16

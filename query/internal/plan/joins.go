@@ -10,17 +10,17 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// condition is one conjunct, compiled.
+// condition is a compiled conjunct.
 type condition struct {
 	x    syntax.Expr
 	code exec.Code
-	used bool // a key of a join takes care of it
+	used bool // the key of a join covers it
 }
 
 func (c *condition) test() func(*exec.Env) values.Truth { return c.code.Passing() }
 
-// joins decides in which order tables are joined, how, and where each condition is
-// looked at: as early as can be.
+// joins decides how and in which order tables are joined, and where each condition is checked: as early
+// as possible.
 func (p *draft) joins(s *scope, where []syntax.Expr) {
 	if p.Strict {
 		p.strictJoins(s, where)
@@ -95,9 +95,8 @@ func (p *draft) joins(s *scope, where []syntax.Expr) {
 	p.choose(pool, ons, mine)
 }
 
-// filter adds a condition on a step's source alone: as a set of rows where the table
-// knows it, else to be looked at row by row.
-// It reports whether the former.
+// filter adds a condition on a step's source alone. If the table knows its rows as a set, filter uses
+// that and returns true. Otherwise the condition is checked row by row.
 func (st *step) filter(s *scope, c *condition) bool {
 	if st.push(s, c) {
 		return true
@@ -116,19 +115,18 @@ func (st *step) filter(s *scope, c *condition) bool {
 	return false
 }
 
-// addFilter adds a condition that is looked at row by row.
+// addFilter adds a condition that is checked row by row.
 func (st *step) addFilter(c *condition) {
 	st.Filters = append(st.Filters, c.test())
 }
 
-// countOnly adds a condition that is run on parts of the table.
+// countOnly adds a condition that runs on parts of the table.
 func (st *step) countOnly(c *condition) {
 	st.addFilter(c)
 	st.Asked = append(st.Asked, c.x.String())
 }
 
-// looked is which columns of each source are looked at so far: a condition that is
-// decided by bitmaps looks at none.
+// looked returns the columns of each source in use so far. A condition decided by bitmaps uses none.
 func (s *scope) looked() map[int][]bool {
 	out := make(map[int][]bool, len(s.sources))
 	for _, src := range s.sources {
@@ -137,7 +135,7 @@ func (s *scope) looked() map[int][]bool {
 	return out
 }
 
-// unknownSize is what a source is taken for that does not know its size.
+// unknownSize is the assumed size of a source that does not know its size.
 const unknownSize = 1000
 
 // size estimates how many rows a step's source has.
@@ -161,7 +159,7 @@ func (st *step) size() {
 	}
 }
 
-// choose gives every condition its place, and every step its method.
+// choose gives every condition its place and every step its method.
 func (p *draft) choose(pool []*condition, ons map[*step][]*condition, mine exec.Slots) {
 	var done exec.Slots
 	rows := int64(1)
@@ -202,13 +200,13 @@ func (p *draft) choose(pool []*condition, ons map[*step][]*condition, mine exec.
 	}
 }
 
-// step is a source while it is decided how it is joined to those before.
+// step is a source that has not been joined yet.
 type step struct {
 	*exec.Step
 	src      *source
-	conds    []*condition    // its filters, as they were compiled
-	estimate int64           // of its rows
-	bounds   map[int]*bounds // of columns by which the table has another order
+	conds    []*condition    // its compiled filters
+	estimate int64           // number of its rows
+	bounds   map[int]*bounds // of columns by which the table has a further order
 }
 
 func newStep(src *source) *step {

@@ -14,9 +14,9 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// narrow makes the step begin later, or end earlier, where a condition is on the column
-// of its table's order, and notes the bounds of columns by which it has another order. The
-// condition stays to be looked at.
+// narrow lets the step begin later, or end earlier, if a condition is on the column by which its table
+// is sorted. It records bounds of columns by which the table has a further order. The condition is still
+// checked.
 func (st *step) narrow(s *scope, c *condition) {
 	ordered, _ := st.src.Table.(tables.Ordered)
 	_, ranged := st.src.Table.(tables.Ranged)
@@ -57,13 +57,13 @@ func (st *step) narrow(s *scope, c *condition) {
 	}
 }
 
-// bounds are what conditions say of a column.
+// bounds are the bounds that conditions set to a column.
 type bounds struct {
 	span  *exec.Span
 	words []string
 }
 
-// between leaves the rows that lie within the bounds of columns, where the table knows them.
+// between leaves only the rows within the bounds of columns, if the table knows them.
 func (st *step) between() {
 	table, ok := st.src.Table.(tables.Ranged)
 	if !ok || st.Method != exec.ScanJoin {
@@ -93,17 +93,17 @@ func (st *step) between() {
 	}
 }
 
-// numbered is the set of the rows with the numbers from..to.
+// numbered is the set of rows numbered from..to.
 func numbered(from, to int64) *roaring.Bitmap {
 	out := roaring.New()
 	out.AddRange(uint64(max(from, 0)), uint64(max(min(to, math.MaxUint32), -1)+1))
 	return out
 }
 
-// mirrored is an operator with its sides exchanged.
+// mirrored is an operator after its sides are swapped.
 var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-// bound takes a comparison of a column with a whole number into b.
+// bound adds the comparison of a column with a whole number to b.
 func (d *decider) bound(column, value syntax.Expr, op string, b *exec.Span) (of int, ok bool) {
 	ref := asColumn(column)
 	if ref == nil {

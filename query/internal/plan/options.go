@@ -14,24 +14,22 @@ type Options struct {
 	Args   []values.Value          // positional parameters
 	Named  map[string]values.Value // the others, without their sign
 	Limits functions.Limits
-	// Now is the clock in Unix seconds, for date('now') and the like; nil if there
-	// is none.
+	// Now is the clock in Unix seconds, for date('now') and the like; nil for none.
 	Now func() int64
-	// Ahead is by how many seconds the clocks of 'localtime' are ahead of UTC at an instant;
-	// nil if that is not known.
+	// Ahead is how many seconds the clocks of 'localtime' are ahead of UTC at an instant; nil if
+	// unknown.
 	Ahead func(at int64) int
-	// Views are queries with names, to be used as tables, by their names in lower case.
+	// Views are named queries to use as tables, by name in lower case.
 	Views map[string]*syntax.View
-	// Nanos is a clock for EXPLAIN ANALYZE; nil leaves times out.
+	// Nanos is a clock for EXPLAIN ANALYZE; nil omits times.
 	Nanos func() int64
-	// NoIndex looks at every row, for tests.
+	// NoIndex reads every row, for tests.
 	NoIndex bool
-	// Progress is told now and then how many rows more were looked at; it may be nil.
+	// Progress is told now and then how many more rows were read; it may be nil.
 	Progress func(rows int64)
 	// Context ends a run early.
 	Context context.Context
-	// Input recognises errors of the Catalog that are about what was asked for; they
-	// get a position. Nil: all are.
+	// Input reports whether an error of the Catalog is about the text and so gets a place. Nil: all are.
 	Input func(error) bool
 }
 
@@ -42,7 +40,7 @@ func (o *Options) context() context.Context {
 	return o.Context
 }
 
-// toUTC is the instant at which the clocks of 'localtime' show what t is in UTC.
+// toUTC is the instant at which the clocks of 'localtime' show t.
 func (o *Options) toUTC(t dates.Instant) dates.Instant {
 	guess := t - dates.Instant(o.Ahead(t.Seconds())*1000)
 	return t - dates.Instant(o.Ahead(guess.Seconds())*1000)

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// plainOrder compiles a term of an order that is not of the result.
+// plainOrder compiles a term of an order other than that of the result.
 func (s *scope) plainOrder(t *syntax.OrderTerm) exec.OrderKey {
 	code := s.compile(t.X)
 	return exec.OrderKey{Column: -1, Code: code, Desc: t.Desc, Nulls: t.Nulls, Coll: code.Collate, Words: t.String()}

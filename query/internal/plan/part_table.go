@@ -9,11 +9,11 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// partTable is some columns of a table, and some of its rows.
+// partTable is some columns and some rows of a table.
 type partTable struct {
 	table   tables.Table
 	columns []tables.Column
-	of      []int // which of the table's each is
+	of      []int // the table's number of each column
 	rows    *roaring.Bitmap
 }
 
@@ -31,7 +31,7 @@ func (t *partTable) Scan(rows *roaring.Bitmap) tables.Cursor {
 
 func (t *partTable) cursor(c tables.Cursor) tables.Cursor { return &partCursor{partRow{t.of, c}, c} }
 
-// Lookup finds the rows with a value where the table does, and all of its rows are meant.
+// Lookup finds the rows with a value if the table does, and if the part has all rows.
 func (t *partTable) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	keyed, ok := t.table.(tables.Keyed)
 	if !ok || t.rows != nil {
@@ -44,7 +44,7 @@ func (t *partTable) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	return t.cursor(c), true
 }
 
-// mapped is columns by their numbers in the table.
+// mapped returns the table's numbers of columns.
 func (t *partTable) mapped(columns []int) []int {
 	of := make([]int, len(columns))
 	for i, c := range columns {
@@ -53,7 +53,7 @@ func (t *partTable) mapped(columns []int) []int {
 	return of
 }
 
-// Order is the column of the table's order, -1 where that is none of the part's.
+// Order is the column by which the table is sorted, -1 if it is not in the part.
 func (t *partTable) Order() int {
 	if ordered, ok := t.table.(tables.Ordered); ok {
 		return slices.Index(t.of, ordered.Order())
@@ -61,8 +61,8 @@ func (t *partTable) Order() int {
 	return -1
 }
 
-// Range goes through the rows between two of that order. Of a set of rows it goes through all
-// where their numbers are not the order: the condition is looked at again.
+// Range goes through the rows with a value between from and to. Of a set of rows it goes through all
+// unless their numbers are in that order. The condition is checked again.
 func (t *partTable) Range(from, to int64) tables.Cursor {
 	if t.rows == nil {
 		return t.cursor(t.table.(tables.Ordered).Range(from, to))
@@ -73,7 +73,7 @@ func (t *partTable) Range(from, to int64) tables.Cursor {
 	return t.Scan(nil)
 }
 
-// Size is about how many rows there are.
+// Size is roughly how many rows there are.
 func (t *partTable) Size() int {
 	if t.rows != nil {
 		return int(t.rows.GetCardinality())
@@ -87,7 +87,6 @@ func (t *partTable) Size() int {
 	return unknownSize
 }
 
-// partRow is a row of it.
 type partRow struct {
 	of  []int
 	row tables.Row
@@ -95,7 +94,7 @@ type partRow struct {
 
 func (r *partRow) Column(i int) values.Value { return r.row.Column(r.of[i]) }
 
-// Code is asked of columns with a Domain.
+// Code is called for columns with a Domain.
 func (r *partRow) Code(column int) uint32 { return r.row.(tables.Coded).Code(r.of[column]) }
 
 type partCursor struct {
@@ -106,7 +105,7 @@ type partCursor struct {
 func (c *partCursor) Next() bool { return c.cursor.Next() }
 func (c *partCursor) Err() error { return c.cursor.Err() }
 
-// indexedPart is one of a table that knows sets of its rows.
+// indexedPart is part of a table that knows sets of its rows.
 type indexedPart struct {
 	partTable
 	indexed tables.Indexed
@@ -149,7 +148,6 @@ func (t *indexedPart) Split(columns []int) (iter.Seq2[tables.Row, *roaring.Bitma
 	}, true
 }
 
-// Between asks the table.
 func (t *indexedPart) Between(column int, from, to int64) (tables.Range, bool) {
 	ranged, ok := t.indexed.(tables.Ranged)
 	if !ok {
@@ -158,7 +156,7 @@ func (t *indexedPart) Between(column int, from, to int64) (tables.Range, bool) {
 	return ranged.Between(t.of[column], from, to)
 }
 
-// Parts tells the sizes of the table's parts, where all of its rows are meant.
+// Parts returns the sizes of the table's parts if the part has all rows.
 func (t *indexedPart) Parts(columns []int) (iter.Seq2[tables.Row, func() uint64], bool) {
 	countable, ok := t.indexed.(tables.Countable)
 	if !ok || t.rows != nil {

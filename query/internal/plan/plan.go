@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// draft is a SELECT while it is made ready to run.
+// draft is a SELECT that is being compiled.
 type draft struct {
 	*exec.Plan
 	steps   []*step
-	ordered []*source // as they are written
+	ordered []*source // as written
 	hints   []syntax.Expr
-	bare    bool // its results are columns, in no order: it may be read as its table
+	bare    bool // its results are plain columns, in no order: it may be read as its table
 }
 
-// compileSelect makes a query ready to run, below the scope of the query around.
+// compileSelect compiles a query below the scope of the outer one.
 func (c *compiler) compileSelect(x *syntax.Select, parent *scope) *exec.Plan {
 	if c.depth++; c.depth > 2*syntax.MaxNesting {
 		c.fail(x, "views and queries of WITH are nested more than %d deep", 2*syntax.MaxNesting)
@@ -38,15 +38,15 @@ func (c *compiler) compileSelect(x *syntax.Select, parent *scope) *exec.Plan {
 	return c.compileCore(x, parent)
 }
 
-// compileCore makes a SELECT ready to run.
+// compileCore compiles a SELECT.
 func (c *compiler) compileCore(x *syntax.Select, parent *scope) *exec.Plan {
 	return c.compileOf(x, parent, given{}).Plan
 }
 
-// given is what a SELECT has that was made here, not written.
+// given is what a SELECT has that was not written but made here.
 type given struct {
-	from exec.Producer // what it reads, nil for what its FROM says
-	all  bool          // its star is all columns, those that are shown once too
+	from exec.Producer // what it reads; nil for its FROM
+	all  bool          // a star means all columns, also those normally shown once
 }
 
 func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
@@ -96,7 +96,7 @@ func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 	return p
 }
 
-// conjuncts takes ANDs apart, those that NOT makes of an OR too.
+// conjuncts takes ANDs apart, including those that NOT makes of an OR.
 func conjuncts(all ...syntax.Expr) []syntax.Expr {
 	var out []syntax.Expr
 	for _, x := range all {
@@ -119,7 +119,7 @@ func negation(x syntax.Expr) syntax.Expr {
 	return &syntax.Unary{Span: syntax.At(x.Pos(), x.End()), Op: "NOT", X: x}
 }
 
-// finish settles what is known only when all is compiled: which columns are looked at.
+// finish settles which columns are used, once all is compiled.
 func (p *draft) finish() {
 	for _, st := range p.steps {
 		st.Place = make([]int, len(st.src.Used))

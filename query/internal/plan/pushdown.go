@@ -11,14 +11,14 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Conditions become sets of rows like this. NOT is moved inwards until it stands
-// before what is neither AND nor OR; in three-valued logic that changes nothing. Then
-// AND is an intersection of the sets of rows for which the operands are true, and OR
-// a union. What is left is decided by the table: where it is a comparison that the
-// table can find by, so; else by running it on one row of each of the parts into
-// which the table splits by the columns in question, whatever it computes of them.
-// A condition that cannot be decided so stays to be looked at row by row, as part of
-// an AND; an OR with such an operand stays whole.
+// Conditions become sets of rows as follows. NOT moves inwards until it stands before something other
+// than AND and OR; in three-valued logic that changes nothing. Then AND is an intersection of the sets
+// of rows for which the operands are true, and OR a union.
+//
+// The table decides the operands. If it can find the rows of a comparison, it does. Otherwise the
+// operand is evaluated on one row of each part into which the table splits by the columns in question,
+// whatever it computes. A condition that cannot be decided so is checked row by row. In an AND only that
+// operand is, but an OR with such an operand stays whole.
 
 // push narrows a step's rows by a condition, if its table knows them.
 func (st *step) push(s *scope, c *condition) bool {
@@ -46,7 +46,7 @@ type decider struct {
 	table tables.Indexed
 }
 
-// rows is for which rows a condition, or its negation, is true.
+// rows returns the rows for which a condition, or its negation, is true.
 func (d *decider) rows(x syntax.Expr, not bool) (*roaring.Bitmap, bool) {
 	switch b := x.(type) {
 	case *syntax.Unary:
@@ -80,8 +80,7 @@ func (d *decider) rows(x syntax.Expr, not bool) (*roaring.Bitmap, bool) {
 	return d.split(x, not)
 }
 
-// neverNull reports whether a condition that the table has found is unknown for no
-// row.
+// neverNull reports whether a condition that the table has found is never unknown.
 func (d *decider) neverNull(x syntax.Expr) bool {
 	cols, ok := d.columns(x)
 	for _, col := range cols {
@@ -90,7 +89,7 @@ func (d *decider) neverNull(x syntax.Expr) bool {
 	return ok
 }
 
-// find asks the table for a comparison of a column with a constant.
+// find asks the table about a comparison of a column with a constant.
 func (d *decider) find(x syntax.Expr) (*roaring.Bitmap, bool) {
 	f := tables.Find{}
 	var column, value syntax.Expr
@@ -127,7 +126,7 @@ func (d *decider) find(x syntax.Expr) (*roaring.Bitmap, bool) {
 	return d.ask(column, f)
 }
 
-// constant is what a column is compared with, converted as the comparison does.
+// constant returns the value that a column is compared with, converted as in the comparison.
 func (d *decider) constant(column, value syntax.Expr) (values.Value, bool) {
 	ref := asColumn(column)
 	if ref == nil {
@@ -166,7 +165,7 @@ func (d *decider) ask(column syntax.Expr, f tables.Find) (*roaring.Bitmap, bool)
 	return d.table.Find(f)
 }
 
-// findAny is a list of values.
+// findAny finds the rows of an IN with a list of values.
 func (d *decider) findAny(x *syntax.In) (*roaring.Bitmap, bool) {
 	if x.Not || x.Sub != nil || len(x.List) == 0 || len(x.List) > 1000 {
 		return nil, false
@@ -186,8 +185,8 @@ func (d *decider) findAny(x *syntax.In) (*roaring.Bitmap, bool) {
 	return out, true
 }
 
-// prefix is the text that a pattern looks for at the front, and at the front only.
-// LIKE takes letters in any case: it is no prefix where there is one.
+// prefix is the text that a pattern requires at the front, if it requires nothing else. LIKE ignores
+// case, so a text with letters is no prefix for it.
 func (d *decider) prefix(x *syntax.Match) (string, bool) {
 	if x.Not || x.Escape != nil || x.Regexp {
 		return "", false
@@ -205,8 +204,7 @@ func (d *decider) prefix(x *syntax.Match) (string, bool) {
 	return p, found && !strings.ContainsAny(p, "%_") && !strings.ContainsFunc(p, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 }
 
-// columns are the columns of the source in an expression; not ok where it looks at
-// anything else.
+// columns returns the columns of the source in an expression; ok is false if it uses anything else.
 func (d *decider) columns(x syntax.Expr) ([]int, bool) {
 	if ref := asColumn(x); ref != nil {
 		at, ok := d.s.local(ref)

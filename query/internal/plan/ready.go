@@ -7,15 +7,15 @@ import (
 	"github.com/placectl/placectl/query/tables"
 )
 
-// Ready is a SELECT made ready to run.
+// Ready is a SELECT that is ready to run.
 type Ready struct {
 	Plan  *exec.Plan
-	slots int // of its tables
-	made  int // of results of grouping
+	slots int // number of tables
+	made  int // number of grouping results
 }
 
-// Prepare makes a SELECT ready to run on the tables of a catalog. text is all of what it was
-// written in; an error in it is an *Error.
+// Prepare compiles a SELECT for the tables of a catalog. text is the whole text that contains it. An
+// error in it is an *Error.
 func Prepare(catalog tables.Catalog, text string, x *syntax.Select, opt Options) (r Ready, err error) {
 	defer fault.Rescue(&err)
 	c := &compiler{text: text, catalog: catalog, opt: opt}
@@ -23,7 +23,7 @@ func Prepare(catalog tables.Catalog, text string, x *syntax.Select, opt Options)
 	return Ready{p, c.nslots, c.nmade}, nil
 }
 
-// Begin begins a run of it.
+// Begin begins a run.
 func (r Ready) Begin(opt *Options) *exec.Env {
 	e := exec.NewEnv(opt.context(), opt.Limits, r.slots, r.made)
 	e.Progress = opt.Progress

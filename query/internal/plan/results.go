@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// expand lists the result columns with stars written out.
+// expand lists the result columns, with stars written out.
 func (s *scope) expand(x *syntax.Select, all bool) []syntax.ResultColumn {
 	var out []syntax.ResultColumn
 	for _, c := range x.Columns {
@@ -41,7 +41,7 @@ func (s *scope) expand(x *syntax.Select, all bool) []syntax.ResultColumn {
 	return out
 }
 
-// exactColumn is a column that a star stands for: it needs no looking up.
+// exactColumn is a column from a star. It needs no name resolution.
 type exactColumn struct {
 	syntax.ColumnRef
 	at found

@@ -6,10 +6,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Rows of values are compared from left to right: the first two that are not equal
-// decide, and where one of those is NULL the answer is unknown.
+// Row values are compared from left to right. The first two values that differ decide. If one of these
+// is NULL the answer is unknown.
 
-// rowWidth is how many values an expression has as a row; 0 for one that is no row.
+// rowWidth is the number of values of a row value, 0 for other expressions.
 func rowWidth(x syntax.Expr) int {
 	if row, ok := x.(*syntax.RowValue); ok {
 		return len(row.Items)
@@ -17,7 +17,7 @@ func rowWidth(x syntax.Expr) int {
 	return 0
 }
 
-// vector compiles a row of values, or a subquery that gives one.
+// vector compiles a row value, or a subquery that returns one.
 func (s *scope) vector(x syntax.Expr, width int) []exec.Code {
 	switch v := x.(type) {
 	case *syntax.RowValue:
@@ -36,7 +36,7 @@ func (s *scope) vector(x syntax.Expr, width int) []exec.Code {
 	return nil
 }
 
-// rowOf is the first row of a subquery, NULLs without one.
+// rowOf is the first row of a subquery, NULLs if there is none.
 func (s *scope) rowOf(x *syntax.Subquery, width int) []exec.Code {
 	p := s.inside(x.Sub, false)
 	if len(p.Columns) != width {
@@ -58,7 +58,7 @@ func (s *scope) rowOf(x *syntax.Subquery, width int) []exec.Code {
 	return codes
 }
 
-// rowComparison compiles a comparison in which a row of values stands.
+// rowComparison compiles a comparison of row values.
 func (s *scope) rowComparison(x *syntax.Binary, op string, a, b []exec.Code, ax, bx syntax.Expr) exec.Code {
 	equal := make([]func(*exec.Env) values.Truth, len(a))
 	less := make([]func(*exec.Env) values.Truth, len(a))
@@ -103,7 +103,7 @@ func (s *scope) rowComparison(x *syntax.Binary, op string, a, b []exec.Code, ax,
 	return c.FromTest()
 }
 
-// part is the i-th expression of a row, or all of it.
+// part is the i-th expression of a row value, or another expression itself.
 func part(x syntax.Expr, i int) syntax.Expr {
 	if row, ok := x.(*syntax.RowValue); ok {
 		return row.Items[i]
@@ -137,7 +137,7 @@ func (s *scope) same(a, b exec.Code, ax, bx syntax.Expr) func(*exec.Env) values.
 	}
 }
 
-// rows compiles a comparison of rows; not ok where none stands in it.
+// rows compiles a comparison of row values; ok is false if there are none in it.
 func (s *scope) rows(x *syntax.Binary) (exec.Code, bool) {
 	width := max(rowWidth(x.X), rowWidth(x.Y))
 	if width == 0 {
@@ -146,7 +146,7 @@ func (s *scope) rows(x *syntax.Binary) (exec.Code, bool) {
 	return s.rowComparison(x, x.Op, s.vector(x.X, width), s.vector(x.Y, width), x.X, x.Y), true
 }
 
-// rowBetween is BETWEEN of rows: two comparisons.
+// rowBetween is BETWEEN of row values: two comparisons.
 func (s *scope) rowBetween(x *syntax.Between) exec.Code {
 	above := &syntax.Binary{Span: x.Span, Op: ">=", X: x.X, Y: x.Lo}
 	below := &syntax.Binary{Span: x.Span, Op: "<=", X: x.X, Y: x.Hi}
@@ -157,7 +157,7 @@ func (s *scope) rowBetween(x *syntax.Between) exec.Code {
 	return s.compile(both)
 }
 
-// rowIn is IN of a row: in a list of rows, or a subquery of as many columns.
+// rowIn is IN of a row value: in a list of row values, or in a subquery with as many columns.
 func (s *scope) rowIn(x *syntax.In) exec.Code {
 	width := rowWidth(x.X)
 	a := s.vector(x.X, width)

@@ -13,14 +13,14 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// compiler holds what a whole statement shares.
+// compiler holds what is shared by a whole statement.
 type compiler struct {
 	text    string
 	catalog tables.Catalog
 	opt     Options
-	depth   int                              // of queries in queries, views included
-	views   map[*syntax.View]bool            // that are being compiled
-	hints   map[*syntax.Select][]syntax.Expr // what is asked of columns of queries that are being compiled
+	depth   int                              // of nested queries, views included
+	views   map[*syntax.View]bool            // being compiled now
+	hints   map[*syntax.Select][]syntax.Expr // conditions on columns of queries that are being compiled
 	nslots  int
 	nmade   int
 }
@@ -33,13 +33,13 @@ func (c *compiler) fail(n syntax.Node, format string, args ...any) {
 	panic(fault.Abort{Err: &fault.Error{Text: c.text, Offset: at, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// source is a FROM item that has been found.
+// source is a resolved FROM item.
 type source struct {
 	*exec.Source
 	item   *syntax.FromItem
 	merged map[string]bool
-	tables []string // of joins in parentheses: which table each column is of
-	hidden []bool   // and which of them only its table's name shows
+	tables []string // of joins in parentheses: the table of each column
+	hidden []bool   // and which columns need the table's name
 }
 
 // scope is the names that a SELECT can see.
@@ -48,24 +48,24 @@ type scope struct {
 	parent  *scope
 	sources []*source
 	aliases map[string]syntax.Expr // of result columns, in lower case
-	using   map[syntax.Expr]bool   // aliases that are being looked into
-	outer   exec.Slots             // sources of the SELECTs around that were used
-	group   *grouping              // set while what follows grouping is compiled
-	common  map[string]*common     // the queries of WITH: there is nothing else in the scope then
-	top     bool                   // it is that of the whole statement
-	windows *windowing             // set while window functions may stand
-	asked   []syntax.Expr          // its conditions, as far as they may be hints to queries in its FROM
-	alone   bool                   // it has but one FROM item
-	noAggs  string                 // why no aggregate may stand here, "" if one may
+	using   map[syntax.Expr]bool   // aliases being resolved now
+	outer   exec.Slots             // sources of outer SELECTs in use
+	group   *grouping              // set while expressions after grouping are compiled
+	common  map[string]*common     // the queries of WITH: such a scope has nothing else
+	top     bool                   // it belongs to the whole statement
+	windows *windowing             // set while window functions are allowed
+	asked   []syntax.Expr          // its conditions that may be hints to queries in its FROM
+	alone   bool                   // it has only one FROM item
+	noAggs  string                 // why no aggregate is allowed here, "" if one is
 }
 
-// found is where a column is.
+// found is the place of a column.
 type found struct {
 	src *source
 	col int
 }
 
-// find looks a column up, in this scope and then in those around it.
+// find looks a column up, in this scope and then in outer ones.
 func (s *scope) find(x *syntax.ColumnRef) (found, bool) {
 	for at := s; at != nil; at = at.parent {
 		f, ok := at.local(x)
@@ -92,7 +92,7 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 				continue
 			}
 			if x.Table == "" && (src.merged[values.Lower(x.Name)] || src.hides(i)) {
-				continue // it is the same as one before
+				continue // it is the same as an earlier one
 			}
 			if n == 0 {
 				hit = found{src, i}
@@ -109,10 +109,10 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 	return hit, n == 1
 }
 
-// hides reports whether only the name of its table shows a column.
+// hides reports whether a column needs the name of its table.
 func (src *source) hides(column int) bool { return src.hidden != nil && src.hidden[column] }
 
-// called reports whether a column is one of a table's.
+// called reports whether a column belongs to a table of that name.
 func (src *source) called(table string, column int) bool {
 	if src.tables != nil && src.Name == "" {
 		return strings.EqualFold(src.tables[column], table)
@@ -120,7 +120,7 @@ func (src *source) called(table string, column int) bool {
 	return strings.EqualFold(src.Name, table)
 }
 
-// aliasOf is the result column that a bare name means where it is no column.
+// aliasOf is the result column that a bare name means if it is not a column.
 func (s *scope) aliasOf(x *syntax.ColumnRef) syntax.Expr {
 	if x.Table != "" {
 		return nil
@@ -128,7 +128,7 @@ func (s *scope) aliasOf(x *syntax.ColumnRef) syntax.Expr {
 	return s.aliases[values.Lower(x.Name)]
 }
 
-// missing fails for a column that is nowhere.
+// missing fails for an unknown column.
 func (s *scope) missing(x *syntax.ColumnRef) {
 	var names []string
 	var tables []string
@@ -173,7 +173,7 @@ func didYouMean(s string, candidates []string) string {
 	return ""
 }
 
-// at gives an error the place of a node, but for one that a limit was reached.
+// at gives an error the place of a node, except if a limit was reached.
 func (c *compiler) at(n syntax.Node, err error) error {
 	if errors.Is(err, fault.ErrLimit) {
 		return err
@@ -181,7 +181,7 @@ func (c *compiler) at(n syntax.Node, err error) error {
 	return &fault.Error{Text: c.text, Offset: n.Pos(), Msg: err.Error()}
 }
 
-// failed gives an error of a run about the statement its place, if it has none.
+// failed gives an error of a run about the statement a place, if it has none.
 func (c *compiler) failed(n syntax.Node) func(error) error {
 	return func(err error) error {
 		var placed *fault.Error

@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Table functions are called when their rows are needed: once, or where their arguments
-// look at columns for each row of the tables before.
+// Table functions are called when their rows are needed: once, or, if arguments use columns, for each
+// row of the tables before.
 
-// function finds a table function and compiles what it is called with.
+// function finds a table function and compiles its arguments.
 func (s *scope) function(f *syntax.FromItem, src *source) {
 	in := *s
 	in.noAggs = "it needs rows"
@@ -31,8 +31,7 @@ func (s *scope) function(f *syntax.FromItem, src *source) {
 	src.Place = func(err error) error { return s.c.placed(f, err) }
 }
 
-// lateral reports whether the step calls a table function with columns, and settles how
-// it is joined.
+// lateral reports whether the step calls a table function with columns, and sets how it is joined.
 func (st *step) lateral() bool {
 	if st.src.Fn == nil {
 		return false
@@ -85,7 +84,7 @@ func (s *scope) series(f *syntax.FromItem, args []exec.Code) tables.Function {
 	return functions.Series{Unit: u}
 }
 
-// seriesUnit is the unit of ends that are texts: times, or where they are none durations.
+// seriesUnit is the unit of ends given as texts: times if they can be read so, else durations.
 func (s *scope) seriesUnit(args []exec.Code, xs []syntax.Expr) tables.Unit {
 	for i := range args[:2] {
 		v, ok := args[i].ConstantOf()

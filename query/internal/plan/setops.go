@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// compound compiles UNION and the like, without an order and a limit.
+// compound compiles UNION and the like, without order and limit.
 func (c *compiler) compound(x *syntax.Select, parent *scope) *exec.Compound {
 	first := *x
 	first.With, first.Rest, first.OrderBy, first.Limit, first.Offset = nil, nil, nil, nil, nil
@@ -19,8 +19,7 @@ func (c *compiler) compound(x *syntax.Select, parent *scope) *exec.Compound {
 	return out
 }
 
-// addArm adds an arm. The columns are called as those of the first; their types are those of
-// all arms, or none.
+// addArm adds an arm. The columns have the names of the first one's. A type is kept if all arms have it.
 func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer, op syntax.SetOp) {
 	columns, outer := arm.Shape()
 	if len(s.Arms) > 0 && len(columns) != len(s.Columns) {
@@ -48,8 +47,8 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 	s.Arms, s.Ops, s.Outer = append(s.Arms, arm), append(s.Ops, op), s.Outer|outer
 }
 
-// sameCollations refuses a collation in a query behind UNION and the like where the first
-// one has none: SQLite would compare by it here, and not there. That of the first counts.
+// sameCollations refuses a collation in a query after UNION and the like if the first one has none:
+// SQLite would use it in some places only. The first one's counts.
 func (c *compiler) sameCollations(node syntax.Node, first, columns []tables.Column) {
 	for i := range columns {
 		if first[i].Collate == values.ByBytes && columns[i].Collate != values.ByBytes {
@@ -58,7 +57,7 @@ func (c *compiler) sameCollations(node syntax.Node, first, columns []tables.Colu
 	}
 }
 
-// readColumn reads a result column in the unit that another query's has there.
+// readColumn reads a result column in the unit of another query's.
 func (c *compiler) readColumn(arm exec.Producer, i int, u tables.Unit) {
 	if p, ok := arm.(*exec.Plan); ok && u.Measured() && p.Out[i].Unit != u {
 		s := &scope{c: c}
@@ -66,8 +65,8 @@ func (c *compiler) readColumn(arm exec.Producer, i int, u tables.Unit) {
 	}
 }
 
-// orderOfAll makes numbers of the terms of an ORDER BY behind UNION and the like: they
-// name result columns, or are what is one in some arm.
+// orderOfAll turns the terms of an ORDER BY after UNION and the like into numbers. They name result
+// columns, or equal one in some arm.
 func (c *compiler) orderOfAll(x *syntax.Select, columns []tables.Column) []syntax.OrderTerm {
 	out := append([]syntax.OrderTerm(nil), x.OrderBy...)
 	for i := range out {

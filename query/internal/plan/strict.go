@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Where a join is RIGHT or FULL, tables are joined one after the other as they are
-// written, each condition of an ON decides about partners there and nowhere else, and
-// WHERE is looked at in the end: rows that had no partner come last.
+// With a RIGHT or FULL join, tables are joined in the order in which they are written. Each condition of
+// an ON decides about partners there and nowhere else, and WHERE is checked at the end. Rows without a
+// partner come last.
 
 // strict reports whether there is such a join.
 func (s *scope) strict() bool {
@@ -65,7 +65,7 @@ func (p *draft) strictJoins(s *scope, where []syntax.Expr) {
 	}
 }
 
-// flat takes joins in parentheses apart where they come first, which changes nothing.
+// flat removes parentheses around joins that come first, which changes nothing.
 func flat(from []syntax.FromItem) []syntax.FromItem {
 	if len(from) == 0 || from[0].Group == nil || from[0].Alias != "" {
 		return from
@@ -74,8 +74,8 @@ func flat(from []syntax.FromItem) []syntax.FromItem {
 	return append(first, from[1:]...)
 }
 
-// joined is joins in parentheses: a subquery that gives all columns of its tables, which
-// keep their names.
+// joined compiles joins in parentheses: a subquery with all columns of its tables, which keep their
+// names.
 func (s *scope) joined(f *syntax.FromItem, src *source) {
 	if len(f.Group) == 1 && f.Alias == "" {
 		f.Alias = f.Group[0].Alias
@@ -117,14 +117,14 @@ func (s *scope) shared(f *syntax.FromItem, src *source) []syntax.Name {
 	return out
 }
 
-// mergedColumn is a column of USING behind RIGHT and FULL joins: behind the former that of
-// the right table, as in SQLite, behind the latter of the first table that has a row there.
+// mergedColumn is a column of USING after RIGHT and FULL joins. As in SQLite, after RIGHT it is that of
+// the right table, and after FULL that of the first table that has a row there.
 type mergedColumn struct {
 	syntax.ColumnRef
 	all []found
 }
 
-// mergedOf is what a bare name means that has been found, where it is such a column.
+// mergedOf returns the merged column that a bare name means, if it is one.
 func (s *scope) mergedOf(x *syntax.ColumnRef, f found) *mergedColumn {
 	if x.Table != "" || !s.owns(f.src) {
 		return nil
@@ -151,7 +151,7 @@ func (s *scope) mergedOf(x *syntax.ColumnRef, f found) *mergedColumn {
 	return m
 }
 
-// starColumn is a column that a star stands for.
+// starColumn is a column from a star.
 func (s *scope) starColumn(c *syntax.ResultColumn, src *source, i int) syntax.Expr {
 	ref := syntax.ColumnRef{Span: c.Span, Table: src.Name, Name: src.Columns[i].Name}
 	if src.tables != nil && src.Name == "" {

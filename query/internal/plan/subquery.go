@@ -6,9 +6,9 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Subqueries that look at no query around them are run once; others for every row.
+// A subquery that uses no outer query runs once, others for every row.
 
-// scalar is a subquery that stands for a value: of its first row, NULL without one.
+// scalar compiles a subquery used as a value: that of its first row, or NULL if there is none.
 func (s *scope) scalar(x *syntax.Subquery) exec.Code {
 	p := s.inside(x.Sub, true)
 	c := exec.Code{Sub: true, Uses: p.Outer, Affinity: p.Columns[0].Type, Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
@@ -23,7 +23,7 @@ func (s *scope) scalar(x *syntax.Subquery) exec.Code {
 	return c
 }
 
-// inside compiles a subquery of an expression.
+// inside compiles a subquery in an expression.
 func (s *scope) inside(x *syntax.Select, single bool) *exec.Plan {
 	group := s.group
 	p := s.c.compileSelect(x, s)
@@ -73,8 +73,8 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	return c.FromTest()
 }
 
-// member is a column of a subquery behind IN: it compares as what is written there. Which of
-// several queries that are joined says so is not told.
+// member is a column of a subquery after IN. It compares as the expression written there. If several
+// queries are joined, it does not say which one decides.
 func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.Code {
 	if (x.Rest != nil || x.Values != nil) && p.Out[i].Collate != values.ByBytes {
 		s.c.fail(x, "COLLATE is not supported behind IN in queries that are joined; say it before IN")
@@ -82,5 +82,5 @@ func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.
 	return c.Likewise(&p.Out[i])
 }
 
-// prefixed reports whether a text in the only column is taken by its beginning.
+// prefixed reports whether a text in the only column is used as the number it begins with.
 func prefixed(p *exec.Plan) bool { return len(p.Out) > 0 && p.Out[0].Prefix }

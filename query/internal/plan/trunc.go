@@ -11,12 +11,11 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// truncations are the parts of time that date_trunc cuts to.
+// truncations are the parts of time for date_trunc.
 var truncations = []string{"second", "minute", "hour", "day", "week", "month", "quarter", "year"}
 
-// dateTrunc compiles date_trunc(part, time [, 'localtime']): the beginning of the part of
-// time in which an instant lies, by the clocks of UTC or those of 'localtime'. Weeks
-// begin on Mondays.
+// dateTrunc compiles date_trunc(part, time [, 'localtime']): the beginning of the part of time that
+// contains an instant, by the clocks of UTC or 'localtime'. Weeks begin on Mondays.
 func (s *scope) dateTrunc(x *syntax.Call, args []exec.Code) exec.Code {
 	args[1] = s.read(args[1], tables.Time, x.Args[1])
 	c := exec.Over(args...)

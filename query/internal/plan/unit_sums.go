@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// arithmetic is + - * / % and the bits of two operands, with their units.
+// arithmetic compiles + - * / % and the bit operators, with units.
 func (s *scope) arithmetic(x *syntax.Binary, a, b exec.Code) exec.Code {
 	a, b, unit := s.sumUnits(x, a, b)
 	c := exec.Over(a, b)
@@ -20,7 +20,7 @@ func (s *scope) arithmetic(x *syntax.Binary, a, b exec.Code) exec.Code {
 	if converts(x, a.Unit) {
 		ratio, c.Unit = true, tables.NoUnit
 	}
-	if ratio { // a plain number, and no part of it is cut off
+	if ratio { // a plain number with its fraction
 		op = func(a, b values.Value) values.Value {
 			return values.Operators["/"](values.RealAffinity.Cast(a), b)
 		}
@@ -29,9 +29,8 @@ func (s *scope) arithmetic(x *syntax.Binary, a, b exec.Code) exec.Code {
 	return c
 }
 
-// converts reports whether a division asks for a number of hours, days or GiB: its divisor
-// is, literally, the seconds of a minute, hour, day or week below a duration, or a power of
-// 1000 or 1024 below a size.
+// converts reports whether a division converts to hours, days or GiB: its divisor is, literally, the
+// seconds of a minute, hour, day or week for a duration, or a power of 1000 or 1024 for a size.
 func converts(x *syntax.Binary, u tables.Unit) bool {
 	l, ok := x.Y.(*syntax.Literal)
 	if !ok || x.Op != "/" || l.Value.Kind() != values.Integer && l.Value.Kind() != values.Real {
@@ -52,7 +51,7 @@ func converts(x *syntax.Binary, u tables.Unit) bool {
 	return false
 }
 
-// sumUnits reads the operands of an operator, and tells what the result is of.
+// sumUnits reads the operands of an operator, and returns the unit of the result.
 func (s *scope) sumUnits(x *syntax.Binary, a, b exec.Code) (exec.Code, exec.Code, tables.Unit) {
 	if a.Named || b.Named {
 		s.namedSum(x, a, b)
@@ -102,14 +101,14 @@ func (s *scope) meaningless(x *syntax.Binary, a, b tables.Unit, hint string) {
 	s.c.fail(x, "%s %s %s means nothing%s", a.Shown(), x.Op, b.Shown(), hint)
 }
 
-// namedSum refuses to count with what datetime() made of a time.
+// namedSum refuses arithmetic with the result of datetime().
 func (s *scope) namedSum(x *syntax.Binary, a, b exec.Code) {
 	if a.Named && b.Unit != tables.Time || b.Named && a.Unit != tables.Time {
 		s.c.fail(x, "a date function makes a text: to count with the time leave the function away, as in start %s '1h'", x.Op)
 	}
 }
 
-// addUnits is for + and -.
+// addUnits handles + and -.
 func (s *scope) addUnits(x *syntax.Binary, a, b exec.Code) (exec.Code, exec.Code, tables.Unit) {
 	minus := x.Op == "-"
 	switch {
@@ -147,8 +146,8 @@ func (s *scope) addUnits(x *syntax.Binary, a, b exec.Code) (exec.Code, exec.Code
 	return a, b, a.Unit
 }
 
-// either reads an operand in one unit, or where it is a text that cannot be read so, and
-// may be, in another.
+// either reads an operand in one unit. If it is a text that cannot be read so, and may is set, it tries
+// another.
 func (s *scope) either(c exec.Code, u, or tables.Unit, may bool, x syntax.Expr) exec.Code {
 	if c.Unit == tables.UTC {
 		if !may {
@@ -168,7 +167,7 @@ func (s *scope) either(c exec.Code, u, or tables.Unit, may bool, x syntax.Expr) 
 	return s.read(c, u, x)
 }
 
-// orUnit reads a text constant in a unit, but for one that is a number as it stands.
+// orUnit reads a text constant in a unit, except a plain number.
 func (s *scope) orUnit(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	if v, ok := c.ConstantOf(); ok && !c.Sub && v.Kind() == values.Text {
 		if _, whole := values.LeadingNumber(v.Text()); !whole {
@@ -178,7 +177,7 @@ func (s *scope) orUnit(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	return s.factor(c, x)
 }
 
-// factor is a number beside something of a unit.
+// factor is a plain number next to a value with a unit.
 func (s *scope) factor(c exec.Code, x syntax.Expr) exec.Code {
 	if c.Prefix || c.IsPrefix() || c.Unit == tables.UTC {
 		s.c.fail(x, "%s is no number", x)

@@ -11,11 +11,11 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// A column of a unit makes what stands beside it read in that unit: a text as people
-// write it, a number as seconds or bytes. What has no meaning is refused where it
-// stands. Nothing is taken by the number that a text happens to begin with.
+// A column with a unit makes the other operand read in that unit: a text as people write it, a number as
+// seconds or bytes. What has no meaning is refused, with its place. No text is used as the number it
+// happens to begin with.
 
-// beside makes ready what is compared: each side read in the unit of the other.
+// beside prepares the sides of a comparison: each is read in the unit of the other.
 func (s *scope) beside(a, b exec.Code, ax, bx syntax.Expr) (exec.Code, exec.Code) {
 	s.vocabulary(a, b, ax)
 	s.vocabulary(b, a, bx)
@@ -30,7 +30,7 @@ func (s *scope) beside(a, b exec.Code, ax, bx syntax.Expr) (exec.Code, exec.Code
 	return a, b
 }
 
-// vocabulary refuses a text constant that cannot be meant beside a column.
+// vocabulary refuses a text constant that the column cannot mean.
 func (s *scope) vocabulary(c, column exec.Code, x syntax.Expr) {
 	if column.Refuse == nil || c.Sub {
 		return
@@ -42,7 +42,7 @@ func (s *scope) vocabulary(c, column exec.Code, x syntax.Expr) {
 	}
 }
 
-// read makes an operand a number of a unit.
+// read makes an operand a number in a unit.
 func (s *scope) read(c exec.Code, unit tables.Unit, x syntax.Expr) exec.Code {
 	u := unit.Reads()
 	switch {
@@ -84,8 +84,8 @@ func (s *scope) read(c exec.Code, unit tables.Unit, x syntax.Expr) exec.Code {
 	return c
 }
 
-// number reads a text as a number of a unit: a number as it stands, else in words. What
-// datetime() makes is read as it means it, in UTC.
+// number reads a text as a number in a unit: a plain number as it is, anything else in words. A result
+// of datetime() is read in UTC.
 func (s *scope) number(v values.Value, u tables.Unit, utc bool) (values.Value, error) {
 	if n, whole := values.LeadingNumber(v.Text()); whole {
 		return values.NumericAffinity.Apply(n), nil
@@ -100,7 +100,7 @@ func (s *scope) number(v values.Value, u tables.Unit, utc bool) (values.Value, e
 	return s.c.catalog.Literal(u, v.Text())
 }
 
-// readSum reads a sum of texts, 'now' - '1d', beside a column of a unit.
+// readSum reads a sum of texts, 'now' - '1d', next to a column with a unit.
 func (s *scope) readSum(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	b, ok := x.(*syntax.Binary)
 	if !ok || b.Op != "+" && b.Op != "-" {
@@ -116,7 +116,7 @@ func (s *scope) readSum(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	return s.arithmetic(b, left, right)
 }
 
-// instants compares what datetime() made of a time with a text that names an instant.
+// instants compares the result of datetime() with a text that names an instant.
 func (s *scope) instants(a, b exec.Code, ax, bx syntax.Expr) (exec.Code, exec.Code) {
 	x, y, ok1 := s.instantText(a)
 	z, w, ok2 := s.instantText(b)
@@ -126,8 +126,8 @@ func (s *scope) instants(a, b exec.Code, ax, bx syntax.Expr) (exec.Code, exec.Co
 	return x, z
 }
 
-// instantText makes milliseconds of what names an instant; named is for what a date
-// function has made.
+// instantText makes milliseconds of a text that names an instant; named is true for the result of a date
+// function.
 func (s *scope) instantText(c exec.Code) (out exec.Code, named, ok bool) {
 	if c.Unit == tables.UTC {
 		eval := c.Eval
@@ -155,7 +155,7 @@ func (s *scope) instantText(c exec.Code) (out exec.Code, named, ok bool) {
 	return exec.Constant(values.Int(int64(dates.OfSeconds(n.Int64())))), false, true
 }
 
-// unify converts operands, one of which will be chosen, to the unit of one of them.
+// unify converts operands to the unit of one of them, for an expression that returns one.
 func (s *scope) unify(parts []exec.Code, xs []syntax.Expr) tables.Unit {
 	u := tables.NoUnit
 	for i := range parts {
@@ -173,7 +173,7 @@ func (s *scope) unify(parts []exec.Code, xs []syntax.Expr) tables.Unit {
 	return u
 }
 
-// sameUnit is the unit that all parts agree on, constants apart.
+// sameUnit is the unit that all parts share, except constants.
 func sameUnit(parts []exec.Code) tables.Unit {
 	u, found := tables.NoUnit, false
 	for i := range parts {
@@ -188,8 +188,7 @@ func sameUnit(parts []exec.Code) tables.Unit {
 	return u
 }
 
-// onlyText refuses something of a unit where a text is worked with: what it is as a text
-// is not what is printed.
+// onlyText refuses a value with a unit as a text, because its text is not what is printed.
 func (s *scope) onlyText(what string, c exec.Code, x syntax.Expr) {
 	if hint := textHint(c.Unit, x); hint != "" {
 		s.c.fail(x, "%s takes texts, and %s is %s; %s", what, x, c.Unit.Shown(), hint)

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/tables"
 )
 
-// renamed is a producer whose columns are called otherwise.
+// renamed is a producer whose columns have other names.
 func (c *compiler) renamed(at syntax.Node, p exec.Producer, name string, names []syntax.Name) []tables.Column {
 	columns, _ := p.Shape()
 	if names == nil {
@@ -24,14 +24,14 @@ func (c *compiler) renamed(at syntax.Node, p exec.Producer, name string, names [
 	return out
 }
 
-// wrap makes a plan of a producer: SELECT * FROM it, in an order and with a limit.
+// wrap makes a plan of a producer: SELECT * FROM it, with order and limit.
 func (c *compiler) wrap(x *syntax.Select, p exec.Producer, parent *scope) *exec.Plan {
 	from := syntax.FromItem{Span: x.Span}
 	return c.compileOf(&syntax.Select{Span: x.Span, Columns: []syntax.ResultColumn{{Span: x.Span, Star: true}}, From: []syntax.FromItem{from},
 		OrderBy: x.OrderBy, Limit: x.Limit, Offset: x.Offset}, parent, given{from: p}).Plan
 }
 
-// values compiles VALUES; its columns are called column1, column2 and so on.
+// values compiles VALUES. Its columns are called column1, column2 and so on.
 func (c *compiler) values(x *syntax.Select, parent *scope) exec.Producer {
 	s := &scope{c: c, parent: parent, aliases: map[string]syntax.Expr{}, noAggs: "VALUES has no rows to be grouped"}
 	v := &exec.ValuesPlan{Plain: true}
@@ -53,7 +53,7 @@ func (c *compiler) values(x *syntax.Select, parent *scope) exec.Producer {
 	return v
 }
 
-// sameUnit is the unit of a column of two queries that are joined.
+// sameUnit is the unit of a column in two joined queries.
 func (c *compiler) sameUnit(at syntax.Node, a, b tables.Unit) tables.Unit {
 	switch {
 	case a == b:

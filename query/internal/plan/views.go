@@ -18,7 +18,7 @@ func (s *scope) viewed(f *syntax.FromItem, src *source, view *syntax.View) {
 	src.Columns = s.c.renamed(f, src.Sub, f.Table, view.Columns)
 }
 
-// keptView finds a view of the catalog, nil if that has none of the name.
+// keptView finds a view of the catalog; nil if there is none of the name.
 func (c *compiler) keptView(f *syntax.FromItem) *syntax.View {
 	kept, ok := c.catalog.(tables.Viewer)
 	if !ok || f.At != nil {
@@ -29,7 +29,7 @@ func (c *compiler) keptView(f *syntax.FromItem) *syntax.View {
 	return view
 }
 
-// view compiles a view. A fault in it is told where it is used.
+// view compiles a view. An error in it is reported where it is used.
 func (c *compiler) view(f *syntax.FromItem, view *syntax.View) exec.Producer {
 	if c.views[view] {
 		c.fail(f, "the view %s is explained by itself", view.Name)

@@ -16,7 +16,7 @@ type windowing struct {
 	bySpec  map[string]*exec.WindowSpec
 }
 
-// openWindows opens the scope for window functions, if any stand where they may.
+// openWindows allows window functions in the scope, if there are any.
 func (s *scope) openWindows(p *exec.Plan, x *syntax.Select, list []syntax.ResultColumn) {
 	found := false
 	for i := range list {
@@ -38,7 +38,7 @@ func (s *scope) openWindows(p *exec.Plan, x *syntax.Select, list []syntax.Result
 	}
 }
 
-// windowed reports whether a window function is in an expression.
+// windowed reports whether an expression contains a window function.
 func (s *scope) windowed(x syntax.Expr) bool {
 	if call, ok := x.(*syntax.Call); ok && call.Over != nil {
 		return true
@@ -95,7 +95,7 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 		if !x.Star {
 			args = s.all(x.Args)
 		}
-		if isWindow && len(args) == 3 { // the value that stands for one that is not there
+		if isWindow && len(args) == 3 { // the default value
 			two := []exec.Code{args[0], args[2]}
 			s.unify(two, []syntax.Expr{x.Args[0], x.Args[2]})
 			args[0], args[2] = two[0], two[1]
@@ -147,7 +147,7 @@ func (w *windowing) result(s *scope, call *exec.WindowCall) exec.Code {
 	return c
 }
 
-// input is the number of something to be computed of each row.
+// input is the number of an expression that is computed for each row.
 func (w *windowing) input(c exec.Code) int {
 	w.Inputs = append(w.Inputs, c)
 	return len(w.Inputs) - 1

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// wholeWindow puts a window together with those that it names.
+// wholeWindow combines a window with those that it names.
 func (s *scope) wholeWindow(w *windowing, x *syntax.Window, depth int) *syntax.Window {
 	name := x.Base
 	if x.Base == "" && x.Name != "" && depth == 0 {
@@ -46,7 +46,7 @@ func (s *scope) wholeWindow(w *windowing, x *syntax.Window, depth int) *syntax.W
 	return &whole
 }
 
-// spec compiles a window, or finds the same one made before.
+// spec compiles a window, or finds an equal one made before.
 func (w *windowing) spec(x *syntax.Window) *exec.WindowSpec {
 	s := w.s
 	var canon strings.Builder
@@ -82,7 +82,7 @@ func (w *windowing) spec(x *syntax.Window) *exec.WindowSpec {
 	return spec
 }
 
-// bound compiles how far a frame goes.
+// bound compiles an end of a frame.
 func (w *windowing) bound(spec *exec.WindowSpec, b syntax.Bound) exec.Code {
 	if b.X == nil {
 		return exec.Code{}

@@ -10,15 +10,15 @@ import (
 // common is a query of WITH.
 type common struct {
 	def  *syntax.CommonTable
-	at   *scope // where it is compiled: its names are those of the same WITH
-	busy bool   // it is being compiled
+	at   *scope // where it is compiled, with the names of the same WITH
+	busy bool   // it is being compiled now
 	*exec.Shared
-	self *exec.Self // of a recursive one: the row at hand
-	only *scope     // where that may be named
-	used bool       // it was
+	self *exec.Self // of a recursive one: the current row
+	only *scope     // where that can be named
+	used bool       // it has been used
 }
 
-// layer is a scope of names alone: those of WITH.
+// layer is a scope with the names of WITH only.
 func (c *compiler) layer(w *syntax.With, parent *scope) *scope {
 	s := &scope{c: c, parent: parent, common: map[string]*common{}, top: parent == nil || parent.top}
 	for i := range w.Tables {
@@ -42,7 +42,7 @@ func (s *scope) commonTable(name string) *common {
 	return nil
 }
 
-// use is the query as a source of a scope.
+// use returns the query as a source of a scope.
 func (t *common) use(c *compiler, f *syntax.FromItem, in *scope) (exec.Producer, []tables.Column) {
 	if t.busy {
 		if t.self == nil {
@@ -63,7 +63,7 @@ func (t *common) use(c *compiler, f *syntax.FromItem, in *scope) (exec.Producer,
 	return t.Shared, t.Columns
 }
 
-// compile compiles the query, when it is first used.
+// compile compiles the query when it is first used.
 func (t *common) compile(c *compiler) {
 	x := t.def.Select
 	first := len(x.Rest) + 1
@@ -93,7 +93,7 @@ func namedIn(from []syntax.FromItem, name string) bool {
 	return false
 }
 
-// recursive compiles a query whose arms from a number on name it.
+// recursive compiles a query whose arms, from a number on, name it.
 func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 	first := *x
 	first.With, first.Rest, first.OrderBy, first.Limit, first.Offset = nil, x.Rest[:from], nil, nil, nil
