@@ -76,7 +76,7 @@ func (tx *Tx) operates(what string) error { return RolesOf(tx).mayChange(Operato
 
 // Permit fails with ErrNotPermitted if the actor lacks a right, which what takes.
 func (rs Roles) Permit(right Right, what string) error {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	if right == Anybody || a == nil {
 		return nil
 	}
@@ -94,8 +94,7 @@ func (rs Roles) Permit(right Right, what string) error {
 
 // Owner is the uid with all rights. A database in a log has no owner.
 func (rs Roles) Owner() (uid uint32, known bool, err error) {
-	db := rs.tx.db
-	if db.log != nil {
+	if rs.tx.logged {
 		return 0, false, nil
 	}
 	id, err := rs.tx.file.Identity()
@@ -105,19 +104,18 @@ func (rs Roles) Owner() (uid uint32, known bool, err error) {
 	if id.Owner != nil {
 		return *id.Owner, true, nil
 	}
-	_, uid, err = onDisk(db.Path())
+	_, uid, err = onDisk(rs.tx.path)
 	return uid, err == nil, nil
 }
 
 // owner reports whether the actor has all rights. Everyone who can reach a log has, and so has the
 // owner on disk of a file that no one else may write.
 func (rs Roles) owner() (bool, error) {
-	db := rs.tx.db
-	a := db.opt.Actor
-	if a == nil || a.UID == 0 || db.log != nil {
+	a := rs.tx.opt.Actor
+	if a == nil || a.UID == 0 || rs.tx.logged {
 		return true, nil
 	}
-	if shared, uid, err := onDisk(db.Path()); err != nil || !shared && uid == a.UID { // it is being made
+	if shared, uid, err := onDisk(rs.tx.path); err != nil || !shared && uid == a.UID { // it is being made
 		return true, nil
 	}
 	uid, known, err := rs.Owner()
@@ -125,7 +123,7 @@ func (rs Roles) owner() (bool, error) {
 }
 
 func (rs Roles) operator() (is bool, err error) {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	err = rs.Each(func(user, role string) error {
 		is = is || role == Operator && rs.isActor(user)
 		return nil
@@ -135,7 +133,7 @@ func (rs Roles) operator() (is bool, err error) {
 
 // isActor reports whether a name is the actor's.
 func (rs Roles) isActor(user string) bool {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	if a == nil || user == a.User {
 		return true
 	}
@@ -145,7 +143,7 @@ func (rs Roles) isActor(user string) bool {
 
 // uid is that of a user, nil if it is unknown.
 func (rs Roles) uid(user string) *uint32 {
-	opt := &rs.tx.db.opt
+	opt := rs.tx.opt
 	if a := opt.Actor; a != nil && user == a.User && user != "" {
 		return &a.UID
 	}
@@ -229,7 +227,7 @@ func permittedOnDisk(path string, a *Actor, what string, why error) error {
 
 // ownsJob reports whether a job is the actor's.
 func (rs Roles) ownsJob(j *row.Job) bool {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	if a == nil {
 		return true
 	}
@@ -256,14 +254,14 @@ func (rs Roles) owns(j *row.Job) error {
 	if is, err := rs.operator(); is || err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: job %d is %s's, and %s is no operator", ErrNotPermitted, j.ID, j.User, rs.tx.db.opt.Actor.User)
+	return fmt.Errorf("%w: job %d is %s's, and %s is no operator", ErrNotPermitted, j.ID, j.User, rs.tx.opt.Actor.User)
 }
 
 // executes returns ErrNotPermitted if the actor's processes may not execute a job. The job's
 // waiting run may, else its submitter, else its user or the owner of the database. Only root may
 // act for others.
 func (rs Roles) executes(j *row.Job) error {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	if a == nil || a.UID == 0 {
 		return nil
 	}
@@ -311,7 +309,7 @@ func (rs Roles) sees(j *row.Job) (bool, error) {
 
 // ownsBatch fails with ErrNotPermitted if the actor may not work in a batch.
 func (rs Roles) ownsBatch(name string) error {
-	a := rs.tx.db.opt.Actor
+	a := rs.tx.opt.Actor
 	if a == nil {
 		return nil
 	}
@@ -326,7 +324,7 @@ func (rs Roles) ownsBatch(name string) error {
 // over limits, in a group that the actor is not in, or of a queue, class or account that is for
 // others.
 func (rs Roles) asks(r placer.Request) error {
-	if a := rs.tx.db.opt.Actor; a != nil {
+	if a := rs.tx.opt.Actor; a != nil {
 		what := ""
 		switch {
 		case r.OverLimits:

@@ -382,7 +382,7 @@ func (q asking) candidates(a placer.Ask) ([]Candidate, error) {
 
 // order asks the site's own policy for its order of nodes, by name.
 func (q asking) order(a placer.Ask) ([]string, error) {
-	local := q.tx.db.opt.Local
+	local := q.tx.opt.Local
 	if q.r.Ranking != nil || local == nil {
 		return q.r.Ranking, nil
 	}

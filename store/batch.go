@@ -78,7 +78,7 @@ type BatchMaker struct{ m *batches.Maker }
 // MakeBatch begins a batch. Add all its files first, then its jobs.
 func (tx *Tx) MakeBatch(name string, s locality.Settings) (*BatchMaker, error) {
 	var by *uint32
-	if a := tx.db.opt.Actor; a != nil {
+	if a := tx.opt.Actor; a != nil {
 		by = &a.UID
 	}
 	m, err := tx.batches().Make(name, s, by)

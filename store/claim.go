@@ -177,7 +177,7 @@ func (tx *Tx) Attend(id uint64, a Attendant) error {
 	if err != nil {
 		return err
 	}
-	if by := tx.db.opt.Actor; by != nil && by.UID != a.UID {
+	if by := tx.opt.Actor; by != nil && by.UID != a.UID {
 		return fmt.Errorf("%w: user %d attends to job %d for user %d", ErrNotPermitted, by.UID, id, a.UID)
 	}
 	j.Attendant = &a

@@ -27,7 +27,7 @@ type clockAdvance struct {
 func (p *clockAdvance) advance() error {
 	tx := p.tx
 	if tx.now < tx.state.AsOf {
-		if tx.now < tx.state.AsOf-tx.db.skew() {
+		if tx.now < tx.state.AsOf-tx.skew() {
 			if err := p.farBehind(); err != nil {
 				return err
 			}
@@ -58,13 +58,13 @@ func (p *clockAdvance) advance() error {
 // future. Readers use the file's time, and get a warning.
 func (p *clockAdvance) farBehind() error {
 	tx := p.tx
-	switch opt := &tx.db.opt; {
+	switch opt := tx.opt; {
 	case opt.Behind:
 	case tx.Writable():
 		return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now; wait or put the clock right, or if it is the database that is wrong: placectl clock reset",
 			ErrClock, tx.state.AsOf-tx.now, stamp(tx.state.AsOf), stamp(tx.now))
 	case opt.Warn != nil:
-		tx.db.behind.Do(func() {
+		tx.warned.Do(func() {
 			opt.Warn(fmt.Sprintf("the database stands at %s, and it is %s now: the answer is as of then", stamp(tx.state.AsOf), stamp(tx.now)))
 		})
 	}

@@ -163,7 +163,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	start, since := tx.db.opt.Now(), tx.written()
+	start, since := tx.opt.Now(), tx.written()
 	tx.cyclesAs(&spec)
 	p := newPass(tx, spec)
 	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
@@ -180,7 +180,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, tx.spoil(err)
 		}
 	}
-	err := tx.loaded.tallies.Cycled(tx.now, tx.db.opt.Now().Sub(start), tx.changed())
+	err := tx.loaded.tallies.Cycled(tx.now, tx.opt.Now().Sub(start), tx.changed())
 	if asPasses { // one of theirs would see no more: this has seen what came before it in the transaction
 		since = tx.starts.clock
 	}

@@ -75,7 +75,6 @@ type DB struct {
 	running running
 	changed atomic.Bool
 	behind  sync.Once // the warning about a clock that is behind was given
-	plays   bool      // a queue is played forward: jobs end well at their walltime
 }
 
 // Open makes a handle on an existing database and checks that it is one. One whose name

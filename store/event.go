@@ -106,7 +106,7 @@ func (tx *Tx) happened(ev row.Event) error {
 	if ev.Time == 0 {
 		ev.Time = tx.instant()
 	}
-	if a := tx.db.opt.Actor; a != nil && !tx.file.Passing() {
+	if a := tx.opt.Actor; a != nil && !tx.file.Passing() {
 		ev.By = &a.UID
 	}
 	return tx.file.Put(row.Events, row.Key64(tx.state.Events), row.EncodeEvent(&ev))

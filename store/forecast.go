@@ -152,7 +152,7 @@ func (tx *Tx) fewWait() (bool, error) {
 // playForecasts plays the queue twice: by walltimes, and by likely durations. Jobs that have not
 // started when done stops a play are behind the others.
 func (tx *Tx) playForecasts(kept *Forecasts, done func() bool) (*Forecasts, error) {
-	began := tx.db.opt.Now()
+	began := tx.opt.Now()
 	v := &row.Forecasts{AsOf: tx.now, Revision: tx.state.Startable}
 	d, err := tx.durations()
 	if err != nil {
@@ -195,7 +195,7 @@ func (tx *Tx) playForecasts(kept *Forecasts, done func() bool) (*Forecasts, erro
 	}
 	slices.SortFunc(v.Jobs, func(a, b row.Forecast) int { return cmp.Compare(a.Job, b.Job) })
 	v.First, v.Later = foretold(rs.first.Outcomes()), foretold(rs.later.Outcomes())
-	v.Took = uint64(max(tx.db.opt.Now().Sub(began), 0))
+	v.Took = uint64(max(tx.opt.Now().Sub(began), 0))
 	return forecastsOf(v), nil
 }
 

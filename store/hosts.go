@@ -27,7 +27,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	if !hs.tx.Writable() {
 		return ErrReadOnly
 	}
-	if a := hs.tx.db.opt.Actor; a != nil && a.UID != 0 && !RolesOf(hs.tx).isActor(user) {
+	if a := hs.tx.opt.Actor; a != nil && a.UID != 0 && !RolesOf(hs.tx).isActor(user) {
 		return fmt.Errorf("%w: %s says that processes of %s are there", ErrNotPermitted, a.User, user)
 	}
 	if host == "" || user == "" {

@@ -363,6 +363,6 @@ func (g *gauges) classes(m *Metrics) error {
 }
 
 func (g *gauges) file(m *Metrics) (err error) {
-	m.FreeBytes, err = g.tx.db.rows().FreeBytes()
+	m.FreeBytes, err = g.tx.file.FreeBytes()
 	return err
 }

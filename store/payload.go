@@ -176,7 +176,7 @@ func (ps payloads) changed(j *row.Job, selects string, change func(*Payload) err
 	if p == nil {
 		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it runs no command of ours: there is nothing of it to change")
 	}
-	if a := ps.db.opt.Actor; a != nil && p.Owner != nil && a.UID != p.Owner.UID {
+	if a := ps.opt.Actor; a != nil && p.Owner != nil && a.UID != p.Owner.UID {
 		return nil, fmt.Errorf("%w: what job %d executes is signed by %s, who alone can change it", ErrNotPermitted, j.ID, p.Owner.Name)
 	}
 	if err := change(p); err != nil {

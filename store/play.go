@@ -130,7 +130,7 @@ const mostIdle = 10_000
 // prepare lists the waiting jobs and has running ones end at their walltimes, whatever executes them.
 func (p *playing) prepare() error {
 	tx := p.tx
-	tx.loaded.playing, tx.db.plays = p, true
+	tx.loaded.playing, tx.plays = p, true
 	set, err := tx.settings()
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 // wish is the reason for what the actor of the transaction requests.
 func (tx *Tx) wish(why string) Reason {
 	r := row.Because(row.CauseRequest, why)
-	if a := tx.db.opt.Actor; a != nil {
+	if a := tx.opt.Actor; a != nil {
 		r.By = a.User
 	}
 	return r

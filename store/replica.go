@@ -93,8 +93,8 @@ const (
 )
 
 // skew is how many seconds a writer's clock may be behind the database's time.
-func (db *DB) skew() int64 {
-	if db.log != nil {
+func (tx *Tx) skew() int64 {
+	if tx.logged {
 		return logSkew
 	}
 	return skew

@@ -205,7 +205,7 @@ func TestOwnerRow(t *testing.T) {
 		t.Errorf("after restore the owner is %d, %v", owner(), err)
 	}
 	if err := db.View(func(tx *Tx) error {
-		tx.db.opt.Actor = &Actor{UID: 4711}
+		tx.opt.Actor = &Actor{UID: 4711}
 		return RolesOf(tx).Permit(Owners, "all")
 	}); err != nil {
 		t.Error(err)
@@ -222,7 +222,7 @@ func TestOwnerRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.View(func(tx *Tx) error {
-			tx.db.opt.Actor = &Actor{UID: other}
+			tx.opt.Actor = &Actor{UID: other}
 			return RolesOf(tx).Permit(Owners, "all")
 		})
 		if !errors.Is(err, want) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -17,11 +18,14 @@ func (tx *Tx) Suppose(fn func(*Tx) error) error {
 	if err != nil {
 		return err
 	}
-	opt := tx.db.opt
+	opt := *tx.opt
 	opt.Actor, opt.Local, opt.Warn, opt.Behind = nil, nil, nil, true
 	opt.Now = tx.Now
-	supposed, err := (&DB{file: tx.db.file, log: tx.db.log, opt: opt}).begin(rows)
-	if err != nil {
+	supposed := &Tx{opt: &opt, path: tx.path, logged: tx.logged, warned: new(sync.Once), file: rows}
+	if err := supposed.read(); err != nil {
+		return err
+	}
+	if err := supposed.pass(); err != nil {
 		return err
 	}
 	return ofStore(fn(supposed))

@@ -29,7 +29,11 @@ import (
 // writes them when it commits. It is not safe for concurrent use, and ends with the function it was
 // given to.
 type Tx struct {
-	db         *DB
+	opt        *Options       // of the handle
+	path       string         // of the database
+	logged     bool           // it is kept in a log
+	warned     *sync.Once     // of the handle: the warning about a clock that is behind was given
+	plays      bool           // the queue is played forward: jobs end well at their walltime
 	file       *file.Recorder
 	now        int64
 	state      row.State
@@ -105,33 +109,47 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tx, tx.pass()
+}
+
+// pass brings the transaction to its instant.
+func (tx *Tx) pass() error {
 	tx.starts.none = tx.written()
-	err = (&clockAdvance{tx: tx}).advance()
+	err := (&clockAdvance{tx: tx}).advance()
 	tx.starts.clock = tx.written()
-	return tx, err
+	return err
 }
 
 // load starts a transaction at the file's own current time.
 func (db *DB) load(r *file.Recorder) (*Tx, error) {
-	tx := &Tx{db: db, file: r, now: db.opt.Now().Unix()}
+	tx := &Tx{opt: &db.opt, path: db.Path(), logged: db.log != nil, warned: &db.behind, file: r}
+	if err := tx.read(); err != nil {
+		return nil, err
+	}
+	if r.Migrated() {
+		return tx, tx.upgrade()
+	}
+	return tx, nil
+}
+
+// read reads what every transaction needs.
+func (tx *Tx) read() error {
+	tx.now = tx.opt.Now().Unix()
 	tx.loaded = newLoaded(tx)
 	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now, NodesSince: tx.now}
-	payload, err := r.Get(row.Meta, row.KeyState)
+	payload, err := tx.file.Get(row.Meta, row.KeyState)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if payload != nil {
 		if err := tx.state.Decode(payload); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if !tx.recordsNodes() {
 		tx.state.NodesSince = 0
 	}
-	if r.Migrated() {
-		err = tx.upgrade()
-	}
-	return tx, err
+	return nil
 }
 
 // recordsNodes reports whether what nodes were is on record: formats before do not keep it.

@@ -14,7 +14,7 @@ import (
 
 // unattended says why no process would start a job, "" if one would.
 func (ws waiting) unattended(j *row.Job) (why string, err error) {
-	if ws.db.opt.Present == nil || !j.HasCommand() || j.Attended {
+	if ws.opt.Present == nil || !j.HasCommand() || j.Attended {
 		return "", nil
 	}
 	set, err := ws.settings()
@@ -60,7 +60,7 @@ func (ws waiting) present(who Submitter, set *Settings) (is bool, err error) {
 	if is, known := ws.loaded.present[who.UID]; known {
 		return is, nil
 	}
-	opt := &ws.db.opt
+	opt := ws.opt
 	if is = opt.Actor != nil && opt.Actor.UID == who.UID; !is {
 		id, err := ws.Identity()
 		if err != nil {

@@ -55,8 +55,8 @@ func badFree(f *os.File, m metaPage) error {
 
 // FreeBytes is how much of the file its free pages take, as of the newest commit. Whoever
 // writes puts new pages there first.
-func (f *File) FreeBytes() (int64, error) {
-	data, err := openData(f.path, false)
+func (r *Recorder) FreeBytes() (int64, error) {
+	data, err := openData(r.bolt.DB().Path(), false)
 	if err != nil {
 		return 0, err
 	}
