@@ -190,7 +190,7 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 
 // newPass begins a cycle.
 func newPass(tx *Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]row.Reason), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
+	return &pass{tx: tx, playing: *plays.In(&tx.loaded.kept), spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]heldStart), why: make(map[uint64]row.Reason), alike: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.state.Invalidations}
 }
 
 // report returns what the caller is told.
@@ -206,6 +206,7 @@ func (p *pass) report() *CycleReport {
 type pass struct {
 	tally
 	tx        *Tx
+	playing   *playing // nil outside of a play
 	spec      CycleSpec
 	queue     []*row.Job            // the jobs that may start, in order
 	placed    []placedJob           // that come before them
@@ -265,12 +266,12 @@ func (p *pass) schedule() (err error) {
 	if err != nil {
 		return err
 	}
-	memory, err := p.tx.loaded.playing.remembers(freed, ordered || p.allotted != nil)
+	memory, err := p.playing.remembers(freed, ordered || p.allotted != nil)
 	if err != nil {
 		return err
 	}
 	p.decider = cycle.New(p, freed, cycle.Spec{Memory: memory, Depth: p.spec.depth(), InOrder: p.spec.Backfill == FCFS,
-		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.tx.loaded.playing.counts()}, p.tx.now)
+		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.playing.counts()}, p.tx.now)
 	p.tx.loaded.displaced = nil
 	p.tx.loaded.releases.Often = true
 	for anew := true; anew; {
@@ -340,7 +341,7 @@ func (p *pass) soonest() error {
 // waits describes a waiting job to package placer/cycle.
 func (p *pass) waits(j *row.Job) *cycle.Job {
 	p.jobs[j.ID] = j
-	q := p.tx.loaded.playing.queued(j)
+	q := p.tx.loaded.queue.queued(j)
 	if q != nil && q.asWas && j.State == JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 {
 		return &q.turn
 	}

@@ -418,8 +418,8 @@ func (ws waiting) byKey(key []byte) (*row.Job, error) {
 
 // listedAs is a job that waits, with a row.
 func (ws waiting) listedAs(id uint64, payload []byte) (*row.Job, error) {
-	if p := ws.loaded.playing; p != nil && p.read != nil {
-		return p.job(id, payload)
+	if q := ws.loaded.queue; q != nil && q.read != nil {
+		return q.job(id, payload)
 	}
 	ws.loaded.jobs.Handed(row.Key64(id), payload)
 	return row.DecodeJob(row.Key64(id), payload)

@@ -90,7 +90,7 @@ func (p *pass) Kind(c *cycle.Job) (string, error) {
 		}
 		p.letting = &l
 	}
-	j, played := p.jobs[c.ID], p.tx.loaded.playing
+	j, played := p.jobs[c.ID], p.playing
 	if played != nil && played.kinds[j.ID] != "" {
 		return played.kinds[j.ID], nil
 	}
@@ -103,7 +103,7 @@ func (p *pass) Kind(c *cycle.Job) (string, error) {
 }
 
 func (p *pass) Request(c *cycle.Job) (*cycle.Request, error) {
-	played := p.tx.loaded.playing
+	played := p.playing
 	if played == nil || played.requests == nil {
 		return p.request(c)
 	}
@@ -171,7 +171,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if p.told[j.ID] {
 		return nil // when it was looked at before
 	}
-	if j.Never && p.tx.loaded.playing != nil {
+	if j.Never && p.playing != nil {
 		return nil
 	}
 	p.told[j.ID] = true

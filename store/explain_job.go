@@ -144,7 +144,7 @@ func (o *Outlook) queueing(j *row.Job) (*Queueing, error) {
 			q.Before = append(q.Before, other.ID)
 		}
 	}
-	if o.tx.loaded.order != nil && q.Place > 0 {
+	if *orders.In(&o.tx.loaded.kept) != nil && q.Place > 0 {
 		if q.Priority, q.Terms, err = PrioritiesOf(o.tx).Of(jobOf(j)); err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/placer/forecast"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // Expected starts are one value in the file: the outcome of the last play of the queue, as of its
@@ -67,14 +68,18 @@ func (fs *Forecasts) isBehind(job uint64) bool {
 	return !played && !fs.After.IsZero()
 }
 
+// readForecasts has the value that a transaction has read, nil if it has not.
+var readForecasts state.Slot[**Forecasts]
+
 // Forecasts returns the expected starts, nil if there are none.
 func (tx *Tx) Forecasts() (*Forecasts, error) {
-	if tx.loaded.forecasts != nil {
-		return *tx.loaded.forecasts, nil
+	read := readForecasts.In(&tx.loaded.kept)
+	if *read != nil {
+		return **read, nil
 	}
 	fs, err := tx.forecasts()
 	if err == nil && !tx.Writable() {
-		tx.loaded.forecasts = &fs
+		*read = &fs
 	}
 	return fs, err
 }
@@ -99,7 +104,7 @@ func (tx *Tx) FreshForecasts() (*Forecasts, error) {
 		return fs, err
 	}
 	if fs, err = tx.playForecasts(fs, nil); err == nil {
-		tx.loaded.forecasts = &fs
+		*readForecasts.In(&tx.loaded.kept) = &fs
 	}
 	return fs, err
 }

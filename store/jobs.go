@@ -108,7 +108,7 @@ func (tx *Tx) putJob(j *row.Job, was JobState) error {
 	}
 	err := tx.waiting().idles(j, was)
 	if err == nil {
-		tx.loaded.playing.noted(j)
+		tx.loaded.queue.noted(j)
 		err = tx.loaded.jobs.Put(j)
 	}
 	if err == nil && was != JobRunning && j.State == JobRunning {

@@ -95,7 +95,7 @@ func BenchmarkPriorities(b *testing.B) {
 		}
 		b.ResetTimer()
 		for range b.N {
-			tx.loaded.order = nil
+			*orders.In(&tx.loaded.kept) = nil
 			o, err := tx.waiting().order(kept)
 			if err != nil {
 				return err

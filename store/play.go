@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // PlaySpec says how to play the queue forward.
@@ -73,12 +74,13 @@ type playing struct {
 	whole   bool             // Done has not stopped it
 
 	memory   *cycle.Memory
-	line     []*queuedJob              // the waiting jobs in their order, and those that have left since it was read
-	listed   map[uint64]*queuedJob     // nil: the line must be read again
+	queue    playedQueue
 	kinds    map[uint64]string         // of requests, by job; nil if reservations admit some jobs only
 	requests map[string]*cycle.Request // of kinds
-	read     map[uint64]readJob        // waiting jobs by number; nil with preemption
 }
+
+// plays has the play that a transaction is for.
+var plays state.Slot[*playing]
 
 // play plays the queue.
 func play(tx *Tx, spec PlaySpec) (*playing, error) {
@@ -117,7 +119,7 @@ func play(tx *Tx, spec PlaySpec) (*playing, error) {
 		if n > 0 {
 			idle = 0
 		}
-		tx.now, tx.loaded.overruns, tx.loaded.order = next, nil, nil
+		tx.now, tx.loaded.overruns, *orders.In(&tx.loaded.kept) = next, nil, nil
 		tx.calendar().SetNow(next)
 	}
 	return p, nil
@@ -130,7 +132,7 @@ const mostIdle = 10_000
 // prepare lists the waiting jobs and has running ones end at their walltimes, whatever executes them.
 func (p *playing) prepare() error {
 	tx := p.tx
-	tx.loaded.playing, tx.plays = p, true
+	*plays.In(&tx.loaded.kept), tx.loaded.queue, tx.plays = p, &p.queue, true
 	set, err := tx.settings()
 	if err != nil {
 		return err

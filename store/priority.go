@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/sharing"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // The setting job_priority orders waiting jobs. By default that is the priority they were submitted
@@ -44,7 +45,7 @@ func (ps Priorities) Set(n Number) error {
 	if err := ps.tx.operates("priorities"); err != nil {
 		return err
 	}
-	ps.tx.loaded.order = nil
+	*orders.In(&ps.tx.loaded.kept) = nil
 	ps.tx.loaded.freed.Anywhere()
 	return sharing.SetNumber(ps.tx.file, n.Kind, n.Name, n.Number, MaxPriority)
 }
@@ -151,12 +152,16 @@ type order struct {
 	ages    bool                 // it speaks of how long jobs have waited
 }
 
+// orders has the order of a transaction, nil until it is asked for.
+var orders state.Slot[*order]
+
 // order is the order of these waiting jobs; nil: of all, which are read only if the expression
 // needs them. It is made once in a transaction.
 func (ws waiting) order(line []*row.Job) (*order, error) {
 	tx := ws.Tx
-	if tx.loaded.order != nil {
-		return tx.loaded.order, nil
+	made := orders.In(&tx.loaded.kept)
+	if *made != nil {
+		return *made, nil
 	}
 	set, err := tx.settings()
 	if err != nil {
@@ -179,7 +184,7 @@ func (ws waiting) order(line []*row.Job) (*order, error) {
 		return nil, err
 	}
 	o.Prepare()
-	tx.loaded.order = o
+	*made = o
 	return o, nil
 }
 

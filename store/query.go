@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
@@ -111,13 +112,17 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 	return &Rows{s.Columns(), watched(tx, c, s.Rows())}, nil
 }
 
+// catalogs has the tables of a reader, nil until they are asked for.
+var catalogs state.Slot[*tables.Catalog]
+
 // catalog is the tables of a query in the transaction.
 func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
-	c := tx.loaded.queries
+	made := catalogs.In(&tx.loaded.kept)
+	c := *made
 	if c == nil {
 		c = tables.New(tx.tables())
 		if !tx.Writable() { // its rows do not change
-			tx.loaded.queries = c
+			*made = c
 		}
 	}
 	c.Begin(zone)

@@ -249,7 +249,7 @@ func (tx *Tx) configure(name, value string) error {
 	}
 	tx.loaded.settings = nil
 	if (name == "half_life" || name == "job_priority") && err == nil {
-		tx.loaded.order = nil
+		*orders.In(&tx.loaded.kept) = nil
 		err = tx.loaded.book.DecayAnew()
 	}
 	if name == "start" && value == StartAuto && err == nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/store/internal/state"
-	"github.com/placectl/placectl/store/internal/tables"
 	"github.com/placectl/placectl/store/internal/tallies"
 	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
@@ -29,11 +28,11 @@ import (
 // writes them when it commits. It is not safe for concurrent use, and ends with the function it was
 // given to.
 type Tx struct {
-	opt        *Options       // of the handle
-	path       string         // of the database
-	logged     bool           // it is kept in a log
-	warned     *sync.Once     // of the handle: the warning about a clock that is behind was given
-	plays      bool           // the queue is played forward: jobs end well at their walltime
+	opt        *Options   // of the handle
+	path       string     // of the database
+	logged     bool       // it is kept in a log
+	warned     *sync.Once // of the handle: the warning about a clock that is behind was given
+	plays      bool       // the queue is played forward: jobs end well at their walltime
 	file       *file.Recorder
 	now        int64
 	state      row.State
@@ -61,11 +60,11 @@ type loaded struct {
 	batches      *batches.Batches
 	freed        *derived.Freed
 	matcher      *fairshare.Matcher // of the class shares
-	queries      *tables.Catalog
-	overruns     map[uint64]int64 // how long owners that are overdue are taken to go on
-	moved        []*row.Job       // placed at an instant, whose plans could not be kept
-	playing      *playing         // the state of playing the queue forward, or nil
-	displaced    []uint64         // of the queue, whose plans could not be kept: they have their turn before the commit
+	overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
+	moved        []*row.Job         // placed at an instant, whose plans could not be kept
+	queue        *playedQueue       // of a play; nil outside
+	kept         state.Kept         // by the parts of the package
+	displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
 	counters     *derived.Counters
 	tallies      *tallies.Tallies
 	jobs         *state.Table[row.Job]
@@ -73,9 +72,6 @@ type loaded struct {
 	reservations *state.Table[row.Reservation]
 	answers      *state.Table[row.Answer]
 	past         *nodehistory.Log
-	forecasts    **Forecasts     // that were asked for; nil until they are
-	order        *order          // of the jobs that wait; nil until it is asked for
-	present      map[uint32]bool // of users, whether a process of theirs executes jobs
 }
 
 func newLoaded(tx *Tx) loaded {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/state"
 )
 
 // A process can start jobs of its own user only. Where start is auto, a cycle that any user's
@@ -54,10 +55,14 @@ func (ws waiting) unattended(j *row.Job) (why string, err error) {
 // counts reports whether a beat of an instant says that processes are there now.
 func (s *Settings) counts(seen, now int64) bool { return now-seen <= seconds(s.LostAfter)/2 }
 
+// presences has what a transaction has found out of users: whether a process of theirs executes jobs.
+var presences state.Slot[map[uint32]bool]
+
 // present reports whether a process of a user executes jobs: this one, another one on this host,
 // or one on another host that was heard of not long ago.
 func (ws waiting) present(who Submitter, set *Settings) (is bool, err error) {
-	if is, known := ws.loaded.present[who.UID]; known {
+	found := presences.In(&ws.loaded.kept)
+	if is, known := (*found)[who.UID]; known {
 		return is, nil
 	}
 	opt := ws.opt
@@ -77,9 +82,9 @@ func (ws waiting) present(who Submitter, set *Settings) (is bool, err error) {
 			is = is || b.User == who.Name && !SameHost(b.Host, opt.Host) && set.counts(b.Seen, ws.now)
 		}
 	}
-	if ws.loaded.present == nil {
-		ws.loaded.present = make(map[uint32]bool)
+	if *found == nil {
+		*found = make(map[uint32]bool)
 	}
-	ws.loaded.present[who.UID] = is
+	(*found)[who.UID] = is
 	return is, nil
 }
