@@ -163,6 +163,9 @@ func (tx *Tx) cycle(spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
+	if err := tx.placeAnew(); err != nil {
+		return nil, tx.spoil(err)
+	}
 	start, since := tx.opt.Now(), tx.written()
 	tx.cyclesAs(&spec)
 	p := newPass(tx, spec)

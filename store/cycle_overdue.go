@@ -163,7 +163,7 @@ var walltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its wall
 // So have all jobs of a queue that is played forward.
 func (os overdue) finish(j *row.Job) error {
 	s := step{end: min(j.End, os.now), reason: walltimeOver}
-	if os.plays || !j.Queued && !j.Claimed && !j.Launched {
+	if os.opt.plays || !j.Queued && !j.Claimed && !j.Launched {
 		s.to = JobFinished
 		return os.machine().do(j, s)
 	}

@@ -64,6 +64,8 @@ type Options struct {
 	Host    string
 	// Replica is about databases that are kept in a log.
 	Replica ReplicaOptions
+
+	plays bool // a queue is played forward: jobs end well at their walltime
 }
 
 // DB is a handle on a database: a file, or the replica of a log. Its methods may be called from several
@@ -105,7 +107,7 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 		return nil, err
 	}
 	if IsLog(path) {
-		if db.log, err = drivers.Open(path, db.opt.replica()); err != nil {
+		if db.log, err = drivers.Open(path, replicaOptions(&db.opt)); err != nil {
 			return nil, err
 		}
 		return db, nil

@@ -155,7 +155,7 @@ func (p *pass) silent() error {
 			}
 		}
 	}
-	return nil
+	return p.tx.placeAnew()
 }
 
 // lost handles the attempts of a user on a host that has sent no heartbeat since an instant, and

@@ -137,7 +137,10 @@ func (ls Limits) put(set []*limits.Rule) error {
 	if known { // what counts is the same
 		ls.tx.loaded.counters.Rules.Forget()
 		ls.tx.loaded.freed.Anywhere()
-		return ls.tx.counters().fitRules(set)
+		if err := ls.tx.counters().fitRules(set); err != nil {
+			return err
+		}
+		return ls.tx.placeAnew()
 	}
 	return ls.tx.counters().recounted()
 }
@@ -256,7 +259,10 @@ func (cs counters) recounted() error {
 	if err != nil {
 		return err
 	}
-	return cs.fitRules(slices.Collect(all.Each))
+	if err := cs.fitRules(slices.Collect(all.Each)); err != nil {
+		return err
+	}
+	return cs.tx.placeAnew()
 }
 
 // recountedFor counts again if a rule looks at a kind whose names may have changed for some jobs.
@@ -314,5 +320,8 @@ func (ls Limits) Throttle(array uint64, most int64) error {
 	case most < 0:
 		return tx.spoil(tx.counters().unthrottle(array))
 	}
-	return tx.spoil(tx.counters().throttle(array, most, jobs))
+	if err := tx.counters().throttle(array, most, jobs); err != nil {
+		return tx.spoil(err)
+	}
+	return tx.spoil(tx.placeAnew())
 }

@@ -207,6 +207,9 @@ func (tx *Tx) putNode(n *index.Node) (added bool, err error) {
 		if err := tx.outgrown(n); err != nil {
 			return false, tx.spoil(err)
 		}
+		if err := tx.placeAnew(); err != nil {
+			return false, tx.spoil(err)
+		}
 		class = tx.nodeIndex().classOf(n.Number) // what was planned there may have begun
 	}
 	return !exists, tx.loaded.rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
@@ -243,7 +246,10 @@ func (tx *Tx) SetNodeState(number uint32, state index.State, reason string) erro
 	if err := tx.Hosts().touched(number); err != nil {
 		return tx.spoil(err)
 	}
-	return tx.setNodeState(number, state, row.Because(row.CauseRequest, reason))
+	if err := tx.setNodeState(number, state, row.Because(row.CauseRequest, reason)); err != nil {
+		return err
+	}
+	return tx.spoil(tx.placeAnew())
 }
 
 func (tx *Tx) setNodeState(number uint32, state index.State, reason row.Reason) error {

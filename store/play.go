@@ -132,7 +132,7 @@ const mostIdle = 10_000
 // prepare lists the waiting jobs and has running ones end at their walltimes, whatever executes them.
 func (p *playing) prepare() error {
 	tx := p.tx
-	*plays.In(&tx.loaded.kept), tx.loaded.queue, tx.plays = p, &p.queue, true
+	*plays.In(&tx.loaded.kept), tx.loaded.queue, tx.opt.plays = p, &p.queue, true
 	set, err := tx.settings()
 	if err != nil {
 		return err

@@ -150,7 +150,10 @@ func (ps Pools) Set(p Pool, add bool) error {
 	}
 	c.SetTotal(r.Amount)
 	c.SetOutside(r.Outside, derived.Until(r))
-	return tx.spoil(tx.counters().fit(c))
+	if err := tx.counters().fit(c); err != nil {
+		return tx.spoil(err)
+	}
+	return tx.spoil(tx.placeAnew())
 }
 
 func validPool(p Pool, now int64) error {

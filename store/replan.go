@@ -18,18 +18,20 @@ import (
 // come before the queue. Nothing else makes a plan for a job that had one.
 
 // displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
-// next cycle to plan; jobs placed at an instant get another start at once.
+// next cycle to plan; jobs placed at an instant get another start when the change is complete:
+// see placeAnew.
 func (tx *Tx) displace(list []*row.Job, why row.Reason) error {
 	for _, j := range list {
 		if err := tx.takeOff(j, why); err != nil {
 			return err
 		}
 	}
-	return tx.placedAnew(list)
+	tx.awaitPlaces(list)
+	return nil
 }
 
 // takeOff takes a plan away. As a pass moves other plans, too, the plans of placed jobs are made
-// again once all are taken away: placedAnew.
+// again once all are taken away: placeAnew.
 func (tx *Tx) takeOff(j *row.Job, why row.Reason) error {
 	reason := wasToStart(j, why)
 	if j.Queued {
@@ -43,14 +45,21 @@ func wasToStart(j *row.Job, why row.Reason) row.Reason {
 	return why.Behind("was to start at " + stamp(j.Start) + "; ")
 }
 
-// placedAnew plans the placed ones of some jobs whose plans were taken away.
-func (tx *Tx) placedAnew(list []*row.Job) error {
-	placed := slices.DeleteFunc(slices.Clone(list), func(j *row.Job) bool { return j.Queued })
-	tx.loaded.moved = append(tx.loaded.moved, placed...)
-	if len(placed) == 0 {
+// awaitPlaces notes the placed ones of some jobs whose plans were taken away.
+func (tx *Tx) awaitPlaces(list []*row.Job) {
+	for _, j := range list {
+		if !j.Queued {
+			tx.loaded.moved, tx.loaded.unplaced = append(tx.loaded.moved, j), append(tx.loaded.unplaced, j)
+		}
+	}
+}
+
+// placeAnew plans the placed jobs whose plans were taken away.
+func (tx *Tx) placeAnew() error {
+	if len(tx.loaded.unplaced) == 0 {
 		return nil
 	}
-	return tx.replan(placed)
+	return tx.replan(nil)
 }
 
 // offNode takes plans off a node that cannot serve them. Jobs of the queue have their turn
@@ -77,10 +86,11 @@ func (tx *Tx) putOff(j *row.Job, why row.Reason) error {
 // replan plans jobs that were put off, and those that were displaced, in the order of the queue.
 func (tx *Tx) replan(late []*row.Job) error {
 	displaced := tx.loaded.displaced
+	late = slices.Concat(late, tx.loaded.unplaced)
 	if len(late)+len(displaced) == 0 {
 		return nil
 	}
-	tx.loaded.displaced = nil
+	tx.loaded.displaced, tx.loaded.unplaced = nil, nil
 	set, err := tx.settings()
 	if err != nil {
 		return err
@@ -227,7 +237,8 @@ func (tx *Tx) outgrown(n *index.Node) error {
 		}
 	}
 	tx.turnBeforeCommit(off)
-	return tx.placedAnew(off)
+	tx.awaitPlaces(off)
+	return nil
 }
 
 // serves reports whether a node can still serve a job's plan on it.

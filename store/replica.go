@@ -37,8 +37,8 @@ func IsLog(name string) bool {
 	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
 }
 
-// replica is how the replica of a log is used.
-func (opt *Options) replica() replica.Options {
+// replicaOptions is how the replica of a log is used.
+func replicaOptions(opt *Options) replica.Options {
 	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.lockTimeout(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
 		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
 }

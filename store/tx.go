@@ -32,7 +32,6 @@ type Tx struct {
 	path       string     // of the database
 	logged     bool       // it is kept in a log
 	warned     *sync.Once // of the handle: the warning about a clock that is behind was given
-	plays      bool       // the queue is played forward: jobs end well at their walltime
 	file       *file.Recorder
 	now        int64
 	state      row.State
@@ -64,6 +63,7 @@ type loaded struct {
 	moved        []*row.Job         // placed at an instant, whose plans could not be kept
 	queue        *playedQueue       // of a play; nil outside
 	kept         state.Kept         // by the parts of the package
+	unplaced     []*row.Job         // those of them that have no new plan yet
 	displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
 	counters     *derived.Counters
 	tallies      *tallies.Tallies
