@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -24,10 +25,10 @@ func TestAlter(t *testing.T) {
 			}
 		}
 		must(func(tx *Tx) error {
-			return errors.Join(tx.AddQueue(Queue{Name: "q"}), tx.AddQueue(Queue{Name: "long"}))
+			return errors.Join(tx.Queues().Add(Queue{Name: "q"}), tx.Queues().Add(Queue{Name: "long"}))
 		})
 		must(func(tx *Tx) error { // so that others wait
-			_, err := tx.Place(placer.Request{Select: "2:ncpus=4", Place: "scatter", Walltime: time.Hour})
+			_, err := tx.Jobs().Place(placer.Request{Select: "2:ncpus=4", Place: "scatter", Walltime: time.Hour})
 			return err
 		})
 		draw := func(label string) (s Submission) {
@@ -36,7 +37,7 @@ func TestAlter(t *testing.T) {
 				Account: pick("", "x"), Queue: pick("", "q", "long"), Walltime: time.Duration(rapid.IntRange(1, 5000).Draw(rt, label)) * time.Second}
 			s.Priority = int64(rapid.IntRange(-1, 1).Draw(rt, label))
 			if rapid.Bool().Draw(rt, label) {
-				s.Begin = instant(clock.t + int64(rapid.IntRange(1, 5000).Draw(rt, label)))
+				s.Begin = kernel.Instant(clock.t + int64(rapid.IntRange(1, 5000).Draw(rt, label)))
 			}
 			s.NoRequeue = rapid.Bool().Draw(rt, label)
 			return s
@@ -46,26 +47,26 @@ func TestAlter(t *testing.T) {
 		is.Hold = was.Hold
 		var id uint64
 		must(func(tx *Tx) error {
-			jobs, err := tx.Submit(was)
+			jobs, err := tx.Jobs().Submit(was)
 			id = jobs[0].ID
 			return err
 		})
 		if rapid.Bool().Draw(rt, "planned") {
-			must(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err })
+			must(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })
 		}
 		before := metricsAgree(rt, db, nil)
 		must(func(tx *Tx) error {
-			_, err := tx.Alter(id, Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Place: &is.Place, Walltime: &is.Walltime,
+			_, err := tx.Jobs().Alter(id, Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Place: &is.Place, Walltime: &is.Walltime,
 				Priority: &is.Priority, Begin: &is.Begin, NoRequeue: &is.NoRequeue})
 			return err
 		})
 		metricsAgree(rt, db, before)
 		must(func(tx *Tx) error {
-			jobs, err := tx.Submit(is)
+			jobs, err := tx.Jobs().Submit(is)
 			if err != nil {
 				return err
 			}
-			altered, err := tx.Job(id)
+			altered, err := tx.Jobs().Get(id)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func TestAlter(t *testing.T) {
 		if list := findings(t, db); len(list) > 0 {
 			rt.Fatal(list)
 		}
-		must(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err })
+		must(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })
 		if list := findings(t, db); len(list) > 0 {
 			rt.Fatal(list)
 		}
@@ -90,17 +91,17 @@ func TestAlterRefused(t *testing.T) {
 	addNodes(t, db, "n", 1, 1)
 	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
 	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.Submit(Submission{Request: ask, Array: 3}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: ask, Array: 3}); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(CycleSpec{})
+		_, err := tx.Cycle().Run(CycleSpec{})
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	queue, sel, past := "nosuch", "1:ncpus=x", instant(clock.t-5)
-	after := []Dependency{{AfterOK, 3}}
+	queue, sel, past := "nosuch", "1:ncpus=x", kernel.Instant(clock.t-5)
+	after := []Dependency{{When: AfterOK, Job: 3}}
 	name := "x"
 	for what, c := range map[string]struct {
 		id   uint64
@@ -115,7 +116,7 @@ func TestAlterRefused(t *testing.T) {
 		"none":                      {9, Alteration{Name: &name}, ErrNotFound},
 	} {
 		before := dumpAll(t, db)
-		err := db.Update(func(tx *Tx) error { _, err := tx.Alter(c.id, c.a); return err })
+		err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(c.id, c.a); return err })
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
@@ -136,14 +137,14 @@ func TestAlterCarries(t *testing.T) {
 	db.opt.Actor = ann
 	ask := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 2, Command: []string{"true"},
 		Payload: &Payload{Dir: "/a", Owner: &Submitter{UID: 1001, Name: "ann"}}, Sign: signer}
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Submit(ask); return err }); err != nil {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Submit(ask); return err }); err != nil {
 		t.Fatal(err)
 	}
 	other := Alteration{Payload: func(p *Payload) error { p.Dir, p.Ending.Retries = "/b", 3; return nil }, Sign: signer}
 	for _, who := range []*Actor{bob, root} {
 		db.opt.Actor = who
 		before := dumpAll(t, db)
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Alter(1, other); return err }); !errors.Is(err, ErrNotPermitted) {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(1, other); return err }); !errors.Is(err, ErrNotPermitted) {
 			t.Errorf("by %s: %v", who.User, err)
 		}
 		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
@@ -151,19 +152,19 @@ func TestAlterCarries(t *testing.T) {
 		}
 	}
 	db.opt.Actor = ann
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Alter(1, other); return err }); err != nil {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(1, other); return err }); err != nil {
 		t.Fatal(err)
 	}
 	err := db.View(func(tx *Tx) error {
 		for id, want := range map[uint64]string{1: "/b", 2: "/a"} {
-			p, err := tx.Payload(id)
+			p, err := tx.Jobs().Payload(id)
 			if err != nil {
 				return err
 			}
 			if p.Dir != want || p.Owner == nil || p.Owner.UID != 1001 {
 				t.Errorf("job %d carries %+v", id, p)
 			}
-			text, signature, err := tx.Signed(id)
+			text, signature, err := tx.Jobs().Signed(id)
 			if err != nil {
 				return err
 			}

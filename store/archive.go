@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/recovery"
-	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/store/internal/usage"
 )
 
 // Archived is what Archive took out of a database.
@@ -57,7 +55,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	}
 	var old *recovery.Expired
 	err = from.view(func(tx *Tx) (err error) {
-		if old, err = recovery.Expire(tx.file, before.Unix()); err != nil || opt.DryRun || old.Empty() {
+		if old, err = recovery.Expire(tx.k.File, before.Unix()); err != nil || opt.DryRun || old.Empty() {
 			return err
 		}
 		return write(tx.checked(), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
@@ -73,16 +71,6 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 		return nil, err
 	}
 	return out, nil
-}
-
-// forgetNodes forgets what nodes were before an instant.
-func (tx *Tx) forgetNodes(before int64) error {
-	before = min(before, tx.now)
-	gone, err := nodehistory.Forget(tx.file, before)
-	if gone {
-		tx.state.NodesSince = max(tx.state.NodesSince, before)
-	}
-	return tx.spoil(err)
 }
 
 // view is View at the file's own current time.
@@ -107,14 +95,14 @@ const archiveRows = 10_000
 func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error {
 	for _, name := range old.Batches {
 		err := db.Update(func(tx *Tx) error {
-			b, err := tx.Batch(name)
+			b, err := tx.Batches().Get(name)
 			if errors.Is(err, ErrNotFound) || err == nil && b.Ended == 0 {
 				return nil // it went meanwhile, or goes on
 			}
 			if err != nil {
 				return err
 			}
-			_, err = tx.RemoveBatch(name)
+			_, err = tx.Batches().Remove(name)
 			return err
 		})
 		if err != nil {
@@ -138,138 +126,7 @@ func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error 
 			}
 		}
 	}
-	return errors.Join(remove(old.Jobs, removeEnded), remove(old.Events, removeEvents))
-}
-
-// removeEnded forgets ended jobs, except those that another job has come to depend on.
-func removeEnded(tx *Tx, ids []uint64) error {
-	needed, err := recovery.Needed(tx.file)
-	if err != nil {
-		return err
-	}
-	dropped, had := make(map[row.PayloadKey]uint64), make(usage.Totals)
-	past := pastRuns{durations: newDurations(tx)}
-	for i, id := range ids {
-		key := row.Key64(id)
-		payload, err := tx.file.Get(row.Jobs, key)
-		if err != nil || payload == nil || needed.Contains(id) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		j, err := row.DecodeJob(key, payload)
-		if err != nil {
-			return err
-		}
-		if j.State.Live() {
-			continue
-		}
-		if err := tx.loaded.book.Whole(j, had); err != nil {
-			return err
-		}
-		if len(ids)-i <= learnedFrom { // the others would be dropped at once
-			if err := past.add(j); err != nil {
-				return err
-			}
-		}
-		err = errors.Join(tx.loaded.jobs.Remove(key), tx.attempts().remove(id))
-		if err != nil {
-			return tx.spoil(err)
-		}
-		dropped[j.Payload]++
-	}
-	return tx.spoil(errors.Join(tx.loaded.book.Gone(had), tx.payloads().drop(dropped), past.trim()))
-}
-
-// removeEvents forgets events.
-func removeEvents(tx *Tx, ids []uint64) error {
-	for _, id := range ids {
-		if err := tx.file.Remove(row.Events, row.Key64(id)); err != nil {
-			return tx.spoil(err)
-		}
-	}
-	return nil
-}
-
-// forgetStep bounds how many jobs, and how many events, a cycle examines for deletion: the next
-// cycle goes on behind them.
-const forgetStep = 1000
-
-// forget drops jobs that have ended longer ago than the setting keep_ended
-// says, and their events.
-func (p *pass) forget() error {
-	set, err := p.tx.settings()
-	if err != nil || set.KeepEnded == 0 {
-		return err
-	}
-	before := p.tx.now - int64(set.KeepEnded/time.Second)
-	needed, err := recovery.Needed(p.tx.file)
-	if err != nil {
-		return err
-	}
-	if err := p.forgetJobs(before, needed); err != nil {
-		return err
-	}
-	return errors.Join(p.forgetEvents(before), p.tx.forgetNodes(before))
-}
-
-// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because no
-// request names the array any more.
-func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
-	tx := p.tx
-	var old []uint64
-	looked, from := 0, tx.state.ForgottenJobs
-	tx.state.ForgottenJobs = 0 // from the first one on, where the last one is reached
-	err := tx.file.EachFrom(row.Jobs, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
-		if looked++; looked > forgetStep {
-			tx.state.ForgottenJobs = row.Number64(key)
-			return false, nil
-		}
-		j, err := row.DecodeJob(key, payload)
-		if err != nil {
-			return false, err
-		}
-		stays, err := recovery.Stays(tx.file, j, before, needed)
-		if !stays && err == nil {
-			old = append(old, j.ID)
-		}
-		return true, err
-	})
-	tx.dirty = tx.dirty || tx.state.ForgottenJobs != from
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	return removeEnded(tx, old)
-}
-
-// forgetEvents goes on through the events.
-func (p *pass) forgetEvents(before int64) error {
-	tx := p.tx
-	var old []uint64
-	looked, from := 0, tx.state.ForgottenEvents
-	tx.state.ForgottenEvents = 0
-	err := tx.file.EachFrom(row.Events, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
-		if looked++; looked > forgetStep {
-			tx.state.ForgottenEvents = row.Number64(key)
-			return false, nil
-		}
-		ev, err := row.DecodeEvent(key, payload)
-		if err != nil || ev.Time >= before {
-			return false, err // those behind it are later
-		}
-		if ev.Job != 0 {
-			there, err := tx.file.Get(row.Jobs, row.Key64(ev.Job))
-			if err != nil || there != nil {
-				return true, err
-			}
-		}
-		old = append(old, ev.ID)
-		return true, nil
-	})
-	tx.dirty = tx.dirty || tx.state.ForgottenEvents != from
-	if err != nil || len(old) == 0 {
-		return err
-	}
-	return removeEvents(tx, old)
+	ended := func(tx *Tx, ids []uint64) error { return cycle.RemoveEnded(tx.k, ids) }
+	events := func(tx *Tx, ids []uint64) error { return cycle.RemoveEvents(tx.k, ids) }
+	return errors.Join(remove(old.Jobs, ended), remove(old.Events, events))
 }

@@ -24,14 +24,14 @@ func TestArchiveCutOff(t *testing.T) {
 			err := db.Update(func(tx *Tx) error {
 				n := &index.Node{Name: "n1"}
 				n.Set(index.NCPUs, index.Value{Num: 1})
-				_, err := tx.PutNode(n)
+				_, err := tx.Nodes().Put(n)
 				for range 7 {
 					var j *Job
 					if err == nil {
-						j, err = tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour})
+						j, err = tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour})
 					}
 					if err == nil {
-						_, err = tx.Release(j.ID)
+						_, err = tx.Jobs().Release(j.ID)
 					}
 				}
 				return err
@@ -74,7 +74,7 @@ func TestArchiveCutOff(t *testing.T) {
 
 func jobsLeft(t *testing.T, db *DB) (list []string) {
 	t.Helper()
-	return strings.Fields(ask(t, db, "SELECT job FROM jobs"))
+	return strings.Fields(answered(t, db, "SELECT job FROM jobs"))
 }
 
 // archivedJobs are the jobs in an archive, by number; none if there is no file.

@@ -17,11 +17,11 @@ func TestArrayIndexes(t *testing.T) {
 	submit := func(s Submission) (got []string, err error) {
 		s.Request = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
 		err = db.Update(func(tx *Tx) error {
-			jobs, err := tx.Submit(s)
+			jobs, err := tx.Jobs().Submit(s)
 			if err != nil {
 				return err
 			}
-			again, err := tx.ArrayJobs(jobs[0].Array)
+			again, err := tx.Jobs().Array(jobs[0].Array)
 			if len(again) != len(jobs) {
 				t.Errorf("%d jobs, and the array has %d", len(jobs), len(again))
 			}

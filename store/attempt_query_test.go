@@ -22,7 +22,7 @@ func sameAttempts(t fataler, tx *Tx) {
 	const columns = "SELECT job, attempt, state, by, outcome, ended IS NULL, nodes IS NULL FROM attempts"
 	var all []string
 	ofJob := make(map[uint64][]string)
-	err := tx.EachAttempt(0, func(a *Attempt) error {
+	err := tx.Attempts().Each(0, func(a *Attempt) error {
 		flag := map[bool]int{true: 1}
 		line := fmt.Sprintf("%d|%d|'%s'|%s|%s|%d|%d", a.Job, a.Number, a.State, quoted(a.By), quoted(a.Outcome), flag[a.Ended.IsZero()], flag[len(a.AllNodes()) == 0])
 		all, ofJob[a.Job] = append(all, line), append(ofJob[a.Job], line)
@@ -34,7 +34,7 @@ func sameAttempts(t fataler, tx *Tx) {
 	if diff := cmp.Diff(strings.Join(all, "\n"), askTx(t, tx, columns)); diff != "" {
 		t.Fatal("the table attempts: " + diff)
 	}
-	err = tx.EachJob(func(j *Job) error {
+	err = tx.Jobs().Each(func(j *Job) error {
 		if diff := cmp.Diff(strings.Join(ofJob[j.ID], "\n"), askTx(t, tx, fmt.Sprintf("%s WHERE job = %d", columns, j.ID))); diff != "" {
 			t.Fatal(fmt.Sprintf("attempts of job %d: %s", j.ID, diff))
 		}
@@ -54,7 +54,7 @@ func sameAttempts(t fataler, tx *Tx) {
 // with the whole history: those at which something began or ended, and those just before.
 func sameThen(t fataler, tx *Tx) {
 	instants := map[int64]bool{}
-	err := tx.EachAttempt(0, func(a *Attempt) error {
+	err := tx.Attempts().Each(0, func(a *Attempt) error {
 		for _, at := range []time.Time{a.Began, a.Ended} {
 			if !at.IsZero() {
 				instants[at.Unix()], instants[at.Unix()-1] = true, true
@@ -88,21 +88,21 @@ func TestQueryAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cycle := func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }
-	must(func(tx *Tx) error { return tx.LaunchBy(LaunchWork) })
+	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
+	must(func(tx *Tx) error { return tx.Attempts().LaunchBy(LaunchWork) })
 	must(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, Name: "x"}, Command: []string{"false"},
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, Name: "x"}, Command: []string{"false"},
 			Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 		return err
 	})
 	must(cycle)
 	for number, use := range []ResourceUse{{CPUUser: 1500 * time.Millisecond, MaxRSS: 1 << 20}, {CPUUser: 2 * time.Second, CPUSystem: time.Second, MaxRSS: 5 << 20, MemPeak: 6 << 20, Leftover: 2}} {
 		must(func(tx *Tx) error {
-			_, err := tx.Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor, Nonce: Nonce{byte(number + 1)}, Process: Process{Host: "n00", PID: 7}})
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor, Nonce: Nonce{byte(number + 1)}, Process: Process{Host: "n00", PID: 7}})
 			return err
 		})
 		must(func(tx *Tx) error {
-			_, err := tx.Report(Result{Job: 1, Attempt: number + 1, Nonce: Nonce{byte(number + 1)}, Outcome: OutcomeExited, Exit: 3, Use: use})
+			_, err := tx.Attempts().Report(Result{Job: 1, Attempt: number + 1, Nonce: Nonce{byte(number + 1)}, Outcome: OutcomeExited, Exit: 3, Use: use})
 			return err
 		})
 		clock.t += 100
@@ -118,7 +118,7 @@ func TestQueryAttempts(t *testing.T) {
 		{"SELECT count(*) FROM attempts WHERE job IS NULL OR job = -1 OR job = 99", "0"},
 		{"SELECT column_name, how FROM sys_indexes WHERE table_name = 'attempts'", "'job'|'order'\n'job'|'key'"},
 	} {
-		if got := ask(t, db, c.text); got != c.want {
+		if got := answered(t, db, c.text); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}

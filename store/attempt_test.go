@@ -40,7 +40,7 @@ func (l *attemptLife) job(t *rapid.T) uint64 {
 }
 
 func (l *attemptLife) get(t *rapid.T, id uint64) (j *Job) {
-	err := l.db.View(func(tx *Tx) (err error) { j, err = tx.Job(id); return err })
+	err := l.db.View(func(tx *Tx) (err error) { j, err = tx.Jobs().Get(id); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (l *attemptLife) submit(t *rapid.T) {
 		Command: []string{"true"}, NoRequeue: rapid.Bool().Draw(t, "no requeue"),
 		Payload: &Payload{Dir: "/", Ending: Ending{Retries: m.retries, RetryWait: time.Second, RetryOn: "1-9,signal,walltime,oom"}}}
 	err := l.update(func(tx *Tx) error {
-		list, err := tx.Submit(s)
+		list, err := tx.Jobs().Submit(s)
 		if err == nil {
 			l.jobs[list[0].ID] = m
 		}
@@ -70,7 +70,7 @@ func (l *attemptLife) submit(t *rapid.T) {
 
 func (l *attemptLife) cycle(t *rapid.T) {
 	l.clock.t += rapid.Int64Range(0, 400).Draw(t, "seconds")
-	err := l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	err := l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func (l *attemptLife) claim(t *rapid.T) {
 	known, claimed := m.nonces[c.Attempt]
 	_, over := m.results[c.Attempt]
 	want := j.State == JobRunning && c.Attempt == j.Attempt && c.Attempt > 0 && !over && (claimed && c.Nonce == known || !claimed && j.End.Unix() > l.clock.t)
-	err := l.update(func(tx *Tx) error { _, err := tx.Claim(c); return err })
+	err := l.update(func(tx *Tx) error { _, err := tx.Attempts().Claim(c); return err })
 	if want != (err == nil) || err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid) {
 		t.Fatalf("claim %+v of a job that is %s at %d, claimed by %v: %v", c, j.State, j.Attempt, m.nonces, err)
 	}
@@ -100,7 +100,7 @@ func (l *attemptLife) claim(t *rapid.T) {
 // execute lets the first job have its nodes, if it can, and executes it.
 func (l *attemptLife) execute(t *rapid.T) {
 	l.clock.t += 2
-	if err := l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }); err != nil {
+	if err := l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
 		t.Fatal(err)
 	}
 	j, m := l.get(t, 1), l.jobs[1]
@@ -110,7 +110,7 @@ func (l *attemptLife) execute(t *rapid.T) {
 	l.drawn++
 	m.nonces[j.Attempt] = Nonce{l.drawn}
 	err := l.update(func(tx *Tx) error {
-		_, err := tx.Claim(Claim{Job: 1, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{l.drawn}, Process: Process{Host: "n00", PID: 3}})
+		_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{l.drawn}, Process: Process{Host: "n00", PID: 3}})
 		return err
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (l *attemptLife) result(t *rapid.T, id uint64) {
 	early := !claimed && (r.Outcome == OutcomeUnbegun || r.Outcome == OutcomeRefused)
 	want := again || open && (claimed && r.Nonce == known || early)
 	var after *Job
-	err := l.update(func(tx *Tx) (err error) { after, err = tx.Report(r); return err })
+	err := l.update(func(tx *Tx) (err error) { after, err = tx.Attempts().Report(r); return err })
 	if want != (err == nil) || err != nil && !errors.Is(err, ErrConflict) {
 		t.Fatalf("report %+v of a job that is %s at %d, claims %v, results %v: %v", r, j.State, j.Attempt, m.nonces, m.results, err)
 	}
@@ -224,11 +224,11 @@ func (l *attemptLife) end(t *rapid.T) {
 	err := l.update(func(tx *Tx) (err error) {
 		switch becomes {
 		case JobCancelled:
-			after, err = tx.Cancel(id, "test")
+			after, err = tx.Jobs().Cancel(id, "test")
 		case JobQueued:
-			after, err = tx.Requeue(id, "test")
+			after, err = tx.Jobs().Requeue(id, "test")
 		default:
-			after, err = tx.Release(id)
+			after, err = tx.Jobs().Release(id)
 		}
 		return err
 	})
@@ -255,7 +255,7 @@ func (l *attemptLife) giveBack(t *rapid.T) {
 	id := l.job(t)
 	j, m := l.get(t, id), l.jobs[id]
 	var after *Job
-	err := l.update(func(tx *Tx) (err error) { after, err = tx.GiveBack(id); return err })
+	err := l.update(func(tx *Tx) (err error) { after, err = tx.Attempts().GiveBack(id); return err })
 	if (err == nil) != (m.ending != 0) {
 		t.Fatalf("job %d, marked %s: %v", id, m.ending, err)
 	}
@@ -269,7 +269,7 @@ func (l *attemptLife) giveBack(t *rapid.T) {
 
 func (l *attemptLife) unhold(t *rapid.T) {
 	id := l.job(t)
-	err := l.update(func(tx *Tx) error { _, err := tx.Unhold(id); return err })
+	err := l.update(func(tx *Tx) error { _, err := tx.Jobs().Unhold(id); return err })
 	if err == nil {
 		m := l.jobs[id]
 		m.unbegun, m.lost = 0, 0
@@ -287,15 +287,15 @@ func (l *attemptLife) holds(t *rapid.T) {
 		sameAttempts(t, tx)
 		sameThen(t, tx)
 		claimed := make(map[string]bool)
-		err := tx.ClaimedOn("n00", func(j *Job, a *Attempt) error {
+		err := tx.Attempts().ClaimedOn("n00", func(j *Job, a *Attempt) error {
 			claimed[fmt.Sprint(a.Job, a.Number)] = true
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return tx.EachAttempt(0, func(a *Attempt) error {
-			j, err := tx.Job(a.Job)
+		return tx.Attempts().Each(0, func(a *Attempt) error {
+			j, err := tx.Jobs().Get(a.Job)
 			if err != nil {
 				return err
 			}
@@ -328,7 +328,7 @@ func TestAttemptLife(t *testing.T) {
 		db, c := newDB(t)
 		addNodes(t, db, "n", 4, 2)
 		l := &attemptLife{db: db, clock: c, jobs: make(map[uint64]*modelJob)}
-		if err := l.update(func(tx *Tx) error { return tx.LaunchBy(LaunchWork) }); err != nil {
+		if err := l.update(func(tx *Tx) error { return tx.Attempts().LaunchBy(LaunchWork) }); err != nil {
 			r.Fatal(err)
 		}
 		l.often = Outcome(rapid.IntRange(int(OutcomeExited), int(OutcomeStopped)).Draw(r, "often"))
@@ -359,7 +359,7 @@ func TestOutcomesInARow(t *testing.T) {
 		db, clock := newDB(t)
 		addNodes(t, db, "n", 4, 2)
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"false"},
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"false"},
 				Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 			return err
 		})
@@ -370,19 +370,19 @@ func TestOutcomesInARow(t *testing.T) {
 		for i, o := range c.outcomes {
 			clock.t += 2
 			err := db.Update(func(tx *Tx) error {
-				if _, err := tx.Cycle(CycleSpec{Silent: true}); err != nil {
+				if _, err := tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 					return err
 				}
-				a, err := tx.Attempt(1, 0)
+				a, err := tx.Attempts().Get(1, 0)
 				if err != nil {
 					return err
 				}
 				nonce := Nonce{byte(i + 1)}
-				if _, err := tx.Claim(Claim{Job: 1, Attempt: a.Number, By: BySupervisor, Nonce: nonce, Process: Process{Host: "n00", PID: 3}}); err != nil {
+				if _, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: a.Number, By: BySupervisor, Nonce: nonce, Process: Process{Host: "n00", PID: 3}}); err != nil {
 					return err
 				}
 				outcome := map[rune]Outcome{'u': OutcomeUnbegun, 'r': OutcomeRefused, 'l': OutcomeLost, 'f': OutcomeExited}[o]
-				j, err := tx.Report(Result{Job: 1, Attempt: a.Number, Nonce: nonce, Outcome: outcome, Exit: 3, Why: "test"})
+				j, err := tx.Attempts().Report(Result{Job: 1, Attempt: a.Number, Nonce: nonce, Outcome: outcome, Exit: 3, Why: "test"})
 				if err == nil {
 					got += " " + j.State.String()
 				}

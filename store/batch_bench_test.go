@@ -17,7 +17,7 @@ func BenchmarkBatch(b *testing.B) {
 	addBatch(b, db, "b", locality.Settings{Hosts: hosts}, someJobs(jobs))
 	held := make([][]locality.Given, hosts)
 	next := func(tx *Tx, n int) error {
-		g, err := tx.BatchNext("b", fmt.Sprint("h", n), "", locality.Want{Jobs: 1, Lease: 1 << 30})
+		g, err := tx.Batches().Next("b", fmt.Sprint("h", n), "", locality.Want{Jobs: 1, Lease: 1 << 30})
 		if g != nil {
 			held[n] = g.Jobs
 			return nil
@@ -33,7 +33,7 @@ func BenchmarkBatch(b *testing.B) {
 		benchUpdate(b, db, each, func(tx *Tx, _ int) error {
 			n := r.IntN(hosts)
 			if len(held[n]) > 0 {
-				if _, err := tx.BatchDone("b", fmt.Sprint("h", n), []int{held[n][0].Job}); err != nil {
+				if _, err := tx.Batches().Done("b", fmt.Sprint("h", n), []int{held[n][0].Job}); err != nil {
 					return err
 				}
 			}

@@ -26,7 +26,7 @@ func someJobs(n int) []locality.Job {
 func addBatch(t testing.TB, db *DB, name string, s locality.Settings, jobs []locality.Job) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
-		m, err := tx.MakeBatch(name, s)
+		m, err := tx.Batches().Make(name, s)
 		if err != nil {
 			return err
 		}
@@ -54,15 +54,15 @@ func workBatch(t testing.TB, db *DB, name string) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
 		for _, host := range []string{"h1", "h2", "h3"} {
-			g, err := tx.BatchNext(name, host, "user-of-"+host, locality.Want{Jobs: 4})
+			g, err := tx.Batches().Next(name, host, "user-of-"+host, locality.Want{Jobs: 4})
 			if err != nil {
 				return err
 			}
-			if _, err := tx.BatchDone(name, host, []int{g.Jobs[0].Job}); err != nil {
+			if _, err := tx.Batches().Done(name, host, []int{g.Jobs[0].Job}); err != nil {
 				return err
 			}
 			for _, j := range g.Jobs[1:min(2, len(g.Jobs))] {
-				if _, err := tx.BatchFail(name, host, []int{j.Job}); err != nil {
+				if _, err := tx.Batches().Fail(name, host, []int{j.Job}); err != nil {
 					return err
 				}
 			}
@@ -119,9 +119,9 @@ func TestBatchEqualsMemory(t *testing.T) {
 					fail := r.IntN(6) == 0
 					var got []locality.Report
 					err := db.Update(func(tx *Tx) error {
-						answer := tx.BatchDone
+						answer := tx.Batches().Done
 						if fail {
-							answer = tx.BatchFail
+							answer = tx.Batches().Fail
 						}
 						got, haveErr = answer("b", name, held[:1])
 						return nil
@@ -142,7 +142,7 @@ func TestBatchEqualsMemory(t *testing.T) {
 				} else {
 					var got *BatchGrant
 					if err := db.Update(func(tx *Tx) error {
-						got, haveErr = tx.BatchNext("b", name, "", locality.Want{Jobs: 1 + step%4})
+						got, haveErr = tx.Batches().Next("b", name, "", locality.Want{Jobs: 1 + step%4})
 						return nil
 					}); err != nil {
 						t.Fatal(err)
@@ -268,7 +268,7 @@ func TestRemoveBatch(t *testing.T) {
 		workBatch(t, db, name)
 	}
 	if err := db.Update(func(tx *Tx) error {
-		_, err := tx.RemoveBatch("b")
+		_, err := tx.Batches().Remove("b")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -280,7 +280,7 @@ func TestRemoveBatch(t *testing.T) {
 		workBatch(t, db, name)
 	}
 	if err := db.View(func(tx *Tx) error {
-		_, err := tx.Batch("b")
+		_, err := tx.Batches().Get("b")
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%v", err)
 		}

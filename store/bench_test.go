@@ -24,7 +24,7 @@ func BenchmarkEmbeddedPlace(b *testing.B) {
 		}
 		err := db.Update(func(tx *Tx) error {
 			for range 1000 {
-				if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
 					return err
 				}
 			}
@@ -46,7 +46,7 @@ func filled(b *testing.B, n int) *DB {
 		for i := range n {
 			node := &index.Node{Name: fmt.Sprintf("node%06d", i)}
 			node.Set(index.NCPUs, index.Value{Num: 16})
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 		}

@@ -25,7 +25,7 @@ func TestBeside(t *testing.T) {
 	reader := handle(false, 300*time.Millisecond)
 	sees := func(want bool) error {
 		return reader.View(func(tx *Tx) error {
-			_, err := tx.Node("n1")
+			_, err := tx.Nodes().Get("n1")
 			if got := err == nil; got != want {
 				t.Errorf("the node is there: %v, want %v", got, want)
 			}
@@ -33,7 +33,7 @@ func TestBeside(t *testing.T) {
 		})
 	}
 	add := func(tx *Tx) error {
-		_, err := tx.PutNode(&index.Node{Name: "n1"})
+		_, err := tx.Nodes().Put(&index.Node{Name: "n1"})
 		return errors.Join(err, sees(false))
 	}
 	if err := handle(true, time.Minute).DryRun(add); err != nil {

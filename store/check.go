@@ -7,9 +7,12 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/rewind"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -33,7 +36,7 @@ func (db *DB) Check(report func(finding string)) error {
 		if err != nil {
 			return err
 		}
-		if err := db.checkClock(r, tx.state.AsOf, found.Find); err != nil {
+		if err := db.checkClock(r, tx.k.State.AsOf, found.Find); err != nil {
 			return err
 		}
 		return found.Look(tx.checked())
@@ -43,8 +46,8 @@ func (db *DB) Check(report func(finding string)) error {
 // checkClock tells of an instant that the file cannot stand at by now.
 func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
 	id, err := r.Identity()
-	if now := db.opt.Now().Unix(); err == nil && asOf > now+ahead && !id.AnyTime {
-		find("the database stands at %s, and it is %s now: no write succeeds until then; placectl clock reset sets it back", stamp(asOf), stamp(now))
+	if now := db.opt.Now().Unix(); err == nil && asOf > now+kernel.Ahead && !id.AnyTime {
+		find("the database stands at %s, and it is %s now: no write succeeds until then; placectl clock reset sets it back", kernel.Stamp(asOf), kernel.Stamp(now))
 	}
 	return err
 }
@@ -79,34 +82,34 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx.now = tx.state.AsOf
+	tx.k.Now = tx.k.State.AsOf
 	return tx, nil
 }
 
 // checked prepares the transaction, which is at the file's own current time, for package check.
 func (tx *Tx) checked() *check.Store {
 	return &check.Store{
-		Rows: tx.file, State: &tx.state, Grace: derived.Grace, Resources: tx.Resources,
-		Rules: tx.loaded.counters.Rules.All, Shares: tx.Shares, ShareTimer: tx.ShareTimer, ShareState: tx.ShareState,
+		Rows: tx.k.File, State: &tx.k.State, Grace: derived.Grace, Resources: tx.Config().Resources,
+		Rules: tx.k.Loaded.Counters.Rules.All, Shares: tx.Shares().Get, ShareTimer: tx.Shares().Timer, ShareState: tx.Shares().State,
 		Signature: func(defs *index.Defs) ([]index.ResID, error) {
-			set, err := tx.settings()
+			set, err := tx.k.Settings()
 			if err != nil {
 				return nil, err
 			}
-			return set.signature(defs), nil
+			return set.IndexedBy(defs), nil
 		},
 		Spans: func(j *row.Job) (out []check.Span, err error) {
-			spans, err := tx.allocations().spans(j)
+			spans, err := tx.k.Allocations().Spans(j)
 			for _, s := range spans {
 				out = append(out, check.Span{Node: s.Node, Busy: s.Busy})
 			}
 			return out, err
 		},
-		Attempt: tx.attempts().of, Decay: tx.Usage().decay, DecayAnew: tx.loaded.book.DecayAnew,
+		Attempt: tx.k.Attempts().Of, Decay: tx.k.Decay, DecayAnew: tx.k.Loaded.Book.DecayAnew,
 		LetsIn: func(r *row.Reservation, b timeline.Busy) (bool, error) {
-			return booking{tx, r}.letsIn(b)
+			return booking.Booking{Tx: tx.k, Reservation: r}.LetsIn(b)
 		},
-		Batch: func(number uint32) locality.Rows { return tx.batches().Rows(number) },
+		Batch: func(number uint32) locality.Rows { return tx.k.Batches().Rows(number) },
 	}
 }
 
@@ -125,12 +128,12 @@ type ClockReset struct {
 //
 // To open a database whose clock is ahead of yours, use Options.Behind.
 func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
-	if err := RolesOf(tx).mayChange(Owners, "the clock"); err != nil {
+	if err := access.RolesOf(tx.k).MayChange(Owners, "the clock"); err != nil {
 		return nil, err
 	}
-	out := &ClockReset{Was: time.Unix(tx.state.AsOf, 0), Now: to}
-	if to.Unix() >= tx.state.AsOf || to.Unix() < 0 {
-		return nil, fmt.Errorf("%w: the clock can be reset to an instant before %s, at which the database stands, and not to %s", ErrInvalid, stamp(tx.state.AsOf), stamp(to.Unix()))
+	out := &ClockReset{Was: time.Unix(tx.k.State.AsOf, 0), Now: to}
+	if to.Unix() >= tx.k.State.AsOf || to.Unix() < 0 {
+		return nil, fmt.Errorf("%w: the clock can be reset to an instant before %s, at which the database stands, and not to %s", ErrInvalid, kernel.Stamp(tx.k.State.AsOf), kernel.Stamp(to.Unix()))
 	}
 	err := tx.EachEvent(0, func(ev *Event) (bool, error) {
 		if ev.Time.After(to) && slices.Contains(begunOrEnded, ev.New) {
@@ -141,7 +144,7 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tx.spoil(resetClock(tx, to.Unix()))
+	return out, tx.k.Spoil(resetClock(tx, to.Unix()))
 }
 
 // begunOrEnded are the states in events of jobs that have begun or ended.
@@ -151,25 +154,25 @@ func resetClock(tx *Tx, to int64) error {
 	if err := tx.flush(); err != nil { // what this transaction has done so far
 		return err
 	}
-	if err := rewind.To(tx.file, to, tx.state.AsOf); err != nil {
+	if err := rewind.To(tx.k.File, to, tx.k.State.AsOf); err != nil {
 		return err
 	}
-	state, err := tx.file.Get(row.Meta, row.KeyState)
+	state, err := tx.k.File.Get(row.Meta, row.KeyState)
 	if err != nil {
 		return err
 	}
-	if err := tx.state.Decode(state); err != nil {
+	if err := tx.k.State.Decode(state); err != nil {
 		return err
 	}
-	tx.now, tx.dirty = to, true
-	tx.loaded = newLoaded(tx)
+	tx.k.Now, tx.k.Dirty = to, true
+	tx.k.Loaded = kernel.NewLoaded(tx.k)
 	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
 		return err
 	}
-	if err := tx.loaded.book.DecayAnew(); err != nil { // it has grown by the wrong clock
+	if err := tx.k.Loaded.Book.DecayAnew(); err != nil { // it has grown by the wrong clock
 		return err
 	}
-	tx.loaded = newLoaded(tx)
-	tx.loaded.freed.Anywhere()
-	return tx.reservations().rewound()
+	tx.k.Loaded = kernel.NewLoaded(tx.k)
+	tx.k.Loaded.Freed.Anywhere()
+	return booking.Rewound(tx.k)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // TestClockReset: a process writes with a time a century ahead, all others are locked out, and
@@ -20,26 +21,26 @@ func TestClockReset(t *testing.T) {
 		db, clock := lively(t)
 		was := clock.t
 		ran := func(tx *Tx) (ids []uint64) {
-			err := tx.EachJob(func(j *Job) error { ids = append(ids, j.ID); return nil }, JobRunning)
+			err := tx.Jobs().Each(func(j *Job) error { ids = append(ids, j.ID); return nil }, JobRunning)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return ids
 		}
-		if err := db.Update(func(tx *Tx) error { return tx.Configure("overdue", overdue) }); err != nil {
+		if err := db.Update(func(tx *Tx) error { return tx.Config().Set("overdue", overdue) }); err != nil {
 			t.Fatal(err)
 		}
 		const wrong = 10_000_000
 		clock.t += wrong
 		var running []uint64
 		err := db.Update(func(tx *Tx) error {
-			if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+			if _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); err != nil {
 				return err
 			}
 			if err := workHost(tx); err != nil {
 				return err
 			}
-			if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}); err != nil {
 				return err
 			}
 			running = ran(tx)
@@ -80,12 +81,12 @@ func TestClockReset(t *testing.T) {
 				t.Errorf("jobs %v ran, and now %v", running, now)
 			}
 			for _, id := range ran(tx) {
-				if j, err := tx.Job(id); err != nil || j.Start.Unix() > was {
+				if j, err := tx.Jobs().Get(id); err != nil || j.Start.Unix() > was {
 					t.Errorf("job %d runs from %v on: %v", id, j.Start, err)
 				}
 			}
 			for {
-				if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
 					return nil
 				}
 			}
@@ -94,7 +95,7 @@ func TestClockReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock.t += 3 * wrong
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }); err != nil {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if list := findings(t, db); len(list) > 0 {
@@ -104,10 +105,10 @@ func TestClockReset(t *testing.T) {
 }
 
 func workHost(tx *Tx) error {
-	if _, err := tx.BatchNext("night", "h77", "", locality.Want{Jobs: 1}); err != nil && !errors.Is(err, ErrBatchIdle) && !errors.Is(err, ErrBatchOver) {
+	if _, err := tx.Batches().Next("night", "h77", "", locality.Want{Jobs: 1}); err != nil && !errors.Is(err, ErrBatchIdle) && !errors.Is(err, ErrBatchOver) {
 		return err
 	}
-	return tx.SetNodeState(3, index.Up, "")
+	return tx.Nodes().SetState(3, index.Up, "")
 }
 
 // TestAnyTime: a clock that is ahead may not write, nor an instant that was chosen, but
@@ -124,7 +125,7 @@ func TestAnyTime(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "any.db")
 		if err := Create(path, &Options{Now: func() time.Time { return now.Add(-2 * time.Hour) }, AnyTime: c.anyTime}, func(tx *Tx) error {
-			_, err := tx.PutNode(&index.Node{Name: "n"})
+			_, err := tx.Nodes().Put(&index.Node{Name: "n"})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func TestAnyTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change := func(tx *Tx) error { return tx.Configure("default_walltime", "60") }
+		change := func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }
 		if err := db.DryRun(change); err != nil {
 			t.Errorf("%+v: a dry run: %v", c, err)
 		}
@@ -148,7 +149,7 @@ func TestAnyTime(t *testing.T) {
 	}
 	db, err := Open(path, &Options{Chosen: true, Now: func() time.Time { return now.Add(1000 * time.Hour) }})
 	if err == nil {
-		err = db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") })
+		err = db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") })
 	}
 	if err != nil {
 		t.Error(err)
@@ -164,7 +165,7 @@ func TestBehind(t *testing.T) {
 	for _, c := range []struct {
 		behind int64
 		told   bool
-	}{{0, false}, {skew, false}, {skew + 1, true}, {1000, true}} {
+	}{{0, false}, {kernel.Skew, false}, {kernel.Skew + 1, true}, {1000, true}} {
 		var said []string
 		reader, err := Open(db.Path(), &Options{Now: func() time.Time { return time.Unix(at-c.behind, 0) }, Warn: func(s string) { said = append(said, s) }})
 		if err != nil {

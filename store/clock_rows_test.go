@@ -80,7 +80,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 	}
 	clock.t += wrong
 	update(func(tx *Tx) error {
-		_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 		return err
 	})
 	update(func(tx *Tx) error {
@@ -88,7 +88,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 			return err
 		}
 		submit := func(command string, hold bool) (uint64, error) {
-			list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{command}, Hold: hold, Priority: MaxPriority,
+			list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{command}, Hold: hold, Priority: MaxPriority,
 				Payload: &Payload{Dir: "/", Ending: Ending{Retries: 3, RetryWait: time.Minute}}})
 			if err != nil {
 				return 0, err
@@ -103,17 +103,17 @@ func TestClockResetLeavesNothing(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Cycle(CycleSpec{Silent: true}); err != nil {
+			if _, err := tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 				return err
 			}
 			c := Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{9, byte(i)}, Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
-			if _, err := tx.Claim(c); err != nil {
+			if _, err := tx.Attempts().Claim(c); err != nil {
 				return err
 			}
 			if outcome == OutcomeNone {
 				continue
 			}
-			if _, err := tx.Report(Result{Job: id, Attempt: 1, Nonce: c.Nonce, Outcome: outcome, Exit: 1, Why: "broken", Blame: BlameNode}); err != nil {
+			if _, err := tx.Attempts().Report(Result{Job: id, Attempt: 1, Nonce: c.Nonce, Outcome: outcome, Exit: 1, Why: "broken", Blame: BlameNode}); err != nil {
 				return err
 			}
 		}
@@ -132,7 +132,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(func(tx *Tx) error { // what was planned is planned again
-		_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 		return err
 	})
 	for _, left := range instantsBetween(t, db, wrong-year, wrong+year) {
@@ -141,7 +141,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 		}
 	}
 	update(func(tx *Tx) error {
-		list, err := tx.Occurrences("nightly")
+		list, err := tx.Reservations().Occurrences("nightly")
 		if err != nil {
 			return err
 		}

@@ -67,14 +67,14 @@ func TestCommitted(t *testing.T) {
 	work := []func(*Tx) error{
 		fillMore, stir,
 		func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+			_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 			clock.t += 50_000
 			return err
 		},
 		func(*Tx) error { return nil }, // plans begin, reservations end
-		func(tx *Tx) error { return tx.Configure("signature", "ncpus") },
+		func(tx *Tx) error { return tx.Config().Set("signature", "ncpus") },
 		func(tx *Tx) error { return tx.Usage().Reset() },
-		func(tx *Tx) error { _, err := tx.RemoveBatch("work1"); return err },
+		func(tx *Tx) error { _, err := tx.Batches().Remove("work1"); return err },
 	}
 	for i, fn := range work {
 		commits(t, fmt.Sprint("step ", i), full, func() error { return full.Update(fn) })
@@ -100,7 +100,7 @@ func TestCommitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		commits(t, name, db, func() error {
-			return db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") })
+			return db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") })
 		})
 	}
 }
@@ -108,7 +108,7 @@ func TestCommitted(t *testing.T) {
 func fillMore(tx *Tx) error {
 	for i := range 20 {
 		err := tx.Once(&Once{Key: fmt.Sprint("key", i)}, func() error {
-			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
+			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
 			return err
 		})
 		if err != nil {

@@ -18,7 +18,7 @@ func arrayWaits(tb testing.TB, waiting int) *DB {
 	err := Create(path, opt, func(tx *Tx) error {
 		node := &index.Node{Name: "n1"}
 		node.Set(index.NCPUs, index.Value{Num: 2})
-		_, err := tx.PutNode(node)
+		_, err := tx.Nodes().Put(node)
 		return err
 	})
 	if err != nil {
@@ -30,9 +30,9 @@ func arrayWaits(tb testing.TB, waiting int) *DB {
 	}
 	tb.Cleanup(func() { db.Close() })
 	err = db.Update(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"true"}, Array: waiting + 2})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"true"}, Array: waiting + 2})
 		if err == nil {
-			_, err = tx.Cycle(CycleSpec{By: BySupervisor})
+			_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
 		}
 		return err
 	})
@@ -47,7 +47,7 @@ func BenchmarkCycleOverArray(b *testing.B) {
 	db := arrayWaits(b, 10_000)
 	for b.Loop() {
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{By: BySupervisor})
+			_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
 			return err
 		})
 		if err != nil {

@@ -24,11 +24,11 @@ func TestCycleLooksAgainAtKinds(t *testing.T) {
 			node := &index.Node{Name: n.name}
 			node.Set(index.NCPUs, index.Value{Num: n.cpus})
 			node.Set(index.Mem, index.Value{Num: n.mem})
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=1:host=small", Walltime: 10 * time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1:host=small", Walltime: 10 * time.Hour})
 		return err
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestCycleLooksAgainAtKinds(t *testing.T) {
 			if err := before(tx); err != nil {
 				return err
 			}
-			r, err := tx.Cycle(CycleSpec{Backfill: FCFS})
+			r, err := tx.Cycle().Run(CycleSpec{Backfill: FCFS})
 			if err == nil {
 				n = len(r.Started)
 			}
@@ -56,13 +56,13 @@ func TestCycleLooksAgainAtKinds(t *testing.T) {
 		return n
 	}
 	if n := started(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2+1:ncpus=1:mem=5gb", Place: "scatter", Walltime: time.Hour}})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2+1:ncpus=1:mem=5gb", Place: "scatter", Walltime: time.Hour}})
 		return err
 	}); n != 0 {
 		t.Fatalf("%d started where first fit finds no room", n)
 	}
 	if n := started(func(tx *Tx) error {
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=1:host=large", Walltime: time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1:host=large", Walltime: time.Hour})
 		return err
 	}); n != 1 {
 		t.Fatalf("%d started, and placing it would have succeeded", n)

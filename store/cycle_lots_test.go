@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -26,7 +27,7 @@ func TestLots(t *testing.T) {
 				m.step()
 			}
 			m.lotsAgree()
-			m.do("cycle", func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+			m.do("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 		}
 	})
 	if t.Logf("%+v", *stats); stats.passed == 0 {
@@ -39,21 +40,21 @@ func TestLots(t *testing.T) {
 func (m *queueModel) lotsAgree() {
 	outcome := func(singly bool) (text string) {
 		err := m.db.DryRun(func(tx *Tx) error {
-			p, err := tx.cycle(CycleSpec{singly: singly})
+			p, err := cycle.RunPass(tx.k, CycleSpec{Singly: singly})
 			if err != nil {
 				return err
 			}
-			for _, l := range p.alike {
+			for _, l := range p.EqualTo {
 				m.stats.lots++
 				m.stats.passed += len(l)
 			}
-			r := p.report()
+			r := p.Report()
 			text = fmt.Sprintf("%d wait, next %v, %d start, %d planned, %d never, %d cancelled, %d launched\n", r.Waiting, r.Next, len(r.Started), len(r.Planned), len(r.Never), len(r.Cancelled), len(r.Launch))
-			claims, err := tx.counters().Rules.Claims()
+			claims, err := tx.k.Counters().Rules.Claims()
 			for _, id := range slices.Sorted(maps.Keys(claims)) {
 				text += fmt.Sprintf("claim %d %+v\n", id, *claims[id])
 			}
-			return errors.Join(err, tx.eachJob(func(j *row.Job) error {
+			return errors.Join(err, tx.k.EachJob(func(j *row.Job) error {
 				text += fmt.Sprintf("%+v\n", *j)
 				return nil
 			}))

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -20,7 +21,7 @@ func TestCycleNext(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		update(func(tx *Tx) error { return tx.Configure("overdue", "finish") })
+		update(func(tx *Tx) error { return tx.Config().Set("overdue", "finish") })
 		backfill := rapid.SampledFrom([]Backfill{FCFS, EASY, Conservative, Relaxed}).Draw(r, "backfill")
 		spec := CycleSpec{Backfill: backfill}
 		if backfill == EASY {
@@ -28,7 +29,7 @@ func TestCycleNext(t *testing.T) {
 		}
 		cycle := func() (report *CycleReport) {
 			update(func(tx *Tx) (err error) {
-				report, err = tx.Cycle(spec)
+				report, err = tx.Cycle().Run(spec)
 				return err
 			})
 			return report
@@ -36,12 +37,12 @@ func TestCycleNext(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(r, "submissions") {
 			s := Submission{Request: wholeNodes(rapid.IntRange(1, 3).Draw(r, "nodes"), time.Duration(rapid.IntRange(1, 40).Draw(r, "walltime"))*time.Second)}
 			if rapid.Bool().Draw(r, "late") {
-				s.Begin = instant(clock.t + int64(rapid.IntRange(1, 60).Draw(r, "begin")))
+				s.Begin = kernel.Instant(clock.t + int64(rapid.IntRange(1, 60).Draw(r, "begin")))
 			}
 			if rapid.IntRange(0, 3).Draw(r, "hurries") == 0 {
-				s.Deadline = instant(clock.t + int64(rapid.IntRange(100, 150).Draw(r, "deadline")))
+				s.Deadline = kernel.Instant(clock.t + int64(rapid.IntRange(100, 150).Draw(r, "deadline")))
 			}
-			update(func(tx *Tx) error { _, err := tx.Submit(s); return err })
+			update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 		}
 		for range 200 {
 			next := cycle().Next
@@ -62,7 +63,7 @@ func TestCycleNext(t *testing.T) {
 		}
 		left := 0
 		update(func(tx *Tx) error {
-			return tx.EachJob(func(*Job) error { left++; return nil }, JobQueued, JobReserved, JobRunning)
+			return tx.Jobs().Each(func(*Job) error { left++; return nil }, JobQueued, JobReserved, JobRunning)
 		})
 		if left > 0 {
 			r.Fatalf("%d jobs are left, and nothing is to come", left)

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -35,11 +36,11 @@ func TestLetInByNumber(t *testing.T) {
 					name := s.Request.Name
 					s.Request = wholeNodes(1, time.Hour)
 					s.Request.Name = name
-					if _, err := tx.Submit(s); err != nil {
+					if _, err := tx.Jobs().Submit(s); err != nil {
 						return err
 					}
 				}
-				_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1, 2, 3}, Start: instant(tx.now), End: instant(tx.now + 2*3600), Access: access})
+				_, err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1, 2, 3}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 2*3600), Access: access})
 				return err
 			})
 			if err != nil {
@@ -47,14 +48,14 @@ func TestLetInByNumber(t *testing.T) {
 			}
 			for range 2 { // the second cycle finds what the first remembers
 				clock.t++
-				err = db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+				err = db.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			var started []uint64
 			err = db.View(func(tx *Tx) error {
-				return tx.EachJob(func(j *Job) error { started = append(started, j.ID); return nil }, JobRunning)
+				return tx.Jobs().Each(func(j *Job) error { started = append(started, j.ID); return nil }, JobRunning)
 			})
 			if err != nil || fmt.Sprint(started) != c.started {
 				t.Errorf("%v started, want %s: %v", started, c.started, err)
@@ -69,20 +70,20 @@ func TestPlannedByNumber(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 1)
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0}, Start: instant(tx.now + 600), End: instant(tx.now + 7200),
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now + 600), End: kernel.Instant(tx.k.Now + 7200),
 			Access: placer.AccessList{{Kind: placer.AccessJob, Value: "2"}}})
 		if err != nil {
 			return err
 		}
 		for range 2 {
-			if _, err := tx.Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Submit(Submission{Request: wholeNodes(1, 100*time.Second), Priority: 1}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: wholeNodes(1, 100*time.Second), Priority: 1}); err != nil {
 			return err
 		}
-		_, err = tx.Cycle(CycleSpec{Backfill: Conservative}) // 3 now, 2 behind it, 1 after the reservation
+		_, err = tx.Cycle().Run(CycleSpec{Backfill: Conservative}) // 3 now, 2 behind it, 1 after the reservation
 		return err
 	})
 	if err != nil {
@@ -91,12 +92,12 @@ func TestPlannedByNumber(t *testing.T) {
 	for _, at := range []int64{0, 50} {
 		clock.t = 1_000_000 + at
 		err = db.Update(func(tx *Tx) error {
-			if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+			if _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); err != nil {
 				return err
 			}
 			for id, start := range map[uint64]int64{1: 7200, 2: 100} {
-				if j, err := tx.Job(id); err != nil || unix(j.Start) != 1_000_000+start {
-					t.Errorf("at %d job %d starts at %d, want %d: %v", at, id, unix(j.Start)-1_000_000, start, err)
+				if j, err := tx.Jobs().Get(id); err != nil || kernel.Unix(j.Start) != 1_000_000+start {
+					t.Errorf("at %d job %d starts at %d, want %d: %v", at, id, kernel.Unix(j.Start)-1_000_000, start, err)
 				}
 			}
 			return nil
@@ -118,7 +119,7 @@ func TestTimeMakesRoom(t *testing.T) {
 		t.Helper()
 		clock.t = began + at*60
 		err := db.Update(func(tx *Tx) error {
-			r, err := tx.Cycle(CycleSpec{})
+			r, err := tx.Cycle().Run(CycleSpec{})
 			if err == nil && fmt.Sprint(ids(r.Started)) != want {
 				t.Errorf("at %d: %v started, want %s", at, ids(r.Started), want)
 			}
@@ -129,13 +130,13 @@ func TestTimeMakesRoom(t *testing.T) {
 		}
 	}
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: instant(began), End: instant(began + 3600), Limit: lasting(600),
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: kernel.Instant(began), End: kernel.Instant(began + 3600), Limit: kernel.Lasting(600),
 			Access: placer.AccessList{{Kind: placer.AccessUser, Value: "ann"}}})
 		for _, user := range []string{"bob", "ann", "ann"} { // bob's is the head, which has the plan
 			r := wholeNodes(1, 2*time.Hour)
 			r.User = user
 			if err == nil {
-				_, err = tx.Submit(Submission{Request: r})
+				_, err = tx.Jobs().Submit(Submission{Request: r})
 			}
 		}
 		return err
@@ -159,20 +160,20 @@ func TestDecidedBehind(t *testing.T) {
 	err := db.Update(func(tx *Tx) error {
 		submit := func(s Submission, nodes int, minutes time.Duration) {
 			s.Request = wholeNodes(nodes, minutes*time.Minute)
-			if _, err := tx.Submit(s); err != nil {
+			if _, err := tx.Jobs().Submit(s); err != nil {
 				t.Fatal(err)
 			}
 		}
 		cycle := func(spec CycleSpec, want string) {
 			t.Helper()
-			r, err := tx.Cycle(spec)
+			r, err := tx.Cycle().Run(spec)
 			if err != nil || fmt.Sprint(ids(r.Started)) != want {
 				t.Errorf("%v started, want %s: %v", ids(r.Started), want, err)
 			}
 		}
 		submit(Submission{Priority: 9}, 1, 60)
-		submit(Submission{Priority: 8}, 2, 60)                               // at 60
-		submit(Submission{Priority: 0, Begin: instant(tx.now + 600)}, 1, 30) // from 10 to 40
+		submit(Submission{Priority: 8}, 2, 60)                                        // at 60
+		submit(Submission{Priority: 0, Begin: kernel.Instant(tx.k.Now + 600)}, 1, 30) // from 10 to 40
 		cycle(CycleSpec{Backfill: Conservative}, "[1]")
 		submit(Submission{Priority: -1}, 1, 30)
 		cycle(CycleSpec{}, "[]")
@@ -202,7 +203,7 @@ func TestWidestFirst(t *testing.T) {
 			s.Request = placer.Request{Place: "scatter:excl", Walltime: time.Duration(rapid.IntRange(1, 3).Draw(rt, "hours")) * time.Hour,
 				Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 4).Draw(rt, "chunks"), rapid.IntRange(1, 4).Draw(rt, "ncpus"))}
 			err := db.Update(func(tx *Tx) error {
-				list, err := tx.Submit(s)
+				list, err := tx.Jobs().Submit(s)
 				jobs = append(jobs, list...)
 				return err
 			})
@@ -217,7 +218,7 @@ func TestWidestFirst(t *testing.T) {
 			return errDry
 		})
 		err := db.Update(func(tx *Tx) error {
-			r, err := tx.Cycle(CycleSpec{WidestFirst: true, Depth: depth})
+			r, err := tx.Cycle().Run(CycleSpec{WidestFirst: true, Depth: depth})
 			if err == nil && fmt.Sprint(ids(r.Started)) != want {
 				rt.Errorf("%v started, want %s", ids(r.Started), want)
 			}
@@ -239,8 +240,8 @@ func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 		return r
 	}
 	place := func(j *Job) bool {
-		_, err := tx.Place(asked(j))
-		if err != nil && !isRefusal(err) {
+		_, err := tx.Jobs().Place(asked(j))
+		if err != nil && !kernel.IsRefusal(err) {
 			t.Fatal(err)
 		}
 		if err == nil {
@@ -250,7 +251,7 @@ func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 	}
 	for depth > 0 && len(jobs) > 0 {
 		if !place(jobs[0]) {
-			if _, err := tx.PlaceOrReserve(asked(jobs[0])); err == nil {
+			if _, err := tx.Jobs().PlaceOrReserve(asked(jobs[0])); err == nil {
 				depth--
 			}
 		}
@@ -293,7 +294,7 @@ func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
 	}{{4, 2}, {3, 2}, {1, 1}, {3, 0}} {
 		s := Submission{Priority: j.priority, Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=1", j.nodes), Place: "scatter:excl", Walltime: time.Hour}}
 		err := db.Update(func(tx *Tx) error {
-			list, err := tx.Submit(s)
+			list, err := tx.Jobs().Submit(s)
 			if err == nil && j.nodes == 3 {
 				wide = append(wide, list[0].ID)
 			}
@@ -304,7 +305,7 @@ func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
 		}
 	}
 	err := db.Update(func(tx *Tx) error {
-		r, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		r, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 		if err == nil && (!slices.Equal(ids(r.Planned), wide) || r.Planned[0].Start != r.Planned[1].Start) {
 			t.Errorf("%v are planned, want %v, both in an hour", ids(r.Planned), wide)
 		}
@@ -325,33 +326,33 @@ func TestPlanBehindAnOverdueJob(t *testing.T) {
 	var planned uint64
 	err := db.Update(func(tx *Tx) error {
 		for _, walltime := range []time.Duration{3600 * time.Second, 3700 * time.Second} {
-			if _, err := tx.Place(wholeNodes(1, walltime)); err != nil {
+			if _, err := tx.Jobs().Place(wholeNodes(1, walltime)); err != nil {
 				return err
 			}
 		}
-		list, err := tx.Submit(Submission{Request: wholeNodes(2, time.Hour)})
+		list, err := tx.Jobs().Submit(Submission{Request: wholeNodes(2, time.Hour)})
 		if err != nil {
 			return err
 		}
 		planned = list[0].ID
-		_, err = tx.Cycle(CycleSpec{})
+		_, err = tx.Cycle().Run(CycleSpec{})
 		return err
 	})
 	if err == nil {
 		clock.t = began + 3650
 		err = db.Update(func(tx *Tx) error {
-			if _, err := tx.Submit(Submission{Request: wholeNodes(2, time.Hour), Priority: 1}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: wholeNodes(2, time.Hour), Priority: 1}); err != nil {
 				return err
 			}
-			_, err := tx.Cycle(CycleSpec{Backfill: FCFS})
+			_, err := tx.Cycle().Run(CycleSpec{Backfill: FCFS})
 			return err
 		})
 	}
 	if err == nil {
 		err = db.View(func(tx *Tx) error {
-			j, err := tx.Job(planned)
-			if err == nil && (j.State != JobReserved || !j.Start.Equal(instant(began+3700))) {
-				t.Errorf("it is %s from %s on (%s), and was planned for %s", j.State, j.Start, j.Reason, instant(began+3700))
+			j, err := tx.Jobs().Get(planned)
+			if err == nil && (j.State != JobReserved || !j.Start.Equal(kernel.Instant(began+3700))) {
+				t.Errorf("it is %s from %s on (%s), and was planned for %s", j.State, j.Start, j.Reason, kernel.Instant(began+3700))
 			}
 			return err
 		})
@@ -375,20 +376,20 @@ func TestPlansBehindOverdueJobs(t *testing.T) {
 		addNodes(t, db, "n", 1, 1)
 		began := clock.t
 		err := db.Update(func(tx *Tx) error {
-			if _, err := tx.Place(wholeNodes(1, 1000*time.Second)); err != nil {
+			if _, err := tx.Jobs().Place(wholeNodes(1, 1000*time.Second)); err != nil {
 				return err
 			}
-			_, err := tx.PlaceAt(wholeNodes(1, time.Hour), instant(began+c.planned))
+			_, err := tx.Jobs().PlaceAt(wholeNodes(1, time.Hour), kernel.Instant(began+c.planned))
 			return err
 		})
 		clock.t = began + 1050
 		if err == nil {
 			err = db.Update(func(tx *Tx) error {
-				if _, err := tx.Cycle(CycleSpec{}); err != nil {
+				if _, err := tx.Cycle().Run(CycleSpec{}); err != nil {
 					return err
 				}
-				j, err := tx.Job(2)
-				if err == nil && !j.Start.Equal(instant(began+c.want)) {
+				j, err := tx.Jobs().Get(2)
+				if err == nil && !j.Start.Equal(kernel.Instant(began+c.want)) {
 					t.Errorf("planned for %d s, it is to start at %d, want %d", c.planned, j.Start.Unix()-began, c.want)
 				}
 				return err
@@ -411,7 +412,7 @@ func TestRefusedKeepsPlan(t *testing.T) {
 	start := clock.t + 3000
 	place := func() (id uint64) {
 		l.do(func(tx *Tx) error {
-			j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=2", Walltime: 10 * time.Minute, User: "ann", Reservation: "kept"}, instant(start))
+			j, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=2", Walltime: 10 * time.Minute, User: "ann", Reservation: "kept"}, kernel.Instant(start))
 			if err == nil {
 				id = j.ID
 			}
@@ -420,30 +421,30 @@ func TestRefusedKeepsPlan(t *testing.T) {
 		return id
 	}
 	l.do(func(tx *Tx) error {
-		_, err := tx.AddReservation(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: instant(start), End: instant(start + 7200),
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0, 1}, Start: kernel.Instant(start), End: kernel.Instant(start + 7200),
 			Access: placer.AccessList{{Kind: placer.AccessUser, Value: "ann"}}})
 		return err
 	})
 	late := place() // on node 0
 	place()         // on node 1
-	l.do(func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "") })
+	l.do(func(tx *Tx) error { return tx.Nodes().SetState(0, index.Down, "") })
 	l.do(func(tx *Tx) error {
-		_, err := tx.Unreserve("kept")
-		return errors.Join(err, tx.SetNodeState(0, index.Up, ""))
+		_, err := tx.Reservations().Remove("kept")
+		return errors.Join(err, tx.Nodes().SetState(0, index.Up, ""))
 	})
 	clock.t = start + 100
 	l.submit(2, 20*time.Minute) // one runs on node 0, the other is planned
 	l.do(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Priority: 1})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Priority: 1})
 		if err == nil {
-			_, err = tx.Cycle(CycleSpec{Depth: 2}) // it lifts the later plan; another depth has all plans looked at
+			_, err = tx.Cycle().Run(CycleSpec{Depth: 2}) // it lifts the later plan; another depth has all plans looked at
 		}
 		return err
 	})
 	err := db.View(func(tx *Tx) error {
-		j, err := tx.Job(late)
-		if err == nil && (j.State != JobReserved || unix(j.Start) != start+600 || !slices.Equal(j.AllNodes(), []uint32{1})) {
-			t.Errorf("job %d is %s at %d on %v, and was planned for %d on node 1", late, j.State, unix(j.Start), j.AllNodes(), start+600)
+		j, err := tx.Jobs().Get(late)
+		if err == nil && (j.State != JobReserved || kernel.Unix(j.Start) != start+600 || !slices.Equal(j.AllNodes(), []uint32{1})) {
+			t.Errorf("job %d is %s at %d on %v, and was planned for %d on node 1", late, j.State, kernel.Unix(j.Start), j.AllNodes(), start+600)
 		}
 		return err
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -27,13 +28,13 @@ func lively(t testing.TB) (*DB, *clock) {
 	addNodes(t, db, "n", 8, 4)
 	addNodes(t, db, "m", 4, 2)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.AddQueue(Queue{Name: "q"}); err != nil {
+		if err := tx.Queues().Add(Queue{Name: "q"}); err != nil {
 			return err
 		}
-		if err := tx.SetNodeState(3, index.Down, "disk"); err != nil {
+		if err := tx.Nodes().SetState(3, index.Down, "disk"); err != nil {
 			return err
 		}
-		_, err := tx.ReserveNodes("soon", []uint32{1, 2}, instant(tx.now+5000), instant(tx.now+6000))
+		_, err := tx.Reservations().ReserveNodes("soon", []uint32{1, 2}, kernel.Instant(tx.k.Now+5000), kernel.Instant(tx.k.Now+6000))
 		return err
 	})
 	if err != nil {
@@ -45,22 +46,22 @@ func lively(t testing.TB) (*DB, *clock) {
 		}
 	}
 	err = db.Update(func(tx *Tx) error {
-		if _, err := tx.Release(2); err != nil {
+		if _, err := tx.Jobs().Release(2); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("later", []uint32{10, 11}, instant(tx.now+5000), instant(tx.now+6000)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("later", []uint32{10, 11}, kernel.Instant(tx.k.Now+5000), kernel.Instant(tx.k.Now+6000)); err != nil {
 			return err
 		}
 		// Shared nodes, and reservations that admit someone.
-		if _, err := tx.Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
 			return err
 		}
 		for i, s := range []ReserveSpec{
-			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: instant(tx.now + 7000), Limit: 10 * time.Minute},
-			{Name: "nightly", Nodes: []uint32{0, 1}, Start: instant(tx.now + 8000), End: instant(tx.now + 9000), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
+			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: kernel.Instant(tx.k.Now + 7000), Limit: 10 * time.Minute},
+			{Name: "nightly", Nodes: []uint32{0, 1}, Start: kernel.Instant(tx.k.Now + 8000), End: kernel.Instant(tx.k.Now + 9000), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
 		} {
 			s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Affinity(i)}}
-			if _, err := tx.AddReservation(s); err != nil {
+			if _, err := tx.Reservations().Add(s); err != nil {
 				return err
 			}
 		}
@@ -84,23 +85,23 @@ func lively(t testing.TB) (*DB, *clock) {
 func countSome(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
-		for _, p := range []Pool{{Name: "fluent", Amount: 30, Outside: 7, Until: instant(tx.now + 9000)}, {Name: "matlab", Amount: 4}} {
+		for _, p := range []Pool{{Name: "fluent", Amount: 30, Outside: 7, Until: kernel.Instant(tx.k.Now + 9000)}, {Name: "matlab", Amount: 4}} {
 			if err := tx.Pools().Set(p, true); err != nil {
 				return err
 			}
 		}
 		r := placer.Request{Walltime: time.Hour, User: "ann", Pools: []placer.PoolAmount{{Pool: "matlab", Amount: 3}, {Pool: "fluent", Amount: 2}}}
 		for range 2 {
-			if _, err := tx.PlaceOrReserve(r); err != nil {
+			if _, err := tx.Jobs().PlaceOrReserve(r); err != nil {
 				return err
 			}
 		}
 		r.Pools = r.Pools[1:]
-		if _, err := tx.AddReservation(ReserveSpec{Name: "licences", Request: r, Start: instant(tx.now + 20_000)}); err != nil {
+		if _, err := tx.Reservations().Add(ReserveSpec{Name: "licences", Request: r, Start: kernel.Instant(tx.k.Now + 20_000)}); err != nil {
 			return err
 		}
 		r.Pools = nil
-		if _, err := tx.Submit(Submission{Request: r, Array: 3, Throttle: 2}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: r, Array: 3, Throttle: 2}); err != nil {
 			return err
 		}
 		if err := tx.Views().Set(SQLView{"idle", "SELECT name FROM nodes WHERE state = 'free'"}); err != nil {
@@ -112,7 +113,7 @@ func countSome(t testing.TB, db *DB) {
 		if err := tx.Preemption().Set(&preempt.Rule{Over: preempt.Key{{Kind: "queue", Name: "urgent"}}, Grace: 60, AtMost: 2}); err != nil {
 			return err
 		}
-		if err := RolesOf(tx).Add("ann", Operator); err != nil {
+		if err := tx.Roles().Add("ann", Operator); err != nil {
 			return err
 		}
 		if err := tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 200}, Limit{Key: "all", Measure: "jobs", Max: 5000}); err != nil {
@@ -129,11 +130,11 @@ func countSome(t testing.TB, db *DB) {
 func carryPayloads(t testing.TB, db *DB) {
 	t.Helper()
 	script := &Payload{Script: "#!/bin/sh\necho $X\n", Dir: "/tmp", Umask: 0o22, Env: []string{"LANG=C", "X=1"}, Out: "%x.%j", Compat: "pbs",
-		Limits: []ResourceLimit{{"nofile", 1024, NoLimit}}, Variables: []string{"SLURM_CPUS_PER_TASK=2"}}
+		Limits: []ResourceLimit{{Name: "nofile", Soft: 1024, Hard: NoLimit}}, Variables: []string{"SLURM_CPUS_PER_TASK=2"}}
 	err := db.Update(func(tx *Tx) error {
 		for _, s := range []Submission{{Array: 2, Payload: script}, {Payload: script}, {Command: []string{"true"}, Payload: &Payload{Dir: "/", Append: true}}} {
 			s.Request, s.Hold = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, true
-			if _, err := tx.Submit(s); err != nil {
+			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
 			}
 		}
@@ -149,19 +150,19 @@ func executeOne(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
 		s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: 3 * time.Hour, User: "ann"}, Command: []string{"true"}, Priority: 1 << 30}
-		list, err := tx.Submit(s)
+		list, err := tx.Jobs().Submit(s)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Cycle(CycleSpec{Silent: true}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 			return err
 		}
 		c := Claim{Job: list[0].ID, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
-		if _, err := tx.Report(Result{Job: c.Job, Attempt: 1, Nonce: c.Nonce, Outcome: OutcomeUnbegun, Why: "killed"}); err != nil {
+		if _, err := tx.Attempts().Report(Result{Job: c.Job, Attempt: 1, Nonce: c.Nonce, Outcome: OutcomeUnbegun, Why: "killed"}); err != nil {
 			return err
 		}
 		c.Attempt, c.Nonce = 2, Nonce{2}
-		_, err = tx.Claim(c)
+		_, err = tx.Attempts().Claim(c)
 		return err
 	})
 	if err != nil {
@@ -190,13 +191,13 @@ func fillQueue(t testing.TB, db *DB, clock *clock) {
 	t.Helper()
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100e9}
 	err := db.Update(func(tx *Tx) error {
-		for _, s := range []Submission{{Request: one, Begin: instant(tx.now + 10)}, {Request: one, Begin: instant(tx.now + 9999), Array: 2},
+		for _, s := range []Submission{{Request: one, Begin: kernel.Instant(tx.k.Now + 10)}, {Request: one, Begin: kernel.Instant(tx.k.Now + 9999), Array: 2},
 			{Request: one, Hold: true}, {Request: placer.Request{Select: "1:ncpus=1000"}}} {
-			if _, err := tx.Submit(s); err != nil {
+			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+		_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 		return err
 	})
 	if err != nil {
@@ -327,7 +328,7 @@ func sharedNode(t *testing.T, db *DB) (node uint32) {
 	t.Helper()
 	node = index.NoNode
 	err := db.View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			if j.Chunks[0].Nodes[0].Shared {
 				node = j.Chunks[0].Nodes[0].Node
 			}
@@ -588,7 +589,7 @@ func dump(db *DB) (text string, err error) {
 	var b strings.Builder
 	err = db.View(func(tx *Tx) error {
 		for t := range row.TableCount {
-			err := tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
+			err := tx.k.File.Each(t, nil, func(key, payload []byte) (bool, error) {
 				if row.Counted(t, key) {
 					fmt.Fprintf(&b, "%s %x %x\n", t.String(), key, payload)
 				}

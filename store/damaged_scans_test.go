@@ -178,8 +178,8 @@ func TestLongNames(t *testing.T) {
 	for _, r := range []placer.Request{{Name: long}, {User: long}, {Group: long}, {Account: long}, {Class: long}, {Queue: long}, {Reservation: long}} {
 		r.Select = "1:ncpus=1"
 		for what, ask := range map[string]func(tx *Tx) error{
-			"submit": func(tx *Tx) error { _, err := tx.Submit(Submission{Request: r}); return err },
-			"place":  func(tx *Tx) error { _, err := tx.Place(r); return err },
+			"submit": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r}); return err },
+			"place":  func(tx *Tx) error { _, err := tx.Jobs().Place(r); return err },
 		} {
 			if err := db.Update(ask); !errors.Is(err, ErrInvalid) {
 				t.Errorf("%s: %v", what, err)
@@ -199,7 +199,7 @@ func (v *damagedFile) scan(list []scan) (asked int, silent []string) {
 	for _, s := range list {
 		err := db.View(func(tx *Tx) error {
 			asked++
-			if s.silent(v, tx.file) {
+			if s.silent(v, tx.k.File) {
 				silent = append(silent, fmt.Sprintf("%s: %s", s.table, s.what))
 			}
 			return nil

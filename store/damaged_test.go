@@ -117,7 +117,7 @@ func TestDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Release(job.ID); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func (v *damagedFile) read(inPlace bool) bool {
 func (v *damagedFile) single(db *DB) {
 	err := db.View(func(tx *Tx) error {
 		for _, one := range v.rows {
-			payload, err := tx.file.Get(one.table, one.key)
+			payload, err := tx.k.File.Get(one.table, one.key)
 			if err != nil {
 				return err
 			}
@@ -266,7 +266,7 @@ func storedRows(t *testing.T, db *DB) (list []storedRow) {
 	t.Helper()
 	err := db.View(func(tx *Tx) error {
 		for t := range row.TableCount {
-			err := tx.file.Each(t, nil, func(key, payload []byte) (bool, error) {
+			err := tx.k.File.Each(t, nil, func(key, payload []byte) (bool, error) {
 				if row.Counted(t, key) {
 					list = append(list, storedRow{t, bytes.Clone(key), bytes.Clone(payload)})
 				}
@@ -293,7 +293,7 @@ func (v *damagedFile) write(db *DB, inPlace bool) {
 		v.Fatal(err)
 	}
 	err = db.Update(func(tx *Tx) error {
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: 1000e9})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: 1000e9})
 		return err
 	})
 	v.named("write", err)
@@ -390,7 +390,7 @@ func TestStaleMeta(t *testing.T) {
 		db, _ := lively(t)
 		old := content(t, db)
 		for i := range 5 {
-			if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", strconv.Itoa(60+i)) }); err != nil {
+			if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", strconv.Itoa(60+i)) }); err != nil {
 				t.Fatal(err)
 			}
 		}

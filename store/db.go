@@ -1,72 +1,20 @@
 package store
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/forecast"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/drivers"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/replica"
+	"github.com/placectl/placectl/store/internal/row"
 )
-
-// Options are how a database is opened. The zero value works.
-type Options struct {
-	// LockTimeout is how long View and Update wait for the file; 30 s when 0.
-	LockTimeout time.Duration
-	// Now is the clock; time.Now when nil. Unless the database was made with AnyTime,
-	// Update fails with ErrAnyTime if it is more than 60 s ahead of time.Now: all
-	// others would be locked out until then.
-	Now func() time.Time
-	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
-	// unless the database was made with AnyTime.
-	Chosen bool
-	// AnyTime makes a database to which any clock may write, for tests and simulations.
-	// It is for Create alone.
-	AnyTime bool
-	// Behind lets Update succeed although Now is before the file's time. The transaction is at the
-	// file's time then; use it for Tx.ResetClock.
-	Behind bool
-	// Private keeps the file open and locked from the first transaction to
-	// Close: for a process that has the database to itself. Its readers share it, its writers
-	// do not.
-	Private bool
-	// Beside lets readers go on while Update runs its function: they wait only while its changes
-	// are written, and see the old state until then. Other writers wait as ever. Use it for long
-	// transactions. It costs a second opening of the file. A database in a log always works like
-	// this.
-	Beside bool
-	// Warn is called once for a problem that does not stop work: the newest transaction may be
-	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
-	// be nil.
-	Warn func(string)
-	// Detail is called with details that help when debugging. It may be nil.
-	Detail func(string)
-	// Local implements the policy local. It returns the names of the candidates in the order in
-	// which to take them; those it omits come last, as declared. It is called within a transaction
-	// and must not begin another. If it is nil, nodes are taken as declared, unless the request has
-	// a Ranking.
-	Local func([]Candidate) []string
-	// Actor makes transactions, and may do no more than its role allows. Nil: everything is
-	// permitted.
-	Actor *Actor
-	// UIDOf finds the uid of a user other than the actor: jobs and roles of users are known by
-	// it. Nil: they are known by name.
-	UIDOf func(user string) (uid uint32, ok bool)
-	// Present reports whether a process on this host, whose name is Host, executes a user's jobs
-	// of a database: where start is auto, jobs of others wait. Nil: every user is present.
-	Present func(database Identity, uid uint32) bool
-	Host    string
-	// Replica is about databases that are kept in a log.
-	Replica ReplicaOptions
-
-	plays bool // a queue is played forward: jobs end well at their walltime
-}
 
 // DB is a handle on a database: a file, or the replica of a log. Its methods may be called from several
 // goroutines.
@@ -98,11 +46,11 @@ func openScratch(path string, opt Options) (*DB, error) {
 
 func open(path string, opt Options, scratch bool) (*DB, error) {
 	db := &DB{opt: opt}
-	db.opt.LockTimeout = opt.lockTimeout()
+	db.opt.LockTimeout = opt.LockWait()
 	if db.opt.Now == nil {
 		db.opt.Now = time.Now
 	}
-	err := opt.Actor.mayOpen(path)
+	err := opt.Actor.MayOpen(path)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +65,6 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 		return nil, err
 	}
 	return db, nil
-}
-
-func (opt *Options) lockTimeout() time.Duration {
-	if opt.LockTimeout == 0 {
-		return 30 * time.Second
-	}
-	return opt.LockTimeout
 }
 
 // Create makes a new, empty database: written beside the name, synced, then
@@ -143,7 +84,7 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 			return err
 		}
 		if db.opt.AnyTime {
-			err = db.file.Update(allowAnyTime)
+			err = db.file.Update(kernel.AllowAnyTime)
 		}
 		if err == nil && setup != nil {
 			err = db.Update(setup)
@@ -206,22 +147,13 @@ func (db *DB) View(fn func(*Tx) error) error {
 	if db.log != nil {
 		view = db.log.View
 	}
-	return ofStore(view(func(r *file.Recorder) error {
+	return kernel.OfStore(view(func(r *file.Recorder) error {
 		tx, err := db.begin(r)
 		if err != nil {
 			return err
 		}
 		return fn(tx)
 	}))
-}
-
-// ofStore is an error of a transaction under the name that callers know it by: the index
-// reads what rows hold, and knows nothing of files.
-func ofStore(err error) error {
-	if errors.Is(err, index.ErrSignature) {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return err
 }
 
 // Update runs fn and commits all of its changes, or none if fn fails. It returns nil once the
@@ -266,13 +198,13 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 			return false, err
 		}
 		err = tx.flush()
-		kept = keep && tx.changed()
+		kept = keep && tx.k.Changed()
 		return kept, err
 	})
 	if err == nil && kept {
 		db.changed.Store(true)
 	}
-	return ofStore(err)
+	return kernel.OfStore(err)
 }
 
 // Changed reports whether an Update through this handle has changed the file. A successful Update
@@ -287,44 +219,78 @@ func (db *DB) Close() error {
 	return db.file.Close()
 }
 
-// Identity tells a database from others. A copy of its file has the same; one that was
-// made from a dump, or restored from a backup, has another epoch at least.
-type Identity struct {
-	ID    string // hexadecimal
-	Epoch uint32
-	// AnyTime says that the database is for tests: any instant may write it.
-	AnyTime bool
-}
-
-// Identity is what tells the database from others. Files of older formats have none until
-// they are first written to.
-func (tx *Tx) Identity() (Identity, error) {
-	id, err := tx.file.Identity()
-	if err != nil || id.Epoch == 0 {
-		return Identity{}, err
-	}
-	return Identity{hex.EncodeToString(id.ID[:]), id.Epoch, id.AnyTime}, nil
-}
-
-// URLScheme begins the name of a database that is reached by running the verb where it lies.
-const URLScheme = "ssh://"
-
-// SplitURL splits ssh://[USER@]HOST/PATH into the host to connect to, with its user, and the path
-// there. It fails with ErrInvalid for anything else.
-func SplitURL(url string) (host, path string, err error) {
-	rest, is := strings.CutPrefix(url, URLScheme)
-	at := strings.IndexByte(rest, '/')
-	if !is || at < 1 || at == len(rest)-1 {
-		return "", "", fmt.Errorf("%w: %q is not ssh://[USER@]HOST/PATH", ErrInvalid, url)
-	}
-	host, path = rest[:at], rest[at:]
-	user, name, both := strings.Cut(host, "@")
-	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' || both && (user == "" || name == "" || name[0] == '-') {
-		return "", "", fmt.Errorf("%w: %q names no host: it is ssh://[USER@]HOST/PATH, and what else ssh is to know of HOST stands in ~/.ssh/config", ErrInvalid, url)
-	}
-	return host, path, nil
-}
-
 // NetworkFileSystem names the file system of a directory when several machines share it, such
 // as NFS; else it is "". Locks may not exclude the other machines there.
 func NetworkFileSystem(dir string) string { return file.NetworkFileSystem(dir) }
+
+// mayWriteNow refuses a writer whose time is none that the file takes.
+func (db *DB) mayWriteNow(r *file.Recorder) error {
+	if db.log != nil && !db.opt.Chosen {
+		if err := db.notAhead(r); err != nil {
+			return err
+		}
+	}
+	now, clock := db.opt.Now(), time.Now()
+	far := now.Unix() > clock.Unix()+kernel.Ahead
+	if !far && !db.opt.Chosen {
+		return nil
+	}
+	id, err := r.Identity()
+	switch {
+	case err != nil || id.AnyTime:
+		return err
+	case db.opt.Chosen:
+		return fmt.Errorf("--now %s: an instant that is chosen may not write, because the file would stand at it; %w. --dry-run is free", kernel.Stamp(now.Unix()), ErrAnyTime)
+	}
+	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()), now.Unix()-clock.Unix(), ErrAnyTime)
+}
+
+// FileState is what tells states of a database file apart: two that are equal have nothing
+// committed between them.
+type FileState = file.State
+
+// StateOfFile reads the state of the database file at a path, without a lock.
+func StateOfFile(path string) (FileState, error) { return file.StateOf(path) }
+
+// RecordEnough is the number of recorded starts from which forecasts follow the record.
+const RecordEnough = forecast.Enough
+
+// ForecastSpec says when DB.Forecast plays.
+type ForecastSpec struct {
+	// Rarely skips the play within 30 s of the last one, or 20 times its duration. It also skips it
+	// while few jobs wait and readers play themselves, unless Few is set: only kept forecasts get
+	// into the record.
+	Rarely, Few bool
+	Done        func() bool // reports between instants whether to stop the play; nil: never
+}
+
+// Forecast plays the queue and keeps the expected starts for all readers. Call it from the process
+// that runs the queue, when it is idle: it plays beside readers and writers, and writes one row. It
+// does nothing if the value is up to date. A database in a log keeps no value.
+func (db *DB) Forecast(spec ForecastSpec) error {
+	if db.log != nil {
+		return nil
+	}
+	var fs *Forecasts
+	err := db.View(func(tx *Tx) error {
+		fs = nil
+		kept, err := cycle.KeptForecasts(tx.k)
+		if err != nil || tx.k.File.Format() < kernel.FirstLog {
+			return err
+		}
+		if kept != nil && (!cycle.OutOfDate(tx.k, kept) || spec.Rarely && tx.Now().Sub(kept.AsOf) < max(cycle.PlayEvery, cycle.PlayPatience*kept.Took)) {
+			return nil
+		}
+		few, err := cycle.FewWait(tx.k)
+		if err == nil && (!few || !spec.Rarely || spec.Few) {
+			fs, err = cycle.PlayForecasts(tx.k, kept, spec.Done)
+		}
+		return err
+	})
+	if err != nil || fs == nil {
+		return err
+	}
+	return db.Update(func(tx *Tx) error {
+		return tx.k.StartsNone(func() error { return tx.k.File.Put(row.Meta, row.KeyForecasts, row.EncodeForecasts(fs.Value)) })
+	})
+}

@@ -22,25 +22,25 @@ func TestDecayedRates(t *testing.T) {
 		}
 	}
 	update(func(tx *Tx) error {
-		if err := tx.Configure("job_priority", "FAIRSHARE"); err != nil {
+		if err := tx.Config().Set("job_priority", "FAIRSHARE"); err != nil {
 			return err
 		}
 		for _, user := range []string{"ann", "ann", "bob"} {
-			if _, err := tx.Place(placer.Request{Select: "1:ncpus=2", User: user, Walltime: time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2", User: user, Walltime: time.Hour}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	clock.t += 600
-	update(func(tx *Tx) error { _, err := tx.Release(1); return err })
+	update(func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err })
 	if list := findings(t, db); len(list) > 0 {
 		t.Fatalf("%q", list)
 	}
 	ann := row.DecayedKey((&row.Job{User: "ann"}).Sharer())
 	read := func() (x *row.Decayed) {
 		update(func(tx *Tx) error {
-			payload, err := tx.file.Get(row.Decays, ann)
+			payload, err := tx.k.File.Get(row.Decays, ann)
 			if err == nil {
 				x, err = row.DecodeDecayed(ann, payload)
 			}
@@ -53,9 +53,9 @@ func TestDecayedRates(t *testing.T) {
 		func(tx *Tx) error { // another rate
 			x := copied(was)
 			x.Uses[0].Rate += 3
-			return tx.file.Put(row.Decays, ann, row.EncodeDecayed(x))
+			return tx.k.File.Put(row.Decays, ann, row.EncodeDecayed(x))
 		},
-		func(tx *Tx) error { return tx.file.Remove(row.Decays, ann) },
+		func(tx *Tx) error { return tx.k.File.Remove(row.Decays, ann) },
 	}
 	for i, spoil := range wrong {
 		update(spoil)
@@ -71,7 +71,7 @@ func TestDecayedRates(t *testing.T) {
 		if is := read(); is.Uses[0].Rate != was.Uses[0].Rate || i == 0 && is.Uses[0].Value != was.Uses[0].Value {
 			t.Fatalf("%d: %+v, and it was %+v", i, is, was)
 		}
-		update(func(tx *Tx) error { return tx.file.Put(row.Decays, ann, row.EncodeDecayed(was)) })
+		update(func(tx *Tx) error { return tx.k.File.Put(row.Decays, ann, row.EncodeDecayed(was)) })
 	}
 	update(func(tx *Tx) error { _, err := tx.ResetClock(tx.Now().Add(-time.Minute)); return err })
 	if list := findings(t, db); len(list) > 0 {

@@ -24,7 +24,7 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 		step := func(what int) func(tx *Tx) error {
 			return func(tx *Tx) error {
 				name := fmt.Sprintf("r%d", rapid.IntRange(0, 1).Draw(t, "resource"))
-				defs, err := tx.Resources()
+				defs, err := tx.Config().Resources()
 				if err != nil {
 					return err
 				}
@@ -32,12 +32,12 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 				switch what {
 				case 0: // declared, as another kind than before perhaps, or removed
 					if there {
-						return tx.RemoveResource(name)
+						return tx.Config().RemoveResource(name)
 					}
 					kind := rapid.SampledFrom([]index.Type{index.Long, index.Size, index.Float, index.String}).Draw(t, "type")
-					return tx.AddResource(index.Def{Name: name, Type: kind, Consumable: kind != index.String})
+					return tx.Config().AddResource(index.Def{Name: name, Type: kind, Consumable: kind != index.String})
 				case 1: // a node gets some of it, or has it no more
-					n, err := tx.NodeByNumber(0)
+					n, err := tx.Nodes().ByNumber(0)
 					if err != nil || !there {
 						return err
 					}
@@ -46,14 +46,14 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 					} else if err := n.SetAmount(defs, name, "7"); err != nil {
 						return err
 					}
-					_, err = tx.PutNode(n)
+					_, err = tx.Nodes().Put(n)
 					return err
 				case 2:
 					r := placer.Request{Select: "1:ncpus=1", User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"), Walltime: time.Hour}
 					if there {
 						r.Select += ":" + name + "=" + rapid.SampledFrom([]string{"1", "2", "7"}).Draw(t, "amount")
 					}
-					j, err := tx.Place(r)
+					j, err := tx.Jobs().Place(r)
 					if err == nil {
 						jobs = append(jobs, j.ID)
 					}
@@ -64,14 +64,14 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 				}
 				id := rapid.SampledFrom(jobs).Draw(t, "job")
 				if what == 3 {
-					_, err = tx.Release(id)
+					_, err = tx.Jobs().Release(id)
 				} else {
-					_, err = tx.Requeue(id, "")
+					_, err = tx.Jobs().Requeue(id, "")
 				}
 				return err
 			}
 		}
-		if err := db.Update(func(tx *Tx) error { return tx.Configure("job_priority", "FAIRSHARE") }); err != nil {
+		if err := db.Update(func(tx *Tx) error { return tx.Config().Set("job_priority", "FAIRSHARE") }); err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
@@ -79,7 +79,7 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 			what := rapid.IntRange(0, 5).Draw(t, "what")
 			run := step(what)
 			if what == 5 {
-				run = func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }
+				run = func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
 			}
 			if err := db.Update(run); errors.Is(err, ErrDamaged) {
 				t.Fatal(err)
@@ -99,10 +99,10 @@ func TestSalvageDecayed(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 2, 4)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.Configure("job_priority", "FAIRSHARE"); err != nil {
+		if err := tx.Config().Set("job_priority", "FAIRSHARE"); err != nil {
 			return err
 		}
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=3", User: "ann", Walltime: time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=3", User: "ann", Walltime: time.Hour})
 		return err
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestSalvageDecayed(t *testing.T) {
 	}
 	err = saved.View(func(tx *Tx) error {
 		key := row.DecayedKey((&row.Job{User: "ann"}).Sharer())
-		payload, err := tx.file.Get(row.Decays, key)
+		payload, err := tx.k.File.Get(row.Decays, key)
 		if err != nil || payload == nil {
 			return fmt.Errorf("nothing decays: %w", err)
 		}

@@ -50,8 +50,8 @@ func TestPutOffInTurn(t *testing.T) {
 			case "cycle":
 				s.cycle()
 			case "hold":
-				s.do(func(tx *Tx) error { _, err := tx.Hold(s.ids["E"], ""); return err })
-				s.do(func(tx *Tx) error { _, err := tx.Unhold(s.ids["E"]); return err })
+				s.do(func(tx *Tx) error { _, err := tx.Jobs().Hold(s.ids["E"], ""); return err })
+				s.do(func(tx *Tx) error { _, err := tx.Jobs().Unhold(s.ids["E"]); return err })
 			}
 			s.at(70).done("A")
 			s.cycle()
@@ -109,7 +109,7 @@ func (s *story) night(nodes ...uint32) {
 		if len(nodes) > 0 {
 			spec.Request, spec.End = placer.Request{}, spec.Start.Add(100*time.Second)
 		}
-		_, err := tx.AddReservation(spec)
+		_, err := tx.Reservations().Add(spec)
 		return err
 	})
 }
@@ -119,7 +119,7 @@ func (s *story) nights(want string) {
 	s.t.Helper()
 	var starts, missed []string
 	err := s.db.View(func(tx *Tx) error {
-		list, err := tx.Occurrences("night")
+		list, err := tx.Reservations().Occurrences("night")
 		for _, r := range list {
 			starts = append(starts, fmt.Sprint(r.Start.Unix()-s.began))
 		}
@@ -189,7 +189,7 @@ func TestStandingSkipsNothing(t *testing.T) {
 	t.Run("removed", func(t *testing.T) {
 		s := newStory(t, "easy", "n1=4")
 		s.night()
-		s.do(func(tx *Tx) error { _, err := tx.Unreserve("night.1"); return err })
+		s.do(func(tx *Tx) error { _, err := tx.Reservations().Remove("night.1"); return err })
 		s.nights("[1200 1800] []")
 		s.at(650).cycle()
 		s.nights("[1200 1800] []")
@@ -210,7 +210,7 @@ func TestStandingSkipsNothing(t *testing.T) {
 		s.place("X", "1:ncpus=4", 1500, 600)
 		s.at(700).cycle()
 		s.nights("[1200 2400] []")
-		s.at(710).do(func(tx *Tx) error { _, err := tx.Cancel(s.ids["X"], ""); return err })
+		s.at(710).do(func(tx *Tx) error { _, err := tx.Jobs().Cancel(s.ids["X"], ""); return err })
 		s.nights("[1200 1800 2400] []")
 	})
 }
@@ -231,7 +231,7 @@ func TestClaims(t *testing.T) {
 	t.Run("others want a pool besides", func(t *testing.T) {
 		s := newStory(t, "easy", "n1=8")
 		s.do(func(tx *Tx) error {
-			return errors.Join(tx.Configure("overdue", "finish"), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
+			return errors.Join(tx.Config().Set("overdue", "finish"), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
 		})
 		s.limit("user:ann", "running", 1)
 		s.submit("X", "1:ncpus=1", 300, pool("lic"))
@@ -266,7 +266,7 @@ func TestClaims(t *testing.T) {
 			}
 			s.want(want)
 			err := s.db.DryRun(func(tx *Tx) error {
-				_, err := tx.Place(placer.Request{User: "ann", Select: "1:ncpus=1", Walltime: 100 * time.Second})
+				_, err := tx.Jobs().Place(placer.Request{User: "ann", Select: "1:ncpus=1", Walltime: 100 * time.Second})
 				return err
 			})
 			if !errors.Is(err, placer.ErrNotNow) {
@@ -293,9 +293,9 @@ func TestClaims(t *testing.T) {
 	})
 	t.Run("a claim goes with its job", func(t *testing.T) {
 		for _, how := range []func(*Tx, uint64) error{
-			func(tx *Tx, id uint64) error { _, err := tx.Cancel(id, ""); return err },
-			func(tx *Tx, id uint64) error { _, err := tx.Hold(id, ""); return err },
-			func(tx *Tx, id uint64) error { _, err := tx.Extend(id, 10*time.Second); return err },
+			func(tx *Tx, id uint64) error { _, err := tx.Jobs().Cancel(id, ""); return err },
+			func(tx *Tx, id uint64) error { _, err := tx.Jobs().Hold(id, ""); return err },
+			func(tx *Tx, id uint64) error { _, err := tx.Jobs().Extend(id, 10*time.Second); return err },
 		} {
 			s := newStory(t, "easy", "n1=8")
 			s.limit("user:ann", "running", 1)
@@ -321,7 +321,7 @@ func TestClaims(t *testing.T) {
 		}
 		s.claims("TOP 601")
 		s.do(func(tx *Tx) error {
-			claims, err := tx.counters().Rules.Claims()
+			claims, err := tx.k.Counters().Rules.Claims()
 			if held := claims[s.ids["TOP"]].Held; len(held) != 1 || !strings.Contains(held[0].Counter, "user:ann") {
 				t.Errorf("it keeps room in %v", held)
 			}
@@ -335,7 +335,7 @@ func (s *story) claims(want string) {
 	s.t.Helper()
 	got := ""
 	err := s.db.View(func(tx *Tx) error {
-		claims, err := tx.counters().Rules.Claims()
+		claims, err := tx.k.Counters().Rules.Claims()
 		for name, id := range s.ids {
 			if c := claims[id]; c != nil {
 				got += fmt.Sprintf("%s %d", name, c.Start-s.began)
@@ -360,7 +360,7 @@ func TestClassPlans(t *testing.T) {
 	starts := func(s *story, states ...JobState) string {
 		got := make(map[int64]map[string]int)
 		err := s.db.View(func(tx *Tx) error {
-			return tx.EachJob(func(j *Job) error {
+			return tx.Jobs().Each(func(j *Job) error {
 				at := j.Start.Unix() - s.began
 				if got[at] == nil {
 					got[at] = make(map[string]int)
@@ -383,7 +383,7 @@ func TestClassPlans(t *testing.T) {
 			t.Errorf("planned: %s, want %s", got, want)
 		}
 		s.at(300).do(func(tx *Tx) error {
-			return tx.EachJob(func(j *Job) error { _, err := tx.Finish(j.ID, 0, ""); return err }, JobRunning)
+			return tx.Jobs().Each(func(j *Job) error { _, err := tx.Jobs().Finish(j.ID, 0, ""); return err }, JobRunning)
 		})
 		s.cycle()
 		if got, want := starts(s, JobRunning), "map[300:map[eva:2 max:3]]"; got != want {
@@ -455,7 +455,7 @@ func TestPlacedKeepsItsReason(t *testing.T) {
 	s.at(10).node("n2", index.Down)
 	reason := func() (why string) {
 		s.cycle()
-		s.do(func(tx *Tx) error { j, err := tx.Job(s.ids["X"]); why = j.Reason.String(); return err })
+		s.do(func(tx *Tx) error { j, err := tx.Jobs().Get(s.ids["X"]); why = j.Reason.String(); return err })
 		return why
 	}
 	s.at(100)
@@ -488,7 +488,7 @@ func TestFollowerBehindItsBetters(t *testing.T) {
 		return func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} }
 	}
 	s := newStory(t, "fcfs", "n1=4")
-	s.do(func(tx *Tx) error { return tx.Configure("job_priority", "PRIORITY") })
+	s.do(func(tx *Tx) error { return tx.Config().Set("job_priority", "PRIORITY") })
 	s.submit("A", "1:ncpus=1", 100, prio(9))
 	s.submit("B", "1:ncpus=4", 100, prio(5))
 	s.submit("C", "1:ncpus=1", 100, follows(s))

@@ -22,10 +22,10 @@ func benchGPUs(b *testing.B, nodes int, named bool) *DB {
 	}
 	gpuNode(b, db, "g0", values...)
 	mustUpdate(b, db, func(tx *Tx) error {
-		n, err := tx.NodeByNumber(0)
+		n, err := tx.Nodes().ByNumber(0)
 		for i := 1; i < nodes && err == nil; i++ {
 			n.Name = fmt.Sprint("g", i)
-			_, err = tx.PutNode(n)
+			_, err = tx.Nodes().Put(n)
 		}
 		return err
 	})
@@ -41,7 +41,7 @@ func BenchmarkDeviceStart(b *testing.B) {
 	start := func(db *DB, n int) error {
 		err := db.Update(func(tx *Tx) error {
 			for range n {
-				if _, err := tx.Place(request); err != nil {
+				if _, err := tx.Jobs().Place(request); err != nil {
 					return err
 				}
 			}
@@ -61,7 +61,7 @@ func BenchmarkDeviceStart(b *testing.B) {
 		{"committed", func(db *DB) error {
 			var id uint64
 			err := db.Update(func(tx *Tx) error {
-				j, err := tx.Place(request)
+				j, err := tx.Jobs().Place(request)
 				if err == nil {
 					id = j.ID
 				}
@@ -70,7 +70,7 @@ func BenchmarkDeviceStart(b *testing.B) {
 			if err != nil {
 				return err
 			}
-			return db.Update(func(tx *Tx) error { _, err := tx.Release(id); return err })
+			return db.Update(func(tx *Tx) error { _, err := tx.Jobs().Release(id); return err })
 		}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
@@ -111,13 +111,13 @@ func BenchmarkDeviceTable(b *testing.B) {
 	db, _ := newDB(b)
 	gpuNode(b, db, "g0", "ncpus=0-1@0+2-3@1", "ngpus=0-1@0+2-3@1")
 	mustUpdate(b, db, func(tx *Tx) error {
-		n, err := tx.NodeByNumber(0)
+		n, err := tx.Nodes().ByNumber(0)
 		for i := 1; i < 10_000 && err == nil; i++ {
 			n.Name = fmt.Sprintf("g%05d", i)
-			_, err = tx.PutNode(n)
+			_, err = tx.Nodes().Put(n)
 		}
 		for i := 0; i < 500 && err == nil; i++ {
-			_, err = tx.Place(placer.Request{Select: "1:ncpus=1:ngpus=1", Walltime: time.Hour})
+			_, err = tx.Jobs().Place(placer.Request{Select: "1:ncpus=1:ngpus=1", Walltime: time.Hour})
 		}
 		return err
 	})

@@ -67,7 +67,7 @@ func TestCheckFindsDevices(t *testing.T) {
 		begin(t, db, placer.Request{Select: "1:ngpus=2"})
 		begin(t, db, placer.Request{Select: "1:ngpus=2"})
 		third, _ = begin(t, db, placer.Request{Select: "1:ncpus=1"})
-		mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(third); return err })
+		mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Release(third); return err })
 		sound(t, db)
 		if err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, change(r) }); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +50,7 @@ func newDeviceLife(t *rapid.T, dir string) *deviceLife {
 	opt := &Options{Now: l.clock.now}
 	path := filepath.Join(dir, "life.db")
 	err := Create(path, opt, func(tx *Tx) error {
-		if err := tx.AddResource(index.Def{Name: "gslices", Type: index.Long, Consumable: true}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "gslices", Type: index.Long, Consumable: true}); err != nil {
 			return err
 		}
 		for _, of := range lifeNodes {
@@ -61,7 +62,7 @@ func newDeviceLife(t *rapid.T, dir string) *deviceLife {
 					l.name(n, id, text)
 				}
 			}
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
@@ -129,13 +130,13 @@ func (l *deviceLife) place(t *rapid.T) {
 	made := l.do(fmt.Sprintf("place %d %+v", how, r), func(tx *Tx) (err error) {
 		switch how {
 		case 0:
-			_, err = tx.PlaceAt(r, at)
+			_, err = tx.Jobs().PlaceAt(r, at)
 		case 1:
-			_, err = tx.PlaceOrReserve(r)
+			_, err = tx.Jobs().PlaceOrReserve(r)
 		case 2:
-			_, err = tx.Submit(Submission{Request: r})
+			_, err = tx.Jobs().Submit(Submission{Request: r})
 		default:
-			_, err = tx.Place(r)
+			_, err = tx.Jobs().Place(r)
 		}
 		return err
 	})
@@ -153,13 +154,13 @@ func (l *deviceLife) job(t *rapid.T) {
 	l.do(fmt.Sprintf("job %d %d", id, what), func(tx *Tx) (err error) {
 		switch what {
 		case 0:
-			_, err = tx.Extend(id, walltime)
+			_, err = tx.Jobs().Extend(id, walltime)
 		case 1:
-			_, err = tx.Requeue(id, "")
+			_, err = tx.Jobs().Requeue(id, "")
 		case 2:
-			_, err = tx.Finish(id, 0, "")
+			_, err = tx.Jobs().Finish(id, 0, "")
 		default:
-			_, err = tx.Release(id)
+			_, err = tx.Jobs().Release(id)
 		}
 		return err
 	})
@@ -170,9 +171,9 @@ func (l *deviceLife) reserve(t *rapid.T) {
 	start := time.Unix(l.clock.t+int64(rapid.IntRange(0, 600).Draw(t, "start")), 0)
 	name := rapid.SampledFrom([]string{"r", "s"}).Draw(t, "name")
 	l.do("reserve "+name+" "+r.Select, func(tx *Tx) error {
-		_, err := tx.Reserve(name, r, start)
+		_, err := tx.Reservations().Reserve(name, r, start)
 		if errors.Is(err, ErrExists) {
-			_, err = tx.Unreserve(name)
+			_, err = tx.Reservations().Remove(name)
 		}
 		return err
 	})
@@ -191,13 +192,13 @@ func (l *deviceLife) device(t *rapid.T) {
 	done := l.do(fmt.Sprintf("device %d of %s %s=%s", what, key, resource, id), func(tx *Tx) (err error) {
 		switch what {
 		case 0, 1:
-			_, err = tx.DrainDevices(node, resource, []string{id}, "x")
+			_, err = tx.Devices().Drain(node, resource, []string{id}, "x")
 		case 2:
-			_, err = tx.ResumeDevices(node, resource, []string{id})
+			_, err = tx.Devices().Resume(node, resource, []string{id})
 		case 3:
-			_, err = tx.CutDevices(node, resource, []string{id}, 2, "gslices")
+			_, err = tx.Devices().Cut(node, resource, []string{id}, 2, "gslices")
 		default:
-			_, err = tx.CutDevices(node, resource, []string{id}, 0, "")
+			_, err = tx.Devices().Cut(node, resource, []string{id}, 0, "")
 		}
 		return err
 	})
@@ -236,7 +237,7 @@ func (l *deviceLife) rename(t *rapid.T) {
 	was := l.known[lifeNodes[node].name+" ngpus"]
 	var now map[string]*modelDevice
 	done := l.do("rename "+lifeNodes[node].name+" "+text, func(tx *Tx) error {
-		n, err := tx.NodeByNumber(node)
+		n, err := tx.Nodes().ByNumber(node)
 		if err != nil {
 			return err
 		}
@@ -253,7 +254,7 @@ func (l *deviceLife) rename(t *rapid.T) {
 			}
 		}
 		n.SetDevices(index.NGPUs, set)
-		_, err = tx.PutNode(n)
+		_, err = tx.Nodes().Put(n)
 		return err
 	})
 	if !done {
@@ -264,17 +265,19 @@ func (l *deviceLife) rename(t *rapid.T) {
 func (l *deviceLife) pass(t *rapid.T) {
 	l.clock.t += int64(rapid.IntRange(1, 500).Draw(t, "seconds"))
 	before := l.db
-	if err := before.View(func(tx *Tx) error { return tx.EachJob(func(j *Job) error { _, err := tx.Devices(j); return err }) }); err != nil {
+	if err := before.View(func(tx *Tx) error {
+		return tx.Jobs().Each(func(j *Job) error { _, err := tx.Devices().Of(j); return err })
+	}); err != nil {
 		t.Fatal(err)
 	}
-	l.do("cycle", func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err })
+	l.do("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })
 }
 
 // sound verifies what must hold after each step.
 func (l *deviceLife) sound(t *rapid.T) {
 	held := make(map[string]uint64)
 	err := l.db.View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error { return l.soundJob(tx, j, held) })
+		return tx.Jobs().Each(func(j *Job) error { return l.soundJob(tx, j, held) })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +291,7 @@ func (l *deviceLife) sound(t *rapid.T) {
 }
 
 func (l *deviceLife) soundJob(tx *Tx, j *Job, held map[string]uint64) error {
-	list, err := tx.HeldBy(j)
+	list, err := tx.Devices().HeldBy(j)
 	if err != nil {
 		return err
 	}
@@ -302,7 +305,7 @@ func (l *deviceLife) soundJob(tx *Tx, j *Job, held map[string]uint64) error {
 	now := make(map[string][]string)
 	for _, h := range list {
 		key := h.Name + " " + h.Resource
-		now[key] = idsOf(h.Devices)
+		now[key] = kernel.IdsOf(h.Devices)
 		for _, id := range now[key] {
 			if other := held[key+" "+id]; other != 0 {
 				l.t.Errorf("jobs %d and %d both have %s of %s", other, j.ID, id, key)
@@ -327,7 +330,7 @@ func (l *deviceLife) soundJob(tx *Tx, j *Job, held map[string]uint64) error {
 // began verifies what a job has that was seen for the first time: as many as it asked for,
 // or all there are, and none that is drained.
 func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
-	chunks, err := tx.Asked(j)
+	chunks, err := tx.Jobs().Asked(j)
 	if err != nil {
 		return err
 	}
@@ -347,7 +350,7 @@ func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 						}
 					}
 				default:
-					defs, err := tx.Resources()
+					defs, err := tx.Config().Resources()
 					if err != nil {
 						return err
 					}

@@ -18,9 +18,9 @@ func BenchmarkWithoutDevices(b *testing.B) {
 		if others {
 			gpuNode(b, db, "named", "ncpus=0-7@0+8-15@1", "ngpus=0-1@0+2-3@1")
 			mustUpdate(b, db, func(tx *Tx) error {
-				n, err := tx.Node("named")
+				n, err := tx.Nodes().Get("named")
 				if err == nil {
-					err = tx.SetNodeState(n.Number, index.Drained, "out of use")
+					err = tx.Nodes().SetState(n.Number, index.Drained, "out of use")
 				}
 				return err
 			})
@@ -41,9 +41,9 @@ func BenchmarkWithoutDevices(b *testing.B) {
 	for range b.N {
 		for k := range dbs {
 			var placed, queued *Job
-			timed(0, k, func(tx *Tx) (err error) { placed, err = tx.Place(request); return err })
+			timed(0, k, func(tx *Tx) (err error) { placed, err = tx.Jobs().Place(request); return err })
 			err := dbs[k].Update(func(tx *Tx) error {
-				jobs, err := tx.Submit(Submission{Request: request})
+				jobs, err := tx.Jobs().Submit(Submission{Request: request})
 				if err == nil {
 					queued = jobs[0]
 				}
@@ -52,9 +52,9 @@ func BenchmarkWithoutDevices(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			timed(1, k, func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
-			timed(2, k, func(tx *Tx) error { _, err := tx.Release(placed.ID); return err })
-			if err := dbs[k].Update(func(tx *Tx) error { _, err := tx.Release(queued.ID); return err }); err != nil {
+			timed(1, k, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+			timed(2, k, func(tx *Tx) error { _, err := tx.Jobs().Release(placed.ID); return err })
+			if err := dbs[k].Update(func(tx *Tx) error { _, err := tx.Jobs().Release(queued.ID); return err }); err != nil {
 				b.Fatal(err)
 			}
 		}

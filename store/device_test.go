@@ -18,7 +18,7 @@ import (
 func gpuNode(t testing.TB, db *DB, name string, values ...string) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func gpuNode(t testing.TB, db *DB, name string, values ...string) {
 				return err
 			}
 		}
-		_, err = tx.PutNode(n)
+		_, err = tx.Nodes().Put(n)
 		return err
 	})
 	if err != nil {
@@ -53,12 +53,12 @@ func begin(t testing.TB, db *DB, r placer.Request) (uint64, string) {
 		if r.Walltime == 0 {
 			r.Walltime = time.Hour
 		}
-		j, err := tx.Place(r)
+		j, err := tx.Jobs().Place(r)
 		if err != nil {
 			return err
 		}
 		id = j.ID
-		text, err = tx.Devices(j)
+		text, err = tx.Devices().Of(j)
 		return err
 	})
 	if err != nil {
@@ -77,9 +77,9 @@ func mustUpdate(t testing.TB, db *DB, fn func(tx *Tx) error) {
 func devicesOf(t testing.TB, db *DB, id uint64) (text string) {
 	t.Helper()
 	err := db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err == nil {
-			text, err = tx.Devices(j)
+			text, err = tx.Devices().Of(j)
 		}
 		return err
 	})
@@ -110,17 +110,17 @@ func TestDevicesOfJobs(t *testing.T) {
 		t.Error(got)
 	}
 	if err := db.Update(func(tx *Tx) error {
-		_, err := tx.Place(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour})
 		return err
 	}); !errors.Is(err, placer.ErrNotNow) {
 		t.Error(err)
 	}
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Extend(a, 2*time.Hour); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Extend(a, 2*time.Hour); return err })
 	if got := devicesOf(t, db, a); got != "g1:ngpus=0:ncpus=0-3" {
 		t.Error("extended:", got)
 	}
 	sound(t, db)
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(a); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Release(a); return err })
 	if got := devicesOf(t, db, a); got != "" {
 		t.Error("ended:", got)
 	}
@@ -136,7 +136,7 @@ func TestDevicesOfWholeNodes(t *testing.T) {
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
 	gpuNode(t, db, "g2", "ncpus=8", "ngpus=a,b@0")
 	addNodes(t, db, "n", 1, 8)
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.DrainDevices(0, "ngpus", []string{"2"}, "ecc"); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Drain(0, "ngpus", []string{"2"}, "ecc"); return err })
 	if _, got := begin(t, db, placer.Request{Select: "3:ncpus=1", Place: "scatter:excl"}); got != "g1:ngpus=0-1,3+g2:ngpus=a,b" {
 		t.Error(got)
 	}
@@ -150,14 +150,14 @@ func TestDrainDeviceInUse(t *testing.T) {
 	a, _ := begin(t, db, placer.Request{Select: "1:ngpus=2"})
 	var planned *Job
 	mustUpdate(t, db, func(tx *Tx) (err error) {
-		planned, err = tx.PlaceAt(placer.Request{Select: "1:ngpus=4", Walltime: time.Hour}, time.Unix(clock.t+3600, 0))
+		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=4", Walltime: time.Hour}, time.Unix(clock.t+3600, 0))
 		return err
 	})
 	mustUpdate(t, db, func(tx *Tx) error {
-		if _, err := tx.DrainDevices(0, "ngpus", []string{"1"}, "ecc"); err != nil {
+		if _, err := tx.Devices().Drain(0, "ngpus", []string{"1"}, "ecc"); err != nil {
 			return err
 		}
-		if m := tx.Moved(); len(m) != 1 || m[0].ID != planned.ID || m[0].State != JobFailed {
+		if m := tx.Nodes().Moved(); len(m) != 1 || m[0].ID != planned.ID || m[0].State != JobFailed {
 			t.Errorf("moved: %+v", m)
 		}
 		return nil
@@ -167,11 +167,11 @@ func TestDrainDeviceInUse(t *testing.T) {
 		t.Error(got)
 	}
 	sound(t, db)
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(a); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Release(a); return err })
 	if _, got := begin(t, db, placer.Request{Select: "1:ngpus=1"}); got != "g1:ngpus=0" {
 		t.Error(got)
 	}
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.ResumeDevices(0, "ngpus", []string{"1"}); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Resume(0, "ngpus", []string{"1"}); return err })
 	if _, got := begin(t, db, placer.Request{Select: "1:ngpus=1"}); got != "g1:ngpus=1" {
 		t.Error(got)
 	}
@@ -184,7 +184,7 @@ func TestDevicesByTheClock(t *testing.T) {
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
 	var planned *Job
 	mustUpdate(t, db, func(tx *Tx) (err error) {
-		planned, err = tx.PlaceAt(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour}, time.Unix(clock.t+60, 0))
+		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour}, time.Unix(clock.t+60, 0))
 		return err
 	})
 	clock.t += 60
@@ -199,13 +199,13 @@ func TestDevicesByTheClock(t *testing.T) {
 }
 
 // happenedNothing is a change that changes nothing but the instant of the file.
-func (tx *Tx) happenedNothing() error { tx.dirty = true; return nil }
+func (tx *Tx) happenedNothing() error { tx.k.Dirty = true; return nil }
 
 // What cannot be done while jobs have devices, or unnamed amounts, changes nothing.
 func TestDevicesInUseStay(t *testing.T) {
 	db, _ := newDB(t)
 	mustUpdate(t, db, func(tx *Tx) error {
-		return tx.AddResource(index.Def{Name: "gslices", Type: index.Long, Consumable: true})
+		return tx.Config().AddResource(index.Def{Name: "gslices", Type: index.Long, Consumable: true})
 	})
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
 	gpuNode(t, db, "g2", "ncpus=8", "ngpus=4")
@@ -213,7 +213,7 @@ func TestDevicesInUseStay(t *testing.T) {
 	b, _ := begin(t, db, placer.Request{Select: "1:ngpus=4"})
 	renamed := func(node, text string) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			n, err := tx.Node(node)
+			n, err := tx.Nodes().Get(node)
 			if err != nil {
 				return err
 			}
@@ -222,21 +222,21 @@ func TestDevicesInUseStay(t *testing.T) {
 				return err
 			}
 			n.SetDevices(index.NGPUs, set)
-			_, err = tx.PutNode(n)
+			_, err = tx.Nodes().Put(n)
 			return err
 		}
 	}
 	for why, tried := range map[string]func(tx *Tx) error{
 		"ngpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": renamed("g2", "0-3@0"),
 		"ngpus of node g1: job 1 has device 0":                           renamed("g1", "1-3@0"),
-		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
+		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
 		"ngpus of node g1: 4 of its devices are in service, but the amount is 3; ngpus= forgets the devices": func(tx *Tx) error {
-			n, err := tx.Node("g1")
+			n, err := tx.Nodes().Get("g1")
 			if err != nil {
 				return err
 			}
 			n.Set(index.NGPUs, index.Value{Num: 3})
-			_, err = tx.PutNode(n)
+			_, err = tx.Nodes().Put(n)
 			return err
 		},
 	} {
@@ -249,20 +249,20 @@ func TestDevicesInUseStay(t *testing.T) {
 		t.Error(got)
 	}
 	mustUpdate(t, db, renamed("g1", "0-3@0"))
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, 4, "gslices"); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 4, "gslices"); return err })
 	if _, got := begin(t, db, placer.Request{Select: "1:gslices=3"}); got != "g1:gslices=3/0-2" {
 		t.Error(got)
 	}
-	if err := db.Update(func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, 0, ""); return err }); !errors.Is(err, ErrConflict) {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 0, ""); return err }); !errors.Is(err, ErrConflict) {
 		t.Error(err)
 	}
 	for _, cut := range []int{3, 5} { // its slices keep their names, and would be of another size
-		err := db.Update(func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", []string{"3"}, cut, "gslices"); return err })
+		err := db.Update(func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, cut, "gslices"); return err })
 		if want := fmt.Sprintf("gslices of node g1: job 3 has device 3/0, which is one of 4 slices and would be one of %d", cut); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nnot %s", err, want)
 		}
 	}
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Release(b); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Release(b); return err })
 	mustUpdate(t, db, renamed("g2", "0-3@0"))
 	sound(t, db)
 }
@@ -277,10 +277,10 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	plain, _ := begin(t, db, placer.Request{Select: "1:ngpus=2:host=n1"})
 	var queued uint64
 	mustUpdate(t, db, func(tx *Tx) error {
-		j, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
+		j, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
 		if err == nil {
 			queued = j[0].ID
-			_, err = tx.Cycle(CycleSpec{})
+			_, err = tx.Cycle().Run(CycleSpec{})
 		}
 		return err
 	})
@@ -288,7 +288,7 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 		t.Helper()
 		var got []string
 		err := db.View(func(tx *Tx) error {
-			return tx.EachAttempt(job, func(a *Attempt) error { got = append(got, a.Devices); return nil })
+			return tx.Attempts().Each(job, func(a *Attempt) error { got = append(got, a.Devices); return nil })
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -299,24 +299,24 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	}
 	same("running", placed, "g1:ngpus=0-1")
 	same("running", queued, "g1:ngpus=2")
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Requeue(queued, "test"); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Requeue(queued, "test"); return err })
 	mustUpdate(t, db, func(tx *Tx) error {
-		_, err1 := tx.Release(placed)
-		_, err2 := tx.Release(plain)
+		_, err1 := tx.Jobs().Release(placed)
+		_, err2 := tx.Jobs().Release(plain)
 		return errors.Join(err1, err2)
 	})
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 	same("released", placed, "g1:ngpus=0-1")
 	same("not named", plain, "")
 	same("at the second attempt", queued, "g1:ngpus=2", "g1:ngpus=0")
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Finish(queued, 3, "bad"); return err })
-	mustUpdate(t, db, func(tx *Tx) error { return tx.RemoveNode(0) })
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Finish(queued, 3, "bad"); return err })
+	mustUpdate(t, db, func(tx *Tx) error { return tx.Nodes().Remove(0) })
 	same("its node is gone", placed, "g1:ngpus=0-1")
 	same("failed", queued, "g1:ngpus=2", "g1:ngpus=0")
 	err := db.View(func(tx *Tx) error {
-		a, err1 := tx.Attempt(placed, 0)
-		b, err2 := tx.Attempt(plain, 0)
-		c, err3 := tx.Attempt(queued, 0)
+		a, err1 := tx.Attempts().Get(placed, 0)
+		b, err2 := tx.Attempts().Get(plain, 0)
+		c, err3 := tx.Attempts().Get(queued, 0)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return err
 		}
@@ -348,7 +348,7 @@ func TestDevicesInOneTransaction(outer *testing.T) {
 				switch node := rapid.Uint32Range(0, 1).Draw(t, "node"); rapid.SampledFrom([]string{"place", "place", "place", "release", "drain"}).Draw(t, "what") {
 				case "place":
 					n := rapid.IntRange(1, 2).Draw(t, "gpus")
-					j, err := tx.Place(placer.Request{Select: fmt.Sprintf("1:ngpus=%d", n), Walltime: time.Hour})
+					j, err := tx.Jobs().Place(placer.Request{Select: fmt.Sprintf("1:ngpus=%d", n), Walltime: time.Hour})
 					var no *placer.Refusal
 					if errors.As(err, &no) {
 						continue
@@ -360,16 +360,16 @@ func TestDevicesInOneTransaction(outer *testing.T) {
 				case "release":
 					if len(jobs) > 0 {
 						i := rapid.IntRange(0, len(jobs)-1).Draw(t, "job")
-						if _, err := tx.Release(jobs[i]); err != nil {
+						if _, err := tx.Jobs().Release(jobs[i]); err != nil {
 							return err
 						}
 						jobs = slices.Delete(jobs, i, i+1)
 					}
 				case "drain":
-					change := tx.ResumeDevices
+					change := tx.Devices().Resume
 					if !drained[node] {
 						change = func(node uint32, resource string, ids []string) (*index.Node, error) {
-							return tx.DrainDevices(node, resource, ids, "x")
+							return tx.Devices().Drain(node, resource, ids, "x")
 						}
 					}
 					drained[node] = !drained[node]
@@ -379,11 +379,11 @@ func TestDevicesInOneTransaction(outer *testing.T) {
 				}
 				who := make(map[string]uint64)
 				for _, id := range jobs {
-					j, err := tx.Job(id)
+					j, err := tx.Jobs().Get(id)
 					if err != nil {
 						return err
 					}
-					held, err := tx.HeldBy(j)
+					held, err := tx.Devices().HeldBy(j)
 					if err != nil {
 						return err
 					}

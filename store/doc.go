@@ -4,7 +4,7 @@
 //
 //	db, err := store.Open("cluster.db", nil)
 //	err = db.Update(func(tx *store.Tx) error {
-//		job, err := tx.Place(placer.Request{Select: "2:ncpus=4", Place: "scatter:excl", Walltime: time.Hour})
+//		job, err := tx.Jobs().Place(placer.Request{Select: "2:ncpus=4", Place: "scatter:excl", Walltime: time.Hour})
 //		...
 //	})
 //
@@ -27,78 +27,85 @@
 //
 // # Methods by topic
 //
-// Nodes: [Tx.Node], [Tx.NodeByNumber], [Tx.NodeNumber], [Tx.NodeNames], [Tx.ResolveNodes],
-// [Tx.EachNode], [Tx.ScanNodes], [Tx.PutNode], [Tx.RemoveNode], [Tx.SetNodeState], [Tx.SetLoad]; what is on
-// them: [Tx.Occupancy], [Tx.Allocations], [Tx.Owner], [Tx.Left], [Tx.Used]; how they are alike: [Tx.Buckets], [Tx.PlacementSets]; their devices:
-// [Tx.DrainDevices], [Tx.ResumeDevices], [Tx.CutDevices], [Tx.Detected], [Tx.SplitNode],
-// [Tx.JoinNode], [Tx.Moved], and the devices of jobs: [Tx.DevicesOfNode], [Tx.HeldBy],
-// [Tx.Devices], [Tx.DevicesOn].
+// What a transaction can do is grouped: tx.Jobs().Place(request).
 //
-// Resources, queues and settings: [Tx.Resources], [Tx.AddResource], [Tx.RemoveResource];
-// [Tx.Queue], [Tx.Queues], [Tx.AddQueue], [Tx.SetQueue], [Tx.RemoveQueue]; [Tx.Settings],
-// [Tx.AllSettings], [Tx.Configure]. For making cycles: [Tx.Pending], [Tx.Startable],
-// [Tx.NextChange], [Tx.LastCycleTook], [Tx.Overdue].
+// [Tx.Jobs], the jobs, placed at an instant or submitted to the queue: [Jobs.Alter], [Jobs.Array],
+// [Jobs.Asked], [Jobs.Cancel], [Jobs.Each], [Jobs.ExecVNode], [Jobs.Extend], [Jobs.Finish],
+// [Jobs.Get], [Jobs.Hold], [Jobs.Named], [Jobs.Payload], [Jobs.Place], [Jobs.PlaceAt],
+// [Jobs.PlaceOrReserve], [Jobs.Release], [Jobs.Requeue], [Jobs.RequeueHeld], [Jobs.Retry],
+// [Jobs.SetCommand], [Jobs.Sign], [Jobs.Signed], [Jobs.Submit], [Jobs.Unhold].
 //
-// Pools that belong to no node: [Tx.Pools]; limits: [Tx.Limits]; accounts: [Tx.Accounts]; named
-// queries: [Tx.Views]; preemption rules: [Tx.Preemption].
+// [Tx.Attempts], the starts of jobs: who executes them, how they ended: [Attempts.Attend],
+// [Attempts.AttendedOn], [Attempts.BeforeClaim], [Attempts.Claim], [Attempts.ClaimedOn],
+// [Attempts.Each], [Attempts.Finish], [Attempts.Get], [Attempts.GiveBack],
+// [Attempts.HoldUnsigned], [Attempts.HostOf], [Attempts.LaunchBy], [Attempts.LaunchEnded],
+// [Attempts.Lose], [Attempts.Report], [Attempts.Signal], [Attempts.Signalled],
+// [Attempts.Unclaimed], [Attempts.Unreached].
 //
-// Placing: [Tx.Place], [Tx.PlaceAt], [Tx.PlaceOrReserve], [Tx.Release], [Tx.Extend]; asking
-// first: [Tx.When], [Tx.Explain], [Tx.Route], [Tx.Policy], [Tx.Candidates], [Tx.Ask],
-// [Tx.WaitsFor].
+// [Tx.Cycle], running the queue, and playing it forward: [Cycle.Forecasts],
+// [Cycle.FreshForecasts], [Cycle.LastTook], [Cycle.MayStop], [Cycle.NextChange], [Cycle.Overdue],
+// [Cycle.Pending], [Cycle.Play], [Cycle.Run], [Cycle.Startable], [Cycle.WouldStop].
 //
-// Jobs and the queue: [Tx.Submit], [Tx.Alter], [Tx.Hold], [Tx.Unhold], [Tx.Cancel], [Tx.Requeue], [Tx.RequeueHeld], [Tx.Retry],
-// [Tx.Finish], [Tx.SetCommand], [Tx.LaunchEnded], [Tx.Cycle]; looking: [Tx.Job], [Tx.EachJob],
-// [Tx.ArrayJobs], [Tx.JobsNamed], [Tx.Payload], [Tx.Sign], [Tx.Signed], [Tx.Outlook], [Tx.Forecasts], [Tx.FreshForecasts], [Tx.WhenJob], [Tx.ExplainJob], [Tx.Asked],
-// [Tx.ExecVNode]; what has happened: [Tx.EachEvent], [Tx.RecordedEvents], [Tx.Stats], [Tx.Metrics];
-// passing events to the site's own program: [Tx.Hook].
+// [Tx.Reservations], single and repeating reservations: [Reservations.Add], [Reservations.Each],
+// [Reservations.EachStanding], [Reservations.Get], [Reservations.Occurrences],
+// [Reservations.Remove], [Reservations.Reserve], [Reservations.ReserveNodes],
+// [Reservations.Standing].
 //
-// Use by month: [Tx.Usage]; the order of waiting jobs: [PrioritiesOf]; the effect of changes: [Tx.Suppose].
+// [Tx.Nodes], the nodes, and what is on them: [Nodes.Allocations], [Nodes.Beginning],
+// [Nodes.ByNumber], [Nodes.Each], [Nodes.Get], [Nodes.Left], [Nodes.Moved], [Nodes.Names],
+// [Nodes.Number], [Nodes.Occupancy], [Nodes.Owner], [Nodes.Put], [Nodes.Remove], [Nodes.Resolve],
+// [Nodes.Scan], [Nodes.SetLoad], [Nodes.SetState], [Nodes.Used].
 //
-// Attempts, each a start of a job: [Tx.Claim], [Tx.BeforeClaim], [Tx.HoldUnsigned], [Tx.Report], [Tx.FinishAttempt], [Tx.GiveBack], [Tx.Lose], [Tx.Signal], [Tx.Signalled],
-// [Tx.Attend], [Tx.AttendedOn],
-// [Tx.LaunchBy]; looking: [Tx.Attempt], [Tx.EachAttempt], [Tx.Unclaimed], [Tx.Unreached], [Tx.ClaimedOn],
-// [Tx.HostOf]; the hosts that execute them: [Tx.Hosts].
+// [Tx.Devices], the devices of nodes, and which jobs have them: [Devices.Cut], [Devices.Detected],
+// [Devices.Drain], [Devices.HeldBy], [Devices.JoinNode], [Devices.Of], [Devices.OfNode],
+// [Devices.On], [Devices.Resume], [Devices.SplitNode].
 //
-// Reservations: [Tx.Reserve], [Tx.ReserveNodes], [Tx.AddReservation], [Tx.Unreserve],
-// [Tx.Reservation], [Tx.EachReservation], [Tx.Standing], [Tx.EachStanding], [Tx.Occurrences].
+// [Tx.Config], settings and resources: [Config.AddResource], [Config.AllSettings],
+// [Config.RemoveResource], [Config.Resources], [Config.Set], [Config.Settings].
 //
-// Class shares: [Tx.Shares], [Tx.SetShares], [Tx.ClassOf], [Tx.ShareState], [Tx.ShareTimer],
-// [Tx.SetShareTimer].
+// [Tx.Queues], the queues: [Queues.Add], [Queues.All], [Queues.Get], [Queues.Remove],
+// [Queues.Set].
 //
-// Batches of package locality: [Tx.MakeBatch], [Tx.Batch], [Tx.EachBatch], [Tx.RemoveBatch],
-// [Tx.BatchNext], [Tx.BatchDone], [Tx.BatchFail], [Tx.BatchExpire], [Tx.BatchRecompute],
-// [Tx.BatchPlaces], [Tx.EachBatchJob], [Tx.EachBatchHost], [Tx.EachBatchRange], [Tx.Host].
+// [Tx.Shares], class shares: [Shares.ClassOf], [Shares.Get], [Shares.Set], [Shares.SetTimer],
+// [Shares.State], [Shares.Timer].
 //
-// After a wrong clock: [Tx.ResetClock]. SQL and the rest: [Tx.Query], [Tx.QueryTables]; [Tx.Now], [Tx.Writable], [Tx.Identity]. Idempotency keys:
-// [Tx.Once], [Tx.Amend].
+// [Tx.Ask], questions: when something starts, why it waits, how the cluster is used: [Ask.Ask],
+// [Ask.Buckets], [Ask.Candidates], [Ask.Explain], [Ask.ExplainJob], [Ask.Metrics], [Ask.Outlook],
+// [Ask.PlacementSets], [Ask.Policy], [Ask.Route], [Ask.Stats], [Ask.WaitsFor], [Ask.When],
+// [Ask.WhenJob].
+//
+// [Tx.Batches], the batches of package locality: [Batches.Done], [Batches.Each],
+// [Batches.EachHost], [Batches.EachJob], [Batches.EachRange], [Batches.Expire], [Batches.Fail],
+// [Batches.Get], [Batches.Host], [Batches.Make], [Batches.Next], [Batches.Places],
+// [Batches.Recompute], [Batches.Remove].
+//
+// [Tx.Limits], [Tx.Pools], [Tx.Accounts], [Tx.Preemption], [Tx.Roles], [Tx.Priorities] and
+// [Tx.Usage] are about sharing, [Tx.Hosts] about the hosts that execute attempts, [Tx.Hook] about
+// the site's own program, [Tx.Views] about named queries.
+//
+// The rest: [Tx.Now], [Tx.Writable], [Tx.Identity]; [Tx.Query], [Tx.QueryTables]; [Tx.EachEvent],
+// [Tx.RecordedEvents]; idempotency keys: [Tx.Once], [Tx.Amend]; the effect of changes:
+// [Tx.Suppose]; after a wrong clock: [Tx.ResetClock].
 //
 // Outside transactions: [DB.Check], [DB.Repair]; [DB.Backup], [DB.BackupTo] and
 // [Restore]; [DB.Dump] and [Load]; [DB.Compact]; [Salvage]; [DB.Archive]; [DB.Copy].
 //
 // # Reading the source
 //
-// Package row defines what is in the file; package file opens and locks it, and all access to
-// its rows goes through it. tx.go is the transaction, which works on rows; job.go and clock.go
-// turn rows into what callers get. Package derived maintains what the index and the calendar
-// read, and everything else that follows from rows; clock.go defines the current time.
+// Package row defines what is in the file; package file opens and locks it, and all access to its
+// rows goes through it. Package derived maintains what the index and the calendar read, and
+// everything else that follows from rows. On them stand the packages that work in a transaction,
+// each on those before it:
 //
-// Code about one noun is a method of a type around the transaction: attempts, plans, allocations,
-// waiting, overdue, payloads, reservations, queues, counters, nodeDevices, nodeIndex, classShares.
+//   - kernel: the transaction itself, its rows as callers get them, settings, index and calendar.
+//   - access: who may do what.
+//   - booking: reading requests, taking nodes, devices and counters; reservations.
+//   - jobs: the states of jobs, one machine for all; submissions, attempts, hosts.
+//   - cycle: the passing of time, the cycle and its play, the order of jobs, forecasts.
+//   - cluster: what an administrator changes: nodes, queues, settings, limits, shares, the hook.
+//   - batch: package locality's batches.
+//   - ask: explanations, prospects, metrics.
 //
-//   - The settings: setting_table.go.
-//   - Operations: nodes.go, ask.go, place.go, begin.go, extend.go, finish.go, reserve.go and
-//     standing.go. Package takings verifies them.
-//   - Devices: device.go assigns them, with package nodes; device_node.go and device_change.go
-//     handle a node that names other devices, is split or joined.
-//   - Counters of what belongs to no node: pool.go and counter.go.
-//   - Policy: limit.go (limits), sharing.go (permissions, accounts, preemption rules), shares.go
-//     (class shares), usage.go (past use), priority.go (the order of waiting jobs).
-//   - metrics.go serves monitoring systems, views.go keeps named queries, play.go plays the queue
-//     forward.
-//   - The queue: submit.go, payload.go, finish.go and launch.go change a job; attempt.go,
-//     claim.go, ending.go and report.go its attempts; cycle.go and the files named after it make
-//     the cycle, which package placer/cycle decides; event.go records what happened.
-//   - batch.go and its like store package locality's batches, query.go offers the tables to
-//     package query, check.go the rows to package check.
-//   - recovery.go and archive.go repair and archive, with package recovery.
+// The files of this package open, copy, repair and archive databases, keep them in logs, answer
+// SQL, and give the types of these packages their names.
 package store

@@ -16,7 +16,7 @@ func ExampleRestore() {
 	db, done := exampleDB()
 	defer done()
 	err := db.Update(func(tx *store.Tx) error {
-		_, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=8"}})
+		_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=8"}})
 		return err
 	})
 	if err != nil {

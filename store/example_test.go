@@ -37,7 +37,7 @@ func exampleDB() (*store.DB, func()) {
 
 // addNodes adds n1 to n4, of 8 cpus and 64 GB each.
 func addNodes(tx *store.Tx) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func addNodes(tx *store.Tx) error {
 		if err := errors.Join(node.SetAmount(defs, "ncpus", "8"), node.SetAmount(defs, "mem", "64gb")); err != nil {
 			return err
 		}
-		if _, err := tx.PutNode(node); err != nil {
+		if _, err := tx.Nodes().Put(node); err != nil {
 			return err
 		}
 	}
@@ -76,25 +76,25 @@ func ExampleOpen() {
 	// a second time: true
 }
 
-func ExampleTx_PutNode() {
+func Example_putNode() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		if err := tx.AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
 			return err
 		}
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
-		node, err := tx.Node("n2")
+		node, err := tx.Nodes().Get("n2")
 		if err != nil {
 			return err
 		}
 		if err := node.SetAmount(defs, "color", "red"); err != nil {
 			return err
 		}
-		added, err := tx.PutNode(node)
+		added, err := tx.Nodes().Put(node)
 		fmt.Println(node.Name, "has", node.Amount(defs, "mem"), "and is", node.Amount(defs, "color")+", new:", added)
 		return err
 	})
@@ -107,16 +107,16 @@ func ExampleTx_PutNode() {
 
 // What does not fit now is a *placer.Refusal, which says why; errors.Is tells "not now"
 // from "never".
-func ExampleTx_Place() {
+func Example_place() {
 	db, remove := exampleDB()
 	defer remove()
 	wide := placer.Request{Select: "3:ncpus=8", Place: "scatter:excl", Walltime: time.Hour}
 	err := db.Update(func(tx *store.Tx) error {
-		job, err := tx.Place(wide)
+		job, err := tx.Jobs().Place(wide)
 		if err != nil {
 			return err
 		}
-		names, err := tx.NodeNames(job.NodeNumbers())
+		names, err := tx.Nodes().Names(job.NodeNumbers())
 		fmt.Println("job", job.ID, job.State, "on", strings.Join(names, " "))
 		return err
 	})
@@ -124,13 +124,13 @@ func ExampleTx_Place() {
 		log.Fatal(err)
 	}
 	err = db.Update(func(tx *store.Tx) error {
-		_, err := tx.Place(wide)
+		_, err := tx.Jobs().Place(wide)
 		return err
 	})
 	fmt.Println("not now:", errors.Is(err, placer.ErrNotNow))
 	wide.Select = "5:ncpus=8"
 	err = db.Update(func(tx *store.Tx) error {
-		_, err := tx.Place(wide)
+		_, err := tx.Jobs().Place(wide)
 		return err
 	})
 	fmt.Println("never:", errors.Is(err, placer.ErrNever))
@@ -140,18 +140,18 @@ func ExampleTx_Place() {
 	// never: true
 }
 
-func ExampleTx_When() {
+func Example_when() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		_, err := tx.Place(placer.Request{Select: "4:ncpus=8", Place: "scatter:excl", Walltime: 90 * time.Minute})
+		_, err := tx.Jobs().Place(placer.Request{Select: "4:ncpus=8", Place: "scatter:excl", Walltime: 90 * time.Minute})
 		return err
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	err = db.View(func(tx *store.Tx) error {
-		plans, err := tx.When(placer.Request{Select: "2:ncpus=8", Place: "scatter:excl", Walltime: time.Hour}, tx.Now(), 1)
+		plans, err := tx.Ask().When(placer.Request{Select: "2:ncpus=8", Place: "scatter:excl", Walltime: time.Hour}, tx.Now(), 1)
 		if err != nil {
 			return err
 		}
@@ -171,11 +171,11 @@ func ExampleTx_Cycle() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		_, err := tx.Submit(store.Submission{Request: placer.Request{Select: "4:ncpus=8", Walltime: time.Hour}, Command: []string{"./big"}})
+		_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "4:ncpus=8", Walltime: time.Hour}, Command: []string{"./big"}})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Hour}, Command: []string{"./small"}})
+		_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Hour}, Command: []string{"./small"}})
 		return err
 	})
 	if err != nil {
@@ -183,7 +183,7 @@ func ExampleTx_Cycle() {
 	}
 	var report *store.CycleReport
 	err = db.Update(func(tx *store.Tx) (err error) {
-		report, err = tx.Cycle(store.CycleSpec{Backfill: store.Conservative})
+		report, err = tx.Cycle().Run(store.CycleSpec{Backfill: store.Conservative})
 		return err
 	})
 	if err != nil {
@@ -219,11 +219,11 @@ func ExampleDB_Query() {
 }
 
 // A batch hands its jobs out to hosts so that each file goes to few of them.
-func ExampleTx_BatchNext() {
+func Example_batchNext() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		m, err := tx.MakeBatch("night", locality.Settings{Hosts: 2})
+		m, err := tx.Batches().Make("night", locality.Settings{Hosts: 2})
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func ExampleTx_BatchNext() {
 		log.Fatal(err)
 	}
 	err = db.Update(func(tx *store.Tx) error {
-		grant, err := tx.BatchNext("night", "host1", "ann", locality.Want{Jobs: 1})
+		grant, err := tx.Batches().Next("night", "host1", "ann", locality.Want{Jobs: 1})
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -22,12 +25,12 @@ func TestExplainHoldsTrue(t *testing.T) {
 		_ = q.both("a queue", func(tx *Tx) (any, error) {
 			n := &index.Node{Name: "f0", Queue: "fast"}
 			n.Set(index.NCPUs, index.Value{Num: 3})
-			_, err := tx.PutNode(n)
-			return nil, errors.Join(tx.AddQueue(Queue{Name: "fast"}), err)
+			_, err := tx.Nodes().Put(n)
+			return nil, errors.Join(tx.Queues().Add(Queue{Name: "fast"}), err)
 		})
 		impossible := func(t *rapid.T) {
 			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=9", "40:ncpus=1"}).Draw(t, "much"), User: "ann"}}
-			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Submit(s); return nil, err })
+			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Jobs().Submit(s); return nil, err })
 			q.submitted++
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -58,7 +61,7 @@ func (q *queueLife) tried(fn func(tx *Tx) error) (err error) {
 
 func (q *queueLife) placed(r placer.Request, at int64) error {
 	return q.tried(func(tx *Tx) error {
-		_, err := tx.PlaceAt(r, instant(at))
+		_, err := tx.Jobs().PlaceAt(r, kernel.Instant(at))
 		return err
 	})
 }
@@ -71,11 +74,11 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	var ex *Explained
 	var now int64
 	err := q.dbs[1].View(func(tx *Tx) (err error) {
-		now = tx.now
-		ex, err = tx.Explain(r, placer.Explain{})
+		now = tx.k.Now
+		ex, err = tx.Ask().Explain(r, placer.Explain{})
 		return err
 	})
-	if isRefusal(err) {
+	if kernel.IsRefusal(err) {
 		return
 	}
 	if err != nil {
@@ -140,18 +143,18 @@ func followed(r placer.Request, h *placer.Help) placer.Request {
 func (q *queueLife) jobsAsSaid(t *rapid.T) {
 	spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(t, "backfill"), Silent: true}
 	err := q.tried(func(tx *Tx) error {
-		late, err := tx.overdue().jobs()
+		late, err := cycle.Jobs(tx.k)
 		if err != nil || len(late) > 0 {
 			return err // a cycle that ends them, or moves plans for them, is another matter
 		}
 		said := make(map[uint64]*Queueing)
-		look, err := tx.Outlook()
+		look, err := tx.Ask().Outlook()
 		if err != nil {
 			return err
 		}
 		last := uint64(0) // of those that are planned, the number of places in the queue up to it
-		if err := tx.eachJob(func(j *row.Job) error {
-			s, err := look.queueing(j)
+		if err := tx.k.EachJob(func(j *row.Job) error {
+			s, err := look.Queueing(j)
 			if said[j.ID] = s; j.State == JobReserved && j.Queued {
 				last = max(last, uint64(s.Place))
 			}
@@ -159,28 +162,28 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 		}, JobHeld, JobQueued, JobReserved); err != nil {
 			return err
 		}
-		calm := tx.state.Invalidations == tx.state.Planned
-		r, err := tx.Cycle(spec)
+		calm := tx.k.State.Invalidations == tx.k.State.Planned
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return err
 		}
 		never := neverIDs(r)
 		for id, s := range said {
-			j, err := tx.Job(id)
+			j, err := tx.Jobs().Get(id)
 			if err != nil {
 				return err
 			}
 			started, behind := j.State == JobRunning, uint64(s.Place) > last
 			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %v, now %d, is %s from %v on", spec.Backfill, id, s.Wait, s.Reason,
-				s.Place, s.Before, s.Start, tx.now, j.State, j.Start)
+				s.Place, s.Before, s.Start, tx.k.Now, j.State, j.Start)
 			switch s.Wait {
 			case WaitsJob:
 				// What it waited for may have been cancelled, or have started in the same cycle.
-				row, err := tx.job(id)
+				row, err := tx.k.Job(id)
 				if err != nil {
 					return err
 				}
-				waitsFor, err := tx.waiting().ready(row)
+				waitsFor, err := jobs.Ready(tx.k, row)
 				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.IsZero() && !s.Start.Equal(tx.Now())) {
 					t.Fatal(what)
 				}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -19,10 +21,10 @@ func explainStore(t *testing.T) (*DB, *clock) {
 	opt := &Options{Now: c.now}
 	path := t.TempDir() + "/explain.db"
 	err := Create(path, opt, func(tx *Tx) error {
-		if err := tx.AddQueue(Queue{Name: "fast"}); err != nil {
+		if err := tx.Queues().Add(Queue{Name: "fast"}); err != nil {
 			return err
 		}
-		if err := tx.AddQueue(Queue{Name: "idle"}); err != nil {
+		if err := tx.Queues().Add(Queue{Name: "idle"}); err != nil {
 			return err
 		}
 		for i := range 4 {
@@ -31,11 +33,11 @@ func explainStore(t *testing.T) (*DB, *clock) {
 				n.Queue = "fast"
 			}
 			n.Set(index.NCPUs, index.Value{Num: 2})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Place(placer.Request{Select: "2:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "2:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
 		return err
 	})
 	if err != nil {
@@ -54,16 +56,16 @@ func TestExplainOtherQueues(t *testing.T) {
 	db, _ := explainStore(t)
 	r := placer.Request{Select: "2:ncpus=1", Place: "scatter:excl"}
 	err := db.View(func(tx *Tx) error {
-		ex, err := tx.Explain(r, placer.Explain{})
+		ex, err := tx.Ask().Explain(r, placer.Explain{})
 		if err != nil {
 			return err
 		}
-		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.now+3600 || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) {
+		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.k.Now+3600 || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) {
 			t.Errorf("%s, %+v, waits for %v", ex.Verdict, ex.Plan, ex.WaitsFor)
 		}
 		one := r
 		one.Queue, one.Select = "fast", "2:ncpus=1"
-		if ex, err = tx.Explain(one, placer.Explain{}); err != nil {
+		if ex, err = tx.Ask().Explain(one, placer.Explain{}); err != nil {
 			return err
 		}
 		var changes []string
@@ -74,7 +76,7 @@ func TestExplainOtherQueues(t *testing.T) {
 			t.Errorf("%s, helps %q, want %q", ex.Verdict, changes, want)
 		}
 		one.Queue = "none"
-		if _, err := tx.Explain(one, placer.Explain{}); !errors.Is(err, ErrNotFound) {
+		if _, err := tx.Ask().Explain(one, placer.Explain{}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("no such queue: %v", err)
 		}
 		return nil
@@ -89,7 +91,7 @@ func TestExplainJob(t *testing.T) {
 	db, c := explainStore(t)
 	var planned *Job
 	err := db.Update(func(tx *Tx) (err error) {
-		planned, err = tx.PlaceOrReserve(placer.Request{Select: "3:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
+		planned, err = tx.Jobs().PlaceOrReserve(placer.Request{Select: "3:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
 		return err
 	})
 	if err != nil {
@@ -99,7 +101,7 @@ func TestExplainJob(t *testing.T) {
 		t.Helper()
 		var ex *Explained
 		if err := db.View(func(tx *Tx) (err error) {
-			ex, err = tx.ExplainJob(id, placer.Explain{})
+			ex, err = tx.Ask().ExplainJob(id, placer.Explain{})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -121,15 +123,15 @@ func TestExplainJob(t *testing.T) {
 	if err := db.Update(func(*Tx) error { return nil }); err != nil { // it plans the job anew
 		t.Fatal(err)
 	}
-	if ex = explained(planned.ID); unix(ex.Job.Start) <= c.t || ex.Job.Reason.String() == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
+	if ex = explained(planned.ID); kernel.Unix(ex.Job.Start) <= c.t || ex.Job.Reason.String() == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
 		t.Errorf("the job planned anew: %+v, %+v", ex, ex.Job)
 	}
 	waiting := uint64(77)
 	err = db.Update(func(tx *Tx) error {
-		if _, err := tx.Release(1); err != nil {
+		if _, err := tx.Jobs().Release(1); err != nil {
 			return err
 		}
-		return tx.putJob(&row.Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.now}, 0)
+		return jobs.PutJob(tx.k, &row.Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.k.Now}, 0)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("the waiting job: %+v", ex)
 	}
 	err = db.View(func(tx *Tx) error {
-		_, err := tx.ExplainJob(99, placer.Explain{})
+		_, err := tx.Ask().ExplainJob(99, placer.Explain{})
 		return err
 	})
 	if !errors.Is(err, ErrNotFound) {

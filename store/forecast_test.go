@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -33,11 +35,11 @@ func (l *line) submit(n int, asked time.Duration) {
 	l.Helper()
 	l.do(func(tx *Tx) error {
 		for range n {
-			if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Cycle(CycleSpec{})
+		_, err := tx.Cycle().Run(CycleSpec{})
 		return err
 	})
 }
@@ -45,10 +47,10 @@ func (l *line) submit(n int, asked time.Duration) {
 func (l *line) end(job uint64) {
 	l.Helper()
 	l.do(func(tx *Tx) error {
-		if _, err := tx.Release(job); err != nil {
+		if _, err := tx.Jobs().Release(job); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(CycleSpec{})
+		_, err := tx.Cycle().Run(CycleSpec{})
 		return err
 	})
 }
@@ -64,8 +66,8 @@ func (l *line) forecast(spec ForecastSpec) {
 func (l *line) view() (fs *Forecasts, startable uint64) {
 	l.Helper()
 	err := l.db.View(func(tx *Tx) (err error) {
-		fs, err = tx.Forecasts()
-		startable = tx.Startable()
+		fs, err = tx.Cycle().Forecasts()
+		startable = tx.Cycle().Startable()
 		return err
 	})
 	if err != nil {
@@ -82,7 +84,7 @@ func (l *line) is(job uint64, likely, safe, asked int64) {
 		l.Fatalf("job %d: no forecasts", job)
 	}
 	f, known := fs.Of(job)
-	if got := [3]int64{unix(f.Likely) - l.clock.t, unix(f.Safe) - l.clock.t, unix(f.Asked) - l.clock.t}; !known || got != [3]int64{likely, safe, asked} {
+	if got := [3]int64{kernel.Unix(f.Likely) - l.clock.t, kernel.Unix(f.Safe) - l.clock.t, kernel.Unix(f.Asked) - l.clock.t}; !known || got != [3]int64{likely, safe, asked} {
 		l.Errorf("job %d is expected at %v (%v), want %v", job, got, known, [3]int64{likely, safe, asked})
 	}
 }
@@ -109,8 +111,8 @@ func TestForecasts(t *testing.T) {
 		t.Error("the queue was played twice within 30 s")
 	}
 	err := l.db.View(func(tx *Tx) error {
-		fresh, err := tx.FreshForecasts()
-		if f, known := fresh.Of(61); err == nil && (!known || unix(f.Likely) != l.clock.t+6000) {
+		fresh, err := tx.Cycle().FreshForecasts()
+		if f, known := fresh.Of(61); err == nil && (!known || kernel.Unix(f.Likely) != l.clock.t+6000) {
 			t.Errorf("job 61 is expected at %v", f.Likely)
 		}
 		return err
@@ -145,7 +147,7 @@ func TestForecastLearns(t *testing.T) {
 		l.end(job + 1)
 	}
 	l.is(5, 10, 100, 100) // job 4 runs
-	l.do(func(tx *Tx) error { _, err := tx.Cancel(4, ""); return err })
+	l.do(func(tx *Tx) error { _, err := tx.Jobs().Cancel(4, ""); return err })
 	l.submit(2, 100*time.Second) // job 5 runs
 	l.is(7, 20, 200, 200)
 	l.forecast(ForecastSpec{})
@@ -168,9 +170,9 @@ func TestForecastKeepsPastRuns(t *testing.T) {
 			return err
 		},
 		"dropped": func(l *line) error {
-			l.do(func(tx *Tx) error { return tx.Configure("keep_ended", "1s") })
+			l.do(func(tx *Tx) error { return tx.Config().Set("keep_ended", "1s") })
 			l.clock.t += 2
-			l.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+			l.do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 			l.clock.t -= 2
 			return nil
 		},
@@ -186,7 +188,7 @@ func TestForecastKeepsPastRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := l.db.View(func(tx *Tx) error {
-			if _, err := tx.Job(4); !errors.Is(err, ErrNotFound) {
+			if _, err := tx.Jobs().Get(4); !errors.Is(err, ErrNotFound) {
 				t.Errorf("%s: job 4 is still there: %v", name, err)
 			}
 			return nil
@@ -212,23 +214,23 @@ func TestPastRunsBounded(t *testing.T) {
 	l.submit(1, 100*time.Second)
 	l.end(1)
 	l.do(func(tx *Tx) error {
-		for job := range uint64(learnedFrom + 1) {
+		for job := range uint64(cycle.LearnedFrom + 1) {
 			p := row.PastRun{Job: job + 10, Asked: 1}
-			if err := tx.file.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(&p)); err != nil {
+			if err := tx.k.File.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(&p)); err != nil {
 				return err
 			}
 		}
-		return removeEnded(tx, []uint64{1})
+		return cycle.RemoveEnded(tx.k, []uint64{1})
 	})
 	err := l.db.View(func(tx *Tx) error {
 		n, first := 0, uint64(0)
-		return errors.Join(tx.file.Each(row.PastRuns, nil, func(key, _ []byte) (bool, error) {
+		return errors.Join(tx.k.File.Each(row.PastRuns, nil, func(key, _ []byte) (bool, error) {
 			if n++; n == 1 {
 				first = row.Number64(key)
 			}
 			return true, nil
 		}), func() error {
-			if n != learnedFrom || first != 11 {
+			if n != cycle.LearnedFrom || first != 11 {
 				t.Errorf("%d runs are kept, the first of job %d", n, first)
 			}
 			return nil
@@ -245,17 +247,17 @@ func TestPlayFirst(t *testing.T) {
 	l := newLine(t)
 	l.submit(8, 100*time.Second)
 	err := l.db.View(func(tx *Tx) error {
-		p, err := tx.played(PlaySpec{First: 5})
-		if err == nil && (p.behind != 2 || len(p.waiting) != 5 || p.started[6] != l.clock.t+500 || p.started[7] != 0) {
-			t.Errorf("%d are behind, %d were played, job 6 starts at %d, job 7 at %d", p.behind, len(p.waiting), p.started[6], p.started[7])
+		p, err := cycle.PlayInMemory(tx.k, PlaySpec{First: 5})
+		if err == nil && (p.Behind != 2 || len(p.Waiting) != 5 || p.Started[6] != l.clock.t+500 || p.Started[7] != 0) {
+			t.Errorf("%d are behind, %d were played, job 6 starts at %d, job 7 at %d", p.Behind, len(p.Waiting), p.Started[6], p.Started[7])
 		}
 		if err == nil {
-			p, err = tx.played(PlaySpec{Done: func() bool { return true }})
+			p, err = cycle.PlayInMemory(tx.k, PlaySpec{Done: func() bool { return true }})
 		}
-		if err == nil && p.whole {
+		if err == nil && p.Whole {
 			t.Error("a play that has no time is whole")
 		}
-		j, errJob := tx.Job(2)
+		j, errJob := tx.Jobs().Get(2)
 		if err == nil && errJob == nil && j.State == JobRunning {
 			t.Error("a reader sees what was played")
 		}

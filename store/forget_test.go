@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
 )
 
 // TestKeepEnded: cycles drop jobs that ended longer ago than keep_ended says, with their
@@ -13,11 +14,11 @@ func TestKeepEnded(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 2, 1)
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
-	const many = 2*forgetStep + 100
-	cycle := func() {
+	const many = 2*cycle.ForgetStep + 100
+	run := func() {
 		t.Helper()
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{})
+			_, err := tx.Cycle().Run(CycleSpec{})
 			return err
 		})
 		if err != nil {
@@ -26,26 +27,26 @@ func TestKeepEnded(t *testing.T) {
 	}
 	err := db.Update(func(tx *Tx) error {
 		for range many {
-			jobs, err := tx.Submit(Submission{Request: one, Hold: true})
+			jobs, err := tx.Jobs().Submit(Submission{Request: one, Hold: true})
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Cancel(jobs[0].ID, ""); err != nil {
+			if _, err := tx.Jobs().Cancel(jobs[0].ID, ""); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Submit(Submission{Request: one, Hold: true}) // it has not ended
+		_, err := tx.Jobs().Submit(Submission{Request: one, Hold: true}) // it has not ended
 		if err != nil {
 			return err
 		}
-		needed, err := tx.Submit(Submission{Request: one, Hold: true})
+		needed, err := tx.Jobs().Submit(Submission{Request: one, Hold: true})
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Submit(Submission{Request: one, Hold: true, After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: one, Hold: true, After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
 			return err
 		}
-		_, err = tx.Cancel(needed[0].ID, "")
+		_, err = tx.Jobs().Cancel(needed[0].ID, "")
 		return err
 	})
 	if err != nil {
@@ -53,7 +54,7 @@ func TestKeepEnded(t *testing.T) {
 	}
 	count := func() (jobs, events int) {
 		err := db.View(func(tx *Tx) error {
-			if err := tx.EachJob(func(*Job) error { jobs++; return nil }); err != nil {
+			if err := tx.Jobs().Each(func(*Job) error { jobs++; return nil }); err != nil {
 				return err
 			}
 			return tx.EachEvent(0, func(*Event) (bool, error) { events++; return true, nil })
@@ -64,19 +65,19 @@ func TestKeepEnded(t *testing.T) {
 		return jobs, events
 	}
 	clock.t += 86400
-	cycle()
+	run()
 	if jobs, _ := count(); jobs != many+3 {
 		t.Fatalf("%d jobs, though none should be deleted yet", jobs)
 	}
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("keep_ended", "12h") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("keep_ended", "12h") }); err != nil {
 		t.Fatal(err)
 	}
-	cycle()
-	if jobs, _ := count(); jobs < many+3-forgetStep || jobs == many+3 {
+	run()
+	if jobs, _ := count(); jobs < many+3-cycle.ForgetStep || jobs == many+3 {
 		t.Errorf("%d jobs of %d after a cycle", jobs, many+3)
 	}
 	for range 12 {
-		cycle()
+		run()
 	}
 	if jobs, events := count(); jobs != 3 || events > 8 {
 		t.Errorf("%d jobs and %d events are left", jobs, events)

@@ -27,7 +27,7 @@ func TestGoroutines(t *testing.T) {
 					if _, _, err := place(db, "1:ncpus=1", time.Hour); err != nil {
 						t.Error(err)
 					}
-					if err := db.View(func(tx *Tx) error { _, err := tx.index(); return err }); err != nil {
+					if err := db.View(func(tx *Tx) error { _, err := tx.k.Index(); return err }); err != nil {
 						t.Error(err)
 					}
 				}
@@ -36,7 +36,7 @@ func TestGoroutines(t *testing.T) {
 		all.Wait()
 		busy := 0
 		err := db.View(func(tx *Tx) error {
-			return tx.EachJob(func(j *Job) error { busy += len(j.NodeNumbers()); return nil }, JobRunning)
+			return tx.Jobs().Each(func(j *Job) error { busy += len(j.NodeNumbers()); return nil }, JobRunning)
 		})
 		if err != nil || busy != workers*each {
 			t.Errorf("private %v: %d nodes taken, %v", private, busy, err)

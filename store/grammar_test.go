@@ -18,7 +18,7 @@ func TestOneGrammar(t *testing.T) {
 			"default_walltime=1h30": false, "priority_every=1h30m": true, "keep_ended=2d12h": true, "set_delay=forever": true, "set_delay=0": true,
 			"half_life=1w": true, "half_life=500ms": false, "lost_after=-1h": false, "suspect_window=200000000000": false} {
 			setting, value, _ := strings.Cut(name, "=")
-			if err := tx.Configure(setting, value); (err == nil) != want {
+			if err := tx.Config().Set(setting, value); (err == nil) != want {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -37,11 +37,11 @@ func TestHookLife(t *testing.T) {
 		l.db, l.clock = newDB(t)
 		addNodes(t, l.db, "n", 2, 2)
 		if err := l.db.Update(func(tx *Tx) error {
-			if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}); err != nil {
 				return err
 			}
 			l.first = tx.RecordedEvents()
-			return tx.Configure("hook", "true")
+			return tx.Config().Set("hook", "true")
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestHookLife(t *testing.T) {
 			"killed": func(t *rapid.T) { l.begun = nil },
 			"time":   func(t *rapid.T) { l.clock.t += rapid.Int64Range(1, 60).Draw(t, "seconds") },
 			"replaced": func(t *rapid.T) {
-				if err := l.db.Update(func(tx *Tx) error { return tx.Configure("hook", "false") }); err != nil {
+				if err := l.db.Update(func(tx *Tx) error { return tx.Config().Set("hook", "false") }); err != nil {
 					t.Fatal(err)
 				}
 			},
@@ -61,7 +61,7 @@ func TestHookLife(t *testing.T) {
 func (l *hookLife) happen(t *rapid.T) {
 	n := rapid.SampledFrom([]int{1, 2, 700}).Draw(t, "jobs")
 	err := l.db.Update(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: n})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: n})
 		return err
 	})
 	if err != nil {
@@ -119,7 +119,7 @@ func (l *hookLife) end(t *rapid.T) {
 // check looks at what the file says without anybody's help.
 func (l *hookLife) check(t *rapid.T) {
 	err := l.db.DryRun(func(tx *Tx) error {
-		h, err := tx.Hook().row()
+		h, err := tx.Hook().Row()
 		if want := l.first + uint64(len(l.taken)); err == nil && h.Cursor != want {
 			err = fmt.Errorf("the cursor is at %d, and %d were taken", h.Cursor, want)
 		}
@@ -135,7 +135,7 @@ func (l *hookLife) check(t *rapid.T) {
 func TestHookEvents(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 2, 2)
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("hook", "true") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("hook", "true") }); err != nil {
 		t.Fatal(err)
 	}
 	step := func(fn func(tx *Tx) error) {
@@ -147,7 +147,7 @@ func TestHookEvents(t *testing.T) {
 	}
 	submit := func(e Ending) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"},
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"},
 				Payload: &Payload{Dir: "/", Owner: &Submitter{UID: 7, Name: "anna"}, Ending: e}})
 			return err
 		}
@@ -155,16 +155,16 @@ func TestHookEvents(t *testing.T) {
 	report := func(job uint64, attempt int, o Outcome, exit int) func(tx *Tx) error {
 		return func(tx *Tx) error {
 			n := Nonce{byte(job), byte(attempt)}
-			if _, err := tx.Claim(Claim{Job: job, Attempt: attempt, By: BySupervisor, Nonce: n, Process: Process{Host: "n00", PID: 1}}); err != nil {
+			if _, err := tx.Attempts().Claim(Claim{Job: job, Attempt: attempt, By: BySupervisor, Nonce: n, Process: Process{Host: "n00", PID: 1}}); err != nil {
 				return err
 			}
-			_, err := tx.Report(Result{Job: job, Attempt: attempt, Nonce: n, Outcome: o, Exit: exit})
+			_, err := tx.Attempts().Report(Result{Job: job, Attempt: attempt, Nonce: n, Outcome: o, Exit: exit})
 			return err
 		}
 	}
 	step(submit(Ending{Mail: "begin,end,requeue", MailTo: "zoe@x"}))
 	step(submit(Ending{Mail: "fail", Retries: 1, RetryWait: time.Second}))
-	cycle := func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err }
+	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }
 	step(cycle)
 	step(report(1, 1, OutcomeLost, 0))
 	step(report(2, 1, OutcomeExited, 4))

@@ -25,20 +25,20 @@ func (l *hostLife) claimed(user string, by Claimant, walltime time.Duration) uin
 	l.t.Helper()
 	var id uint64
 	l.update(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime}, Command: []string{"true"}, Attended: by == ByRun,
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime}, Command: []string{"true"}, Attended: by == ByRun,
 			Payload: &Payload{Dir: "/", Owner: &Submitter{Name: user}}})
 		if err != nil {
 			return err
 		}
 		if id = list[0].ID; by == ByRun {
-			if err := tx.Attend(id, Attendant{Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}}); err != nil {
+			if err := tx.Attempts().Attend(id, Attendant{Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}}); err != nil {
 				return err
 			}
 		}
-		if _, err = tx.Cycle(CycleSpec{Silent: true}); err != nil {
+		if _, err = tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 			return err
 		}
-		_, err = tx.Claim(Claim{Job: id, Attempt: 1, By: by, Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}})
+		_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: by, Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}})
 		return err
 	})
 	return id
@@ -51,18 +51,18 @@ func (l *hostLife) beat(user string) {
 
 func (l *hostLife) cycle() {
 	l.t.Helper()
-	l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
+	l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 }
 
 // is verifies what a job is, and whether it and the node are said to be unreachable.
 func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 	l.t.Helper()
 	err := l.db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err != nil {
 			return err
 		}
-		n, err := tx.Node("n0")
+		n, err := tx.Nodes().Get("n0")
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func TestSilentHost(t *testing.T) {
 	l.cycle()
 	l.is("after 30:00", job, JobRunning, true, true)
 	l.update(func(tx *Tx) error {
-		if _, err := tx.Place(placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}); err == nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}); err == nil {
 			t.Error("something new is on it")
 		}
 		return nil
@@ -147,7 +147,7 @@ func TestSilentHosts(t *testing.T) {
 	})
 	t.Run("switched off", func(t *testing.T) {
 		l := newHostLife(t)
-		l.update(func(tx *Tx) error { return tx.Configure("lost_after", "0") })
+		l.update(func(tx *Tx) error { return tx.Config().Set("lost_after", "0") })
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.beat("ann")
 		l.clock.t += 3600
@@ -160,11 +160,11 @@ func TestSilentHosts(t *testing.T) {
 		l.beat("ann")
 		l.clock.t += 3600
 		l.cycle()
-		l.update(func(tx *Tx) error { return tx.SetNodeState(0, index.Up, "") })
+		l.update(func(tx *Tx) error { return tx.Nodes().SetState(0, index.Up, "") })
 		l.clock.t += 60
 		l.cycle()
 		l.is("the next cycle", job, JobRunning, true, false)
-		l.update(func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "repaired") })
+		l.update(func(tx *Tx) error { return tx.Nodes().SetState(0, index.Down, "repaired") })
 		l.beat("ann")
 		if state, reason := l.node(); state != index.Down || reason != "repaired" {
 			t.Errorf("the node is %s: %s", state, reason)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -14,16 +15,16 @@ import (
 // taken for none.
 func TestInstants(t *testing.T) {
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Second: 1, 1500 * time.Millisecond: 2, -1: -1, -time.Second: -1} {
-		if got := seconds(d); got != want {
+		if got := kernel.Seconds(d); got != want {
 			t.Errorf("%v is %d s, want %d", d, got, want)
 		}
 	}
 	for at, want := range map[time.Time]int64{{}: 0, time.Unix(7, 999): 7, time.Unix(-1, 0): -1} {
-		if got := unix(at); got != want || unix(instant(got)) != got {
+		if got := kernel.Unix(at); got != want || kernel.Unix(kernel.Instant(got)) != got {
 			t.Errorf("%v is %d, want %d", at, got, want)
 		}
 	}
-	if !instant(0).IsZero() {
+	if !kernel.Instant(0).IsZero() {
 		t.Error("0 is an instant")
 	}
 }
@@ -32,9 +33,9 @@ func TestInstants(t *testing.T) {
 func TestStandingsAreTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.Make[row.Standing]().Draw(t, "standing")
-		s.Limit %= maxWalltime
-		got := standingOf(&s)
-		again := row.Standing{ReserveSpec: got.row(), Made: got.Made, Last: unix(got.Last), Over: got.Over, Note: got.Note, Missing: converted(got.Missing, unix)}
+		s.Limit %= kernel.MaxWalltime
+		got := kernel.StandingOf(&s)
+		again := row.Standing{ReserveSpec: got.Row(), Made: got.Made, Last: kernel.Unix(got.Last), Over: got.Over, Note: got.Note, Missing: kernel.Converted(got.Missing, kernel.Unix)}
 		if diff := cmp.Diff(s, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a caller's and back\n%s", diff)
 		}

@@ -20,17 +20,17 @@ func TestJobKinds(t *testing.T) {
 	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
 	addNodes(t, db, "n", 3, 8)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.AddQueue(Queue{Name: "q"}); err != nil {
+		if err := tx.Queues().Add(Queue{Name: "q"}); err != nil {
 			return err
 		}
 		for range 200 {
 			r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: pick("ann", "an", "bob", ""), Account: pick("", "chem", "a.b"), Queue: pick("", "q")}
-			id, err := tx.Submit(Submission{Request: r, Hold: true})
+			id, err := tx.Jobs().Submit(Submission{Request: r, Hold: true})
 			if err != nil {
 				return err
 			}
 			if rng.IntN(3) == 0 {
-				if _, err := tx.Cancel(id[0].ID, ""); err != nil {
+				if _, err := tx.Jobs().Cancel(id[0].ID, ""); err != nil {
 					return err
 				}
 			}

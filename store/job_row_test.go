@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -14,13 +15,13 @@ import (
 func TestJobsAreTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := rapid.Make[row.Job]().Draw(t, "job")
-		j.Walltime, j.Idle = j.Walltime%maxWalltime, j.Idle%maxWalltime
+		j.Walltime, j.Idle = j.Walltime%kernel.MaxWalltime, j.Idle%kernel.MaxWalltime
 		j.Attempt = j.CurrentAttempt() // one that runs is at its first, if its row does not say so
-		if diff := cmp.Diff(j, jobOf(&j).row(), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(j, kernel.JobOf(&j).Row(), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a job and back\n%s", diff)
 		}
 	})
-	if none := jobOf(new(row.Job)); !reflect.DeepEqual(none, new(Job)) {
+	if none := kernel.JobOf(new(row.Job)); !reflect.DeepEqual(none, new(Job)) {
 		t.Errorf("a job without anything is %+v", none)
 	}
 }

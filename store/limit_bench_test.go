@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
 )
 
 // BenchmarkLimitedPass is a cycle over 10,000 waiting jobs of 100 users while other jobs have the
@@ -24,16 +25,16 @@ func BenchmarkLimitedPass(b *testing.B) {
 			fill(func(tx *Tx) error {
 				for i := range 100 {
 					n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
-					if _, err := tx.PutNode(n); err != nil {
+					if _, err := tx.Nodes().Put(n); err != nil {
 						return err
 					}
-					if _, err := tx.Place(placer.Request{Select: "1:ncpus=16", User: "eve", Walltime: 100 * time.Hour}); err != nil {
+					if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: "eve", Walltime: 100 * time.Hour}); err != nil {
 						return err
 					}
 				}
 				for i := range 10_000 {
 					r := placer.Request{Select: "1:ncpus=1", User: fmt.Sprint("u", i%100), Walltime: time.Hour}
-					if _, err := tx.Submit(Submission{Request: r}); err != nil {
+					if _, err := tx.Jobs().Submit(Submission{Request: r}); err != nil {
 						return err
 					}
 				}
@@ -52,7 +53,7 @@ func BenchmarkLimitedPass(b *testing.B) {
 			})
 			b.ResetTimer()
 			for range b.N {
-				if err := db.DryRun(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }); err != nil {
+				if err := db.DryRun(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -65,21 +66,21 @@ func BenchmarkLimitedPass(b *testing.B) {
 func BenchmarkPriorities(b *testing.B) {
 	db, _ := newDB(b)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.Configure("job_priority", "slurm"); err != nil {
+		if err := tx.Config().Set("job_priority", "slurm"); err != nil {
 			return err
 		}
 		for i := range 100 {
 			n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
-			if _, err := tx.Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i), Account: fmt.Sprint("a", i%20), Walltime: 100 * time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i), Account: fmt.Sprint("a", i%20), Walltime: 100 * time.Hour}); err != nil {
 				return err
 			}
 		}
 		for i := range 10_000 {
 			r := placer.Request{Select: fmt.Sprintf("1:ncpus=%d", 1+i%8), User: fmt.Sprint("u", i%100), Account: fmt.Sprint("a", i%20), Walltime: time.Hour}
-			if _, err := tx.Submit(Submission{Request: r}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: r}); err != nil {
 				return err
 			}
 		}
@@ -89,18 +90,18 @@ func BenchmarkPriorities(b *testing.B) {
 		b.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error {
-		kept, err := tx.waiting().kept()
+		kept, err := cycle.Kept(tx.k)
 		if err != nil {
 			return err
 		}
 		b.ResetTimer()
 		for range b.N {
-			*orders.In(&tx.loaded.kept) = nil
-			o, err := tx.waiting().order(kept)
+			*cycle.Orders.In(tx.k) = nil
+			o, err := cycle.OrderOf(tx.k, kept)
 			if err != nil {
 				return err
 			}
-			if err := o.sort(slices.Clone(kept)); err != nil {
+			if err := o.Sort(slices.Clone(kept)); err != nil {
 				return err
 			}
 		}

@@ -95,18 +95,18 @@ func newCaseRun(t *testing.T, c *limitCase) *caseRun {
 	}
 	r.spec = CycleSpec{Backfill: backfill}
 	r.do(func(tx *Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
 		for _, text := range c.Setup.Resources {
 			name, _, _ := strings.Cut(text, "=")
-			if err := tx.AddResource(index.Def{Name: name, Type: index.Long, Consumable: true}); err != nil {
+			if err := tx.Config().AddResource(index.Def{Name: name, Type: index.Long, Consumable: true}); err != nil {
 				return err
 			}
 		}
 		for _, q := range c.Setup.Queues {
-			if err := tx.AddQueue(Queue{Name: q}); err != nil {
+			if err := tx.Queues().Add(Queue{Name: q}); err != nil {
 				return err
 			}
 		}
@@ -127,7 +127,7 @@ func newCaseRun(t *testing.T, c *limitCase) *caseRun {
 				}
 			}
 			slices.SortFunc(node.Res, func(a, b index.Amount) int { return int(a.Res) - int(b.Res) })
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 		}
@@ -147,7 +147,7 @@ func newCaseRun(t *testing.T, c *limitCase) *caseRun {
 				return err
 			}
 		}
-		return tx.Configure("job_priority", c.Setup.Priority)
+		return tx.Config().Set("job_priority", c.Setup.Priority)
 	})
 	return r
 }
@@ -161,7 +161,7 @@ func (r *caseRun) do(fn func(*Tx) error) {
 
 func (r *caseRun) limit(l caseLimit) {
 	r.do(func(tx *Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (r *caseRun) limit(l caseLimit) {
 	})
 }
 
-func (r *caseRun) cycle() { r.do(func(tx *Tx) error { _, err := tx.Cycle(r.spec); return err }) }
+func (r *caseRun) cycle() { r.do(func(tx *Tx) error { _, err := tx.Cycle().Run(r.spec); return err }) }
 
 func (r *caseRun) run() {
 	for i, s := range r.c.Steps {
@@ -199,10 +199,10 @@ func (r *caseRun) run() {
 			r.do(func(tx *Tx) error { return tx.Limits().Throttle(r.job(s.Job), int64(s.To)) })
 		case "requeue":
 			r.do(func(tx *Tx) error {
-				if _, err := tx.Requeue(r.job(s.Job), ""); err != nil || !s.Hold {
+				if _, err := tx.Jobs().Requeue(r.job(s.Job), ""); err != nil || !s.Hold {
 					return err
 				}
-				_, err := tx.Hold(r.job(s.Job), "")
+				_, err := tx.Jobs().Hold(r.job(s.Job), "")
 				return err
 			})
 		case "expect":
@@ -216,11 +216,11 @@ func (r *caseRun) run() {
 				}
 			}
 		case "end":
-			r.do(func(tx *Tx) error { _, err := tx.Finish(r.job(s.Job), 0, ""); return err })
+			r.do(func(tx *Tx) error { _, err := tx.Jobs().Finish(r.job(s.Job), 0, ""); return err })
 		case "hold":
-			r.do(func(tx *Tx) error { _, err := tx.Hold(r.job(s.Job), ""); return err })
+			r.do(func(tx *Tx) error { _, err := tx.Jobs().Hold(r.job(s.Job), ""); return err })
 		case "release":
-			r.do(func(tx *Tx) error { _, err := tx.Unhold(r.job(s.Job)); return err })
+			r.do(func(tx *Tx) error { _, err := tx.Jobs().Unhold(r.job(s.Job)); return err })
 		case "age":
 			if was, is := r.age(s.Job), r.age(s.Job); (is > was) != s.Grows || is < was {
 				r.t.Fatalf("%s: it was %v, and is %v later", at, was, is)
@@ -268,7 +268,7 @@ func (r *caseRun) submit(at string, s *caseStep) {
 	r.last = nil
 	for range max(1, s.N) {
 		err := r.db.Update(func(tx *Tx) error {
-			jobs, err := tx.Submit(r.submission(s))
+			jobs, err := tx.Jobs().Submit(r.submission(s))
 			for _, j := range jobs {
 				r.last = append(r.last, j.ID)
 			}
@@ -307,11 +307,11 @@ func (r *caseRun) submit(at string, s *caseStep) {
 func (r *caseRun) reason(at string, id uint64, want string) {
 	r.t.Helper()
 	err := r.db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err != nil || j.State != JobQueued {
 			return err
 		}
-		look, err := tx.Outlook()
+		look, err := tx.Ask().Outlook()
 		if err != nil {
 			return err
 		}
@@ -331,9 +331,9 @@ func (r *caseRun) reason(at string, id uint64, want string) {
 func (r *caseRun) age(text any) (age float64) {
 	r.clock.t += 600
 	err := r.db.View(func(tx *Tx) error {
-		j, err := tx.Job(r.job(text))
+		j, err := tx.Jobs().Get(r.job(text))
 		if err == nil {
-			age, _, err = PrioritiesOf(tx).Of(j)
+			age, _, err = tx.Priorities().Of(j)
 		}
 		return err
 	})
@@ -345,7 +345,7 @@ func (r *caseRun) age(text any) (age float64) {
 
 func (r *caseRun) state(id uint64) (state string) {
 	err := r.db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err == nil {
 			if state = j.State.String(); j.State == JobQueued && len(j.YieldedTo) > 0 {
 				state = "preempted"
@@ -364,7 +364,7 @@ func (r *caseRun) count(at string, running, waiting *int, reason string) {
 	var runs, waits int
 	var some uint64
 	err := r.db.View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			if j.State == JobRunning {
 				runs++
 			} else {
@@ -388,7 +388,7 @@ func (r *caseRun) count(at string, running, waiting *int, reason string) {
 func (r *caseRun) cancel(what string) {
 	var all []uint64
 	err := r.db.View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error { all = append(all, j.ID); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
+		return tx.Jobs().Each(func(j *Job) error { all = append(all, j.ID); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -397,7 +397,7 @@ func (r *caseRun) cancel(what string) {
 		all = all[:1] // those that run come first
 	}
 	for _, id := range all {
-		r.do(func(tx *Tx) error { _, err := tx.Cancel(id, ""); return err })
+		r.do(func(tx *Tx) error { _, err := tx.Jobs().Cancel(id, ""); return err })
 	}
 }
 
@@ -407,8 +407,8 @@ func (r *caseRun) planned(at string, s *caseStep) {
 		r.t.Fatal(err)
 	}
 	err = r.db.View(func(tx *Tx) error {
-		j, err := tx.Job(r.job(s.Job))
-		if err == nil && (j.State != JobReserved || j.Start.Unix() != tx.now+after) {
+		j, err := tx.Jobs().Get(r.job(s.Job))
+		if err == nil && (j.State != JobReserved || j.Start.Unix() != tx.k.Now+after) {
 			r.t.Fatalf("%s: it is %s for %s", at, j.State, j.Start)
 		}
 		return err
@@ -421,11 +421,11 @@ func (r *caseRun) planned(at string, s *caseStep) {
 // over starts a job past its limits by hand: it is placed again so.
 func (r *caseRun) over(s *caseStep) {
 	r.do(func(tx *Tx) error {
-		j, err := tx.Cancel(r.job(s.Job), "")
+		j, err := tx.Jobs().Cancel(r.job(s.Job), "")
 		if err != nil {
 			return err
 		}
-		_, err = tx.Place(placer.Request{Select: j.Select, User: j.User, OverLimits: s.OverLimits})
+		_, err = tx.Jobs().Place(placer.Request{Select: j.Select, User: j.User, OverLimits: s.OverLimits})
 		return err
 	})
 }

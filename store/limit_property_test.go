@@ -137,7 +137,7 @@ func TestLimitLaws(tt *testing.T) {
 		must(func(tx *Tx) error {
 			for i := range 3 {
 				n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 4}}}}
-				if _, err := tx.PutNode(n); err != nil {
+				if _, err := tx.Nodes().Put(n); err != nil {
 					return err
 				}
 			}
@@ -186,30 +186,30 @@ func TestLimitLaws(tt *testing.T) {
 				var one *Job
 				switch what {
 				case "submit":
-					made, err = tx.Submit(Submission{Request: request, Array: rapid.IntRange(0, 3).Draw(t, "array")})
+					made, err = tx.Jobs().Submit(Submission{Request: request, Array: rapid.IntRange(0, 3).Draw(t, "array")})
 				case "place":
-					one, err = tx.Place(request)
+					one, err = tx.Jobs().Place(request)
 				case "reserve":
-					one, err = tx.PlaceOrReserve(request)
+					one, err = tx.Jobs().PlaceOrReserve(request)
 				case "cycle":
-					_, err = tx.Cycle(CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))})
+					_, err = tx.Cycle().Run(CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))})
 				case "done":
-					_, err = tx.Finish(job, 0, "")
+					_, err = tx.Jobs().Finish(job, 0, "")
 				case "cancel":
-					_, err = tx.Cancel(job, "")
+					_, err = tx.Jobs().Cancel(job, "")
 				case "requeue":
-					_, err = tx.Requeue(job, "")
+					_, err = tx.Jobs().Requeue(job, "")
 				case "hold":
-					_, err = tx.Hold(job, "")
+					_, err = tx.Jobs().Hold(job, "")
 				case "unhold":
-					_, err = tx.Unhold(job)
+					_, err = tx.Jobs().Unhold(job)
 				case "alter": // refused, it leaves the job and what is counted as they were
-					_, err = tx.Alter(job, Alteration{User: &request.User, Account: &request.Account, Select: &request.Select, Walltime: &request.Walltime})
+					_, err = tx.Jobs().Alter(job, Alteration{User: &request.User, Account: &request.Account, Select: &request.Select, Walltime: &request.Walltime})
 					if (errors.Is(err, placer.ErrNotNow) || errors.Is(err, placer.ErrNever)) && rapid.Bool().Draw(t, "goes on") {
 						err = nil
 					}
 				case "extend":
-					_, err = tx.Extend(job, request.Walltime)
+					_, err = tx.Jobs().Extend(job, request.Walltime)
 				}
 				if one != nil {
 					made = []*Job{one}
@@ -235,8 +235,8 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 	var live []*Job
 	var now int64
 	err := db.View(func(tx *Tx) error {
-		now = tx.now
-		return tx.EachJob(func(j *Job) error { live = append(live, j); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
+		now = tx.k.Now
+		return tx.Jobs().Each(func(j *Job) error { live = append(live, j); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -303,12 +303,12 @@ func TestAlterCounts(t *testing.T) {
 	})
 	submit := func(account, sel string) error {
 		return db.Update(func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account, Walltime: time.Hour}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account, Walltime: time.Hour}})
 			return err
 		})
 	}
 	alter := func(a Alteration) error {
-		return db.Update(func(tx *Tx) error { _, err := tx.Alter(1, a); return err })
+		return db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(1, a); return err })
 	}
 	b, eight, ten := "b", "1:ncpus=8", "10:ncpus=1"
 	if err := submit("a", "1:ncpus=1"); err != nil {
@@ -336,7 +336,7 @@ func TestAlterCounts(t *testing.T) {
 	if list := findings(t, db); len(list) > 0 {
 		t.Error(list)
 	}
-	must(func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err })
+	must(func(tx *Tx) error { _, err := tx.Jobs().Cancel(1, ""); return err })
 	if err := submit("b", "1:ncpus=8"); err != nil {
 		t.Error(err)
 	}

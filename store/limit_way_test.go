@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -46,7 +47,7 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 					Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes")) * time.Minute,
 					User:     rapid.SampledFrom(users).Draw(rt, "user"), Account: rapid.SampledFrom(accounts).Draw(rt, "account")},
 					Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}
-				update("submit", func(tx *Tx) error { _, err := tx.Submit(s); return err })
+				update("submit", func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 			}
 			_, limited := decidedBy(rt, db, spec, nil)
 			kept += len(limited)
@@ -68,9 +69,9 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 					rt.Fatalf("%v: job %d is %s, and without those whom a limit keeps, %v, %s", spec.Backfill, id, is, limited, other)
 				}
 			}
-			update("cycle", func(tx *Tx) error { _, err := tx.Cycle(spec); return err })
+			update("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(spec); return err })
 			clock.t += int64(rapid.IntRange(1, 900).Draw(rt, "seconds"))
-			update("overdue", func(tx *Tx) error { return tx.Configure("overdue", "finish") })
+			update("overdue", func(tx *Tx) error { return tx.Config().Set("overdue", "finish") })
 		}
 		_ = db.Close()
 	})
@@ -83,8 +84,8 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 func sharers(t fataler, db *DB, with map[uint64]bool) map[uint64]bool {
 	out, keys := make(map[uint64]bool), make(map[uint64][]string)
 	err := db.View(func(tx *Tx) error {
-		return tx.eachJob(func(j *row.Job) error {
-			return tx.counters().Rules.EachTimed(j, func(key string, _ *limits.Counter, _ limits.Holder) error {
+		return tx.k.EachJob(func(j *row.Job) error {
+			return tx.k.Counters().Rules.EachTimed(j, func(key string, _ *limits.Counter, _ limits.Holder) error {
 				keys[j.ID] = append(keys[j.ID], key)
 				return nil
 			})
@@ -118,7 +119,7 @@ func TestPlansAreNotLiftedForNothing(t *testing.T) {
 		err := db.Update(func(tx *Tx) error {
 			for _, j := range list {
 				r := placer.Request{Select: j.sel, User: j.user, Walltime: time.Duration(j.minutes) * time.Minute}
-				if _, err := tx.Submit(Submission{Request: r, Priority: j.priority}); err != nil {
+				if _, err := tx.Jobs().Submit(Submission{Request: r, Priority: j.priority}); err != nil {
 					return err
 				}
 			}
@@ -134,14 +135,14 @@ func TestPlansAreNotLiftedForNothing(t *testing.T) {
 		if err := tx.Limits().Set(Limit{Key: "user:ann", Measure: "ncpus", Max: 0}); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(spec)
+		_, err := tx.Cycle().Run(spec)
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock.t += 607
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("overdue", "finish") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("overdue", "finish") }); err != nil {
 		t.Fatal(err)
 	}
 	submit(job{"eve", "3:ncpus=2", 8, 1}, job{"eve", "3:ncpus=3", 3, 2}, job{"ann", "1:ncpus=1", 3, 1})
@@ -161,24 +162,24 @@ func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[
 	is, limited = make(map[uint64]string), make(map[uint64]bool)
 	err := db.DryRun(func(tx *Tx) error {
 		for id := range gone {
-			if _, err := tx.Cancel(id, ""); err != nil {
+			if _, err := tx.Jobs().Cancel(id, ""); err != nil {
 				return err
 			}
 		}
-		report, err := tx.Cycle(spec)
+		report, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return err
 		}
 		for _, id := range neverIDs(report) {
 			limited[id] = true
 		}
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			is[j.ID] = fmt.Sprint(j.State, j.Start.Unix(), j.AllNodes())
 			if j.State != JobQueued {
 				return nil
 			}
-			r := j.row()
-			keeps, err := tx.counters().keeps(&r)
+			r := j.Row()
+			keeps, err := booking.Keeps(tx.k, &r)
 			if keeps {
 				limited[j.ID] = true
 			}

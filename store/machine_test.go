@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	storekernel "github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
+
 	kernel "golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
@@ -76,7 +80,7 @@ func (e *expected) String() string { return fmt.Sprintf("%+v", *e) }
 func (e *expected) after(verb string, status int) (state, fate JobState, refused bool) {
 	stop := func(becomes JobState) (JobState, JobState, bool) {
 		if e.executed {
-			return JobRunning, becomes, severity(becomes) < severity(e.fate)
+			return JobRunning, becomes, jobs.Severity(becomes) < jobs.Severity(e.fate)
 		}
 		return unlessPlaced(e.placed, becomes), 0, false
 	}
@@ -156,21 +160,21 @@ func (l *lifeOfJobs) job() uint64 {
 // look learns the states of jobs after time has passed or a cycle was made, and verifies that
 // each change is one that there is.
 func (l *lifeOfJobs) look(tx *Tx) error {
-	return tx.eachJob(func(j *row.Job) error {
+	return tx.k.EachJob(func(j *row.Job) error {
 		e := l.jobs[j.ID]
 		if e == nil {
 			e = &expected{placed: !j.Queued}
 			l.jobs[j.ID] = e
 		}
-		if from, to := stages[e.state], stages[j.State]; from == over && e.state != j.State || from != to && !may[from][to] && to == unborn {
+		if from, to := storekernel.Stages[e.state], storekernel.Stages[j.State]; from == storekernel.Over && e.state != j.State || from != to && !jobs.May[from][to] && to == storekernel.Unborn {
 			l.Errorf("job %d was %s and is %s", j.ID, e.state, j.State)
 		}
 		if e.fate == JobCancelled && j.State != JobRunning && j.State != JobCancelled && l.own != j.ID {
 			l.Errorf("job %d was cancelled, and is %s", j.ID, j.State)
 		}
-		e.state, e.executed = j.State, isExecuted(j)
+		e.state, e.executed = j.State, storekernel.IsExecuted(j)
 		if e.fate = 0; j.Ending {
-			a, err := tx.attempts().of(j, j.CurrentAttempt())
+			a, err := tx.k.Attempts().Of(j, j.CurrentAttempt())
 			if err != nil {
 				return err
 			}
@@ -191,11 +195,11 @@ func (l *lifeOfJobs) ask(verb string) {
 		if err := l.look(tx); err != nil { // time has passed
 			return err
 		}
-		j, err := tx.job(id)
+		j, err := tx.k.Job(id)
 		if err != nil {
 			return err
 		}
-		if p, err := tx.payloads().of(j); err != nil {
+		if p, err := tx.k.Payloads().Of(j); err != nil {
 			return err
 		} else if e.retries = 0; p != nil {
 			e.retries = p.Ending.Retries - j.Retried
@@ -206,21 +210,21 @@ func (l *lifeOfJobs) ask(verb string) {
 		}
 		switch verb {
 		case "hold":
-			_, err = tx.Hold(id, "")
+			_, err = tx.Jobs().Hold(id, "")
 		case "unhold":
-			_, err = tx.Unhold(id)
+			_, err = tx.Jobs().Unhold(id)
 		case "cancel":
-			_, err = tx.Cancel(id, "")
+			_, err = tx.Jobs().Cancel(id, "")
 		case "release":
-			_, err = tx.Release(id)
+			_, err = tx.Jobs().Release(id)
 		case "requeue":
-			_, err = tx.Requeue(id, "")
+			_, err = tx.Jobs().Requeue(id, "")
 		case "done":
-			_, err = tx.Finish(id, status, "")
+			_, err = tx.Jobs().Finish(id, status, "")
 		case "launch failed":
-			err = tx.LaunchEnded(id, errors.New("no"), 99)
+			err = tx.Attempts().LaunchEnded(id, errors.New("no"), 99)
 		case "give back":
-			_, err = tx.GiveBack(id)
+			_, err = tx.Attempts().GiveBack(id)
 		}
 		if is := errors.Is(err, ErrConflict); is != refused || err != nil && !is {
 			l.Errorf("%s of job %d, %s: %v, and refused should be %v", verb, id, e, err, refused)
@@ -228,10 +232,10 @@ func (l *lifeOfJobs) ask(verb string) {
 		if refused || err != nil {
 			return nil
 		}
-		if j, err = tx.job(id); err != nil {
+		if j, err = tx.k.Job(id); err != nil {
 			return err
 		}
-		a, err := tx.attempts().of(j, max(1, j.CurrentAttempt()))
+		a, err := tx.k.Attempts().Of(j, max(1, j.CurrentAttempt()))
 		if err == nil && (j.State != state || j.Ending != (fate != 0) || fate != 0 && a.Becomes != fate) {
 			l.Errorf("%s of job %d, %s: it is %s, ending %v as %s, and should be %s, as %s", verb, id, e, j.State, j.Ending, a.Becomes, state, fate)
 		}
@@ -256,15 +260,15 @@ func (l *lifeOfJobs) act() {
 				s.Payload = &Payload{Dir: "/", Ending: Ending{Retries: n, RetryWait: time.Second}}
 			}
 			if rapid.IntRange(0, 3).Draw(l.T, "deadline") == 0 {
-				s.Deadline = instant(tx.now + int64(rapid.IntRange(1, 2000).Draw(l.T, "by")))
+				s.Deadline = storekernel.Instant(tx.k.Now + int64(rapid.IntRange(1, 2000).Draw(l.T, "by")))
 			}
-			_, err = tx.Submit(s)
+			_, err = tx.Jobs().Submit(s)
 		case "place":
-			_, err = tx.PlaceAt(l.request(), instant(tx.now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
+			_, err = tx.Jobs().PlaceAt(l.request(), storekernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
 		case "cycle":
-			_, err = tx.Cycle(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T, "backfill")})
+			_, err = tx.Cycle().Run(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T, "backfill")})
 		case "extend":
-			_, err = tx.Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
+			_, err = tx.Jobs().Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
 		case "alter":
 			account, walltime := rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime"))*time.Second
 			a := Alteration{Account: &account, Walltime: &walltime}
@@ -274,7 +278,7 @@ func (l *lifeOfJobs) act() {
 					return nil
 				}}
 			}
-			_, err = tx.Alter(l.job(), a)
+			_, err = tx.Jobs().Alter(l.job(), a)
 		case "signal":
 			return l.signal(tx)
 		case "retry":
@@ -284,24 +288,24 @@ func (l *lifeOfJobs) act() {
 			if id == 0 {
 				return nil
 			}
-			j, err := tx.job(id)
+			j, err := tx.k.Job(id)
 			if err != nil {
 				return err
 			}
 			l.jobs[id].nonce++
-			_, err = tx.Claim(Claim{Job: id, Attempt: j.CurrentAttempt(), By: BySupervisor, Nonce: Nonce{byte(id), l.jobs[id].nonce}, Process: Process{Host: "n0", PID: 1}})
+			_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: j.CurrentAttempt(), By: BySupervisor, Nonce: Nonce{byte(id), l.jobs[id].nonce}, Process: Process{Host: "n0", PID: 1}})
 			return cmp.Or(err, keptWithin(tx, j.ID))
 		case "report":
 			id := l.job()
 			if id == 0 {
 				return nil
 			}
-			j, err := tx.job(id)
+			j, err := tx.k.Job(id)
 			if err != nil {
 				return err
 			}
 			l.own = id
-			_, err = tx.Report(Result{Job: id, Attempt: j.CurrentAttempt(), Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
+			_, err = tx.Attempts().Report(Result{Job: id, Attempt: j.CurrentAttempt(), Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
 				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
 			return err
 		case "limit":
@@ -338,22 +342,22 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if id == 0 {
 		return nil
 	}
-	was, err := tx.job(id)
+	was, err := tx.k.Job(id)
 	if err != nil {
 		return err
 	}
 	sig := rapid.SampledFrom([]kernel.Signal{kernel.SIGSTOP, kernel.SIGCONT, kernel.SIGUSR1}).Draw(l.T, "signal")
-	a, number, err := tx.Signal(id, int(sig))
-	if refused := was.State != JobRunning || !isExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
+	a, number, err := tx.Attempts().Signal(id, int(sig))
+	if refused := was.State != JobRunning || !storekernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
 		l.Errorf("signal of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
 	if err != nil {
 		return nil
 	}
-	if err := tx.Signalled(id, a.Number, a.Nonce, number); err != nil {
+	if err := tx.Attempts().Signalled(id, a.Number, a.Nonce, number); err != nil {
 		return err
 	}
-	is, err := tx.job(id)
+	is, err := tx.k.Job(id)
 	if err != nil {
 		return err
 	}
@@ -369,11 +373,11 @@ func (l *lifeOfJobs) retry(tx *Tx) error {
 	if id == 0 {
 		return nil
 	}
-	was, err := tx.job(id)
+	was, err := tx.k.Job(id)
 	if err != nil {
 		return err
 	}
-	jobs, err := tx.Retry([]uint64{id}, nil)
+	jobs, err := tx.Jobs().Retry([]uint64{id}, nil)
 	if refused := was.State.Live() || !was.Queued; errors.Is(err, ErrConflict) != refused {
 		l.Errorf("retry of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
@@ -385,7 +389,7 @@ func (l *lifeOfJobs) retry(tx *Tx) error {
 
 // keptWithin verifies that a claim has not given a job more time than its deadline.
 func keptWithin(tx *Tx, id uint64) error {
-	j, err := tx.job(id)
+	j, err := tx.k.Job(id)
 	if err == nil && j.Deadline != 0 && j.State == JobRunning && j.End > j.Deadline && j.End > j.Start+j.Walltime {
 		err = fmt.Errorf("%w: job %d ends at %d, after its deadline %d", ErrDamaged, id, j.End, j.Deadline)
 	}
@@ -405,7 +409,7 @@ func TestMachine(tt *testing.T) {
 		addNodes(tt, db, "n", 3, 4)
 		l := &lifeOfJobs{T: t, db: db, clock: clock, jobs: make(map[uint64]*expected)}
 		err := db.Update(func(tx *Tx) error {
-			return tx.Configure("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(t, "overdue"))
+			return tx.Config().Set("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(t, "overdue"))
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -430,7 +434,7 @@ func newMachineStory(t *testing.T, settings ...string) *machineStory {
 	s := &machineStory{t, db, c}
 	s.do(func(tx *Tx) error {
 		for i := 0; i < len(settings); i += 2 {
-			if err := tx.Configure(settings[i], settings[i+1]); err != nil {
+			if err := tx.Config().Set(settings[i], settings[i+1]); err != nil {
 				return err
 			}
 		}
@@ -460,13 +464,13 @@ func (s *machineStory) started(sub Submission) uint64 {
 	s.Helper()
 	id := uint64(0)
 	s.do(func(tx *Tx) error {
-		list, err := tx.Submit(sub)
+		list, err := tx.Jobs().Submit(sub)
 		if err == nil {
 			spec := CycleSpec{} // its report is read: the job counts as told
 			if id = list[0].ID; len(sub.Command) > 0 {
 				spec.By = BySupervisor
 			}
-			_, err = tx.Cycle(spec)
+			_, err = tx.Cycle().Run(spec)
 		}
 		return err
 	})
@@ -478,7 +482,7 @@ func (s *machineStory) started(sub Submission) uint64 {
 func (s *machineStory) is(id uint64, state JobState, reason string) *Job {
 	s.Helper()
 	var j *Job
-	if err := s.db.View(func(tx *Tx) (err error) { j, err = tx.Job(id); return err }); err != nil {
+	if err := s.db.View(func(tx *Tx) (err error) { j, err = tx.Jobs().Get(id); return err }); err != nil {
 		s.Fatal(err)
 	}
 	if j.State != state || reason != "" && j.Reason.String() != reason {
@@ -499,38 +503,38 @@ func TestExtendIsAsked(t *testing.T) {
 	runs := s.started(Submission{Request: hourOn(4)})
 	var waits, plan uint64
 	s.do(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: hourOn(1), Hold: true, Deadline: instant(tx.now + 5000)})
+		list, err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true, Deadline: storekernel.Instant(tx.k.Now + 5000)})
 		if err != nil {
 			return err
 		}
 		waits = list[0].ID
-		j, err := tx.PlaceAt(hourOn(1), instant(tx.now+60))
+		j, err := tx.Jobs().PlaceAt(hourOn(1), storekernel.Instant(tx.k.Now+60))
 		if err == nil {
 			plan = j.ID
 		}
 		return err
 	})
 	for _, id := range []uint64{runs, waits, plan} {
-		s.refused(placer.ErrNever, func(tx *Tx) (*Job, error) { return tx.Extend(id, 3*time.Hour) })
+		s.refused(placer.ErrNever, func(tx *Tx) (*Job, error) { return tx.Jobs().Extend(id, 3*time.Hour) })
 		if id == waits {
-			s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Extend(id, 6000*time.Second) })
+			s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Jobs().Extend(id, 6000*time.Second) })
 		} else {
-			s.do(func(tx *Tx) error { _, err := tx.Extend(id, 2*time.Hour); return err })
+			s.do(func(tx *Tx) error { _, err := tx.Jobs().Extend(id, 2*time.Hour); return err })
 		}
-		s.do(func(tx *Tx) error { _, err := tx.Extend(id, 30*time.Minute); return err })
+		s.do(func(tx *Tx) error { _, err := tx.Jobs().Extend(id, 30*time.Minute); return err })
 	}
 	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "all", Measure: "walltime.job", Max: 60}) })
-	s.do(func(tx *Tx) error { _, err := tx.Extend(plan, 20*time.Minute); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Extend(plan, 20*time.Minute); return err })
 }
 
 // TestLateClaimKeepsDeadline: an attempt that is claimed late gets its walltime, but not past
 // the deadline of its job.
 func TestLateClaimKeepsDeadline(t *testing.T) {
 	s := newMachineStory(t)
-	id := s.started(Submission{Request: hourOn(1), Deadline: instant(s.t + 3700), Command: []string{"true"}})
+	id := s.started(Submission{Request: hourOn(1), Deadline: storekernel.Instant(s.t + 3700), Command: []string{"true"}})
 	s.clock.t += 300
 	s.do(func(tx *Tx) error {
-		_, err := tx.Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
 		return err
 	})
 	if j := s.is(id, JobRunning, ""); j.End.Unix() != 1_003_700 {
@@ -543,17 +547,17 @@ func TestStricterFate(t *testing.T) {
 	s := newMachineStory(t)
 	id := s.started(Submission{Request: hourOn(1), Command: []string{"true"}})
 	s.do(func(tx *Tx) error {
-		_, err := tx.Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
 		return err
 	})
-	s.do(func(tx *Tx) error { _, err := tx.Requeue(id, ""); return err })
-	s.do(func(tx *Tx) error { _, err := tx.Release(id); return err })
-	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Requeue(id, "") })
-	s.do(func(tx *Tx) error { _, err := tx.Cancel(id, ""); return err })
-	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Requeue(id, "") })
-	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Release(id) })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Requeue(id, ""); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Release(id); return err })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Jobs().Requeue(id, "") })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Cancel(id, ""); return err })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Jobs().Requeue(id, "") })
+	s.refused(ErrConflict, func(tx *Tx) (*Job, error) { return tx.Jobs().Release(id) })
 	s.do(func(tx *Tx) error {
-		_, err := tx.Report(Result{Job: id, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeStopped})
+		_, err := tx.Attempts().Report(Result{Job: id, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeStopped})
 		return err
 	})
 	s.is(id, JobCancelled, "")
@@ -566,19 +570,19 @@ func TestOverdueFails(t *testing.T) {
 	id := s.started(Submission{Request: hourOn(1)})
 	var ok, notOK uint64
 	s.do(func(tx *Tx) error {
-		a, err := tx.Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterOK}}})
+		a, err := tx.Jobs().Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterOK}}})
 		if err != nil {
 			return err
 		}
-		b, err := tx.Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterNotOK}}})
+		b, err := tx.Jobs().Submit(Submission{Request: hourOn(1), After: []Dependency{{Job: id, When: AfterNotOK}}})
 		if err == nil {
 			ok, notOK = a[0].ID, b[0].ID
 		}
 		return err
 	})
 	s.clock.t += 3601
-	s.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
-	s.is(id, JobFailed, walltimeOver.Text)
+	s.do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+	s.is(id, JobFailed, cycle.WalltimeOver.Text)
 	s.is(ok, JobCancelled, "")
 	s.is(notOK, JobRunning, "")
 }
@@ -587,14 +591,14 @@ func TestOverdueFails(t *testing.T) {
 func TestDoneIsTriedAgain(t *testing.T) {
 	s := newMachineStory(t)
 	id := s.started(Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
-	s.do(func(tx *Tx) error { _, err := tx.Finish(id, 3, ""); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Finish(id, 3, ""); return err })
 	s.is(id, JobQueued, "")
 	s.clock.t += 2
-	s.do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err })
-	s.do(func(tx *Tx) error { _, err := tx.Finish(id, 3, ""); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Finish(id, 3, ""); return err })
 	s.is(id, JobFailed, "exit status 3")
 	a := new(Attempt)
-	s.do(func(tx *Tx) (err error) { a, err = tx.Attempt(id, 1); return err })
+	s.do(func(tx *Tx) (err error) { a, err = tx.Attempts().Get(id, 1); return err })
 	if a.Outcome != OutcomeExited || a.Exit != 3 {
 		t.Errorf("attempt 1: %+v", a)
 	}
@@ -605,12 +609,12 @@ func TestPlacedLaunchFails(t *testing.T) {
 	s := newMachineStory(t)
 	id := uint64(0)
 	s.do(func(tx *Tx) error {
-		j, err := tx.Place(hourOn(1))
+		j, err := tx.Jobs().Place(hourOn(1))
 		if err != nil {
 			return err
 		}
 		id = j.ID
-		return tx.LaunchEnded(id, errors.New("no such host"), 3)
+		return tx.Attempts().LaunchEnded(id, errors.New("no such host"), 3)
 	})
 	s.is(id, JobFailed, "launch failed: no such host")
 }

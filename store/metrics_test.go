@@ -24,15 +24,15 @@ type failing interface {
 // metricsByHand counts what Metrics does by looking at every node and every job.
 func metricsByHand(t failing, tx *Tx) *Metrics {
 	t.Helper()
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := new(Metrics)
 	nodes := make(map[string]*[NodeStates]int)
 	use := make(map[[2]string]*ConsumableUse)
-	err = tx.EachNode(func(n *index.Node) error {
-		o, err := tx.Occupancy(n)
+	err = tx.Nodes().Each(func(n *index.Node) error {
+		o, err := tx.Nodes().Occupancy(n)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 		}
 		state := o.State
 		nodes[n.Queue][state]++
-		list := tx.calendar().At(n.Number)
+		list := tx.k.Calendar().At(n.Number)
 		for _, a := range n.Res {
 			def, _ := defs.Get(a.Res)
 			if !def.Consumable || a.Value.Num == 0 {
@@ -54,7 +54,7 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 			u := use[key]
 			u.Capacity += def.Units(a.Value)
 			for _, b := range list {
-				if !tx.calendar().Live(b) {
+				if !tx.k.Calendar().Live(b) {
 					continue
 				}
 				taken := a.Value.Num
@@ -80,7 +80,7 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 	}
 	for _, queue := range slices.Sorted(maps.Keys(nodes)) {
 		for state, n := range nodes[queue] {
-			m.Nodes = append(m.Nodes, NodeCount{queue, NodeState(state), n})
+			m.Nodes = append(m.Nodes, NodeCount{Queue: queue, State: NodeState(state), Nodes: n})
 		}
 	}
 	for _, def := range defs.All() {
@@ -96,7 +96,7 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 
 func queuesByHand(t failing, tx *Tx, names []string) (out []QueueMetrics) {
 	t.Helper()
-	queues, err := tx.Queues()
+	queues, err := tx.Queues().All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func queuesByHand(t failing, tx *Tx, names []string) (out []QueueMetrics) {
 	}
 	jobs := make(map[string]map[JobState]uint64)
 	oldest := make(map[string]time.Duration)
-	err = tx.EachJob(func(j *Job) error {
+	err = tx.Jobs().Each(func(j *Job) error {
 		if jobs[j.Queue] == nil {
 			jobs[j.Queue] = make(map[JobState]uint64)
 			names = append(names, j.Queue)
@@ -136,7 +136,7 @@ func metricsAgree(t failing, db *DB, before *Metrics) *Metrics {
 	t.Helper()
 	var got *Metrics
 	err := db.View(func(tx *Tx) (err error) {
-		if got, err = tx.Metrics(); err != nil {
+		if got, err = tx.Ask().Metrics(); err != nil {
 			return err
 		}
 		want := metricsByHand(t, tx)
@@ -186,17 +186,17 @@ func TestMetrics(t *testing.T) {
 	for range 12 {
 		clock.t += 1000
 		before = metricsAgree(t, db, before)
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }); err != nil {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
 			t.Fatal(err)
 		}
 		before = metricsAgree(t, db, before)
 	}
 	err := db.Update(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			if !j.State.Live() {
 				return nil
 			}
-			_, err := tx.Cancel(j.ID, "")
+			_, err := tx.Jobs().Cancel(j.ID, "")
 			return err
 		}, JobQueued, JobHeld)
 	})
@@ -230,19 +230,19 @@ func TestWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cycle := func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }
-	must(func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask, Array: 4}); return err })
+	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
+	must(func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask, Array: 4}); return err })
 	want := make([]uint64, len(WaitBounds)+1)
 	var waited int64
 	for i, wait := range []int64{1, 9, 51, 100_000} {
 		clock.t += wait
 		waited += clock.t - 1_000_000
 		must(cycle)
-		must(func(tx *Tx) error { _, err := tx.Finish(uint64(i+1), i%2, ""); return err })
+		must(func(tx *Tx) error { _, err := tx.Jobs().Finish(uint64(i+1), i%2, ""); return err })
 		want[[]int{0, 1, 3, 7}[i]]++
 	}
-	must(func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask}); return err })
-	must(func(tx *Tx) error { _, err := tx.Cancel(5, ""); return err }) // it never started
+	must(func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask}); return err })
+	must(func(tx *Tx) error { _, err := tx.Jobs().Cancel(5, ""); return err }) // it never started
 	m := metricsAgree(t, db, nil)
 	q := m.Queues[0]
 	if diff := cmp.Diff(want, q.Waits); diff != "" || q.Waited != time.Duration(waited)*time.Second {
@@ -259,7 +259,7 @@ func BenchmarkMetrics(b *testing.B) {
 	db, _ := newDB(b)
 	mustUpdate(b, db, func(tx *Tx) error {
 		for _, name := range []string{"a", "b", "c"} {
-			if err := tx.AddQueue(Queue{Name: name}); err != nil {
+			if err := tx.Queues().Add(Queue{Name: name}); err != nil {
 				return err
 			}
 		}
@@ -268,19 +268,19 @@ func BenchmarkMetrics(b *testing.B) {
 			n := &index.Node{Name: fmt.Sprintf("n%06d", i), Queue: queues[i%4]}
 			n.Set(index.NCPUs, index.Value{Num: 8})
 			n.Set(index.Mem, index.Value{Num: 16 << 20})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
 		for _, q := range queues {
-			if _, err := tx.Place(placer.Request{Select: fmt.Sprint(nodes/4, ":ncpus=1"), Place: "scatter", Queue: q, Walltime: time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: fmt.Sprint(nodes/4, ":ncpus=1"), Place: "scatter", Queue: q, Walltime: time.Hour}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	for b.Loop() {
-		if err := db.View(func(tx *Tx) error { _, err := tx.Metrics(); return err }); err != nil {
+		if err := db.View(func(tx *Tx) error { _, err := tx.Ask().Metrics(); return err }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -50,7 +51,7 @@ func newModel(t *rapid.T, dir string) *model {
 		opt := &Options{Now: m.clock.now, Private: i == 1}
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
 		err := Create(path, opt, func(tx *Tx) error {
-			return tx.AddResource(index.Def{Name: "color", Type: index.String})
+			return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -96,10 +97,10 @@ func (m *model) addNode(t *rapid.T) {
 	_, err := m.both(t, func(tx *Tx) (string, error) {
 		n := &index.Node{Name: name, Priority: priority}
 		n.Set(index.NCPUs, index.Value{Num: 2})
-		defs, _ := tx.Resources()
+		defs, _ := tx.Config().Resources()
 		def, _ := defs.Lookup("color")
 		n.Set(def.ID, index.Value{Str: colour})
-		_, err := tx.PutNode(n)
+		_, err := tx.Nodes().Put(n)
 		return "", err
 	})
 	if err != nil {
@@ -116,11 +117,11 @@ func (m *model) setState(t *rapid.T) {
 	name := rapid.SampledFrom(m.order).Draw(t, "node")
 	state := rapid.SampledFrom([]index.State{index.Up, index.Down, index.Drained}).Draw(t, "state")
 	_, err := m.both(t, func(tx *Tx) (string, error) {
-		number, _, err := tx.NodeNumber(name)
+		number, _, err := tx.Nodes().Number(name)
 		if err != nil {
 			return "", err
 		}
-		return "", tx.SetNodeState(number, state, "model")
+		return "", tx.Nodes().SetState(number, state, "model")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +150,7 @@ func (m *model) follow(t *rapid.T) {
 	for _, id := range ids {
 		var job *Job
 		err := m.dbs[0].View(func(tx *Tx) (err error) {
-			job, err = tx.Job(id)
+			job, err = tx.Jobs().Get(id)
 			return err
 		})
 		if err != nil {
@@ -158,13 +159,13 @@ func (m *model) follow(t *rapid.T) {
 		if job.State != JobRunning && job.State != JobReserved {
 			continue // it fits nowhere any more
 		}
-		if (job.State == JobReserved) != (unix(job.Start) > m.clock.t) {
+		if (job.State == JobReserved) != (kernel.Unix(job.Start) > m.clock.t) {
 			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)
 		}
-		kept := unix(job.Start) == was[id].start && slices.EqualFunc(job.NodeNumbers(), was[id].nodes, func(n uint32, name string) bool { return m.order[n] == name })
+		kept := kernel.Unix(job.Start) == was[id].start && slices.EqualFunc(job.NodeNumbers(), was[id].nodes, func(n uint32, name string) bool { return m.order[n] == name })
 		m.occupy(t, job, !kept) // one that has no other place keeps its start on a node that is down, or that an overdue job has
 		if job.State == JobReserved {
-			m.planned[id] = unix(job.Start)
+			m.planned[id] = kernel.Unix(job.Start)
 		}
 	}
 }
@@ -180,10 +181,10 @@ func (m *model) place(t *rapid.T) {
 	var job *Job
 	nodes, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
-		if job, err = tx.Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: time.Duration(walltime) * time.Second}); err != nil {
+		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: time.Duration(walltime) * time.Second}); err != nil {
 			return "", err
 		}
-		return tx.ExecVNode(job)
+		return tx.Jobs().ExecVNode(job)
 	})
 	free, could := 0, 0
 	for _, n := range m.nodes {
@@ -211,10 +212,10 @@ func (m *model) occupy(t *rapid.T, job *Job, made bool) {
 	for _, number := range job.NodeNumbers() {
 		name := m.order[number]
 		n := m.nodes[name]
-		if made && (!n.up || n.taken(m.clock.t, unix(job.Start), unix(job.End))) {
+		if made && (!n.up || n.taken(m.clock.t, kernel.Unix(job.Start), kernel.Unix(job.End))) {
 			t.Fatalf("job %d on %s, which it cannot have", job.ID, name)
 		}
-		n.spans = append(n.spans, modelSpan{unix(job.Start), unix(job.End), fmt.Sprint("job ", job.ID), true})
+		n.spans = append(n.spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End), fmt.Sprint("job ", job.ID), true})
 		m.jobs[job.ID] = append(m.jobs[job.ID], name)
 	}
 }
@@ -229,9 +230,9 @@ func (m *model) placeLater(t *rapid.T) {
 	_, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
 		if earliest {
-			job, err = tx.PlaceOrReserve(r)
+			job, err = tx.Jobs().PlaceOrReserve(r)
 		} else {
-			job, err = tx.PlaceAt(r, instant(at))
+			job, err = tx.Jobs().PlaceAt(r, kernel.Instant(at))
 		}
 		if err != nil {
 			return "", err
@@ -244,12 +245,12 @@ func (m *model) placeLater(t *rapid.T) {
 		}
 		return
 	}
-	if !earliest && unix(job.Start) != at {
+	if !earliest && kernel.Unix(job.Start) != at {
 		t.Fatalf("asked for a start at %d, got %v", at, job.Start)
 	}
 	m.occupy(t, job, true)
-	if unix(job.Start) > m.clock.t {
-		m.planned[job.ID] = unix(job.Start)
+	if kernel.Unix(job.Start) > m.clock.t {
+		m.planned[job.ID] = kernel.Unix(job.Start)
 	}
 }
 
@@ -260,7 +261,7 @@ func (m *model) extend(t *rapid.T) {
 	var job *Job
 	_, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
-		job, err = tx.Extend(id, lasting(walltime))
+		job, err = tx.Jobs().Extend(id, kernel.Lasting(walltime))
 		return "", err
 	})
 	if err != nil {
@@ -268,10 +269,10 @@ func (m *model) extend(t *rapid.T) {
 	}
 	m.free(m.jobs[id], fmt.Sprint("job ", id))
 	for _, name := range m.jobs[id] {
-		if m.nodes[name].taken(m.clock.t, unix(job.Start), unix(job.End)) {
+		if m.nodes[name].taken(m.clock.t, kernel.Unix(job.Start), kernel.Unix(job.End)) {
 			t.Fatalf("job %d got node %s until %v, which is not to be had", id, name, job.End)
 		}
-		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{unix(job.Start), unix(job.End), fmt.Sprint("job ", id), true})
+		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End), fmt.Sprint("job ", id), true})
 	}
 }
 
@@ -284,7 +285,7 @@ func (m *model) free(names []string, owner string) {
 
 func (m *model) release(t *rapid.T) {
 	id := uint64(rapid.IntRange(1, len(m.jobs)+2).Draw(t, "job"))
-	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Release(id); return "", err })
+	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Jobs().Release(id); return "", err })
 	if _, running := m.jobs[id]; running != (err == nil) {
 		t.Fatalf("release %d, running %v: %v", id, running, err)
 	}
@@ -302,9 +303,9 @@ func (m *model) reserve(t *rapid.T) {
 	start := m.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))
 	end := start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
 	_, err := m.both(t, func(tx *Tx) (string, error) {
-		numbers, err := tx.ResolveNodes(strings.Join(list, ",")) // a name that looks like a list is a name
+		numbers, err := tx.Nodes().Resolve(strings.Join(list, ",")) // a name that looks like a list is a name
 		if err == nil {
-			_, err = tx.ReserveNodes(name, numbers, instant(start), instant(end))
+			_, err = tx.Reservations().ReserveNodes(name, numbers, kernel.Instant(start), kernel.Instant(end))
 		}
 		return "", err
 	})
@@ -322,7 +323,7 @@ func (m *model) reserve(t *rapid.T) {
 
 func (m *model) unreserve(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"a", "b", "a.1", "n1"}).Draw(t, "name")
-	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Unreserve(name); return "", err })
+	_, err := m.both(t, func(tx *Tx) (string, error) { _, err := tx.Reservations().Remove(name); return "", err })
 	if m.resv[name] && err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +359,7 @@ func (m *model) begin(t *rapid.T) {
 	}
 	// A writer settles where late jobs go; what a reader tells of them until then
 	// depends on when it asks.
-	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Configure("default_walltime", "3600") }); err != nil {
+	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Config().Set("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
 	}
 	m.follow(t)
@@ -381,11 +382,11 @@ func (m *model) agree(t *rapid.T) {
 		}
 	}
 	err := m.dbs[0].View(func(tx *Tx) error {
-		ix, err := tx.index()
+		ix, err := tx.k.Index()
 		if err != nil {
 			return err
 		}
-		return tx.EachNode(func(n *index.Node) error {
+		return tx.Nodes().Each(func(n *index.Node) error {
 			got[n.Name] = ix.ClassOf(ix.Bucket(n.Bucket), n.Number).String()
 			return nil
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
@@ -26,7 +27,7 @@ func onRecord(n *index.Node) string {
 // nodesNow are the nodes by number.
 func nodesNow(tx *Tx) (map[uint32]string, error) {
 	out := make(map[uint32]string)
-	return out, tx.EachNode(func(n *index.Node) error { out[n.Number] = onRecord(n); return nil })
+	return out, tx.Nodes().Each(func(n *index.Node) error { out[n.Number] = onRecord(n); return nil })
 }
 
 // nodesAt are the nodes as they were, by number.
@@ -35,7 +36,7 @@ func nodesAt(tx *Tx, at int64) (map[uint32]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	was, err := nodehistory.At(tx.file, at)
+	was, err := nodehistory.At(tx.k.File, at)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func TestNodeHistory(tt *testing.T) {
 			}
 			if rapid.IntRange(0, 9).Draw(t, "reset") == 0 && clock.t > begin+1 {
 				to := rapid.Int64Range(begin, clock.t-1).Draw(t, "to")
-				err := db.Update(func(tx *Tx) error { _, err := tx.ResetClock(instant(to)); return err })
+				err := db.Update(func(tx *Tx) error { _, err := tx.ResetClock(kernel.Instant(to)); return err })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -109,7 +110,7 @@ func TestNodeHistory(tt *testing.T) {
 // changeNode changes one node in one of the ways there are.
 func changeNode(t *rapid.T, tx *Tx) error {
 	name := fmt.Sprintf("n%d", rapid.IntRange(0, 4).Draw(t, "node"))
-	number, there, err := tx.NodeNumber(name)
+	number, there, err := tx.Nodes().Number(name)
 	if err != nil {
 		return err
 	}
@@ -121,13 +122,13 @@ func changeNode(t *rapid.T, tx *Tx) error {
 				n.Set(id, index.Value{Num: rapid.Int64Range(1, 3).Draw(t, "amount")})
 			}
 		}
-		_, err = tx.PutNode(n)
+		_, err = tx.Nodes().Put(n)
 	case what == 1:
-		err = tx.RemoveNode(number)
+		err = tx.Nodes().Remove(number)
 	case what == 2:
-		err = tx.SetLoad(number, 1)
+		err = tx.Nodes().SetLoad(number, 1)
 	default:
-		err = tx.SetNodeState(number, index.State(rapid.IntRange(0, 3).Draw(t, "state")), rapid.SampledFrom([]string{"", "disk"}).Draw(t, "reason"))
+		err = tx.Nodes().SetState(number, index.State(rapid.IntRange(0, 3).Draw(t, "state")), rapid.SampledFrom([]string{"", "disk"}).Draw(t, "reason"))
 	}
 	return err
 }
@@ -140,13 +141,13 @@ func TestNodePastSmall(t *testing.T) {
 	clock.t++
 	err := db.Update(func(tx *Tx) error {
 		for n := range uint32(200) {
-			if err := tx.SetNodeState(n, index.Down, "power"); err != nil {
+			if err := tx.Nodes().SetState(n, index.Down, "power"); err != nil {
 				return err
 			}
 		}
-		n, err := tx.NodeByNumber(7)
+		n, err := tx.Nodes().ByNumber(7)
 		if err == nil {
-			_, err = tx.PutNode(n)
+			_, err = tx.Nodes().Put(n)
 		}
 		return err
 	})
@@ -155,7 +156,7 @@ func TestNodePastSmall(t *testing.T) {
 	}
 	rows, size := 0, 0
 	err = db.View(func(tx *Tx) error {
-		return tx.file.Each(row.NodePasts, nil, func(_, payload []byte) (bool, error) {
+		return tx.k.File.Each(row.NodePasts, nil, func(_, payload []byte) (bool, error) {
 			rows, size = rows+1, size+len(payload)
 			return true, nil
 		})
@@ -189,40 +190,40 @@ func TestNodesAtPast(tt *testing.T) {
 				sel := fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(t, "chunks"), rapid.IntRange(1, 3).Draw(t, "ncpus"))
 				r := placer.Request{Select: sel, Place: rapid.SampledFrom([]string{"free", "scatter:excl", "scatter"}).Draw(t, "place"), Walltime: time.Duration(rapid.IntRange(5, 90).Draw(t, "walltime")) * time.Second}
 				if rapid.Bool().Draw(t, "submit") {
-					if _, err := tx.Submit(Submission{Request: r}); err != nil {
+					if _, err := tx.Jobs().Submit(Submission{Request: r}); err != nil {
 						return err
 					}
 				}
 				var running []uint64
-				if err := tx.EachJob(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning); err != nil {
 					return err
 				}
 				if len(running) > 0 {
 					switch id := rapid.SampledFrom(running).Draw(t, "job"); rapid.IntRange(0, 2).Draw(t, "ends") {
 					case 0:
-						_, err := tx.Release(id)
+						_, err := tx.Jobs().Release(id)
 						return err
 					case 1:
-						_, err := tx.Requeue(id, "again")
+						_, err := tx.Jobs().Requeue(id, "again")
 						if err != nil && !errors.Is(err, ErrConflict) {
 							return err
 						}
 					}
 				}
-				_, err := tx.Cycle(CycleSpec{})
+				_, err := tx.Cycle().Run(CycleSpec{})
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, moment{clock.t, ask(tt, db, "SELECT "+columns+" FROM nodes ORDER BY number"), ask(tt, db, sums)})
+			kept = append(kept, moment{clock.t, answered(tt, db, "SELECT "+columns+" FROM nodes ORDER BY number"), answered(tt, db, sums)})
 		}
 		clock.t++
 		for _, m := range kept {
-			if got := ask(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns, m.at)); got != m.nodes {
+			if got := answered(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns, m.at)); got != m.nodes {
 				t.Fatalf("nodes at @%d\n%s\nwant\n%s", m.at, got, m.nodes)
 			}
-			if got := ask(tt, db, fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'", m.at, m.at)); got != m.sums {
+			if got := answered(tt, db, fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'", m.at, m.at)); got != m.sums {
 				t.Fatalf("capacity at @%d\n%s\nwant\n%s", m.at, got, m.sums)
 			}
 		}

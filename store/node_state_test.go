@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -31,7 +32,7 @@ func standingModel(t *rapid.T, dir string) *standing {
 	path, opt := filepath.Join(dir, "states.db"), &Options{Now: s.clock.now, Private: true}
 	err := Create(path, opt, func(tx *Tx) error {
 		if rapid.Bool().Draw(t, "cpus in no signature") {
-			if err := tx.Configure("signature", "mem"); err != nil {
+			if err := tx.Config().Set("signature", "mem"); err != nil {
 				return err
 			}
 		}
@@ -42,7 +43,7 @@ func standingModel(t *rapid.T, dir string) *standing {
 					n.Set(id, index.Value{Num: res[k]})
 				}
 			}
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
@@ -73,18 +74,18 @@ func (s *standing) place(t *rapid.T) {
 	r, wait := s.request(t), int64(rapid.IntRange(0, 900).Draw(t, "wait"))
 	s.change(func(tx *Tx) (err error) {
 		if wait > 600 {
-			_, err = tx.PlaceAt(r, instant(tx.now+wait))
+			_, err = tx.Jobs().PlaceAt(r, kernel.Instant(tx.k.Now+wait))
 		} else {
-			_, err = tx.PlaceOrReserve(r)
+			_, err = tx.Jobs().PlaceOrReserve(r)
 		}
 		return err
 	})
 }
 
 func (s *standing) reserve(t *rapid.T) {
-	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), Start: instant(s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start"))),
+	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), Start: kernel.Instant(s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start"))),
 		Access: placer.AccessList{{Kind: placer.AccessUser}}}
-	length := lasting(int64(rapid.IntRange(1, 900).Draw(t, "length")))
+	length := kernel.Lasting(int64(rapid.IntRange(1, 900).Draw(t, "length")))
 	spec.End = spec.Start.Add(length)
 	if rapid.Bool().Draw(t, "by request") {
 		spec.Request = s.request(t)
@@ -92,34 +93,34 @@ func (s *standing) reserve(t *rapid.T) {
 	} else {
 		spec.Nodes = []uint32{rapid.Uint32Range(0, 5).Draw(t, "node")}
 	}
-	s.change(func(tx *Tx) error { _, err := tx.AddReservation(spec); return err })
+	s.change(func(tx *Tx) error { _, err := tx.Reservations().Add(spec); return err })
 }
 
 func (s *standing) end(t *rapid.T) {
 	id := uint64(rapid.IntRange(1, 12).Draw(t, "job"))
-	s.change(func(tx *Tx) error { _, err := tx.Release(id); return err })
+	s.change(func(tx *Tx) error { _, err := tx.Jobs().Release(id); return err })
 }
 
 func (s *standing) say(t *rapid.T) {
 	n, state := rapid.Uint32Range(0, 5).Draw(t, "node"), index.State(rapid.IntRange(0, 3).Draw(t, "state"))
-	s.change(func(tx *Tx) error { return tx.SetNodeState(n, state, "") })
+	s.change(func(tx *Tx) error { return tx.Nodes().SetState(n, state, "") })
 }
 
 func (s *standing) pass(t *rapid.T) {
 	s.clock.t += int64(rapid.IntRange(0, 900).Draw(t, "seconds"))
 	if rapid.Bool().Draw(t, "fold in") {
-		s.change(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") })
+		s.change(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") })
 	}
 }
 
 // spansByNode is what has nodes and when, by the rows.
-func spansByNode(tx *Tx) (map[uint32][]span, error) {
-	out := make(map[uint32][]span)
-	err := tx.eachJob(func(j *row.Job) error {
-		spans, err := tx.allocations().spans(j)
+func spansByNode(tx *Tx) (map[uint32][]kernel.Span, error) {
+	out := make(map[uint32][]kernel.Span)
+	err := tx.k.EachJob(func(j *row.Job) error {
+		spans, err := tx.k.Allocations().Spans(j)
 		for _, sp := range spans {
-			if j.State == JobRunning && sp.End <= tx.now {
-				sp.End = tx.now + derived.Grace // it goes on
+			if j.State == JobRunning && sp.End <= tx.k.Now {
+				sp.End = tx.k.Now + derived.Grace // it goes on
 			}
 			out[sp.Node] = append(out[sp.Node], sp)
 		}
@@ -128,9 +129,9 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out, tx.reservations().each(func(r *row.Reservation) error {
+	return out, tx.k.Reservations().Each(func(r *row.Reservation) error {
 		for i, n := range r.Nodes {
-			out[n] = append(out[n], span{Node: n, Busy: r.Span(i)})
+			out[n] = append(out[n], kernel.Span{Node: n, Busy: r.Span(i)})
 		}
 		return nil
 	})
@@ -138,7 +139,7 @@ func spansByNode(tx *Tx) (map[uint32][]span, error) {
 
 // stateAt is a node's line of the table of states at an instant: its state, how many
 // jobs are on it, until when it is free, and what is left of its cpus.
-func stateAt(n *index.Node, list []span, at int64) string {
+func stateAt(n *index.Node, list []kernel.Span, at int64) string {
 	taken, whole, jobs, inUse, next := make(map[uint16]int64), false, 0, false, int64(math.MaxInt64)
 	for _, s := range list {
 		if s.Start > at {
@@ -203,13 +204,13 @@ func (s *standing) holds(t *rapid.T) {
 			return err
 		}
 		for _, wait := range []int64{0, wait} {
-			nodes, at := "nodes", tx.now+wait
+			nodes, at := "nodes", tx.k.Now+wait
 			if wait > 0 {
 				nodes = fmt.Sprintf("nodes AT 'now+%ds'", wait)
 			}
 			var lines []string
 			counts := make(map[string]int)
-			err := tx.EachNode(func(n *index.Node) error {
+			err := tx.Nodes().Each(func(n *index.Node) error {
 				line := stateAt(n, spans[n.Number], at)
 				lines = append(lines, line)
 				counts[strings.Split(line, "'")[3]]++
@@ -260,15 +261,15 @@ func (s *standing) queries(t *rapid.T, tx *Tx, nodes string, lines []string, cou
 func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]int) {
 	for _, line := range lines {
 		f := strings.Split(strings.ReplaceAll(line, "NULL", "0"), "|")
-		n, err := tx.Node(strings.Trim(f[0], "'"))
+		n, err := tx.Nodes().Get(strings.Trim(f[0], "'"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := tx.Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, unix(o.FreeUntil)) != strings.Join(f[1:4], "|") {
+		if o, err := tx.Nodes().Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, kernel.Unix(o.FreeUntil)) != strings.Join(f[1:4], "|") {
 			t.Fatalf("occupancy of %s: %+v, by the rows %s", n.Name, o, line)
 		}
 	}
-	stats, err := tx.Stats()
+	stats, err := tx.Ask().Stats()
 	if err != nil {
 		t.Fatal(err)
 	}

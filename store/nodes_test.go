@@ -12,7 +12,7 @@ import (
 
 func readNode(t *testing.T, db *DB, name string) (n *index.Node) {
 	t.Helper()
-	if err := db.View(func(tx *Tx) (err error) { n, err = tx.Node(name); return err }); err != nil {
+	if err := db.View(func(tx *Tx) (err error) { n, err = tx.Nodes().Get(name); return err }); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -40,7 +40,7 @@ func TestPutNodeInvalid(t *testing.T) {
 		before := readNode(t, db, "n0")
 		n := *before
 		tt.change(&n)
-		err := db.Update(func(tx *Tx) error { _, err := tx.PutNode(&n); return err })
+		err := db.Update(func(tx *Tx) error { _, err := tx.Nodes().Put(&n); return err })
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
@@ -54,7 +54,7 @@ func TestSetLoad(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 3, 2)
 	set := func(number uint32, load float64) error {
-		return db.Update(func(tx *Tx) error { return tx.SetLoad(number, load) })
+		return db.Update(func(tx *Tx) error { return tx.Nodes().SetLoad(number, load) })
 	}
 	// The first load of a node, another, and its last taken away.
 	for _, load := range []float64{0.5, 12.25, 12.25, 0} {
@@ -78,7 +78,7 @@ func TestSetLoad(t *testing.T) {
 	if err := set(3, 1); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
-	if err := db.View(func(tx *Tx) error { return tx.SetLoad(1, 1) }); !errors.Is(err, ErrReadOnly) {
+	if err := db.View(func(tx *Tx) error { return tx.Nodes().SetLoad(1, 1) }); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
 	}
 	if n := readNode(t, db, "n1"); n.Load != 0 {

@@ -20,7 +20,7 @@ var oneNode = placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.
 func TestOnce(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 4, 2)
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("keep_keys", "1d") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("keep_keys", "1d") }); err != nil {
 		t.Fatal(err)
 	}
 	runs := 0
@@ -32,7 +32,7 @@ func TestOnce(t *testing.T) {
 			return work(tx)
 		}, o)
 	}
-	job := func(tx *Tx) error { _, err := tx.Place(oneNode); return err }
+	job := func(tx *Tx) error { _, err := tx.Jobs().Place(oneNode); return err }
 	nothing := func(*Tx) error { return nil }
 	expect := func(key, request string, work func(*Tx) error, answer string, repeated bool) {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestOnce(t *testing.T) {
 	clock.t += 86400 + 1
 	expect("job", "r", job, "answer 1", true)
 	expect("other", "r", nothing, "answer 7", false)
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(1); return err }); err != nil {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err }); err != nil {
 		t.Fatal(err)
 	}
 	clock.t += 86400 + 1
@@ -85,7 +85,7 @@ func TestOnce(t *testing.T) {
 	}
 	kept := 0
 	err := db.View(func(tx *Tx) error {
-		return tx.file.Each(row.Answers, nil, func(_, _ []byte) (bool, error) { kept++; return true, nil })
+		return tx.k.File.Each(row.Answers, nil, func(_, _ []byte) (bool, error) { kept++; return true, nil })
 	})
 	if err != nil || kept > 2 {
 		t.Errorf("%d answers are kept: %v", kept, err)
@@ -98,14 +98,14 @@ func TestOnceTwice(t *testing.T) {
 	addNodes(t, db, "n", 4, 2)
 	err := db.Update(func(tx *Tx) error {
 		return tx.Once(&Once{Key: "k"}, func() error {
-			_, err := tx.Place(oneNode)
+			_, err := tx.Jobs().Place(oneNode)
 			return err
 		})
 	}, &Once{Key: "k"})
 	if !errors.Is(err, ErrKey) {
 		t.Error(err)
 	}
-	if err := db.View(func(tx *Tx) error { _, err := tx.Job(1); return err }); !errors.Is(err, ErrNotFound) {
+	if err := db.View(func(tx *Tx) error { _, err := tx.Jobs().Get(1); return err }); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a job of it is kept: %v", err)
 	}
 }
@@ -124,14 +124,14 @@ func TestOldKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]UsedKey{"one": {"one", 1, 1}, "array": {"array", 2, 3}} {
+	for key, want := range map[string]UsedKey{"one": {Key: "one", First: 1, Jobs: 1}, "array": {Key: "array", First: 2, Jobs: 3}} {
 		err := db.Update(func(tx *Tx) error { t.Error("it runs"); return nil }, &Once{Key: key})
 		var used *UsedKey
 		if !errors.As(err, &used) || *used != want || !errors.Is(err, ErrConflict) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
 		t.Fatal(err)
 	}
 	if list := findings(t, db); len(list) > 0 {

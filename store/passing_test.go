@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 	"pgregory.net/rapid"
@@ -22,14 +23,14 @@ type scene struct {
 
 func sceneOf(tx *Tx, from uint64) (*scene, error) {
 	s := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation), nodes: make(map[uint32][]timeline.Busy), from: from}
-	if err := tx.EachJob(func(j *Job) error { s.jobs[j.ID] = j; return nil }); err != nil {
+	if err := tx.Jobs().Each(func(j *Job) error { s.jobs[j.ID] = j; return nil }); err != nil {
 		return nil, err
 	}
-	if err := tx.EachReservation(func(r *Reservation) error { s.reservations[r.Name] = r; return nil }); err != nil {
+	if err := tx.Reservations().Each(func(r *Reservation) error { s.reservations[r.Name] = r; return nil }); err != nil {
 		return nil, err
 	}
 	for n := range uint32(5) {
-		if list := tx.calendar().At(n); len(list) > 0 {
+		if list := tx.k.Calendar().At(n); len(list) > 0 {
 			s.nodes[n] = slices.Clone(list)
 		}
 	}
@@ -103,7 +104,7 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 || j.Reason.String() == "" {
 			t.Fatalf("job %d is late: %+v", id, j)
 		}
-		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && unix(is.Start) <= q.clock.t {
+		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && kernel.Unix(is.Start) <= q.clock.t {
 			t.Fatalf("job %d was late, and a writer leaves it as %+v", id, is)
 		}
 	}
@@ -121,7 +122,7 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 	if diff != "" {
 		t.Fatalf("at %d (-writer +reader)\n%s", q.clock.t, diff)
 	}
-	_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") })
+	_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
 }
 
 // TestPassing: a reader decides nothing while time passes, whatever was planned.
@@ -130,7 +131,7 @@ func TestPassing(t *testing.T) {
 		dir := t.TempDir()
 		q := newQueueLife(rt, dir)
 		q.local = true
-		_ = q.both("policy", func(tx *Tx) (any, error) { return nil, tx.Configure("policy", "local") })
+		_ = q.both("policy", func(tx *Tx) (any, error) { return nil, tx.Config().Set("policy", "local") })
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": q.submit, "change": q.change, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down,
 			"place": func(t *rapid.T) {
@@ -139,7 +140,7 @@ func TestPassing(t *testing.T) {
 			},
 			"cycle": func(t *rapid.T) {
 				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), Silent: rapid.Bool().Draw(t, "silent")}
-				_ = q.both("cycle", func(tx *Tx) (any, error) { _, err := tx.Cycle(spec); return nil, err })
+				_ = q.both("cycle", func(tx *Tx) (any, error) { _, err := tx.Cycle().Run(spec); return nil, err })
 			},
 			"pass": func(t *rapid.T) { q.passes(t, dir) },
 		})
@@ -158,10 +159,10 @@ func TestPassingSearchesNothing(t *testing.T) {
 		given := everyMinute(tx, "given", 0)
 		found := everyMinute(tx, "found", 0)
 		found.Nodes, found.Request = nil, wholeNodes(1, 30e9)
-		if _, err := tx.AddReservation(given); err != nil {
+		if _, err := tx.Reservations().Add(given); err != nil {
 			return err
 		}
-		_, err := tx.AddReservation(found)
+		_, err := tx.Reservations().Add(found)
 		return err
 	})
 	if err != nil {
@@ -172,7 +173,7 @@ func TestPassingSearchesNothing(t *testing.T) {
 	if got := fmt.Sprint(reservedNames(t, db)); got != want {
 		t.Errorf("a reader sees %s, want %s", got, want)
 	}
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
 		t.Fatal(err)
 	}
 	want = "[found.2 of found found.3 of found given.2 of given given.3 of given]"

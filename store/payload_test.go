@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -19,7 +20,7 @@ func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 	t.Helper()
 	counts := make(map[string]uint64)
 	err := db.View(func(tx *Tx) error {
-		return tx.file.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
+		return tx.k.File.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
 			p, err := row.DecodePayload(key, payload)
 			if err == nil {
 				counts[p.Dir] += p.Jobs
@@ -53,7 +54,7 @@ func TestPayloadCounts(t *testing.T) {
 			}
 			keep := rapid.IntRange(0, 4).Draw(rt, "keep") > 0
 			submitted := func(tx *Tx) error {
-				jobs, err := tx.Submit(s)
+				jobs, err := tx.Jobs().Submit(s)
 				for _, j := range jobs {
 					if keep && s.Payload != nil {
 						carries[j.ID] = s.Payload.Dir
@@ -71,7 +72,7 @@ func TestPayloadCounts(t *testing.T) {
 			"submit": submit,
 			"cancel": func(rt *rapid.T) {
 				id := uint64(rapid.IntRange(1, 20).Draw(rt, "job"))
-				err := db.Update(func(tx *Tx) error { _, err := tx.Cancel(id, ""); return err })
+				err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Cancel(id, ""); return err })
 				if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
 					rt.Fatal(err)
 				}
@@ -79,24 +80,24 @@ func TestPayloadCounts(t *testing.T) {
 			"forget": func(*rapid.T) {
 				clock.t += 1000
 				must(db.Update(func(tx *Tx) error {
-					if err := tx.Configure("keep_ended", "500"); err != nil {
+					if err := tx.Config().Set("keep_ended", "500"); err != nil {
 						return err
 					}
-					_, err := tx.Cycle(CycleSpec{})
+					_, err := tx.Cycle().Run(CycleSpec{})
 					return err
 				}))
 			},
 			"archive": func(rt *rapid.T) {
 				clock.t += 10
 				name := rapid.SampledFrom([]string{"old.db", "old.jsonl"}).Draw(rt, "archive")
-				_, err := db.Archive(filepath.Join(filepath.Dir(db.Path()), name), instant(clock.t), nil)
+				_, err := db.Archive(filepath.Join(filepath.Dir(db.Path()), name), kernel.Instant(clock.t), nil)
 				must(err)
 			},
 			"": func(rt *rapid.T) {
 				want := make(map[string]uint64)
 				must(db.View(func(tx *Tx) error {
 					for id, dir := range carries {
-						p, err := tx.Payload(id)
+						p, err := tx.Jobs().Payload(id)
 						switch {
 						case errors.Is(err, ErrNotFound):
 							delete(carries, id)
@@ -126,13 +127,13 @@ func TestArchivedPayloads(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 4)
 	to := filepath.Join(t.TempDir(), "old.db")
-	p := &Payload{Dir: "/a", Script: "true\n", Umask: 0o77, Env: []string{"A=b=c"}, Limits: []ResourceLimit{{"core", 0, NoLimit}}, Out: "%j", Err: "%%", Append: true,
+	p := &Payload{Dir: "/a", Script: "true\n", Umask: 0o77, Env: []string{"A=b=c"}, Limits: []ResourceLimit{{Name: "core", Soft: 0, Hard: NoLimit}}, Out: "%j", Err: "%%", Append: true,
 		Interpreter: "/bin/bash", Compat: "slurm", Variables: []string{"X=y"}}
 	for range 2 {
 		err := db.Update(func(tx *Tx) error {
-			jobs, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: 3, Payload: p})
+			jobs, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: 3, Payload: p})
 			for _, j := range jobs {
-				if _, e := tx.Cancel(j.ID, ""); e != nil {
+				if _, e := tx.Jobs().Cancel(j.ID, ""); e != nil {
 					err = e
 				}
 			}
@@ -142,7 +143,7 @@ func TestArchivedPayloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock.t += 10
-		if _, err := db.Archive(to, instant(clock.t), nil); err != nil {
+		if _, err := db.Archive(to, kernel.Instant(clock.t), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +158,7 @@ func TestArchivedPayloads(t *testing.T) {
 		t.Error(diff)
 	}
 	err = old.View(func(tx *Tx) error {
-		back, err := tx.Payload(5)
+		back, err := tx.Jobs().Payload(5)
 		if diff := cmp.Diff(p, back); diff != "" {
 			t.Errorf("-carried +archived\n%s", diff)
 		}
@@ -186,7 +187,7 @@ func TestPayloadRefused(t *testing.T) {
 		"%é in the pattern \"x%é\"": {Payload: &Payload{Dir: "/", Out: "x%é"}},
 	} {
 		s.Request = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
-		err := db.Update(func(tx *Tx) error { _, err := tx.Submit(s); return err })
+		err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v, and nothing of %q", err, want)
 		}

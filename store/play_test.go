@@ -10,6 +10,8 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -29,10 +31,10 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 	pick := func(label string, list ...string) string { return rapid.SampledFrom(list).Draw(t, label) }
 	nodes := rapid.IntRange(2, 8).Draw(t, "nodes")
 	err := Create(path, &Options{Now: now.now, AnyTime: true}, func(tx *Tx) error {
-		if err := tx.AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
 			return err
 		}
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -41,11 +43,11 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 			n := &index.Node{Name: fmt.Sprintf("n%d", i)}
 			n.Set(index.NCPUs, index.Value{Num: 4})
 			n.Set(color.ID, index.Value{Str: fmt.Sprintf("c%d", i%3)})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
-		return tx.Configure("backfill", pick("backfill", "easy", "easy", "fcfs", "conservative", "relaxed"))
+		return tx.Config().Set("backfill", pick("backfill", "easy", "easy", "fcfs", "conservative", "relaxed"))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -67,26 +69,26 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 				Place: pick("place", "free", "free", "scatter", "excl", "scatter:excl", "pack"), User: pick("user", "ann", "bob"),
 				Walltime: time.Duration(rapid.IntRange(1, 40).Draw(t, "walltime")) * time.Minute}, Priority: int64(rapid.IntRange(0, 1).Draw(t, "priority"))}
 			if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
-				s.Begin = instant(now.t + int64(rapid.IntRange(1, 3000).Draw(t, "begin")))
+				s.Begin = kernel.Instant(now.t + int64(rapid.IntRange(1, 3000).Draw(t, "begin")))
 			}
 			switch rapid.IntRange(0, 8).Draw(t, "special") {
 			case 0:
 				s.Array = rapid.IntRange(1, 4).Draw(t, "array")
 			case 1:
-				s.Deadline = instant(now.t + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 3000).Draw(t, "deadline")))
+				s.Deadline = kernel.Instant(now.t + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 3000).Draw(t, "deadline")))
 			case 2:
 				if last > 0 {
 					s.After = []Dependency{{Job: rapid.Uint64Range(1, last).Draw(t, "after"), When: rapid.SampledFrom([]When{After, AfterAny}).Draw(t, "when")}}
 				}
 			}
-			switch jobs, err := tx.Submit(s); {
+			switch jobs, err := tx.Jobs().Submit(s); {
 			case err == nil:
 				last = jobs[len(jobs)-1].ID
 			case !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid):
 				return err
 			}
 			if i%8 == 7 {
-				if _, err := tx.Cycle(CycleSpec{}); err != nil {
+				if _, err := tx.Cycle().Run(CycleSpec{}); err != nil {
 					return err
 				}
 			}
@@ -98,33 +100,33 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 	}
 	err = db.View(func(tx *Tx) error {
 		for _, runs := range []func(*row.Job, int64) (int64, error){nil, func(j *row.Job, ran int64) (int64, error) { return max(ran, 1+j.Walltime/int64(2+j.ID%3)), nil }} {
-			is, err := tx.played(PlaySpec{runs: runs})
+			is, err := cycle.PlayInMemory(tx.k, PlaySpec{Runs: runs})
 			if err != nil {
 				return err
 			}
-			want, err := tx.played(PlaySpec{runs: runs, forgets: true})
+			want, err := cycle.PlayInMemory(tx.k, PlaySpec{Runs: runs, Forgets: true})
 			if err != nil {
 				return err
 			}
-			if is.memory == nil || want.memory != nil {
+			if is.Memory == nil || want.Memory != nil {
 				t.Fatal("nothing is remembered, or what should not be")
 			}
-			if !maps.Equal(is.started, want.started) {
-				t.Fatalf("jobs start at %v, and at %v where nothing is remembered", is.started, want.started)
+			if !maps.Equal(is.Started, want.Started) {
+				t.Fatalf("jobs start at %v, and at %v where nothing is remembered", is.Started, want.Started)
 			}
-			waited = len(is.started)
+			waited = len(is.Started)
 		}
-		asked, err := tx.played(PlaySpec{forgets: true})
+		asked, err := cycle.PlayInMemory(tx.k, PlaySpec{Forgets: true})
 		if err != nil {
 			return err
 		}
-		fs, err := tx.FreshForecasts()
+		fs, err := tx.Cycle().FreshForecasts()
 		if err != nil {
 			return err
 		}
-		for _, j := range asked.waiting { // nothing has ended, so nothing is learned
+		for _, j := range asked.Waiting { // nothing has ended, so nothing is learned
 			f, known := fs.Of(j.ID)
-			if at := asked.started[j.ID]; known != (at != 0) || known && (unix(f.Asked) != at || unix(f.Likely) > at || unix(f.Safe) > at || j.State != JobReserved && unix(f.Safe) != at) {
+			if at := asked.Started[j.ID]; known != (at != 0) || known && (kernel.Unix(f.Asked) != at || kernel.Unix(f.Likely) > at || kernel.Unix(f.Safe) > at || j.State != JobReserved && kernel.Unix(f.Safe) != at) {
 				t.Fatalf("job %d (%s) is expected at %v, and starts at %d when played", j.ID, j.State, f, at)
 			}
 		}
@@ -152,11 +154,11 @@ func TestForecastsChangeNoStart(t *testing.T) {
 				for i := range 3 {
 					n := &index.Node{Name: fmt.Sprintf("n%d", i)}
 					n.Set(index.NCPUs, index.Value{Num: 4})
-					if _, err := tx.PutNode(n); err != nil {
+					if _, err := tx.Nodes().Put(n); err != nil {
 						return err
 					}
 				}
-				return tx.Configure("backfill", flavour)
+				return tx.Config().Set("backfill", flavour)
 			})
 			if err != nil {
 				rt.Fatal(err)
@@ -175,16 +177,16 @@ func TestForecastsChangeNoStart(t *testing.T) {
 			for _, db := range dbs {
 				err := db.Update(func(tx *Tx) error {
 					for range submitted {
-						if _, err := tx.Submit(s); err != nil {
+						if _, err := tx.Jobs().Submit(s); err != nil {
 							return err
 						}
 					}
-					if j, err := tx.job(ends); err == nil && j.State == JobRunning {
-						if _, err := tx.Release(ends); err != nil {
+					if j, err := tx.k.Job(ends); err == nil && j.State == JobRunning {
+						if _, err := tx.Jobs().Release(ends); err != nil {
 							return err
 						}
 					}
-					_, err := tx.Cycle(CycleSpec{})
+					_, err := tx.Cycle().Run(CycleSpec{})
 					return err
 				})
 				if err != nil {
@@ -199,18 +201,18 @@ func TestForecastsChangeNoStart(t *testing.T) {
 		for i, db := range dbs {
 			jobs[i] = make(map[uint64]string)
 			err := db.View(func(tx *Tx) error {
-				fs, err := tx.keptForecasts()
+				fs, err := cycle.KeptForecasts(tx.k)
 				if err != nil || (fs != nil) != (i == 1) {
 					return fmt.Errorf("database %d keeps %v: %w", i, fs, err)
 				}
 				if fs != nil {
-					for _, f := range fs.jobs {
+					for _, f := range fs.Jobs {
 						if f.Likely != 0 && f.Likely < f.Asked {
 							kept++
 						}
 					}
 				}
-				return tx.EachJob(func(j *Job) error {
+				return tx.Jobs().Each(func(j *Job) error {
 					jobs[i][j.ID] = fmt.Sprint(j.State, j.Start, j.End, j.AllNodes())
 					return nil
 				})
@@ -234,13 +236,13 @@ func TestForecastOfPlan(t *testing.T) {
 	l := newLine(t)
 	l.submit(2, 100*time.Second)
 	l.do(func(tx *Tx) error { // the plan stands, whatever comes before it
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute, User: "ann"}, Priority: 5})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute, User: "ann"}, Priority: 5})
 		return err
 	})
 	err := l.db.View(func(tx *Tx) error {
-		p, err := tx.played(PlaySpec{})
-		if err == nil && (len(p.waiting) != 2 || p.waiting[1].State != JobReserved || p.started[2] <= p.waiting[1].Start) {
-			t.Errorf("job 2 was %s for %d, and is played for %d", p.waiting[1].State, p.waiting[1].Start, p.started[2])
+		p, err := cycle.PlayInMemory(tx.k, PlaySpec{})
+		if err == nil && (len(p.Waiting) != 2 || p.Waiting[1].State != JobReserved || p.Started[2] <= p.Waiting[1].Start) {
+			t.Errorf("job 2 was %s for %d, and is played for %d", p.Waiting[1].State, p.Waiting[1].Start, p.Started[2])
 		}
 		return err
 	})

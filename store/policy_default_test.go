@@ -16,11 +16,11 @@ func TestPolicyOfTheDay(t *testing.T) {
 	var own, free []*Job
 	err := db.Update(func(tx *Tx) (err error) {
 		r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
-		if free, err = tx.Submit(Submission{Request: r}); err != nil {
+		if free, err = tx.Jobs().Submit(Submission{Request: r}); err != nil {
 			return err
 		}
 		r.Policy = "minresource"
-		own, err = tx.Submit(Submission{Request: r})
+		own, err = tx.Jobs().Submit(Submission{Request: r})
 		return err
 	})
 	if err != nil {
@@ -28,10 +28,10 @@ func TestPolicyOfTheDay(t *testing.T) {
 	}
 	for _, policy := range []string{"lastavailable", "tetris", "", "lastavailable"} {
 		err := db.Update(func(tx *Tx) error {
-			if err := tx.Configure("policy", policy); err != nil {
+			if err := tx.Config().Set("policy", policy); err != nil {
 				return err
 			}
-			if _, err := tx.Cycle(CycleSpec{}); err != nil {
+			if _, err := tx.Cycle().Run(CycleSpec{}); err != nil {
 				return err
 			}
 			if policy == "" {
@@ -41,14 +41,14 @@ func TestPolicyOfTheDay(t *testing.T) {
 				id            uint64
 				placed, asked string
 			}{{free[0].ID, policy, ""}, {own[0].ID, "minresource", "minresource"}} {
-				j, err := tx.Job(c.id)
+				j, err := tx.Jobs().Get(c.id)
 				if err != nil {
 					return err
 				}
 				if j.State != JobRunning || j.Policy != c.placed || j.Request().Policy != c.asked {
 					t.Errorf("with policy %s job %d is %s by %q, asks for %q", policy, c.id, j.State, j.Policy, j.Request().Policy)
 				}
-				if j, err = tx.Requeue(c.id, ""); err != nil {
+				if j, err = tx.Jobs().Requeue(c.id, ""); err != nil {
 					return err
 				}
 				if j.Policy != c.asked {

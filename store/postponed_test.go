@@ -15,7 +15,7 @@ func (l *hostLife) at(began int64, seconds int64) time.Time { return time.Unix(b
 func (l *hostLife) start(id uint64) (state JobState, start time.Time) {
 	l.t.Helper()
 	err := l.db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err == nil {
 			state, start = j.State, j.Start
 		}
@@ -57,13 +57,13 @@ func TestOverruns(t *testing.T) {
 			var id uint64
 			l.update(func(tx *Tx) error {
 				if !c.queued {
-					j, err := tx.PlaceAt(ask, l.at(began, 3600+c.wanted))
+					j, err := tx.Jobs().PlaceAt(ask, l.at(began, 3600+c.wanted))
 					if err == nil {
 						id = j.ID
 					}
 					return err
 				}
-				list, err := tx.Submit(Submission{Request: ask})
+				list, err := tx.Jobs().Submit(Submission{Request: ask})
 				if err == nil {
 					id = list[0].ID
 				}
@@ -84,7 +84,7 @@ func TestOverruns(t *testing.T) {
 			}
 			l.clock.t = began + 3605
 			l.update(func(tx *Tx) error {
-				_, err := tx.Report(Result{Job: first, Attempt: 1, Nonce: Nonce{byte(first)}, Outcome: OutcomeWalltime})
+				_, err := tx.Attempts().Report(Result{Job: first, Attempt: 1, Nonce: Nonce{byte(first)}, Outcome: OutcomeWalltime})
 				return err
 			})
 			l.clock.t = began + 3606

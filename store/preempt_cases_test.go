@@ -96,7 +96,7 @@ func (c *preemptCase) run(t *testing.T) {
 	cycle := func() {
 		t.Helper()
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{By: ByLauncher, Nonce: Nonce{1}})
+			_, err := tx.Cycle().Run(CycleSpec{By: ByLauncher, Nonce: Nonce{1}})
 			return err
 		})
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *preemptCase) run(t *testing.T) {
 		t.Helper()
 		var id uint64
 		err := db.Update(func(tx *Tx) error {
-			jobs, err := tx.Submit(s)
+			jobs, err := tx.Jobs().Submit(s)
 			if err == nil {
 				id = jobs[0].ID
 			}
@@ -120,7 +120,7 @@ func (c *preemptCase) run(t *testing.T) {
 	}
 	job := func(id uint64) (j *Job) {
 		t.Helper()
-		if err := db.View(func(tx *Tx) (err error) { j, err = tx.Job(id); return err }); err != nil {
+		if err := db.View(func(tx *Tx) (err error) { j, err = tx.Jobs().Get(id); return err }); err != nil {
 			t.Fatal(err)
 		}
 		return j
@@ -128,7 +128,7 @@ func (c *preemptCase) run(t *testing.T) {
 	r := c.rule(t)
 	err := db.Update(func(tx *Tx) error {
 		for _, q := range c.Setup.Queues {
-			if err := tx.AddQueue(Queue{Name: q}); err != nil {
+			if err := tx.Queues().Add(Queue{Name: q}); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
 	"pgregory.net/rapid"
@@ -34,7 +37,7 @@ func (l *preemptLife) submit(t *rapid.T) {
 		User: rapid.SampledFrom(l.users).Draw(t, "user"), Class: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "class")},
 		NoRequeue: rapid.IntRange(0, 4).Draw(t, "no requeue") == 0, Priority: int64(rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "priority"))}
 	s.Command = []string{"true"}
-	if l.both("submit", func(tx *Tx) (any, error) { return jobsOrNil(tx.Submit(s)) }) == nil {
+	if l.both("submit", func(tx *Tx) (any, error) { return jobsOrNil(tx.Jobs().Submit(s)) }) == nil {
 		l.jobs++
 	}
 }
@@ -79,20 +82,20 @@ func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
 	}
 	running := func(l *lawLimit, of *row.Job, earlier func(*row.Job) bool) (sum int64) {
 		for _, j := range before {
-			if j.State == JobRunning && j.ID != of.ID && earlier(j) && l.isFor(jobOf(j)) && l.group(jobOf(j)) == l.group(jobOf(of)) {
-				sum += l.amount(jobOf(j))
+			if j.State == JobRunning && j.ID != of.ID && earlier(j) && l.isFor(kernel.JobOf(j)) && l.group(kernel.JobOf(j)) == l.group(kernel.JobOf(of)) {
+				sum += l.amount(kernel.JobOf(j))
 			}
 		}
-		return sum + l.amount(jobOf(of))
+		return sum + l.amount(kernel.JobOf(of))
 	}
 	beyond := false
 	for i := range list {
 		l := &list[i]
 		better := func(o lawLimit) bool { return o.beats(l) }
-		if l.isFor(jobOf(was)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(jobOf(was)) }) {
+		if l.isFor(kernel.JobOf(was)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(kernel.JobOf(was)) }) {
 			beyond = beyond || running(l, was, func(j *row.Job) bool { return j.Start < was.Start || j.Start == was.Start && j.ID < was.ID }) > l.Max
 		}
-		if l.isFor(jobOf(other)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(jobOf(other)) }) && l.amount(jobOf(other)) > l.Max {
+		if l.isFor(kernel.JobOf(other)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(kernel.JobOf(other)) }) && l.amount(kernel.JobOf(other)) > l.Max {
 			return fmt.Errorf("job %d was stopped for %d, which is beyond %s %s=%d by itself", was.ID, other.ID, l.Key, l.Measure, l.Max)
 		}
 	}
@@ -125,40 +128,40 @@ func (l *preemptLife) execute(t *rapid.T) {
 	late := rapid.Bool().Draw(t, "late")
 	l.nonce++
 	_ = l.both(fmt.Sprint("execute ", id), func(tx *Tx) (any, error) {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err != nil || j.State != JobRunning {
 			return nil, err
 		}
-		a, err := tx.Attempt(id, 0)
+		a, err := tx.Attempts().Get(id, 0)
 		switch {
 		case err != nil:
 			return nil, err
 		case l.way == BySupervisor && a.State == AttemptStarted:
-			_, err := tx.Claim(Claim{Job: id, Attempt: a.Number, By: BySupervisor, Nonce: Nonce{l.nonce, 1}, Process: Process{Host: "n0", PID: 3}})
+			_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: a.Number, By: BySupervisor, Nonce: Nonce{l.nonce, 1}, Process: Process{Host: "n0", PID: 3}})
 			return nil, err
 		case l.way == BySupervisor && a.State == AttemptEnding && !late:
-			return jobOrNil(tx.Report(Result{Job: id, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeStopped}))
+			return jobOrNil(tx.Attempts().Report(Result{Job: id, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeStopped}))
 		case l.way == BySupervisor:
 			return nil, nil
 		}
-		return jobOrNil(tx.Finish(id, status, ""))
+		return jobOrNil(tx.Jobs().Finish(id, status, ""))
 	})
 }
 
 func (l *preemptLife) cycle(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), By: l.way, Nonce: Nonce{9}}
 	rows := func() map[uint64]*row.Job { return (&queueLife{life: l.life}).snapshot() }
-	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") }) // what the clock has brought
+	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") }) // what the clock has brought
 	before := rows()
 	_ = l.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
-		r, err := tx.Cycle(spec)
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return nil, err
 		}
 		return fmt.Sprint(ids(r.Started), ids(r.Planned), ids(r.Stopped), r.Waiting), nil
 	})
 	err := l.dbs[0].DryRun(func(tx *Tx) error {
-		ranks, err := sharing.Ranks(tx.file)
+		ranks, err := sharing.Ranks(tx.k.File)
 		if err != nil {
 			return err
 		}
@@ -173,7 +176,7 @@ func (l *preemptLife) cycle(t *rapid.T) {
 func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*row.Job) error {
 	sets := make(map[uint64][]*row.Job) // by for whom: who was stopped, as they were
 	changed := 0
-	err := tx.eachJob(func(j *row.Job) error {
+	err := tx.k.EachJob(func(j *row.Job) error {
 		was := before[j.ID]
 		switch n := len(j.YieldedTo) - len(was.YieldedTo); {
 		case n == 0:
@@ -185,7 +188,7 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 			return fmt.Errorf("job %d was stopped: %+v, then %+v", j.ID, was, j)
 		}
 		by := j.YieldedTo[len(j.YieldedTo)-1]
-		other, err := tx.job(by)
+		other, err := tx.k.Job(by)
 		if err != nil {
 			return err
 		}
@@ -201,13 +204,13 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 		switch {
 		case rule == nil:
 			return fmt.Errorf("job %d was stopped for %d, by no rule", j.ID, by)
-		case tx.now-was.Start < rule.MinRun || rule.AtMost > 0 && len(j.YieldedTo) > rule.AtMost:
-			return fmt.Errorf("job %d was stopped after %d s, for the %d. time: %+v", j.ID, tx.now-was.Start, len(j.YieldedTo), rule)
+		case tx.k.Now-was.Start < rule.MinRun || rule.AtMost > 0 && len(j.YieldedTo) > rule.AtMost:
+			return fmt.Errorf("job %d was stopped after %d s, for the %d. time: %+v", j.ID, tx.k.Now-was.Start, len(j.YieldedTo), rule)
 		case slices.Contains(was.YieldedTo, by):
 			return fmt.Errorf("job %d was stopped twice for %d", j.ID, by)
-		case other.State != JobRunning && other.State != JobReserved || other.Start < tx.now:
+		case other.State != JobRunning && other.State != JobReserved || other.Start < tx.k.Now:
 			return fmt.Errorf("job %d was stopped for %d, which is %s", j.ID, by, other.State)
-		case other.State == JobReserved && other.Start > tx.now+100:
+		case other.State == JobReserved && other.Start > tx.k.Now+100:
 			return fmt.Errorf("job %d was stopped for %d, which starts at %d", j.ID, by, other.Start)
 		case slices.ContainsFunc(slices.Sorted(madeWay(before, other)), func(id uint64) bool { return id == j.ID }):
 			return fmt.Errorf("job %d was stopped for %d, which had made way for it", j.ID, by)
@@ -265,37 +268,37 @@ var errNotKept = errors.New("not kept")
 // nothing is known.
 func (l *preemptLife) needed(by uint64, was *row.Job) error {
 	err := l.dbs[1].DryRun(func(tx *Tx) error {
-		j, err := tx.job(by)
+		j, err := tx.k.Job(by)
 		if err != nil || j.State != JobRunning {
 			return errors.Join(err, errNotKept)
 		}
-		if is, err := tx.job(was.ID); err != nil || is.State == JobRunning {
+		if is, err := tx.k.Job(was.ID); err != nil || is.State == JobRunning {
 			return errors.Join(err, errNotKept)
 		}
 		then := *j
-		if err := tx.machine().do(j, step{to: JobQueued, leaving: exited}); err != nil {
+		if err := jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobQueued, Leaving: jobs.Exited}); err != nil {
 			return err
 		}
 		back := *was
-		if taken, err := tx.allocations().conflict(&back, &placer.Guest{Owner: row.JobOwner(back.ID)}, false); taken || err != nil {
+		if taken, err := jobs.Conflict(tx.k, &back, &placer.Guest{Owner: row.JobOwner(back.ID)}, false); taken || err != nil {
 			return errors.Join(err, errNotKept)
 		}
-		spans, err := tx.allocations().spans(&back)
+		spans, err := tx.k.Allocations().Spans(&back)
 		if err != nil {
 			return err
 		}
-		if err := tx.allocations().occupyAgain(&back, spans, JobRunning); err != nil {
+		if err := booking.OccupyAgain(tx.k, &back, spans, JobRunning); err != nil {
 			return err
 		}
-		a, err := tx.askOf(&then)
+		a, err := booking.AskOf(tx.k, &then)
 		if err != nil {
 			return err
 		}
-		snap, err := tx.snapshot(then.Queue)
+		snap, err := booking.Snapshot(tx.k, then.Queue)
 		if err != nil {
 			return err
 		}
-		if _, err := snap.Place(a, tx.now); err == nil {
+		if _, err := snap.Place(a, tx.k.Now); err == nil {
 			return fmt.Errorf("job %d was stopped for %d, and could have stayed", was.ID, by)
 		}
 		return errNotKept

@@ -26,7 +26,7 @@ func newPreemptStory(t *testing.T, nodes int, backfill Backfill) *preemptStory {
 			return err
 		}
 		r.Grace, r.MinRun = 0, 0
-		if err := tx.Configure("backfill", backfill.String()); err != nil {
+		if err := tx.Config().Set("backfill", backfill.String()); err != nil {
 			return err
 		}
 		return tx.Preemption().Set(r)
@@ -44,7 +44,7 @@ func (s *preemptStory) update(fn func(*Tx) error) {
 func (s *preemptStory) submit(user, sel string, priority int64, after ...Dependency) (id uint64) {
 	s.Helper()
 	s.update(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: placer.Request{User: user, Select: sel, Walltime: time.Hour}, Priority: priority, After: after})
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{User: user, Select: sel, Walltime: time.Hour}, Priority: priority, After: after})
 		if err == nil {
 			id = list[0].ID
 		}
@@ -57,9 +57,9 @@ func (s *preemptStory) submit(user, sel string, priority int64, after ...Depende
 func (s *preemptStory) cycle() (r *CycleReport) {
 	s.Helper()
 	s.clock.t += 10
-	s.update(func(tx *Tx) (err error) { r, err = tx.Cycle(CycleSpec{}); return err })
+	s.update(func(tx *Tx) (err error) { r, err = tx.Cycle().Run(CycleSpec{}); return err })
 	s.update(func(tx *Tx) error {
-		r, err := tx.Cycle(CycleSpec{})
+		r, err := tx.Cycle().Run(CycleSpec{})
 		if err == nil && len(r.Started)+len(r.Planned)+len(r.Cancelled) > 0 {
 			s.Errorf("another cycle starts %v, plans %v, cancels %v", ids(r.Started), ids(r.Planned), ids(r.Cancelled))
 		}
@@ -71,7 +71,7 @@ func (s *preemptStory) cycle() (r *CycleReport) {
 func (s *preemptStory) is(id uint64, state JobState, attempt int) {
 	s.Helper()
 	if err := s.db.View(func(tx *Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		if err == nil && (j.State != state || j.Attempt != attempt) {
 			s.Errorf("job %d is %s at attempt %d (%s), want %s at %d", id, j.State, j.Attempt, j.Reason, state, attempt)
 		}
@@ -135,7 +135,7 @@ func TestRoomOfTheStopped(t *testing.T) {
 		s.cycle()
 		s.is(low, JobReserved, 1)
 		if err := s.db.View(func(tx *Tx) error {
-			j, err := tx.Job(low)
+			j, err := tx.Jobs().Get(low)
 			if want := "made way for job 3 (user:ann over user:bob)"; err == nil && j.Reason.String() != want {
 				t.Errorf("%q, want %q", j.Reason, want)
 			}
@@ -169,7 +169,7 @@ func TestPlanTakesNoStartBack(t *testing.T) {
 	looks := 0
 	cycle := func() {
 		s.update(func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{By: ByLauncher, Nonce: Nonce{1}, Enough: func() bool { looks++; return looks > 1000 }})
+			_, err := tx.Cycle().Run(CycleSpec{By: ByLauncher, Nonce: Nonce{1}, Enough: func() bool { looks++; return looks > 1000 }})
 			return err
 		})
 	}
@@ -179,8 +179,8 @@ func TestPlanTakesNoStartBack(t *testing.T) {
 			return err
 		}
 		r.MinRun, r.Grace = 0, 100
-		_, err = tx.Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0", Walltime: 75 * time.Second}})
-		return errors.Join(err, tx.Preemption().Set(r), tx.Configure("backfill", "easy"))
+		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0", Walltime: 75 * time.Second}})
+		return errors.Join(err, tx.Preemption().Set(r), tx.Config().Set("backfill", "easy"))
 	})
 	s.submit("bob", "1:ncpus=2:host=n1", 0)
 	cycle()

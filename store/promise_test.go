@@ -16,14 +16,14 @@ func TestPromiseFallsAtStart(t *testing.T) {
 	addNodes(t, db, "n", 2, 4)
 	submit := func(tx *Tx, cpus string, walltime time.Duration) {
 		t.Helper()
-		if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=" + cpus, Walltime: walltime}}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=" + cpus, Walltime: walltime}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cycle := func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Relaxed}); return err }
+	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Relaxed}); return err }
 	steps := []func(tx *Tx) error{
 		func(tx *Tx) error {
-			if err := tx.Configure("slack", "0"); err != nil {
+			if err := tx.Config().Set("slack", "0"); err != nil {
 				return err
 			}
 			submit(tx, "4", 2*time.Minute) // 1: runs past its end
@@ -32,7 +32,7 @@ func TestPromiseFallsAtStart(t *testing.T) {
 			return cycle(tx)
 		},
 		func(tx *Tx) error { clock.t += 600; return nil },
-		func(tx *Tx) error { _, err := tx.Finish(2, 0, ""); return err },
+		func(tx *Tx) error { _, err := tx.Jobs().Finish(2, 0, ""); return err },
 		cycle,
 	}
 	for _, step := range steps {
@@ -42,7 +42,7 @@ func TestPromiseFallsAtStart(t *testing.T) {
 	}
 	fell := ""
 	err := db.View(func(tx *Tx) error {
-		if j, err := tx.Job(3); err != nil || j.State != JobRunning || !j.Promised.IsZero() {
+		if j, err := tx.Jobs().Get(3); err != nil || j.State != JobRunning || !j.Promised.IsZero() {
 			t.Errorf("job 3 is %+v (%v)", j, err)
 		}
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {

@@ -8,11 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/store/internal/state"
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
@@ -86,7 +89,7 @@ func (r *Rows) gather() (*Rows, error) {
 // Query asks one question, a statement of q.Text, as of the transaction's instant. The
 // rows are made as they are read, and last no longer than the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.now }, Ahead: aheadIn(q.Zone), Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.k.Now }, Ahead: aheadIn(q.Zone), Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {
@@ -113,11 +116,11 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 }
 
 // catalogs has the tables of a reader, nil until they are asked for.
-var catalogs state.Slot[*tables.Catalog]
+var catalogs kernel.Slot[*tables.Catalog]
 
 // catalog is the tables of a query in the transaction.
 func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
-	made := catalogs.In(&tx.loaded.kept)
+	made := catalogs.In(tx.k)
 	c := *made
 	if c == nil {
 		c = tables.New(tx.tables())
@@ -132,72 +135,76 @@ func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 // tables is the transaction as tables see it.
 func (tx *Tx) tables() *tables.Source {
 	var ahead *Outlook // of the jobs that wait, once it was asked for
-	nodesSince := tx.state.NodesSince
-	if !tx.recordsNodes() {
-		nodesSince = tx.now
+	nodesSince := tx.k.State.NodesSince
+	if !tx.k.RecordsNodes() {
+		nodesSince = tx.k.Now
 	}
 	return &tables.Source{
-		Now: tx.now, NodesSince: nodesSince, NextNode: tx.state.NextNode, NextJob: tx.state.NextJob, Events: tx.RecordedEvents(), MaxWalltime: maxWalltime,
-		Words: &tx.loaded.nodes.Words, Rows: tx.file, Kinds: tx.file.Format() >= row.JobKinds.Since(), Ends: tx.file.Format() >= row.Ended.Since(),
-		Index: tx.index, Calendar: tx.calendar, Resources: tx.Resources, Counter: tx.counters().Named, LimitUses: tx.loaded.counters.Rules.Uses, Left: tx.leftAt,
-		Shares: tx.Shares, ShareState: tx.ShareState, Places: tx.BatchPlaces, Attempt: tx.attempts().of,
-		Devices: func(j *row.Job) (string, error) { return tx.Devices(jobOf(j)) },
-		OnNode:  tx.nodeDevices().onNode,
+		Now: tx.k.Now, NodesSince: nodesSince, NextNode: tx.k.State.NextNode, NextJob: tx.k.State.NextJob, Events: tx.RecordedEvents(), MaxWalltime: kernel.MaxWalltime,
+		Words: &tx.k.Loaded.Nodes.Words, Rows: tx.k.File, Kinds: tx.k.File.Format() >= row.JobKinds.Since(), Ends: tx.k.File.Format() >= row.Ended.Since(),
+		Index: tx.k.Index, Calendar: tx.k.Calendar, Resources: tx.Config().Resources, Counter: tx.k.Counters().Named, LimitUses: tx.k.Loaded.Counters.Rules.Uses, Left: tx.k.LeftAt,
+		Shares: tx.Shares().Get, ShareState: tx.Shares().State, Places: tx.Batches().Places, Attempt: tx.k.Attempts().Of,
+		Devices: func(j *row.Job) (string, error) { return tx.Devices().Of(kernel.JobOf(j)) },
+		OnNode: func(n *index.Node, list []tables.Device) ([]tables.Device, error) {
+			return booking.OnNode(tx.k, n, list)
+		},
 		Prospect: func(j *row.Job) (out tables.Prospect, err error) {
 			if ahead == nil {
-				if ahead, err = tx.Outlook(); err != nil {
+				if ahead, err = tx.Ask().Outlook(); err != nil {
 					return out, err
 				}
 			}
-			p, err := ahead.look(j)
-			return tables.Prospect{Code: p.Code(), Reason: p.Reason, Start: unix(p.Start)}, err
+			p, err := ahead.Look(j)
+			return tables.Prospect{Code: p.Code(), Reason: p.Reason, Start: kernel.Unix(p.Start)}, err
 		},
 		Forecasts: func() (list []tables.Foretold, record []row.Foretold, err error) {
-			fs, err := tx.Forecasts()
+			fs, err := tx.Cycle().Forecasts()
 			if err != nil || fs == nil {
 				return nil, nil, err
 			}
-			for _, f := range fs.value.Jobs {
+			for _, f := range fs.Value.Jobs {
 				if f.Likely != 0 {
-					list = append(list, tables.Foretold{Job: f.Job, Likely: f.Likely, Safe: f.Safe, Asked: f.Asked, AsOf: fs.value.AsOf})
+					list = append(list, tables.Foretold{Job: f.Job, Likely: f.Likely, Safe: f.Safe, Asked: f.Asked, AsOf: fs.Value.AsOf})
 				}
 			}
-			return list, slices.Concat(fs.value.First, fs.value.Later), nil
+			return list, slices.Concat(fs.Value.First, fs.Value.Later), nil
 		},
-		Starts:   func(r placer.Request, count int) ([]*placer.Plan, error) { return tx.plans().starts(r, tx.now, count) },
-		HalfLife: func() (int64, error) { d, err := tx.Usage().decay(); return d.HalfLife, err },
+		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) {
+			return booking.PlansOf(tx.k).Starts(r, tx.k.Now, count)
+		},
+		HalfLife: func() (int64, error) { d, err := tx.k.Decay(); return d.HalfLife, err },
 		Terms: func(job uint64) ([]priorityf.Term, error) {
-			j, err := tx.Job(job)
+			j, err := tx.Jobs().Get(job)
 			if err != nil || j.State != JobQueued && j.State != JobHeld && j.State != JobReserved {
 				return nil, err
 			}
-			_, parts, err := PrioritiesOf(tx).Of(j)
+			_, parts, err := cycle.PrioritiesOf(tx.k).Of(j)
 			return parts, err
 		},
 		Explain: func(job uint64) (*placer.Explanation, error) {
-			j, err := tx.job(job)
+			j, err := tx.k.Job(job)
 			if err != nil {
 				return nil, err
 			}
-			a, err := tx.askOf(j)
+			a, err := booking.AskOf(tx.k, j)
 			if err != nil {
 				return nil, err
 			}
-			snap, err := tx.snapshot(j.Queue)
+			snap, err := booking.Snapshot(tx.k, j.Queue)
 			if err != nil {
 				return nil, err
 			}
 			return snap.Explain(a, placer.Explain{})
 		},
 		Sets: func(queue string) (out []tables.Set, err error) {
-			sets, err := tx.PlacementSets(queue, nil)
+			sets, err := tx.Ask().PlacementSets(queue, nil)
 			for _, s := range sets {
 				out = append(out, tables.Set(s))
 			}
 			return out, err
 		},
 		Settings: func() (out []tables.Setting, err error) {
-			all, err := tx.AllSettings()
+			all, err := tx.Config().AllSettings()
 			for _, s := range all {
 				out = append(out, tables.Setting(s))
 			}
@@ -222,10 +229,10 @@ func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) it
 			}
 		}
 		var err error
-		if ix := tx.loaded.index; ix != nil {
+		if ix := tx.k.Loaded.Index; ix != nil {
 			err = ix.Err()
 		}
-		if cal := tx.loaded.calendar; cal != nil && err == nil {
+		if cal := tx.k.Loaded.Calendar; cal != nil && err == nil {
 			err = cal.Err()
 		}
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -30,7 +31,7 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 	}
 	return db, db.Update(func(tx *Tx) error {
 		for i := range 4 {
-			if err := tx.AddQueue(Queue{Name: fmt.Sprintf("q%d", i)}); err != nil {
+			if err := tx.Queues().Add(Queue{Name: fmt.Sprintf("q%d", i)}); err != nil {
 				return err
 			}
 		}
@@ -40,20 +41,20 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 				n.State = index.Offline
 			}
 			n.Set(index.NCPUs, index.Value{Num: []int64{8, 16, 32, 64}[i/4%4]})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
 		for i := range nodes {
-			j := &row.Job{ID: tx.state.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
+			j := &row.Job{ID: tx.k.State.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
 				Start: 1_000_000_000 - int64(i%7200), End: 1_000_003_600, Walltime: 3600}
-			tx.state.NextJob++
+			tx.k.State.NextJob++
 			c := row.JobChunk{Count: 10}
 			for k := range 10 {
 				c.Nodes = append(c.Nodes, row.JobNode{Node: uint32((i*10 + k) % nodes), Chunks: 1})
 			}
 			j.Chunks = []row.JobChunk{c}
-			if err := tx.putJob(j, 0); err != nil {
+			if err := jobs.PutJob(tx.k, j, 0); err != nil {
 				return err
 			}
 		}
@@ -137,14 +138,14 @@ func BenchmarkNodeStates(b *testing.B) {
 		for i := range 100_000 {
 			n := &index.Node{Name: fmt.Sprintf("n%05d", i), Priority: int32(i % 16)}
 			n.Set(index.NCPUs, index.Value{Num: 8})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
 		for i := range 8 {
 			// Those before have fewer cpus left than this one asks for, and are full.
 			r := placer.Request{Select: fmt.Sprintf("6250:ncpus=%d", 8-i), Place: "scatter", Walltime: time.Hour, Policy: "lastavailable"}
-			if _, err := tx.Place(r); err != nil {
+			if _, err := tx.Jobs().Place(r); err != nil {
 				return err
 			}
 		}

@@ -20,17 +20,17 @@ func TestHistory(t *testing.T) {
 	}
 	submit := func(sel, place string) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: sel, Place: place, Walltime: 2 * time.Hour, User: "ann"}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, Place: place, Walltime: 2 * time.Hour, User: "ann"}})
 			return err
 		}
 	}
-	cycle := func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{}); return err }
+	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
 	must(submit("2:ncpus=2", "pack")) // both chunks on one node
 	must(submit("1:ncpus=8+1:ncpus=4", "scatter"))
 	c.t += 60
 	must(cycle)
 	c.t += 3600
-	must(func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err })
+	must(func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, ""); return err })
 	must(submit("1:ncpus=6:mem=0", "free"))
 	must(submit("3:ncpus=8", "scatter"))
 	c.t += 600
@@ -62,7 +62,7 @@ func TestHistory(t *testing.T) {
 		{"SELECT * FROM blockers(99)", "error: line 1, column 15: blockers: no job \"99\": not found"},
 		{"SELECT * FROM blockers('x')", "error: line 1, column 15: blockers: invalid: blockers takes a job's number"},
 	} {
-		if got := ask(t, db, q.text); got != q.want {
+		if got := answered(t, db, q.text); got != q.want {
 			t.Errorf("%s\n got %s\nwant %s", q.text, got, q.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // TestQueryEvents reads parts of the events, and compares them with all of them sifted.
@@ -21,7 +22,7 @@ func TestQueryEvents(t *testing.T) {
 			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
 		{"SELECT how FROM sys_indexes WHERE table_name = 'events'", "'order'"},
 	} {
-		if got := ask(t, db, c.text); got != c.want {
+		if got := answered(t, db, c.text); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -54,15 +55,15 @@ func TestQueryJobTimes(t *testing.T) {
 	job := func(i int) func(tx *Tx) error {
 		return func(tx *Tx) error {
 			ask := placer.Request{Select: "1:ncpus=1", Walltime: 10 * time.Second, User: fmt.Sprint("u", i%3)}
-			j, err := tx.PlaceAt(ask, instant(c.t+int64(r.IntN(2)*r.IntN(60))))
+			j, err := tx.Jobs().PlaceAt(ask, kernel.Instant(c.t+int64(r.IntN(2)*r.IntN(60))))
 			switch n := r.IntN(10); {
 			case err != nil: // there is no room
 				return nil
 			case i > 90 && n < 5:
 			case n < 2:
-				_, err = tx.Cancel(j.ID, "")
+				_, err = tx.Jobs().Cancel(j.ID, "")
 			case j.State == JobRunning:
-				_, err = tx.Finish(j.ID, n%2, "")
+				_, err = tx.Jobs().Finish(j.ID, n%2, "")
 			}
 			return err
 		}
@@ -74,7 +75,7 @@ func TestQueryJobTimes(t *testing.T) {
 		}
 	}
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
 		return errors.Join(err, tx.Views().Set(SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs"}))
 	})
 	if err != nil {
@@ -99,14 +100,14 @@ func TestQueryJobTimes(t *testing.T) {
 	})
 	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs)", "(SELECT * FROM j WHERE half > 0)"} {
 		text := fmt.Sprintf("WITH w AS (SELECT 1) SELECT user FROM %s AS v WHERE v.s >= %d AND e < %d", from, begun+1500, begun+1600)
-		if plan := ask(t, db, "EXPLAIN "+text); !strings.Contains(plan, "by the order of the rows") {
+		if plan := answered(t, db, "EXPLAIN "+text); !strings.Contains(plan, "by the order of the rows") {
 			t.Errorf("%s\nlooks at all:\n%s", text, plan)
 		}
 	}
 	if err != nil || used < 100 {
 		t.Errorf("%v; of 400 questions %d were about a part", err, used)
 	}
-	if got, want := ask(t, db, "SELECT column_name FROM sys_indexes WHERE table_name = 'jobs' AND how = 'range'"), "'submit'\n'start'\n'end'"; got != want {
+	if got, want := answered(t, db, "SELECT column_name FROM sys_indexes WHERE table_name = 'jobs' AND how = 'range'"), "'submit'\n'start'\n'end'"; got != want {
 		t.Errorf("indexes by time: %s, want %s", got, want)
 	}
 }
@@ -119,7 +120,7 @@ func TestQueryBatches(t *testing.T) {
 	workBatch(t, db, "large")
 	states, hands, errors := make(map[string]int), 0, 0
 	err := db.View(func(tx *Tx) error {
-		return tx.EachBatchJob("large", func(_ int, j *locality.Job, task *locality.Task) error {
+		return tx.Batches().EachJob("large", func(_ int, j *locality.Job, task *locality.Task) error {
 			states[task.State(j)]++
 			hands += len(task.Instances)
 			errors += task.Errors
@@ -130,7 +131,7 @@ func TestQueryBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for state, n := range states {
-		if got := ask(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?", state); got != fmt.Sprint(n) {
+		if got := answered(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?", state); got != fmt.Sprint(n) {
 			t.Errorf("jobs that are %s: %s, not %d", state, got, n)
 		}
 	}
@@ -142,7 +143,7 @@ func TestQueryBatches(t *testing.T) {
 		{"SELECT count(*) FROM batch_jobs WHERE batch IS NULL OR batch = 'gone'", "0"},
 		{"SELECT count(*) = (SELECT count(*) FROM hosts) FROM batch_hosts WHERE batch = 'large'", "1"},
 	} {
-		if got := ask(t, db, c.text); got != c.want {
+		if got := answered(t, db, c.text); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -158,13 +159,13 @@ func TestQueryAllocationsOfNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := ask(t, db, "SELECT count(*) > 250 FROM allocations"); n != "1" {
+	if n := answered(t, db, "SELECT count(*) > 250 FROM allocations"); n != "1" {
 		t.Fatal("there are few allocations")
 	}
 	for i := range 300 {
 		name := fmt.Sprint("n", i)
-		found := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node = ? ORDER BY 1, 2", name)
-		sifted := ask(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node || '' = ? ORDER BY 1, 2", name)
+		found := answered(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node = ? ORDER BY 1, 2", name)
+		sifted := answered(t, db, "SELECT job, chunk, ncpus FROM allocations WHERE node || '' = ? ORDER BY 1, 2", name)
 		if found != sifted {
 			t.Errorf("%s:\nfound  %s\nsifted %s", name, found, sifted)
 		}

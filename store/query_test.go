@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // queryStore has nodes of two kinds, some taken, some planned, one down.
@@ -23,26 +24,26 @@ func queryStore(t testing.TB) (*DB, *clock) {
 		t.Fatal(err)
 	}
 	err := db.Update(func(tx *Tx) error {
-		n, err := tx.Node("big0")
+		n, err := tx.Nodes().Get("big0")
 		if err != nil {
 			return err
 		}
 		n.Features, n.Load = []string{"gpu", "ssd"}, 2.5
 		n.Set(index.Mem, index.Value{Num: 64 << 20})
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if n, err = tx.Node("big3"); err != nil {
+		if n, err = tx.Nodes().Get("big3"); err != nil {
 			return err
 		}
 		n.State, n.Reason = index.Down, "fan"
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if _, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, instant(c.t+600)); err != nil {
+		if _, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, kernel.Instant(c.t+600)); err != nil {
 			return err
 		}
-		_, err = tx.ReserveNodes("maint", []uint32{5}, instant(c.t+7200), instant(c.t+9000))
+		_, err = tx.Reservations().ReserveNodes("maint", []uint32{5}, kernel.Instant(c.t+7200), kernel.Instant(c.t+9000))
 		return err
 	})
 	if err != nil {
@@ -51,8 +52,8 @@ func queryStore(t testing.TB) (*DB, *clock) {
 	return db, c
 }
 
-// ask runs a statement and writes its rows, a line each.
-func ask(t testing.TB, db *DB, text string, args ...any) string {
+// answered runs a statement and writes its rows, a line each.
+func answered(t testing.TB, db *DB, text string, args ...any) string {
 	t.Helper()
 	rows, err := db.Query(context.Background(), text, args...)
 	if err != nil {
@@ -129,7 +130,7 @@ func TestQuery(t *testing.T) {
 		{"SELECT name FROM nodes WHERE state = 'free' AND free_until IS NOT NULL ORDER BY 1", "'big0'\n'small5'"},
 		{"SELECT * FROM node", "error: line 1, column 15: no table \"node\"; did you mean 'nodes'?"},
 	} {
-		if got := ask(t, db, c.text, 3); got != c.want {
+		if got := answered(t, db, c.text, 3); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -156,18 +157,18 @@ func condition(r *rand.Rand, n int) string {
 func TestQueryWithoutIndexes(t *testing.T) {
 	db, _ := queryStore(t)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.AddResource(index.Def{Name: "color", Type: index.String, Unique: false}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "color", Type: index.String, Unique: false}); err != nil {
 			return err
 		}
-		if err := tx.AddResource(index.Def{Name: "fast", Type: index.Boolean}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "fast", Type: index.Boolean}); err != nil {
 			return err
 		}
 		for i, name := range []string{"big1", "small0", "small4"} {
-			n, err := tx.Node(name)
+			n, err := tx.Nodes().Get(name)
 			if err != nil {
 				return err
 			}
-			defs, err := tx.Resources()
+			defs, err := tx.Config().Resources()
 			if err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func TestQueryWithoutIndexes(t *testing.T) {
 			fast, _ := defs.Lookup("fast")
 			n.Set(color.ID, index.Value{Str: []string{"red", "blue", "red"}[i]})
 			n.Set(fast.ID, index.Value{Num: int64(i % 2)})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}

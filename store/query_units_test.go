@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
@@ -148,7 +149,7 @@ func TestEventWords(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range jobEvents {
+	for _, word := range kernel.JobEvents {
 		if !slices.Contains(tables.EventWords, word) {
 			t.Errorf("events are called %s, which the words of events lack", word)
 		}

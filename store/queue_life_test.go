@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -34,7 +35,7 @@ func newQueueLife(t *rapid.T, dir string) *queueLife {
 	plain := rapid.Bool().Draw(t, "plain nodes")
 	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64)}
 	if rapid.Bool().Draw(t, "finish") {
-		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
+		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Config().Set("overdue", "finish") })
 	}
 	return q
 }
@@ -45,16 +46,16 @@ func (q *queueLife) submit(t *rapid.T) {
 		NoRequeue: rapid.Bool().Draw(t, "no requeue")}
 	s.Request.Reservation = ""
 	if rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
-		s.Begin = instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
+		s.Begin = kernel.Instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if rapid.IntRange(0, 7).Draw(t, "ends") == 0 {
-		s.Deadline = instant(max(unix(s.Begin), q.clock.t) + seconds(s.Walltime) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline")))
+		s.Deadline = kernel.Instant(max(kernel.Unix(s.Begin), q.clock.t) + kernel.Seconds(s.Walltime) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline")))
 	}
 	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
 		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
 	}
 	err := q.both(fmt.Sprintf("submit %+v", s), func(tx *Tx) (any, error) {
-		list, err := tx.Submit(s)
+		list, err := tx.Jobs().Submit(s)
 		if err != nil {
 			return nil, err
 		}
@@ -75,23 +76,23 @@ func (q *queueLife) change(t *rapid.T) {
 	_ = q.both(fmt.Sprintf("%s %d", what, id), func(tx *Tx) (any, error) {
 		switch what {
 		case "hold":
-			return jobOrNil(tx.Hold(id, ""))
+			return jobOrNil(tx.Jobs().Hold(id, ""))
 		case "unhold":
-			return jobOrNil(tx.Unhold(id))
+			return jobOrNil(tx.Jobs().Unhold(id))
 		case "cancel":
-			return jobOrNil(tx.Cancel(id, ""))
+			return jobOrNil(tx.Jobs().Cancel(id, ""))
 		case "failed":
-			return jobOrNil(tx.Finish(id, 1, ""))
+			return jobOrNil(tx.Jobs().Finish(id, 1, ""))
 		case "requeue":
-			return jobOrNil(tx.Requeue(id, ""))
+			return jobOrNil(tx.Jobs().Requeue(id, ""))
 		case "launch failed":
-			j, err := tx.Job(id)
+			j, err := tx.Jobs().Get(id)
 			if err != nil || !j.Launched {
 				return nil, err
 			}
-			return nil, tx.LaunchEnded(id, errors.New("no such host"), 3)
+			return nil, tx.Attempts().LaunchEnded(id, errors.New("no such host"), 3)
 		}
-		return jobOrNil(tx.Finish(id, 0, ""))
+		return jobOrNil(tx.Jobs().Finish(id, 0, ""))
 	})
 	q.calm = q.calm && what != "unhold" && what != "requeue" && what != "launch failed"
 }
@@ -111,7 +112,7 @@ func (q *queueLife) cycle(t *rapid.T) {
 		if left > 0 {
 			spec.Enough = func() bool { left--; return left < 0 }
 		}
-		r, err := tx.Cycle(spec)
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +123,7 @@ func (q *queueLife) cycle(t *rapid.T) {
 		if q.told[j.ID] {
 			q.t.Fatalf("job %d would be launched twice", j.ID)
 		}
-		if unix(j.End) <= q.clock.t {
+		if kernel.Unix(j.End) <= q.clock.t {
 			q.t.Fatalf("job %d would be launched at %d, after its end: %+v", j.ID, q.clock.t, j)
 		}
 		q.told[j.ID] = true
@@ -152,7 +153,7 @@ func neverIDs(r *CycleReport) (out []uint64) {
 func (q *queueLife) snapshot() map[uint64]*row.Job {
 	all := make(map[uint64]*row.Job)
 	err := q.dbs[0].View(func(tx *Tx) error {
-		return tx.eachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
+		return tx.k.EachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
 	})
 	if err != nil {
 		q.t.Fatal(err)
@@ -179,22 +180,22 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 		passes, passesPlan := false, false
 		for _, o := range now {
 			passes = passes || higher(o) && (o.State == JobQueued || o.State == JobReserved)
-			follows := slices.ContainsFunc(o.After, func(d row.Dependency) bool { was, _ := met(d, before[d.Job]); return !was })
+			follows := slices.ContainsFunc(o.After, func(d row.Dependency) bool { was, _ := kernel.Met(d, before[d.Job]); return !was })
 			passesPlan = passesPlan || higher(o) && o.State == JobReserved && !follows // that came into the queue in this cycle
 		}
 		if j.Backfilled && !passes || !j.Backfilled && passesPlan && was.State == JobQueued && spec.Backfill == EASY {
 			q.t.Fatalf("job %d has started before one that stands higher and waits: %v, it says %v", id, passes, j.Backfilled)
 		}
 		for _, d := range j.After {
-			if met, err := met(d, now[d.Job]); !met || err != nil {
+			if met, err := kernel.Met(d, now[d.Job]); !met || err != nil {
 				q.t.Fatalf("job %d has started before %s was met", id, d)
 			}
 		}
 	}
 	for _, j := range now {
 		waits := slices.ContainsFunc(j.After, func(d row.Dependency) bool {
-			was, _ := met(d, before[d.Job])
-			is, _ := met(d, now[d.Job])
+			was, _ := kernel.Met(d, before[d.Job])
+			is, _ := kernel.Met(d, now[d.Job])
 			again := now[d.Job].Start != before[d.Job].Start // the cycle has queued that job again, and perhaps started it
 			return !was || !is || again
 		})
@@ -218,7 +219,7 @@ func precedes(a, b *row.Job) bool {
 // statesOf is what every job waits for, or has become.
 func statesOf(tx *Tx) string {
 	var b strings.Builder
-	_ = tx.EachJob(func(j *Job) error { _, err := fmt.Fprintln(&b, j.ID, j.State, j.Start, j.Never); return err })
+	_ = tx.Jobs().Each(func(j *Job) error { _, err := fmt.Fprintln(&b, j.ID, j.State, j.Start, j.Never); return err })
 	return b.String()
 }
 
@@ -238,7 +239,7 @@ func (q *queueLife) settled(t *rapid.T) {
 	q.follows(spec)
 	cycle := func(tx *Tx) (any, error) {
 		before := statesOf(tx)
-		r, err := tx.Cycle(spec)
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +266,7 @@ func (q *queueLife) settled(t *rapid.T) {
 	}
 	told = true
 	_ = q.both("cycle from nothing", func(tx *Tx) (any, error) {
-		tx.loaded.freed.Anywhere()
+		tx.k.Loaded.Freed.Anywhere()
 		v, err := cycle(tx)
 		if err == nil && v != "[] [] []" {
 			q.t.Fatalf("%s: what was known kept this from happening: %v", spec.Backfill, v)
@@ -361,11 +362,11 @@ func TestQueueLife(t *testing.T) {
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
-		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Configure("overdue", "finish") })
+		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Config().Set("overdue", "finish") })
 		submit := func(t *rapid.T) {
 			s := Submission{Request: q.request(t)}
 			s.Request.Reservation = ""
-			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Submit(s); return nil, err })
+			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Jobs().Submit(s); return nil, err })
 			q.submitted++
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -374,12 +375,12 @@ func TestPlansStand(t *testing.T) {
 			"end": func(t *rapid.T) {
 				if q.submitted > 0 {
 					id := rapid.Uint64Range(1, q.submitted).Draw(t, "job")
-					_ = q.both("done", func(tx *Tx) (any, error) { return jobOrNil(tx.Finish(id, 0, "")) })
+					_ = q.both("done", func(tx *Tx) (any, error) { return jobOrNil(tx.Jobs().Finish(id, 0, "")) })
 				}
 			},
 			"pass": func(t *rapid.T) {
 				q.clock.t += int64(rapid.IntRange(1, 800).Draw(t, "seconds"))
-				_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") })
+				_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
 			},
 			"": q.holds,
 		})
@@ -417,12 +418,12 @@ func TestCycleByHand(t *testing.T) {
 		{"a job that can never run blocks no other", CycleSpec{Backfill: FCFS},
 			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: kernel.Instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},
 			want{1: "reserved 30", 2: "reserved 90"}},
 		{"its hour may be this one", CycleSpec{},
-			[]Submission{{Request: wholeNodes(1, hour), Begin: instant(1_000_000)}}, want{1: "running 0"}},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: kernel.Instant(1_000_000)}}, want{1: "running 0"}},
 		{"a job may end at its deadline", CycleSpec{},
-			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour), Deadline: instant(1_000_000 + 7200)}},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour), Deadline: kernel.Instant(1_000_000 + 7200)}},
 			want{1: "running 0", 2: "reserved 60"}},
 		{"widest first", CycleSpec{WidestFirst: true},
 			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
@@ -433,17 +434,17 @@ func TestCycleByHand(t *testing.T) {
 			addNodes(t, db, "n", 4, 1)
 			err := db.Update(func(tx *Tx) error {
 				for _, s := range c.submit {
-					if _, err := tx.Submit(s); err != nil {
+					if _, err := tx.Jobs().Submit(s); err != nil {
 						return err
 					}
 				}
-				if _, err := tx.Cycle(c.spec); err != nil {
+				if _, err := tx.Cycle().Run(c.spec); err != nil {
 					return err
 				}
-				return tx.EachJob(func(j *Job) error {
+				return tx.Jobs().Each(func(j *Job) error {
 					got := j.State.String()
 					if !j.Start.IsZero() {
-						got += fmt.Sprint(" ", (unix(j.Start)-tx.now)/60)
+						got += fmt.Sprint(" ", (kernel.Unix(j.Start)-tx.k.Now)/60)
 					}
 					if got != c.want[j.ID] {
 						t.Errorf("job %d is %s, want %s", j.ID, got, c.want[j.ID])
@@ -468,24 +469,24 @@ func TestCancelPlanned(t *testing.T) {
 	addNodes(t, db, "n", 1, 1)
 	err := db.Update(func(tx *Tx) error {
 		for range 2 {
-			if _, err := tx.Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: wholeNodes(1, time.Hour)}); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Cycle(CycleSpec{}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{}); err != nil {
 			return err
 		}
-		if j, err := tx.Job(2); err != nil || j.State != JobReserved || len(j.AllNodes()) != 1 {
+		if j, err := tx.Jobs().Get(2); err != nil || j.State != JobReserved || len(j.AllNodes()) != 1 {
 			t.Errorf("%+v, %v", j, err)
 		}
-		_, err := tx.Cancel(2, "")
+		_, err := tx.Jobs().Cancel(2, "")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error {
-		j, err := tx.Job(2)
+		j, err := tx.Jobs().Get(2)
 		if err == nil && (j.State != JobCancelled || !j.Start.IsZero() || len(j.AllNodes()) != 0) {
 			t.Errorf("%s, start %v, nodes %v", j.State, j.Start, j.AllNodes())
 		}
@@ -505,7 +506,7 @@ func TestExtendUnderLeft(t *testing.T) {
 		if err := tx.Limits().Set(Limit{Key: "all", Measure: "ncpus.left", Max: 1400}); err != nil {
 			return err
 		}
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=2", Walltime: 200 * time.Second})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2", Walltime: 200 * time.Second})
 		return err
 	})
 	if err != nil {
@@ -516,7 +517,7 @@ func TestExtendUnderLeft(t *testing.T) {
 		want    error
 	}{{701, ErrConflict}, {900, ErrConflict}, {700, nil}} {
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Extend(1, time.Duration(c.seconds)*time.Second)
+			_, err := tx.Jobs().Extend(1, time.Duration(c.seconds)*time.Second)
 			return err
 		})
 		if !errors.Is(err, c.want) {

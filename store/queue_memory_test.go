@@ -10,6 +10,9 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -36,10 +39,10 @@ func newQueueMemory(t *rapid.T, path string) *queueMemory {
 		"access": {"shared", "shared", "singleuser", "singlejob"},
 	}
 	err := Create(path, opt, func(tx *Tx) error {
-		if err := tx.AddResource(index.Def{Name: "rack", Type: index.String}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "rack", Type: index.String}); err != nil {
 			return err
 		}
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -48,12 +51,12 @@ func newQueueMemory(t *rapid.T, path string) *queueMemory {
 			n := &index.Node{Name: fmt.Sprintf("n%d", i)}
 			n.Set(index.NCPUs, index.Value{Num: int64(2 + i%2*2)})
 			n.Set(rack.ID, index.Value{Str: fmt.Sprintf("r%d", i/2)})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
 		for _, name := range []string{"overdue", "chunk_fit", "group_key", "set_delay", "access"} {
-			if err := tx.Configure(name, rapid.SampledFrom(settings[name]).Draw(t, name)); err != nil {
+			if err := tx.Config().Set(name, rapid.SampledFrom(settings[name]).Draw(t, name)); err != nil {
 				return err
 			}
 		}
@@ -71,7 +74,7 @@ func newQueueMemory(t *rapid.T, path string) *queueMemory {
 // update changes the database. What is refused changes nothing.
 func (q *queueMemory) update(what string, fn func(tx *Tx) error) {
 	err := q.db.Update(fn)
-	if err != nil && !errors.Is(err, errDry) && !isRefusal(err) {
+	if err != nil && !errors.Is(err, errDry) && !kernel.IsRefusal(err) {
 		q.t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -93,13 +96,13 @@ func (q *queueMemory) submit(t *rapid.T) {
 	s := Submission{Request: q.request(t), Array: rapid.SampledFrom([]int{0, 0, 2, 3}).Draw(t, "array"),
 		Priority: int64(rapid.SampledFrom([]int{0, 0, 0, 5, -5}).Draw(t, "priority"))}
 	if rapid.IntRange(0, 9).Draw(t, "begins") == 0 {
-		s.Begin = instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
+		s.Begin = kernel.Instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if q.jobs > 0 && rapid.IntRange(0, 9).Draw(t, "depends") == 0 {
 		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
 	}
 	q.update("submit", func(tx *Tx) error {
-		_, err := tx.Submit(s)
+		_, err := tx.Jobs().Submit(s)
 		return err
 	})
 	q.count()
@@ -107,14 +110,14 @@ func (q *queueMemory) submit(t *rapid.T) {
 
 func (q *queueMemory) count() {
 	q.jobs = 0
-	if err := q.db.View(func(tx *Tx) error { q.jobs = tx.state.NextJob - 1; return nil }); err != nil {
+	if err := q.db.View(func(tx *Tx) error { q.jobs = tx.k.State.NextJob - 1; return nil }); err != nil {
 		q.t.Fatal(err)
 	}
 }
 
 func (q *queueMemory) place(t *rapid.T) {
 	r := q.request(t)
-	q.update("place", func(tx *Tx) error { _, err := tx.PlaceOrReserve(r); return err })
+	q.update("place", func(tx *Tx) error { _, err := tx.Jobs().PlaceOrReserve(r); return err })
 	q.count()
 }
 
@@ -128,13 +131,13 @@ func (q *queueMemory) change(t *rapid.T) {
 	q.update("change", func(tx *Tx) (err error) {
 		switch what {
 		case 0:
-			_, err = tx.Hold(id, "")
+			_, err = tx.Jobs().Hold(id, "")
 		case 1:
-			_, err = tx.Unhold(id)
+			_, err = tx.Jobs().Unhold(id)
 		case 2:
-			_, err = tx.Requeue(id, "")
+			_, err = tx.Jobs().Requeue(id, "")
 		default:
-			_, err = tx.Finish(id, 0, "")
+			_, err = tx.Jobs().Finish(id, 0, "")
 		}
 		return err
 	})
@@ -142,13 +145,13 @@ func (q *queueMemory) change(t *rapid.T) {
 
 func (q *queueMemory) reserve(t *rapid.T) {
 	s := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name"),
-		Start: instant(q.clock.t + int64(rapid.IntRange(0, 1000).Draw(t, "start"))),
-		Limit: lasting(int64(rapid.SampledFrom([]int{0, 90, 300, 300}).Draw(t, "limit"))),
+		Start: kernel.Instant(q.clock.t + int64(rapid.IntRange(0, 1000).Draw(t, "start"))),
+		Limit: kernel.Lasting(int64(rapid.SampledFrom([]int{0, 90, 300, 300}).Draw(t, "limit"))),
 		Nodes: rapid.SliceOfNDistinct(rapid.Uint32Range(0, 4), 1, 5, rapid.ID[uint32]).Draw(t, "nodes")}
 	if rapid.Bool().Draw(t, "all nodes") {
-		s.Nodes, s.Start = []uint32{0, 1, 2, 3, 4}, instant(q.clock.t)
+		s.Nodes, s.Start = []uint32{0, 1, 2, 3, 4}, kernel.Instant(q.clock.t)
 	}
-	s.End = s.Start.Add(lasting(int64(rapid.IntRange(1, 2500).Draw(t, "length"))))
+	s.End = s.Start.Add(kernel.Lasting(int64(rapid.IntRange(1, 2500).Draw(t, "length"))))
 	id := rapid.Uint64Range(1, q.jobs+3).Draw(t, "job")
 	for _, a := range []placer.AccessEntry{{Kind: placer.AccessUser, Value: "ann"}, {Kind: placer.AccessUser, Value: "bob"},
 		{Kind: placer.AccessJob, Value: "x"}, {Kind: placer.AccessJob, Value: fmt.Sprint(id)},
@@ -161,17 +164,17 @@ func (q *queueMemory) reserve(t *rapid.T) {
 	if s.Name == "s" {
 		s.Repeat, s.Depth = recur.Repeat{Rule: "FREQ=HOURLY"}, 2
 	}
-	q.update("reserve", func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
+	q.update("reserve", func(tx *Tx) error { _, err := tx.Reservations().Add(s); return err })
 }
 
 func (q *queueMemory) unreserve(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"a", "b", "s"}).Draw(t, "name")
-	q.update("unreserve", func(tx *Tx) error { _, err := tx.Unreserve(name); return err })
+	q.update("unreserve", func(tx *Tx) error { _, err := tx.Reservations().Remove(name); return err })
 }
 
 func (q *queueMemory) node(t *rapid.T) {
 	n, state := rapid.Uint32Range(0, 4).Draw(t, "node"), index.State(rapid.IntRange(0, 2).Draw(t, "state"))
-	q.update("node", func(tx *Tx) error { return tx.SetNodeState(n, state, "") })
+	q.update("node", func(tx *Tx) error { return tx.Nodes().SetState(n, state, "") })
 }
 
 // pass lets time go by: some of it, or until a reservation begins, ends, or is as short
@@ -179,7 +182,7 @@ func (q *queueMemory) node(t *rapid.T) {
 func (q *queueMemory) pass(t *rapid.T) {
 	to := []int64{q.clock.t + int64(rapid.SampledFrom([]int{1, 50, 210, 600, 1400}).Draw(t, "seconds"))}
 	err := q.db.View(func(tx *Tx) error {
-		return tx.reservations().each(func(r *row.Reservation) error {
+		return tx.k.Reservations().Each(func(r *row.Reservation) error {
 			for _, at := range []int64{r.Start, r.End, r.End - r.Limit} {
 				if at > q.clock.t {
 					to = append(to, at)
@@ -193,7 +196,7 @@ func (q *queueMemory) pass(t *rapid.T) {
 	}
 	q.clock.t = rapid.SampledFrom(to).Draw(t, "to")
 	if rapid.Bool().Draw(t, "writer") {
-		q.update("pass", func(tx *Tx) error { tx.dirty = true; return nil })
+		q.update("pass", func(tx *Tx) error { tx.k.Dirty = true; return nil })
 	}
 }
 
@@ -221,13 +224,13 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 	for i := range answers {
 		q.update("cycle", func(tx *Tx) error {
 			if i == 0 {
-				tx.loaded.freed.Anywhere()
+				tx.k.Loaded.Freed.Anywhere()
 			}
 			waited, plans, err := readyJobs(tx)
 			if err != nil {
 				return err
 			}
-			r, err := tx.Cycle(spec)
+			r, err := tx.Cycle().Run(spec)
 			if err != nil {
 				return err
 			}
@@ -250,7 +253,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 
 func starts(list []*Job) (out []string) {
 	for _, j := range list {
-		out = append(out, fmt.Sprintf("%d at %d on %v", j.ID, unix(j.Start), j.AllNodes()))
+		out = append(out, fmt.Sprintf("%d at %d on %v", j.ID, kernel.Unix(j.Start), j.AllNodes()))
 	}
 	return out
 }
@@ -258,10 +261,10 @@ func starts(list []*Job) (out []string) {
 // readyJobs are those that may start now if they fit, and those that have plans.
 func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	ready, plans = make(map[uint64]bool), make(map[uint64]bool)
-	err = tx.eachJob(func(j *row.Job) error {
+	err = tx.k.EachJob(func(j *row.Job) error {
 		plans[j.ID] = j.State == JobReserved
-		waitsFor, err := tx.waiting().ready(j)
-		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.now && !slices.ContainsFunc(j.After, untold(tx))
+		waitsFor, err := jobs.Ready(tx.k, j)
+		ready[j.ID] = waitsFor == "" && err == nil && j.Begin <= tx.k.Now && !slices.ContainsFunc(j.After, untold(tx))
 		return nil
 	}, JobQueued, JobReserved)
 	return ready, plans, err
@@ -271,7 +274,7 @@ func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 // those again, and who depends on them then waits, in his turn.
 func untold(tx *Tx) func(row.Dependency) bool {
 	return func(d row.Dependency) bool {
-		j, err := tx.job(d.Job)
+		j, err := tx.k.Job(d.Job)
 		return err == nil && j.ToLaunch()
 	}
 }
@@ -282,13 +285,13 @@ func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) err
 	if spec.Backfill == FCFS {
 		return nil
 	}
-	return tx.eachJob(func(j *row.Job) error {
+	return tx.k.EachJob(func(j *row.Job) error {
 		if !waited[j.ID] {
 			return nil
 		}
-		a, err := tx.askOf(j)
+		a, err := booking.AskOf(tx.k, j)
 		if err != nil {
-			if isRefusal(err) {
+			if kernel.IsRefusal(err) {
 				return nil
 			}
 			return err
@@ -296,13 +299,13 @@ func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) err
 		if len(a.Chunks) > 1 && !a.Place.Exclusive() {
 			return nil // it may fit because others have taken some room since its turn
 		}
-		snap, err := tx.snapshot(j.Queue)
+		snap, err := booking.Snapshot(tx.k, j.Queue)
 		if err != nil {
 			return err
 		}
-		if plan, err := snap.Place(a, tx.now); err == nil {
-			q.t.Fatalf("at %d after %+v: job %d waits, and place starts it on %v: %+v", tx.now, spec, j.ID, plan.NodeNumbers(), j)
-		} else if !isRefusal(err) {
+		if plan, err := snap.Place(a, tx.k.Now); err == nil {
+			q.t.Fatalf("at %d after %+v: job %d waits, and place starts it on %v: %+v", tx.k.Now, spec, j.ID, plan.NodeNumbers(), j)
+		} else if !kernel.IsRefusal(err) {
 			return err
 		}
 		return nil

@@ -6,6 +6,10 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -21,13 +25,13 @@ func (m *queueModel) cycle() {
 	m.holds("time")
 	m.lotsAgree()
 	m.do("cycle", func(tx *Tx) error {
-		err := tx.eachJob(func(j *row.Job) error {
-			waitsFor, err := tx.waiting().ready(j)
-			before[j.ID] = waitingJob{j, err == nil && waitsFor == "" && j.Begin <= tx.now && !j.Never}
+		err := tx.k.EachJob(func(j *row.Job) error {
+			waitsFor, err := jobs.Ready(tx.k, j)
+			before[j.ID] = waitingJob{j, err == nil && waitsFor == "" && j.Begin <= tx.k.Now && !j.Never}
 			return nil
 		})
 		if err == nil {
-			_, err = tx.Cycle(CycleSpec{})
+			_, err = tx.Cycle().Run(CycleSpec{})
 		}
 		return err
 	})
@@ -92,7 +96,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 				}
 				started := s.State == JobRunning && before[s.ID].State == JobQueued
 				if started || s.State == JobReserved && j.State == JobQueued && m.backfill != Relaxed {
-					if err := tx.allocations().leave(s); err != nil {
+					if err := jobs.Leave(tx.k, s); err != nil {
 						return err
 					}
 				}
@@ -142,11 +146,11 @@ func (m *queueModel) goesBefore(s, j *row.Job) bool {
 // keptInOrder reports whether a limit keeps a job, or a waiting job before it that is under the
 // same limit.
 func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
-	kept, err := tx.counters().keeps(j)
+	kept, err := booking.Keeps(tx.k, j)
 	if kept || err != nil {
 		return kept, err
 	}
-	a, err := tx.askOf(j)
+	a, err := booking.AskOf(tx.k, j)
 	if err != nil {
 		return false, err
 	}
@@ -154,11 +158,11 @@ func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
 		if s.State != JobQueued || !precedes(s, j) {
 			continue
 		}
-		b, err := tx.askOf(s)
-		if err != nil && !isRefusal(err) {
+		b, err := booking.AskOf(tx.k, s)
+		if err != nil && !kernel.IsRefusal(err) {
 			return false, err
 		}
-		if kept, err := tx.counters().keeps(s); !kept || err != nil {
+		if kept, err := booking.Keeps(tx.k, s); !kept || err != nil {
 			if err != nil {
 				return false, err
 			}
@@ -182,8 +186,8 @@ func (m *queueModel) followed(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	err := m.db.DryRun(func(tx *Tx) error {
 		for id, j := range now {
-			waitsFor, err := tx.waiting().ready(j)
-			if err != nil || j.State != JobQueued || before[id].ready || before[id].Never || waitsFor != "" || j.Begin > tx.now || len(j.After) == 0 {
+			waitsFor, err := jobs.Ready(tx.k, j)
+			if err != nil || j.State != JobQueued || before[id].ready || before[id].Never || waitsFor != "" || j.Begin > tx.k.Now || len(j.After) == 0 {
 				continue
 			}
 			if starts, err := couldStartNow(tx, j); starts || err != nil {
@@ -202,7 +206,7 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	if len(ids) == 0 {
 		return fn()
 	}
-	return tx.counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
+	return tx.k.Counters().Rules.Unclaimed(ids[0], func() error { return withoutClaims(tx, ids[1:], fn) })
 }
 
 // still: a cycle at the same instant as another starts, stops and cancels no job, and plans
@@ -216,7 +220,7 @@ func (m *queueModel) still() {
 		m.db.changed.Store(false)
 		m.do("cycle", func(tx *Tx) (err error) {
 			was = statesOf(tx)
-			report, err = tx.Cycle(CycleSpec{})
+			report, err = tx.Cycle().Run(CycleSpec{})
 			is = statesOf(tx)
 			late, _ = tx.anyOverdue()
 			return err
@@ -238,13 +242,13 @@ const stillAfter = 20
 // come, first served this is said of the first in the queue.
 func (m *queueModel) nothingIdle() {
 	err := m.db.DryRun(func(tx *Tx) error {
-		line, err := tx.waiting().line()
+		line, err := cycle.Line(tx.k)
 		if err != nil {
 			return err
 		}
 		for _, j := range line {
-			waitsFor, err := tx.waiting().ready(j)
-			if err != nil || waitsFor != "" || j.Begin > tx.now {
+			waitsFor, err := jobs.Ready(tx.k, j)
+			if err != nil || waitsFor != "" || j.Begin > tx.k.Now {
 				continue
 			}
 			m.stats.idle++
@@ -264,30 +268,30 @@ func (m *queueModel) nothingIdle() {
 
 // couldStartNow reports whether a job could start now, if it had no plan or claim of its own.
 func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
-	a, err := tx.askOf(j)
-	if isRefusal(err) {
+	a, err := booking.AskOf(tx.k, j)
+	if kernel.IsRefusal(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	snap, err := tx.snapshot(j.Queue)
+	snap, err := booking.Snapshot(tx.k, j.Queue)
 	if err != nil {
 		return false, err
 	}
 	if j.State == JobReserved {
-		spans, err := tx.allocations().spans(j)
+		spans, err := tx.k.Allocations().Spans(j)
 		if err == nil {
-			err = tx.allocations().leave(j)
+			err = jobs.Leave(tx.k, j)
 		}
 		if err != nil {
 			return false, err
 		}
-		defer func() { err = errors.Join(err, tx.allocations().occupyAgain(j, spans, j.State)) }()
+		defer func() { err = errors.Join(err, booking.OccupyAgain(tx.k, j, spans, j.State)) }()
 	}
-	return starts, tx.counters().Rules.Unclaimed(j.ID, func() error {
-		_, err := snap.Place(a, tx.now)
-		if starts = err == nil; isRefusal(err) {
+	return starts, tx.k.Counters().Rules.Unclaimed(j.ID, func() error {
+		_, err := snap.Place(a, tx.k.Now)
+		if starts = err == nil; kernel.IsRefusal(err) {
 			return nil
 		}
 		return err
@@ -298,7 +302,7 @@ func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
 func (m *queueModel) snapshot() map[uint64]*row.Job {
 	all := make(map[uint64]*row.Job)
 	if err := m.db.DryRun(func(tx *Tx) error {
-		return tx.eachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
+		return tx.k.EachJob(func(j *row.Job) error { all[j.ID] = j; return nil })
 	}); err != nil {
 		m.Fatal(err)
 	}

@@ -7,13 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // overdue notes that a job runs past its end, for which others may have to wait longer.
 func (m *queueModel) overdue(tx *Tx) error {
-	return tx.eachJob(func(j *row.Job) error {
-		if j.End <= tx.now {
+	return tx.k.EachJob(func(j *row.Job) error {
+		if j.End <= tx.k.Now {
 			m.cause = fmt.Sprintf("job %d is overdue", j.ID)
 		}
 		return nil
@@ -27,7 +30,7 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	var claims map[uint64]*row.Claim
 	err := m.db.DryRun(func(tx *Tx) (err error) {
-		list, err := tx.counters().Rules.Claims()
+		list, err := tx.k.Counters().Rules.Claims()
 		claims = maps.Clone(list)
 		return err
 	})
@@ -80,7 +83,7 @@ func (m *queueModel) promisesHold(cause string) {
 		if err != nil {
 			return err
 		}
-		return tx.eachJob(func(j *row.Job) error {
+		return tx.k.EachJob(func(j *row.Job) error {
 			if j.Promised == 0 {
 				return nil
 			}
@@ -103,7 +106,7 @@ func (m *queueModel) foretold() {
 	}
 	err := m.db.View(func(tx *Tx) error {
 		plans, ahead := make(map[uint64]int64), true
-		line, err := tx.waiting().line()
+		line, err := cycle.Line(tx.k)
 		if late, errLate := tx.anyOverdue(); late || err != nil || errLate != nil {
 			return errors.Join(err, errLate)
 		}
@@ -111,16 +114,16 @@ func (m *queueModel) foretold() {
 			if ahead = ahead && j.State == JobReserved; ahead { // a job without a plan may be put before those behind it
 				plans[j.ID] = j.Start
 			}
-			waitsFor, errReady := tx.waiting().ready(j)
-			if errReady != nil || waitsFor != "" || j.Begin > tx.now { // it may come before others then
+			waitsFor, errReady := jobs.Ready(tx.k, j)
+			if errReady != nil || waitsFor != "" || j.Begin > tx.k.Now { // it may come before others then
 				return nil
 			}
 		}
 		return tx.Suppose(func(tx *Tx) error {
-			list, err := Play(tx, PlaySpec{Until: instant(m.clock.t + 1e6)})
+			list, err := tx.Cycle().Play(PlaySpec{Until: kernel.Instant(m.clock.t + 1e6)})
 			for _, p := range list {
-				if plan, planned := plans[p.Job]; planned && (p.Start.IsZero() || unix(p.Start) > plan) {
-					return fmt.Errorf("job %d is planned for %d, and starts at %d", p.Job, plan, unix(p.Start))
+				if plan, planned := plans[p.Job]; planned && (p.Start.IsZero() || kernel.Unix(p.Start) > plan) {
+					return fmt.Errorf("job %d is planned for %d, and starts at %d", p.Job, plan, kernel.Unix(p.Start))
 				}
 			}
 			return err
@@ -133,7 +136,7 @@ func (m *queueModel) foretold() {
 
 // anyOverdue reports whether a job runs past its end.
 func (tx *Tx) anyOverdue() (late bool, err error) {
-	err = tx.eachJob(func(j *row.Job) error { late = late || j.End <= tx.now; return nil }, JobRunning)
+	err = tx.k.EachJob(func(j *row.Job) error { late = late || j.End <= tx.k.Now; return nil }, JobRunning)
 	return late, err
 }
 
@@ -149,7 +152,7 @@ func (m *queueModel) playsOut() {
 			if late, err := tx.anyOverdue(); late || err != nil { // until when it goes on is a guess
 				return err
 			}
-			told, err = Play(tx, PlaySpec{Until: instant(m.clock.t + 1e5)})
+			told, err = tx.Cycle().Play(PlaySpec{Until: kernel.Instant(m.clock.t + 1e5)})
 			return err
 		})
 	})
@@ -169,25 +172,25 @@ func (m *queueModel) playsOut() {
 		m.Fatal(err)
 	}
 	defer db.Close()
-	err = db.Update(func(tx *Tx) error { return (&playing{tx: tx, started: make(map[uint64]int64)}).prepare() })
+	err = db.Update(func(tx *Tx) error { return (&cycle.Playing{Tx: tx.k, Started: make(map[uint64]int64)}).Prepare() })
 	if err != nil {
 		m.Fatal(err)
 	}
 	last := now.t
 	for _, p := range told {
-		last = max(last, unix(p.Start))
+		last = max(last, kernel.Unix(p.Start))
 	}
 	started := make(map[uint64]int64)
 	for now.t <= last {
 		err := db.Update(func(tx *Tx) error {
-			r, err := tx.Cycle(CycleSpec{})
+			r, err := tx.Cycle().Run(CycleSpec{})
 			if err != nil {
 				return err
 			}
-			if now.t = max(now.t+1, unix(r.Next)); r.Next.IsZero() {
+			if now.t = max(now.t+1, kernel.Unix(r.Next)); r.Next.IsZero() {
 				now.t = last + 1
 			}
-			return tx.eachJob(func(j *row.Job) error {
+			return tx.k.EachJob(func(j *row.Job) error {
 				if started[j.ID] == 0 {
 					started[j.ID] = j.Start
 				}
@@ -200,8 +203,8 @@ func (m *queueModel) playsOut() {
 	}
 	for _, p := range told {
 		m.stats.played++
-		if at := started[p.Job]; at != unix(p.Start) && !p.Start.IsZero() {
-			m.told("by %v job %d starts at %d in a play, and at %d when it comes to it", m.backfill, p.Job, unix(p.Start), at)
+		if at := started[p.Job]; at != kernel.Unix(p.Start) && !p.Start.IsZero() {
+			m.told("by %v job %d starts at %d in a play, and at %d when it comes to it", m.backfill, p.Job, kernel.Unix(p.Start), at)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -56,22 +58,22 @@ func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 		arrays: []int{0, 0, 0, 3}}
 	addNodes(tt, db, "n", m.nodes, 4)
 	m.do("settings", func(tx *Tx) error {
-		err := errors.Join(tx.Configure("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
+		err := errors.Join(tx.Config().Set("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
 		if m.backfill == EASY {
-			err = errors.Join(err, tx.Configure("depth", fmt.Sprint(m.draw("depth", 1, 3))))
+			err = errors.Join(err, tx.Config().Set("depth", fmt.Sprint(m.draw("depth", 1, 3))))
 		}
 		if m.backfill == Relaxed {
-			err = errors.Join(err, tx.Configure("slack", rapid.SampledFrom([]string{"0", "0.5", "1", "3"}).Draw(t, "slack")))
+			err = errors.Join(err, tx.Config().Set("slack", rapid.SampledFrom([]string{"0", "0.5", "1", "3"}).Draw(t, "slack")))
 		}
 		if m.oneIn(2, "finish") {
-			err = errors.Join(err, tx.Configure("overdue", "finish"))
+			err = errors.Join(err, tx.Config().Set("overdue", "finish"))
 		}
 		for range m.draw("limits", 0, 2) {
 			err = errors.Join(err, tx.Limits().Set(m.limit()))
 		}
 		if m.oneIn(4, "shares") {
 			m.classes = []string{"a", "b"}
-			err = errors.Join(err, tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: m.draw("load", 1, 3)}, {Class: "b", Load: m.draw("load", 0, 3)}}}))
+			err = errors.Join(err, tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: m.draw("load", 1, 3)}, {Class: "b", Load: m.draw("load", 0, 3)}}}))
 		}
 		if m.oneIn(4, "preemption") {
 			m.preempts = true
@@ -83,13 +85,13 @@ func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 	})
 	if m.oneIn(3, "standing") {
 		m.window = clock.t + windowEvery
-		spec := ReserveSpec{Name: "night", Start: instant(m.window), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2}
+		spec := ReserveSpec{Name: "night", Start: kernel.Instant(m.window), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2}
 		if m.oneIn(2, "of nodes") {
 			spec.Nodes, spec.End = []uint32{0}, spec.Start.Add(windowFor*time.Second)
 		} else {
 			spec.Request = placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: windowFor * time.Second}
 		}
-		m.do("reserve", func(tx *Tx) error { _, err := tx.AddReservation(spec); return err })
+		m.do("reserve", func(tx *Tx) error { _, err := tx.Reservations().Add(spec); return err })
 	}
 	return m
 }
@@ -102,7 +104,7 @@ func (m *queueModel) oneIn(n int, what string) bool { return m.draw(what, 1, n) 
 // do makes a change, or has it refused, and verifies what holds at any instant.
 func (m *queueModel) do(what string, fn func(*Tx) error) bool {
 	err := m.db.Update(fn)
-	if err != nil && !isRefusal(err) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+	if err != nil && !kernel.IsRefusal(err) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
 		m.Fatalf("%s at %d: %v", what, m.clock.t, err)
 	}
 	return err == nil
@@ -151,7 +153,7 @@ func (m *queueModel) submission() Submission {
 		s.After = []Dependency{{When: When(m.draw("when", 1, 4)), Job: uint64(m.draw("on", 1, int(m.jobs)))}}
 	}
 	if m.oneIn(7, "begins") {
-		s.Begin = instant(m.clock.t + int64(m.draw("begin", 1, 1200)))
+		s.Begin = kernel.Instant(m.clock.t + int64(m.draw("begin", 1, 1200)))
 	}
 	return s
 }
@@ -162,27 +164,27 @@ func (m *queueModel) step() {
 	switch what {
 	case "submit":
 		s := m.submission()
-		m.do(what, func(tx *Tx) error { _, err := tx.Submit(s); m.jobs = tx.state.NextJob - 1; return err })
+		m.do(what, func(tx *Tx) error { _, err := tx.Jobs().Submit(s); m.jobs = tx.k.State.NextJob - 1; return err })
 	case "place":
 		r, in := m.request(), time.Duration(m.draw("in", 0, 900))*time.Second
 		m.do(what, func(tx *Tx) error {
-			_, err := tx.PlaceAt(r, tx.Now().Add(in))
-			m.jobs = tx.state.NextJob - 1
+			_, err := tx.Jobs().PlaceAt(r, tx.Now().Add(in))
+			m.jobs = tx.k.State.NextJob - 1
 			return err
 		})
 	case "reserve":
 		node, from, length := uint32(m.draw("node", 0, m.nodes-1)), m.clock.t+int64(m.draw("from", 0, 1800)), int64(m.draw("length", 1, 900))
 		m.do(what, func(tx *Tx) error {
-			_, err := tx.ReserveNodes(fmt.Sprint("r", from), []uint32{node}, instant(from), instant(from+length))
+			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", from), []uint32{node}, kernel.Instant(from), kernel.Instant(from+length))
 			return err
 		})
 	case "done":
 		n := m.draw("which", 0, 9)
 		m.do(what, func(tx *Tx) error {
 			var running []uint64
-			err := tx.EachJob(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning)
+			err := tx.Jobs().Each(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning)
 			if err == nil && len(running) > 0 {
-				_, err = tx.Finish(running[n%len(running)], n%3/2, "")
+				_, err = tx.Jobs().Finish(running[n%len(running)], n%3/2, "")
 			}
 			return err
 		})
@@ -191,7 +193,7 @@ func (m *queueModel) step() {
 		if state != index.Up {
 			m.cause = "a node is lost"
 		}
-		m.do(what, func(tx *Tx) error { return tx.SetNodeState(node, state, "") })
+		m.do(what, func(tx *Tx) error { return tx.Nodes().SetState(node, state, "") })
 	case "limit":
 		m.cause = "a limit is set"
 		l := m.limit()
@@ -209,17 +211,17 @@ func (m *queueModel) step() {
 		m.do(verb, func(tx *Tx) (err error) {
 			switch verb {
 			case "hold":
-				_, err = tx.Hold(id, "")
+				_, err = tx.Jobs().Hold(id, "")
 			case "unhold":
-				_, err = tx.Unhold(id)
+				_, err = tx.Jobs().Unhold(id)
 			case "cancel":
-				_, err = tx.Cancel(id, "")
+				_, err = tx.Jobs().Cancel(id, "")
 			case "requeue":
-				_, err = tx.Requeue(id, "")
+				_, err = tx.Jobs().Requeue(id, "")
 			case "extend":
-				_, err = tx.Extend(id, minutes)
+				_, err = tx.Jobs().Extend(id, minutes)
 			default:
-				_, err = tx.Alter(id, Alteration{Walltime: &minutes})
+				_, err = tx.Jobs().Alter(id, Alteration{Walltime: &minutes})
 			}
 			return err
 		})
@@ -262,9 +264,9 @@ func TestQueueModel(t *testing.T) {
 // plansServe: no plan of a job in the queue, or of one that was placed, lies on a node that is
 // not up.
 func (tx *Tx) plansServe(queued bool) error {
-	return tx.eachJob(func(j *row.Job) error {
+	return tx.k.EachJob(func(j *row.Job) error {
 		for _, n := range j.AllNodes() {
-			if _, state, err := tx.loaded.nodes.Head(n); j.Queued == queued && (state != index.Up || err != nil) {
+			if _, state, err := tx.k.Loaded.Nodes.Head(n); j.Queued == queued && (state != index.Up || err != nil) {
 				return errors.Join(err, fmt.Errorf("job %d is planned on node %d, which is %s", j.ID, n, state))
 			}
 		}
@@ -279,23 +281,23 @@ func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	if m.window == 0 {
 		return nil
 	}
-	s, err := tx.Standing("night")
+	s, err := tx.Reservations().Standing("night")
 	if err != nil {
 		return err
 	}
-	list, err := tx.Occurrences("night")
+	list, err := tx.Reservations().Occurrences("night")
 	if err != nil {
 		return err
 	}
 	for _, r := range list {
-		if unix(r.End)-unix(r.Start) != windowFor || len(s.Nodes) > 0 && !slices.Equal(r.Nodes, s.Nodes) {
+		if kernel.Unix(r.End)-kernel.Unix(r.Start) != windowFor || len(s.Nodes) > 0 && !slices.Equal(r.Nodes, s.Nodes) {
 			return fmt.Errorf("an occurrence of %+v is %+v", s, r)
 		}
 	}
 	at := m.window + max(0, (m.clock.t-m.window-windowFor+windowEvery)/windowEvery)*windowEvery
-	for w := at; w <= unix(s.Last) || cycled && w <= at+windowEvery; w += windowEvery {
-		there := slices.ContainsFunc(list, func(r *Reservation) bool { return unix(r.Start) >= w && unix(r.Start) < w+windowFor })
-		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return unix(t) == w }) {
+	for w := at; w <= kernel.Unix(s.Last) || cycled && w <= at+windowEvery; w += windowEvery {
+		there := slices.ContainsFunc(list, func(r *Reservation) bool { return kernel.Unix(r.Start) >= w && kernel.Unix(r.Start) < w+windowFor })
+		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return kernel.Unix(t) == w }) {
 			return fmt.Errorf("the window at %d is neither an occurrence nor missing: %+v", w, s)
 		}
 	}
@@ -307,12 +309,12 @@ func (m *queueModel) windowsTried(tx *Tx) error {
 	if m.window == 0 {
 		return nil
 	}
-	s, err := tx.reservations().standing("night")
+	s, err := tx.k.Reservations().Standing("night")
 	if err != nil {
 		return err
 	}
 	for _, at := range s.Missing {
-		if had, err := (series{tx: tx, Standing: s}).try(at); had || err != nil {
+		if had, err := (booking.Series{Tx: tx.k, Standing: s}).Try(at); had || err != nil {
 			return errors.Join(err, fmt.Errorf("the window at %d is missing, and can be had", at))
 		}
 	}

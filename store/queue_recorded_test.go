@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // recordedQueue is a case of the policies' data in which jobs wait for each other.
@@ -71,11 +72,11 @@ func (c recordedQueue) run(t *testing.T) {
 		for _, n := range c.Nodes {
 			node := &index.Node{Name: n.Name}
 			node.Set(index.NCPUs, index.Value{Num: n.Procs})
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 			for _, r := range n.Running {
-				if _, err := tx.Place(placer.Request{Select: "1:vnode=" + n.Name, Walltime: time.Duration(r.End) * time.Second}); err != nil {
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:vnode=" + n.Name, Walltime: time.Duration(r.End) * time.Second}); err != nil {
 					return err
 				}
 			}
@@ -84,21 +85,21 @@ func (c recordedQueue) run(t *testing.T) {
 		for _, j := range c.Jobs {
 			r := wholeNodes(j.Tasks, time.Duration(j.Walltime)*time.Second)
 			r.Place = "free"
-			list, err := tx.Submit(Submission{Request: r, Priority: j.Priority})
+			list, err := tx.Jobs().Submit(Submission{Request: r, Priority: j.Priority})
 			if err != nil {
 				return err
 			}
 			numbers[j.ID] = list[0].ID
 		}
-		if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); err != nil {
 			return err
 		}
 		for _, want := range c.Expect {
-			j, err := tx.Job(numbers[want.Job])
+			j, err := tx.Jobs().Get(numbers[want.Job])
 			if err != nil {
 				return err
 			}
-			names, err := tx.NodeNames(j.AllNodes())
+			names, err := tx.Nodes().Names(j.AllNodes())
 			if err != nil {
 				return err
 			}
@@ -110,8 +111,8 @@ func (c recordedQueue) run(t *testing.T) {
 				}
 				fits = fits || same
 			}
-			if unix(j.Start)-tx.now != want.Start || !fits {
-				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, unix(j.Start)-tx.now, names, want.Start, want.Nodes)
+			if kernel.Unix(j.Start)-tx.k.Now != want.Start || !fits {
+				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, kernel.Unix(j.Start)-tx.k.Now, names, want.Start, want.Nodes)
 			}
 		}
 		return nil

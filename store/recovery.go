@@ -8,8 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -105,7 +108,7 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 		return nil, err
 	}
 	out.owner = ownerOf(path, opt.Options)
-	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
+	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
 		out.Content, out.Kept = newContent(c), kept
 		return out.revive(tmp, opt)
 	})
@@ -118,14 +121,14 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 // ownerOf is the owner of the database at a path, and of one that cannot be read its owner on
 // disk; where there is none, this process's user.
 func ownerOf(path string, opt Options) (owner uint32) {
-	_, owner, err := onDisk(path)
+	_, owner, err := kernel.OnDisk(path)
 	if err != nil {
 		return uint32(os.Getuid())
 	}
 	if db, err := Open(path, &opt); err == nil {
 		defer db.Close()
 		_ = db.View(func(tx *Tx) error { // what cannot be read keeps the owner on disk
-			if uid, known, err := RolesOf(tx).Owner(); err == nil && known {
+			if uid, known, err := access.RolesOf(tx.k).Owner(); err == nil && known {
 				owner = uid
 			}
 			return nil
@@ -138,7 +141,7 @@ func ownerOf(path string, opt Options) (owner uint32) {
 func (out *Restored) revive(path string, opt *RestoreOptions) error {
 	return last(path, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := errors.Join(tx.file.DrawEpoch(), tx.file.PutOwner(&out.owner)); err != nil {
+		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.owner)); err != nil {
 			return err
 		}
 		if !opt.NoHold {
@@ -156,12 +159,12 @@ func (out *Restored) revive(path string, opt *RestoreOptions) error {
 
 // holdUncertain holds the jobs that may have run without the database knowing.
 func holdUncertain(tx *Tx) (held []uint64, err error) {
-	err = tx.eachJob(func(j *row.Job) error {
+	err = tx.k.EachJob(func(j *row.Job) error {
 		if !j.Queued || j.State == JobRunning && !j.ToLaunch() {
 			return nil
 		}
 		held = append(held, j.ID)
-		return tx.machine().do(j, step{to: JobHeld, reason: row.Because(row.CauseRestored, ReasonRestored), leaving: neverTold})
+		return jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored), Leaving: jobs.NeverTold})
 	}, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, fmt.Errorf("holding what may have run since: %w", err)
@@ -326,7 +329,7 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if err := Permit(damaged, &opt.Options, Owners, "salvage"); err != nil {
 		return nil, err
 	}
-	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.lockTimeout(), DryRun: opt.DryRun, Watch: opt.Watch,
+	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch,
 		Last: func(tmp string, got *recovery.Salvaged) error {
 			if opt.Last == nil {
 				return nil
@@ -340,5 +343,5 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 }
 
 func newSalvaged(got *recovery.Salvaged) *Salvaged {
-	return &Salvaged{newContent(got.Content), converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}
+	return &Salvaged{newContent(got.Content), kernel.Converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -40,16 +41,16 @@ func newPromise(t *rapid.T, dir string) *promise {
 // on hosts together or down.
 func (p *promise) cluster(tx *Tx) error {
 	t := p.t
-	err := errors.Join(tx.AddQueue(Queue{Name: "q"}), tx.Configure("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
-	err = errors.Join(err, tx.AddResource(index.Def{Name: "color", Type: index.String}))
-	defs, errDefs := tx.Resources()
+	err := errors.Join(tx.Queues().Add(Queue{Name: "q"}), tx.Config().Set("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
+	err = errors.Join(err, tx.Config().AddResource(index.Def{Name: "color", Type: index.String}))
+	defs, errDefs := tx.Config().Resources()
 	if err = errors.Join(err, errDefs); err != nil {
 		return err
 	}
 	color, _ := defs.Lookup("color")
 	if rapid.Bool().Draw(t, "grouped") {
-		err = errors.Join(err, tx.Configure("group_key", "color"), tx.Configure("do_not_span_sets", oneOf(t, "do not span", "false", "true")),
-			tx.Configure("only_explicit_sets", oneOf(t, "explicit", "false", "true")))
+		err = errors.Join(err, tx.Config().Set("group_key", "color"), tx.Config().Set("do_not_span_sets", oneOf(t, "do not span", "false", "true")),
+			tx.Config().Set("only_explicit_sets", oneOf(t, "explicit", "false", "true")))
 	}
 	odd := rapid.Bool().Draw(t, "odd nodes")
 	for i := range rapid.IntRange(2, 7).Draw(t, "nodes") {
@@ -72,7 +73,7 @@ func (p *promise) cluster(tx *Tx) error {
 		if odd && rapid.IntRange(0, 2).Draw(t, "host") == 0 {
 			n.Set(index.Host, index.Value{Str: oneOf(t, "its host", "h", "n0")})
 		}
-		_, errNode := tx.PutNode(n)
+		_, errNode := tx.Nodes().Put(n)
 		err = errors.Join(err, errNode)
 	}
 	return err
@@ -118,7 +119,7 @@ func (p *promise) request() placer.Request {
 // update is one transaction; a refusal is no failure.
 func (p *promise) update(fn func(tx *Tx) error) error {
 	err := p.db.Update(fn)
-	if err != nil && !isRefusal(err) {
+	if err != nil && !kernel.IsRefusal(err) {
 		p.t.Fatal(err)
 	}
 	return err
@@ -129,8 +130,8 @@ func (p *promise) fill() {
 	t := p.t
 	r := p.request()
 	if rapid.IntRange(0, 4).Draw(t, "reserve") == 0 {
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: instant(p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start"))),
-			Limit: lasting(oneOf[int64](t, "limit", 0, 0, 10)), Request: r}
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: kernel.Instant(p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start"))),
+			Limit: kernel.Lasting(oneOf[int64](t, "limit", 0, 0, 10)), Request: r}
 		s.Request.Reservation = ""
 		for _, user := range []string{"ann", "bob"} {
 			if rapid.Bool().Draw(t, "let in") {
@@ -140,20 +141,20 @@ func (p *promise) fill() {
 		p.reserve(s)
 		return
 	}
-	_ = p.update(func(tx *Tx) error { _, err := tx.PlaceOrReserve(r); return err })
+	_ = p.update(func(tx *Tx) error { _, err := tx.Jobs().PlaceOrReserve(r); return err })
 }
 
 // reserve keeps nodes. If they are not to be had then, the refusal names a later time at
 // which they are.
 func (p *promise) reserve(s ReserveSpec) {
-	err := p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
+	err := p.update(func(tx *Tx) error { _, err := tx.Reservations().Add(s); return err })
 	var refused *placer.Refusal
 	if errors.As(err, &refused) && refused.Kind == placer.ErrNotNow {
-		if !refused.HasStart || refused.Start <= unix(s.Start) {
+		if !refused.HasStart || refused.Start <= kernel.Unix(s.Start) {
 			p.t.Fatalf("%+v: %v: start %d (%v)", s, err, refused.Start, refused.HasStart)
 		}
-		s.Start = instant(refused.Start)
-		err = p.update(func(tx *Tx) error { _, err := tx.AddReservation(s); return err })
+		s.Start = kernel.Instant(refused.Start)
+		err = p.update(func(tx *Tx) error { _, err := tx.Reservations().Add(s); return err })
 		if errors.As(err, &refused) {
 			p.t.Fatalf("%+v: it should have been possible at %v: %v", s, s.Start, err)
 		}
@@ -169,7 +170,7 @@ func (p *promise) pass(until int64) {
 	for {
 		var next *row.Job
 		err := p.db.View(func(tx *Tx) error {
-			return tx.eachJob(func(j *row.Job) error {
+			return tx.k.EachJob(func(j *row.Job) error {
 				if (j.State == JobRunning || j.State == JobReserved) && j.End <= until && (next == nil || j.End < next.End) {
 					next = j
 				}
@@ -183,7 +184,7 @@ func (p *promise) pass(until int64) {
 			break
 		}
 		p.clock.t = max(p.clock.t, next.End-1)
-		if err := p.update(func(tx *Tx) error { _, err := tx.Release(next.ID); return err }); err != nil {
+		if err := p.update(func(tx *Tx) error { _, err := tx.Jobs().Release(next.ID); return err }); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -197,7 +198,7 @@ var errUndo = errors.New("undo")
 func (p *promise) ask() {
 	t := p.t
 	r := p.request()
-	err := p.update(func(tx *Tx) error { _, err := tx.Place(r); return err })
+	err := p.update(func(tx *Tx) error { _, err := tx.Jobs().Place(r); return err })
 	var refused *placer.Refusal
 	if !errors.As(err, &refused) {
 		return
@@ -212,8 +213,8 @@ func (p *promise) ask() {
 	p.othersSay(r, refused.Start)
 	p.pass(refused.Start)
 	err = p.update(func(tx *Tx) error {
-		j, err := tx.Place(r)
-		if err == nil && unix(j.Start) != refused.Start {
+		j, err := tx.Jobs().Place(r)
+		if err == nil && kernel.Unix(j.Start) != refused.Start {
 			t.Fatalf("%+v was to start at %d, it does at %v", r, refused.Start, j.Start)
 		}
 		return err
@@ -239,39 +240,39 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 		}
 	}
 	says("when", func(tx *Tx) (int64, error) {
-		plans, err := tx.When(r, tx.Now(), 1)
+		plans, err := tx.Ask().When(r, tx.Now(), 1)
 		if err != nil {
 			return 0, err
 		}
-		return unix(plans[0].Start), nil
+		return kernel.Unix(plans[0].Start), nil
 	})
 	says("place --or-reserve", func(tx *Tx) (int64, error) {
-		j, err := tx.PlaceOrReserve(r)
+		j, err := tx.Jobs().PlaceOrReserve(r)
 		if err != nil {
 			return 0, err
 		}
-		return unix(j.Start), nil
+		return kernel.Unix(j.Start), nil
 	})
 	says("explain", func(tx *Tx) (int64, error) {
-		x, err := tx.Explain(r, placer.Explain{})
+		x, err := tx.Ask().Explain(r, placer.Explain{})
 		if err != nil || x.Verdict != placer.StartsLater || x.Plan == nil {
 			return 0, err
 		}
 		return x.Plan.Start, nil
 	})
 	says("a cycle", func(tx *Tx) (int64, error) {
-		list, err := tx.Submit(Submission{Request: r})
+		list, err := tx.Jobs().Submit(Submission{Request: r})
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); err != nil {
 			return 0, err
 		}
-		j, err := tx.Job(list[0].ID)
+		j, err := tx.Jobs().Get(list[0].ID)
 		if err != nil {
 			return 0, err
 		}
-		return unix(j.Start), nil
+		return kernel.Unix(j.Start), nil
 	})
 }
 
@@ -279,14 +280,14 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 // it needed a reservation; and under fcfs it blocks no other.
 func (p *promise) neverSays(r placer.Request, refused error) {
 	err := p.db.Update(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: r})
+		list, err := tx.Jobs().Submit(Submission{Request: r})
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Cycle(CycleSpec{Backfill: FCFS}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{Backfill: FCFS}); err != nil {
 			return err
 		}
-		j, err := tx.Job(list[0].ID)
+		j, err := tx.Jobs().Get(list[0].ID)
 		if err != nil || !j.Never || j.State != JobQueued {
 			p.t.Fatalf("%+v: %v; in a cycle %s, said to be so %t, %v", r, refused, j.State, j.Never, err)
 		}
@@ -294,21 +295,21 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 			return errUndo
 		}
 		var jobs []uint64
-		if err := tx.eachJob(func(j *row.Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
+		if err := tx.k.EachJob(func(j *row.Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
 			return err
 		}
 		slices.Reverse(jobs) // guests before those who reserved
 		for _, id := range jobs {
-			if _, err := tx.Release(id); err != nil {
+			if _, err := tx.Jobs().Release(id); err != nil {
 				return err
 			}
 		}
 		for i := range p.names {
-			if _, err := tx.Unreserve(fmt.Sprintf("r%d", i+1)); err != nil && !errors.Is(err, ErrNotFound) {
+			if _, err := tx.Reservations().Remove(fmt.Sprintf("r%d", i+1)); err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
 		}
-		if _, err := tx.Place(r); !errors.Is(err, placer.ErrNever) {
+		if _, err := tx.Jobs().Place(r); !errors.Is(err, placer.ErrNever) {
 			p.t.Fatalf("%+v: %v; on the empty cluster %v", r, refused, err)
 		}
 		return errUndo
@@ -349,11 +350,11 @@ func TestDownMate(t *testing.T) {
 			n := &index.Node{Name: fmt.Sprintf("n%d", i), State: state}
 			n.Set(index.NCPUs, index.Value{Num: 4})
 			n.Set(index.Host, index.Value{Str: "h"})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
-		j, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=4", Place: "exclhost"}, instant(clock.t+100))
+		j, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=4", Place: "exclhost"}, kernel.Instant(clock.t+100))
 		if err == nil && len(j.Along) != 1 {
 			t.Errorf("taken along: %v", j.Along)
 		}
@@ -365,8 +366,8 @@ func TestDownMate(t *testing.T) {
 	}
 	clock.t += 110
 	err = db.Update(func(tx *Tx) error {
-		j, err := tx.Job(id)
-		if err == nil && (j.State != JobRunning || unix(j.Start) != clock.t-10) {
+		j, err := tx.Jobs().Get(id)
+		if err == nil && (j.State != JobRunning || kernel.Unix(j.Start) != clock.t-10) {
 			t.Errorf("%s since %v, want since %d (%s)", j.State, j.Start, clock.t-10, j.Reason)
 		}
 		return err

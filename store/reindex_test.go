@@ -17,10 +17,10 @@ func TestReindexWhileShared(t *testing.T) {
 		name   string
 		change func(*Tx) error
 	}{
-		{"a signature", func(tx *Tx) error { return tx.Configure("signature", "ncpus") }},
-		{"the signature that there is", func(tx *Tx) error { return tx.Configure("signature", "") }},
-		{"a resource less", func(tx *Tx) error { return tx.RemoveResource("color") }},
-		{"a resource more", func(tx *Tx) error { return tx.AddResource(index.Def{Name: "shape", Type: index.String}) }},
+		{"a signature", func(tx *Tx) error { return tx.Config().Set("signature", "ncpus") }},
+		{"the signature that there is", func(tx *Tx) error { return tx.Config().Set("signature", "") }},
+		{"a resource less", func(tx *Tx) error { return tx.Config().RemoveResource("color") }},
+		{"a resource more", func(tx *Tx) error { return tx.Config().AddResource(index.Def{Name: "shape", Type: index.String}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -28,8 +28,8 @@ func TestReindexWhileShared(t *testing.T) {
 			addNodes(t, db, "n", 1, 4)
 			var first *Job
 			err := db.Update(func(tx *Tx) (err error) {
-				if err = tx.AddResource(index.Def{Name: "color", Type: index.String}); err == nil {
-					first, err = tx.Place(share)
+				if err = tx.Config().AddResource(index.Def{Name: "color", Type: index.String}); err == nil {
+					first, err = tx.Jobs().Place(share)
 				}
 				return err
 			})
@@ -43,10 +43,10 @@ func TestReindexWhileShared(t *testing.T) {
 				t.Errorf("after the change: %q", list)
 			}
 			err = db.Update(func(tx *Tx) error {
-				if _, err := tx.Place(share); err != nil {
+				if _, err := tx.Jobs().Place(share); err != nil {
 					return err
 				}
-				_, err := tx.Release(first.ID)
+				_, err := tx.Jobs().Release(first.ID)
 				return err
 			})
 			if err != nil {

@@ -7,39 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/drivers"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/replica"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// ReplicaOptions configure databases kept in a log with a replica on each machine. The zero value
-// works.
-type ReplicaOptions struct {
-	// Stale lets View answer from a replica that was up to date this long ago, without asking the
-	// log. A negative value accepts any replica, even if the log cannot be reached.
-	Stale time.Duration
-	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
-	Folder string
-	// Version and Verb are recorded in the log with each change: the program's version and what it
-	// did.
-	Version, Verb string
-}
-
-// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not that
-// of a file. Which schemes are known is a matter of how the program was built: etcd and
-// etcds with the tag etcd.
-func IsLog(name string) bool {
-	scheme, _, is := strings.Cut(name, "://")
-	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
-}
-
 // replicaOptions is how the replica of a log is used.
 func replicaOptions(opt *Options) replica.Options {
-	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.lockTimeout(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
+	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.LockWait(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
 		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
 }
 
@@ -73,32 +52,14 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 
 // writable runs a writer on the replica of a log whose format this version writes.
 func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) (keep bool, err error) {
-	if r.Format() < firstLog {
-		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), firstLog, Format, file.Wordless(ErrConflict))
+	if r.Format() < kernel.FirstLog {
+		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), kernel.FirstLog, Format, file.Wordless(ErrConflict))
 	}
 	return fn(r)
 }
 
-// firstLog is the format that the first logs had. A log of that format or a later one is
-// written in its own until it is upgraded, for machines that know no other: a table that the
-// format lacks stays empty (file.Recorder), and rows grow at their end, which older versions
-// pass over.
-const firstLog = 8
-
-// logSkew is how many seconds a clock may be behind the time of a database in a log, and logAhead
-// how far ahead of the log's it may be.
-const (
-	logSkew  = 10
-	logAhead = 5
-)
-
-// skew is how many seconds a writer's clock may be behind the database's time.
-func (tx *Tx) skew() int64 {
-	if tx.logged {
-		return logSkew
-	}
-	return skew
-}
+// logAhead is how many seconds a clock may be ahead of that time.
+const logAhead = 5
 
 // notAhead refuses a writer on a machine whose clock is ahead: the database would stand for
 // an instant that is still to come for all others.
@@ -113,7 +74,7 @@ func (db *DB) notAhead(r *file.Recorder) error {
 	}
 	now := db.opt.Now()
 	return fmt.Errorf("this machine's clock says %s, and where the database is kept it is %s: put the clock right, others could not write until then%w",
-		stamp(now.Unix()), stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
+		kernel.Stamp(now.Unix()), kernel.Stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
 }
 
 // Upgrade migrates a database of an older format. A file migrates when it is first written to. A
@@ -124,7 +85,7 @@ func (db *DB) Upgrade() (was uint32, err error) {
 		return 0, err
 	}
 	if db.log == nil {
-		return was, db.write(func(tx *Tx) error { was = tx.file.Format(); return nil }, true)
+		return was, db.write(func(tx *Tx) error { was = tx.k.File.Format(); return nil }, true)
 	}
 	return was, db.log.UpdateAlone(func(r *file.Recorder) (bool, error) {
 		if was = r.Format(); was == Format {
@@ -165,11 +126,11 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 	if err := fill(first, &plain); err != nil {
 		return err
 	}
-	f, err := file.Open(first, file.Options{LockTimeout: opt.lockTimeout(), Warn: opt.Warn})
+	f, err := file.Open(first, file.Options{LockTimeout: opt.LockWait(), Warn: opt.Warn})
 	if err != nil {
 		return err
 	}
-	err = replica.Create(d, opt.lockTimeout(), f)
+	err = replica.Create(d, opt.LockWait(), f)
 	switch {
 	case errors.Is(err, replica.ErrLog):
 		err = fmt.Errorf("%s: %w", name, ErrExists)
@@ -229,7 +190,7 @@ func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err err
 
 // noneUnderWay fails with ErrConflict if an attempt was claimed and has not ended.
 func noneUnderWay(tx *Tx) error {
-	return tx.file.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
+	return tx.k.File.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
 		host, job, attempt, err := row.SplitClaimedKey(key)
 		if err != nil || attempt == 0 {
 			return true, err
@@ -257,7 +218,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 		return nil, err
 	}
 	defer db.Close()
-	from, err := file.Open(path, file.Options{LockTimeout: opt.lockTimeout()})
+	from, err := file.Open(path, file.Options{LockTimeout: opt.LockWait()})
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +277,7 @@ type LogEntry struct {
 // first.
 func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
 	return l.log.Each(since, func(c *replica.Change) error {
-		return fn(&LogEntry{Position: c.Position, Now: instant(c.Now), Host: c.Host, User: c.User, Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})
+		return fn(&LogEntry{Position: c.Position, Now: kernel.Instant(c.Now), Host: c.Host, User: c.User, Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})
 	})
 }
 
@@ -357,4 +318,52 @@ func (l *Log) Format() (format uint32, err error) {
 // at once. It fails when the context ends.
 func (l *Log) Watch(ctx context.Context, since string) (string, error) {
 	return l.log.Watch(ctx, since)
+}
+
+// Words describe a transaction so that another process can run it. Writers of a database in a log
+// wait in a line when several write at once. The first of them runs, with its own transaction, what
+// the others have described; each gets its answer. A function cannot be handed over, so
+// transactions without words wait for their own turn.
+type Words struct {
+	// Request describes the transaction, in MaxWords bytes at most.
+	Request []byte
+	// Run does what another process asks for, and returns the answer, which is not empty. It calls
+	// as once: with the options of that process, and a function as for Update. If Run fails,
+	// nothing of it is kept, and the other process does it itself.
+	Run func(request []byte, as func(*Options, func(*Tx) error) (changed bool, err error)) (answer []byte, err error)
+}
+
+// MaxWords limits a request. A longer one is not handed over.
+const MaxWords = replica.MostWords
+
+// UpdateInWords is Update for a transaction that is also described in words. If it returns an
+// answer, another process has run it, and what fn did is discarded. Without one, fn has run. A
+// database in a file has no line: there UpdateInWords is Update.
+func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, err error) {
+	if db.log == nil || words == nil {
+		return nil, db.Update(fn)
+	}
+	err = db.writeBy(fn, true, func(change func(*file.Recorder) (bool, error)) (err error) {
+		answer, err = db.log.UpdateInWords(&replica.Words{Request: words.Request, Run: func(r *file.Recorder, request []byte) ([]byte, error) {
+			return words.Run(request, func(opt *Options, fn func(*Tx) error) (bool, error) { return db.within(r, opt, fn) })
+		}}, func(r *file.Recorder) (bool, error) { return writable(r, change) })
+		return err
+	})
+	return answer, err
+}
+
+// within runs a transaction within another one, with options of its own.
+func (db *DB) within(r *file.Recorder, opt *Options, fn func(*Tx) error) (changed bool, err error) {
+	own := *opt
+	own.Now, own.Chosen, own.Behind = db.opt.Now, false, false
+	before := r.AllWrites()
+	tx, err := (&DB{log: db.log, opt: own}).begin(r)
+	if err != nil {
+		return false, err
+	}
+	if err := fn(tx); err != nil {
+		return false, err
+	}
+	err = tx.flush()
+	return r.AllWrites() > before, err
 }

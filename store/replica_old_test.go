@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/replica"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -53,12 +54,12 @@ func oldLog(t *testing.T, path string, format int) {
 	m, plain := logOf(t, path)
 	machine := func() *DB { return onMachine(t, "memory", opt) }
 	one, two := machine(), machine()
-	change := func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }
+	change := func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") }
 	if list := findings(t, one); len(list) > 0 {
 		t.Errorf("as it is: %q", list)
 	}
 	newest := format == Format
-	if format < firstLog {
+	if format < kernel.FirstLog {
 		err := one.Update(change)
 		if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "placectl upgrade") {
 			t.Errorf("a change before it is upgraded: %v", err)
@@ -119,7 +120,7 @@ func (d *first) known(t *replica.Tail, err error) (*replica.Tail, error) {
 		return t, err
 	}
 	for _, b := range t.Entries {
-		if h, err := replica.DecodeHead(b); err != nil || h.Format > firstLog {
+		if h, err := replica.DecodeHead(b); err != nil || h.Format > kernel.FirstLog {
 			return nil, errors.Join(ErrNewer, err)
 		}
 	}
@@ -149,12 +150,12 @@ func (d *first) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Format > firstLog {
+	if s.Format > kernel.FirstLog {
 		return nil, ErrNewer
 	}
 	for in := bytes.NewBuffer(body[1:]); in.Len() > 0; { // behind its version
 		name := string(in.Next(number(in)))
-		if t, known := row.TableNamed(name); !known || t.Since() > firstLog {
+		if t, known := row.TableNamed(name); !known || t.Since() > kernel.FirstLog {
 			return nil, fmt.Errorf("%w: table %s", ErrNewer, name)
 		}
 		for range 2 * number(in) { // keys and rows
@@ -176,7 +177,7 @@ func TestOldAndNewOnOneLog(t *testing.T) {
 	t.Parallel()
 	clock := &clock{t: 1_000_500}
 	opt := Options{Now: clock.now}
-	m, path := logOf(t, filepath.Join("..", "testdata", "db", fmt.Sprintf("v%d.db", firstLog)))
+	m, path := logOf(t, filepath.Join("..", "testdata", "db", fmt.Sprintf("v%d.db", kernel.FirstLog)))
 	plain, err := Open(path, &opt)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +233,7 @@ func TestOldAndNewOnOneLog(t *testing.T) {
 	}
 	err = newer.Log().Each(0, func(e *LogEntry) error {
 		for _, name := range e.Tables {
-			if table, _ := row.TableNamed(name); e.Format != firstLog || table.Since() > firstLog {
+			if table, _ := row.TableNamed(name); e.Format != kernel.FirstLog || table.Since() > kernel.FirstLog {
 				t.Errorf("entry %d of %s has format %d, and rows of table %s", e.Position, e.Verb, e.Format, name)
 			}
 		}
@@ -242,7 +243,7 @@ func TestOldAndNewOnOneLog(t *testing.T) {
 		t.Error(err)
 	}
 	at := m.Head().N
-	if was, err := newer.Upgrade(); was != firstLog || err != nil || m.Head().N != at+1 {
+	if was, err := newer.Upgrade(); was != kernel.FirstLog || err != nil || m.Head().N != at+1 {
 		t.Errorf("upgraded from %d by %d entries: %v", was, m.Head().N-at, err)
 	}
 	if err := older.View(func(*Tx) error { return nil }); !errors.Is(err, ErrNewer) {
@@ -264,7 +265,7 @@ func TestOldAndNewOnOneLog(t *testing.T) {
 func ofFirst(rows map[string]string) map[string]string {
 	for key := range ofNoFile(rows) {
 		name, _, _ := strings.Cut(key, " ")
-		if t, _ := row.TableNamed(name); t.Since() > firstLog {
+		if t, _ := row.TableNamed(name); t.Since() > kernel.FirstLog {
 			delete(rows, key)
 		}
 	}

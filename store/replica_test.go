@@ -78,7 +78,7 @@ func TestLogClock(t *testing.T) {
 	a := open()
 	node := func(name string) func(*Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.PutNode(&index.Node{Name: name})
+			_, err := tx.Nodes().Put(&index.Node{Name: name})
 			return err
 		}
 	}
@@ -183,21 +183,21 @@ func TestLogIsAsFile(t *testing.T) {
 // deeds are transactions of several kinds, none of them random.
 var deeds = []func(*Tx) error{
 	func(tx *Tx) error {
-		_, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "scatter", Walltime: time.Hour})
 		return err
 	},
 	func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "2:ncpus=2", Walltime: time.Hour}})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "2:ncpus=2", Walltime: time.Hour}})
 		return err
 	},
-	func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); return err },
-	func(tx *Tx) error { return tx.Configure("default_walltime", fmt.Sprint(3600+tx.now%7)) },
-	func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: fmt.Sprint("n", tx.now)}); return err },
-	func(tx *Tx) error { _, err := tx.Hold(uint64(tx.now%40), ""); return err },
-	func(tx *Tx) error { _, err := tx.Unhold(uint64(tx.now % 40)); return err },
-	func(tx *Tx) error { _, err := tx.Cancel(uint64(tx.now%40), ""); return err },
-	func(tx *Tx) error { _, err := tx.Release(uint64(tx.now % 40)); return err },
-	func(tx *Tx) error { return tx.SetNodeState(uint32(tx.now%3), index.Offline, "") },
+	func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err },
+	func(tx *Tx) error { return tx.Config().Set("default_walltime", fmt.Sprint(3600+tx.k.Now%7)) },
+	func(tx *Tx) error { _, err := tx.Nodes().Put(&index.Node{Name: fmt.Sprint("n", tx.k.Now)}); return err },
+	func(tx *Tx) error { _, err := tx.Jobs().Hold(uint64(tx.k.Now%40), ""); return err },
+	func(tx *Tx) error { _, err := tx.Jobs().Unhold(uint64(tx.k.Now % 40)); return err },
+	func(tx *Tx) error { _, err := tx.Jobs().Cancel(uint64(tx.k.Now%40), ""); return err },
+	func(tx *Tx) error { _, err := tx.Jobs().Release(uint64(tx.k.Now % 40)); return err },
+	func(tx *Tx) error { return tx.Nodes().SetState(uint32(tx.k.Now%3), index.Offline, "") },
 }
 
 // lastingRows are the rows of a database as they are stored, but for what is of one file.
@@ -206,7 +206,7 @@ func lastingRows(t *testing.T, db *DB) map[string]string {
 	rows := make(map[string]string)
 	err := db.View(func(tx *Tx) error {
 		for table := range row.TableCount {
-			err := tx.file.EachStored(table, func(key, value []byte) error {
+			err := tx.k.File.EachStored(table, func(key, value []byte) error {
 				rows[fmt.Sprintf("%s %x", table, key)] = string(value)
 				return nil
 			})

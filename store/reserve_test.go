@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // TestReservationsTouchJobs: a reservation may begin at the second at which a job ends,
@@ -28,13 +29,13 @@ func TestReservationsTouchJobs(t *testing.T) {
 			addNodes(t, db, "n", 1, 4)
 			err := db.Update(func(tx *Tx) error {
 				request := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100 * time.Second}
-				if _, err := tx.Place(request); err != nil {
+				if _, err := tx.Jobs().Place(request); err != nil {
 					return err
 				}
-				if _, err := tx.PlaceAt(request, instant(tx.now+200)); err != nil {
+				if _, err := tx.Jobs().PlaceAt(request, kernel.Instant(tx.k.Now+200)); err != nil {
 					return err
 				}
-				_, err := tx.ReserveNodes("r", []uint32{0}, instant(tx.now+c.start), instant(tx.now+c.end))
+				_, err := tx.Reservations().ReserveNodes("r", []uint32{0}, kernel.Instant(tx.k.Now+c.start), kernel.Instant(tx.k.Now+c.end))
 				return err
 			})
 			if (err == nil) != c.fits || err != nil && !errors.Is(err, ErrConflict) {

@@ -25,7 +25,7 @@ func TestRestoreHolds(t *testing.T) {
 	var names []string
 	submit := func(tx *Tx, name string, s Submission) uint64 {
 		s.Request = one
-		jobs, err := tx.Submit(s)
+		jobs, err := tx.Jobs().Submit(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestRestoreHolds(t *testing.T) {
 		}
 	}
 	cycle := func(tx *Tx) {
-		if _, err := tx.Cycle(CycleSpec{Backfill: Conservative}); err != nil {
+		if _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestRestoreHolds(t *testing.T) {
 		submit(tx, "waits by itself", Submission{Begin: tx.Now().Add(10 * time.Hour)})
 		submit(tx, "held by hand", Submission{Hold: true})
 		names = append(names, "placed")
-		if _, err := tx.Place(one); err != nil {
+		if _, err := tx.Jobs().Place(one); err != nil {
 			t.Fatal(err)
 		}
 		cycle(tx)
@@ -84,7 +84,7 @@ func TestRestoreHolds(t *testing.T) {
 	}
 	states := make(map[string]string)
 	if err := db.View(func(tx *Tx) error {
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			states[names[j.ID-1]] = j.State.String() + " " + j.Reason.String()
 			return nil
 		})
@@ -175,7 +175,7 @@ func TestRestoreLast(t *testing.T) {
 		o := &Once{Key: "k", Request: []byte("restore")}
 		err = db.DryRun(func(tx *Tx) error {
 			n = 0
-			if err := tx.EachNode(func(*index.Node) error { n++; return nil }); err != nil {
+			if err := tx.Nodes().Each(func(*index.Node) error { n++; return nil }); err != nil {
 				return err
 			}
 			return tx.Once(o, func() error { return nil })

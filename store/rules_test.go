@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // TestRemoveQueueThatIsNeeded: a queue cannot be removed while something refers to it, and the
@@ -23,17 +24,17 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 		name, who string
 		do        func(*Tx) error
 	}{
-		{"one that waits", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask}); return err }},
-		{"one that is held", "job 1", func(tx *Tx) error { _, err := tx.Submit(Submission{Request: ask, Hold: true}); return err }},
-		{"one that runs", "job 1", func(tx *Tx) error { _, err := tx.Place(ask); return err }},
-		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.PlaceAt(ask, instant(tx.now+100)); return err }},
-		{"a node", "n1", func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: "n1", Queue: "q"}); return err }},
+		{"one that waits", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask}); return err }},
+		{"one that is held", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask, Hold: true}); return err }},
+		{"one that runs", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Place(ask); return err }},
+		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.Jobs().PlaceAt(ask, kernel.Instant(tx.k.Now+100)); return err }},
+		{"a node", "n1", func(tx *Tx) error { _, err := tx.Nodes().Put(&index.Node{Name: "n1", Queue: "q"}); return err }},
 		{"a reservation for its jobs", "reservation r", func(tx *Tx) error {
-			_, err := tx.AddReservation(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: instant(tx.now), End: instant(tx.now + 9), Access: lets})
+			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 9), Access: lets})
 			return err
 		}},
 		{"one that repeats", "reservation r", func(tx *Tx) error {
-			_, err := tx.AddReservation(ReserveSpec{Name: "r", Request: ask, Start: instant(tx.now), End: instant(tx.now + 3600), Repeat: recur.Repeat{Rule: "daily"}})
+			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Request: ask, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 3600), Repeat: recur.Repeat{Rule: "daily"}})
 			return err
 		}},
 	} {
@@ -42,7 +43,7 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 			db, clock := newDB(t)
 			addNodes(t, db, "n", 3, 1)
 			err := db.Update(func(tx *Tx) error {
-				if err := tx.AddQueue(Queue{Name: "q"}); err != nil {
+				if err := tx.Queues().Add(Queue{Name: "q"}); err != nil {
 					return err
 				}
 				return c.do(tx)
@@ -50,18 +51,18 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			remove := func(tx *Tx) error { return tx.RemoveQueue("q") }
+			remove := func(tx *Tx) error { return tx.Queues().Remove("q") }
 			if err := db.Update(remove); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), c.who) {
 				t.Errorf("removed: %v, want %s", err, c.who)
 			}
 			err = db.Update(func(tx *Tx) error {
-				if _, err := tx.Cancel(1, ""); err != nil && !errors.Is(err, ErrNotFound) {
+				if _, err := tx.Jobs().Cancel(1, ""); err != nil && !errors.Is(err, ErrNotFound) {
 					return err
 				}
-				if _, err := tx.Unreserve("r"); err != nil && !errors.Is(err, ErrNotFound) {
+				if _, err := tx.Reservations().Remove("r"); err != nil && !errors.Is(err, ErrNotFound) {
 					return err
 				}
-				_, err := tx.PutNode(&index.Node{Name: "n1"})
+				_, err := tx.Nodes().Put(&index.Node{Name: "n1"})
 				return err
 			})
 			clock.t++
@@ -84,22 +85,22 @@ func TestReplacedNodeInvalidates(t *testing.T) {
 	var waits []*Job
 	err := db.Update(func(tx *Tx) (err error) {
 		whole := placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}
-		if _, err = tx.Place(whole); err != nil {
+		if _, err = tx.Jobs().Place(whole); err != nil {
 			return err
 		}
-		if waits, err = tx.Submit(Submission{Request: whole}); err != nil {
+		if waits, err = tx.Jobs().Submit(Submission{Request: whole}); err != nil {
 			return err
 		}
-		_, err = tx.Cycle(CycleSpec{Backfill: FCFS})
+		_, err = tx.Cycle().Run(CycleSpec{Backfill: FCFS})
 		return err
 	})
 	if err == nil {
 		addNodes(t, db, "n", 1, 2)
-		err = db.Update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: FCFS}); return err })
+		err = db.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: FCFS}); return err })
 	}
 	if err == nil {
 		err = db.View(func(tx *Tx) error {
-			j, err := tx.Job(waits[0].ID)
+			j, err := tx.Jobs().Get(waits[0].ID)
 			if err == nil && !j.Never {
 				t.Errorf("it waits for a node that there is not any more: %+v", j)
 			}
@@ -118,16 +119,16 @@ func TestSetCommandOfAnOldRow(t *testing.T) {
 	addNodes(t, db, "n", 1, 1)
 	job, _, err := place(db, "1:ncpus=1", time.Hour)
 	if err == nil {
-		err = db.Update(func(tx *Tx) error { _, err := tx.Finish(job.ID, 0, ""); return err })
+		err = db.Update(func(tx *Tx) error { _, err := tx.Jobs().Finish(job.ID, 0, ""); return err })
 	}
 	if err == nil {
-		err = db.Update(func(tx *Tx) error { return tx.SetCommand(job.ID, []string{"true"}) })
+		err = db.Update(func(tx *Tx) error { return tx.Jobs().SetCommand(job.ID, []string{"true"}) })
 	}
 	if !errors.Is(err, ErrConflict) {
 		t.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error {
-		j, err := tx.Job(job.ID)
+		j, err := tx.Jobs().Get(job.ID)
 		if err == nil && (j.State != JobFinished || len(j.Command) != 0) {
 			t.Errorf("%+v", j)
 		}
@@ -145,7 +146,7 @@ func TestBatchesMadeAtOnce(t *testing.T) {
 	err := db.Update(func(tx *Tx) error {
 		var makers []*BatchMaker
 		for _, name := range []string{"a", "b", "given up", "a"} {
-			m, err := tx.MakeBatch(strings.ReplaceAll(name, " ", "-"), locality.Settings{Hosts: 2})
+			m, err := tx.Batches().Make(strings.ReplaceAll(name, " ", "-"), locality.Settings{Hosts: 2})
 			if err != nil {
 				return err
 			}
@@ -176,12 +177,12 @@ func TestBatchesMadeAtOnce(t *testing.T) {
 	}
 	err = db.View(func(tx *Tx) error {
 		for name, jobs := range map[string]int{"a": 300, "b": 301} {
-			b, err := tx.Batch(name)
+			b, err := tx.Batches().Get(name)
 			if err != nil {
 				return err
 			}
 			n := 0
-			err = tx.EachBatchJob(name, func(int, *locality.Job, *locality.Task) error { n++; return nil })
+			err = tx.Batches().EachJob(name, func(int, *locality.Job, *locality.Task) error { n++; return nil })
 			if err != nil || n != jobs || b.Files != 201+jobs-300 {
 				t.Errorf("batch %s: %d jobs, %+v, %v", name, n, b, err)
 			}
@@ -198,11 +199,11 @@ func TestSettingsAreACopy(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.Configure("signature", "ncpus"); err != nil {
+		if err := tx.Config().Set("signature", "ncpus"); err != nil {
 			return err
 		}
 		for range 2 {
-			s, err := tx.Settings()
+			s, err := tx.Config().Settings()
 			if err != nil {
 				return err
 			}
@@ -229,7 +230,7 @@ func TestAmountsAreBounded(t *testing.T) {
 		err := db.DryRun(func(tx *Tx) error {
 			n := &index.Node{Name: "n"}
 			n.Set(index.Mem, index.Value{Num: c.n})
-			_, err := tx.PutNode(n)
+			_, err := tx.Nodes().Put(n)
 			return err
 		})
 		if c.fine != (err == nil) || !c.fine && !errors.Is(err, ErrInvalid) {
@@ -238,15 +239,15 @@ func TestAmountsAreBounded(t *testing.T) {
 	}
 	addNodes(t, db, "n", 3000, index.MaxAmount)
 	err := db.Update(func(tx *Tx) error {
-		s, err := tx.Stats()
+		s, err := tx.Ask().Stats()
 		if err != nil || s.CPUs != math.MaxInt64 {
 			t.Errorf("%d cpus: %v", s.CPUs, err)
 		}
-		j, err := tx.Place(placer.Request{Select: "2000:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
+		j, err := tx.Jobs().Place(placer.Request{Select: "2000:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
 		if !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNever) { // the sum is too large to be asked for
 			t.Errorf("%+v, %v", j, err)
 		}
-		_, err = tx.Place(placer.Request{Select: "900:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
+		_, err = tx.Jobs().Place(placer.Request{Select: "900:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
 		return err
 	})
 	if err != nil {
@@ -262,7 +263,7 @@ func TestKeysAreKeptForAMinute(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
 	for value, fits := range map[string]bool{"0": false, "59": false, "60": true, "1m": true} {
-		err := db.Update(func(tx *Tx) error { return tx.Configure("keep_keys", value) })
+		err := db.Update(func(tx *Tx) error { return tx.Config().Set("keep_keys", value) })
 		if (err == nil) != fits || err != nil && !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v, want it to do: %v", value, err, fits)
 		}

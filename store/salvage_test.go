@@ -87,7 +87,7 @@ func TestSalvage(t *testing.T) {
 			t.Fatalf("%v %q: %+v", err, list, out)
 		}
 		if err := saved.Update(func(tx *Tx) error {
-			_, err := tx.Cycle(CycleSpec{Backfill: Conservative})
+			_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
 			return err
 		}); err != nil {
 			t.Fatalf("a cycle: %v: %+v", err, out)
@@ -131,9 +131,9 @@ func TestSalvagePages(t *testing.T) {
 	addNodes(t, db, "n", 1200, 4)
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
 	err := db.Update(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: one, Array: 600, Hold: true})
+		_, err := tx.Jobs().Submit(Submission{Request: one, Array: 600, Hold: true})
 		if err == nil {
-			_, err = tx.Place(one)
+			_, err = tx.Jobs().Place(one)
 		}
 		return err
 	})
@@ -192,7 +192,7 @@ func TestSalvageMost(t *testing.T) {
 	db, clock := lively(t)
 	for range 3 {
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 800, Hold: true})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 800, Hold: true})
 			return err
 		})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -39,36 +40,36 @@ func (q *queueLife) configure(t *rapid.T) {
 	_ = q.both(fmt.Sprintf("configure %s: %s=%s, %+v, node %d", what, name, value, queue, number), func(tx *Tx) (any, error) {
 		switch {
 		case what == "setting":
-			return nil, tx.Configure(name, value)
+			return nil, tx.Config().Set(name, value)
 		case what == "queue" && gone:
-			return nil, tx.RemoveQueue(queue.Name)
+			return nil, tx.Queues().Remove(queue.Name)
 		case what == "queue":
-			return nil, tx.SetQueue(queue)
+			return nil, tx.Queues().Set(queue)
 		case what == "resource":
-			defs, err := tx.Resources()
+			defs, err := tx.Config().Resources()
 			if err != nil {
 				return nil, err
 			}
 			if _, there := defs.Lookup("extra"); there {
-				return nil, tx.RemoveResource("extra")
+				return nil, tx.Config().RemoveResource("extra")
 			}
-			return nil, tx.AddResource(index.Def{Name: "extra", Type: index.Long, Consumable: gone})
+			return nil, tx.Config().AddResource(index.Def{Name: "extra", Type: index.Long, Consumable: gone})
 		}
-		n, err := tx.NodeByNumber(number)
+		n, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return nil, err
 		}
 		if what == "node" {
 			return nil, q.replace(tx, n, cpus, color)
 		}
-		_, err = tx.PutNode(n)
+		_, err = tx.Nodes().Put(n)
 		return nil, err
 	})
 }
 
 // replace gives a node other resources: no fewer than what is taken of it.
 func (q *queueLife) replace(tx *Tx, n *index.Node, cpus int64, color string) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (q *queueLife) replace(tx *Tx, n *index.Node, cpus int64, color string) err
 			n.Set(def.ID, index.Value{Str: color + name})
 		}
 	}
-	_, err = tx.PutNode(n)
+	_, err = tx.Nodes().Put(n)
 	return err
 }
 
@@ -97,7 +98,7 @@ func TestSettingsLife(t *testing.T) {
 		q := newQueueLife(rt, t.TempDir())
 		_ = q.both("resources", func(tx *Tx) (any, error) {
 			for _, name := range []string{"color", "rack"} {
-				if err := tx.AddResource(index.Def{Name: name, Type: index.String}); err != nil {
+				if err := tx.Config().AddResource(index.Def{Name: name, Type: index.String}); err != nil {
 					return nil, err
 				}
 			}
@@ -109,7 +110,7 @@ func TestSettingsLife(t *testing.T) {
 		}
 		pass := func(t *rapid.T) {
 			q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
-			_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.SetLoad(0, float64(q.clock.t%7)) })
+			_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Nodes().SetLoad(0, float64(q.clock.t%7)) })
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"configure": q.configure, "configure more": q.configure, "submit": q.submit, "change": q.change, "cycle": q.cycleQuietly, "place": placed, "place more": placed,
@@ -126,7 +127,7 @@ func (q *queueLife) cycleQuietly(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(0, 4).Draw(t, "backfill"))}
 	var launch []*Job
 	_ = q.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
-		r, err := tx.Cycle(spec)
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -141,28 +142,28 @@ func (q *queueLife) cycleQuietly(t *rapid.T) {
 // Each word of a setting is taken, its default is among them, and no other is.
 func TestSettingWords(t *testing.T) {
 	db, _ := newDB(t)
-	for _, def := range settingDefs {
-		words := SettingWords(def.name)
+	for _, def := range kernel.SettingDefs {
+		words := SettingWords(def.Name)
 		err := db.Update(func(tx *Tx) error {
 			for _, word := range words {
-				if err := tx.Configure(def.name, word); err != nil {
-					t.Errorf("%s=%s: %v", def.name, word, err)
+				if err := tx.Config().Set(def.Name, word); err != nil {
+					t.Errorf("%s=%s: %v", def.Name, word, err)
 				}
 			}
-			if other := "no-such-word"; len(words) > 0 && tx.Configure(def.name, other) == nil {
-				t.Errorf("%s takes %s", def.name, other)
+			if other := "no-such-word"; len(words) > 0 && tx.Config().Set(def.Name, other) == nil {
+				t.Errorf("%s takes %s", def.Name, other)
 			}
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(words) > 0 && def.value != "" && !slices.Contains(words, def.value) {
-			t.Errorf("%s: %v lacks the default %s", def.name, words, def.value)
+		if len(words) > 0 && def.Value != "" && !slices.Contains(words, def.Value) {
+			t.Errorf("%s: %v lacks the default %s", def.Name, words, def.Value)
 		}
-		for _, value := range settingValues[def.name] {
-			if len(words) > 0 && !slices.Contains(words, value) && def.name != "job_priority" && def.name != "share_unit" {
-				t.Errorf("%s: %v lacks %s", def.name, words, value)
+		for _, value := range settingValues[def.Name] {
+			if len(words) > 0 && !slices.Contains(words, value) && def.Name != "job_priority" && def.Name != "share_unit" {
+				t.Errorf("%s: %v lacks %s", def.Name, words, value)
 			}
 		}
 	}

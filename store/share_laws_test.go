@@ -35,12 +35,12 @@ func TestShareLaws(t *testing.T) {
 				waiting[c] = rapid.IntRange(0, 2*n).Draw(rt, "jobs")
 				for range waiting[c] {
 					r := placer.Request{Select: "1:ncpus=1", Class: c, User: "ann", Walltime: time.Duration(rapid.IntRange(1, 9).Draw(rt, "walltime")) * time.Minute}
-					if _, err := tx.Submit(Submission{Request: r, Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}); err != nil {
+					if _, err := tx.Jobs().Submit(Submission{Request: r, Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}); err != nil {
 						return err
 					}
 				}
 			}
-			state, err := tx.ShareState()
+			state, err := tx.Shares().State()
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func TestShareLaws(t *testing.T) {
 			for _, c := range plan.Classes {
 				wants[c.Name] = c.Start
 			}
-			_, err = tx.Cycle(CycleSpec{Backfill: backfill})
-			return errors.Join(err, tx.EachJob(func(j *Job) error { running[j.Class]++; return nil }, JobRunning))
+			_, err = tx.Cycle().Run(CycleSpec{Backfill: backfill})
+			return errors.Join(err, tx.Jobs().Each(func(j *Job) error { running[j.Class]++; return nil }, JobRunning))
 		})
 		if err != nil {
 			rt.Fatal(err)

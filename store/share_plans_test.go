@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // shareStory is four nodes of one processor each, half of them for either of two classes.
@@ -23,7 +24,7 @@ func newShareStory(t *testing.T, backfill Backfill, a, b int) *shareStory {
 	addNodes(t, db, "n", 4, 1)
 	setShares(t, db, &fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: a}, {Class: "b", Load: b}}})
 	s := &shareStory{t, db, clock, clock.t, make(map[string]uint64)}
-	s.update(func(tx *Tx) error { return tx.Configure("backfill", backfill.String()) })
+	s.update(func(tx *Tx) error { return tx.Config().Set("backfill", backfill.String()) })
 	return s
 }
 
@@ -38,7 +39,7 @@ func (s *shareStory) update(fn func(*Tx) error) {
 func (s *shareStory) submit(name string, cpus, seconds int) {
 	s.Helper()
 	s.update(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}})
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}})
 		if err == nil {
 			s.names[name] = list[0].ID
 		}
@@ -51,10 +52,10 @@ func (s *shareStory) cycle(at int64) {
 	s.Helper()
 	s.clock.t = s.from + at
 	s.update(func(tx *Tx) error {
-		if err := tx.Configure("overdue", "finish"); err != nil {
+		if err := tx.Config().Set("overdue", "finish"); err != nil {
 			return err
 		}
-		_, err := tx.Cycle(CycleSpec{})
+		_, err := tx.Cycle().Run(CycleSpec{})
 		return err
 	})
 }
@@ -63,9 +64,9 @@ func (s *shareStory) cycle(at int64) {
 func (s *shareStory) starts(name string, state JobState, at int64) {
 	s.Helper()
 	if err := s.db.View(func(tx *Tx) error {
-		j, err := tx.Job(s.names[name])
-		if err == nil && (j.State != state || unix(j.Start) != s.from+at) {
-			s.Errorf("%s is %s from %d, want %s from %d", name, j.State, unix(j.Start)-s.from, state, at)
+		j, err := tx.Jobs().Get(s.names[name])
+		if err == nil && (j.State != state || kernel.Unix(j.Start) != s.from+at) {
+			s.Errorf("%s is %s from %d, want %s from %d", name, j.State, kernel.Unix(j.Start)-s.from, state, at)
 		}
 		return err
 	}); err != nil {

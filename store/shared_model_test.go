@@ -11,6 +11,8 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -62,7 +64,7 @@ func (l *life) nodes(tx *Tx) error {
 		if i == 3 && !l.plain {
 			n.Sharing = index.ForceExcl
 		}
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
 	}
@@ -119,11 +121,11 @@ func (l *life) place(t *rapid.T) {
 	_ = l.both(fmt.Sprintf("place %+v %d", r, how), func(tx *Tx) (any, error) {
 		switch how {
 		case 0:
-			return jobOrNil(tx.Place(r))
+			return jobOrNil(tx.Jobs().Place(r))
 		case 1:
-			return jobOrNil(tx.PlaceAt(r, instant(at)))
+			return jobOrNil(tx.Jobs().PlaceAt(r, kernel.Instant(at)))
 		}
-		return jobOrNil(tx.PlaceOrReserve(r))
+		return jobOrNil(tx.Jobs().PlaceOrReserve(r))
 	})
 }
 
@@ -139,17 +141,17 @@ func (l *life) end(t *rapid.T) {
 	extend := int64(rapid.IntRange(0, 3000).Draw(t, "walltime"))
 	_ = l.both(fmt.Sprintf("end %d %d", id, extend), func(tx *Tx) (any, error) {
 		if extend > 1500 {
-			return jobOrNil(tx.Extend(id, lasting(extend)))
+			return jobOrNil(tx.Jobs().Extend(id, kernel.Lasting(extend)))
 		}
-		return jobOrNil(tx.Release(id))
+		return jobOrNil(tx.Jobs().Release(id))
 	})
 }
 
 func (l *life) reserve(t *rapid.T) {
 	s := ReserveSpec{Name: rapid.SampledFrom(lifeNames).Draw(t, "name"),
-		Start: instant(l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))),
-		Limit: lasting(int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit")))}
-	length := lasting(int64(rapid.IntRange(1, 1500).Draw(t, "length")))
+		Start: kernel.Instant(l.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))),
+		Limit: kernel.Lasting(int64(rapid.SampledFrom([]int{0, 0, 300}).Draw(t, "limit")))}
+	length := kernel.Lasting(int64(rapid.IntRange(1, 1500).Draw(t, "length")))
 	s.End = s.Start.Add(length)
 	for _, u := range l.users {
 		if rapid.Bool().Draw(t, "allow "+u) {
@@ -169,21 +171,21 @@ func (l *life) reserve(t *rapid.T) {
 	}
 	end := s.End
 	err := l.both(fmt.Sprintf("reserve %+v", s), func(tx *Tx) (any, error) {
-		made, err := tx.AddReservation(s)
+		made, err := tx.Reservations().Add(s)
 		if err == nil {
 			end = made[0].End
 		}
 		return len(made), err
 	})
 	if err == nil && s.Repeat.Rule == "" {
-		l.given[s.Name] = unix(end)
+		l.given[s.Name] = kernel.Unix(end)
 	}
 }
 
 func (l *life) unreserve(t *rapid.T) {
 	name := rapid.SampledFrom(lifeNames).Draw(t, "name")
 	err := l.both("unreserve "+name, func(tx *Tx) (any, error) {
-		gone, err := tx.Unreserve(name)
+		gone, err := tx.Reservations().Remove(name)
 		return len(gone), err
 	})
 	if err == nil {
@@ -199,16 +201,16 @@ func (l *life) asGiven(tx *Tx) error {
 			delete(l.given, name)
 			continue
 		}
-		if r, err := tx.Reservation(name); err != nil || r.Series != "" || unix(r.End) != end {
+		if r, err := tx.Reservations().Get(name); err != nil || r.Series != "" || kernel.Unix(r.End) != end {
 			l.t.Fatalf("reservation %s, until %d, is %+v: %v", name, end, r, err)
 		}
 	}
 	seen := make(map[string]bool)
-	err := tx.EachReservation(func(r *Reservation) error { seen[r.Name] = true; return nil })
+	err := tx.Reservations().Each(func(r *Reservation) error { seen[r.Name] = true; return nil })
 	if err != nil {
 		return err
 	}
-	return tx.EachStanding(func(s *Standing) error {
+	return tx.Reservations().EachStanding(func(s *Standing) error {
 		if seen[s.Name] {
 			l.t.Fatalf("%s is a reservation, and one that repeats", s.Name)
 		}
@@ -219,13 +221,13 @@ func (l *life) asGiven(tx *Tx) error {
 func (l *life) down(t *rapid.T) {
 	n := rapid.Uint32Range(0, 4).Draw(t, "node")
 	state := index.State(rapid.IntRange(0, 1).Draw(t, "state"))
-	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) { return nil, tx.SetNodeState(n, state, "") })
+	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) { return nil, tx.Nodes().SetState(n, state, "") })
 }
 
 // pass lets time go by; a writer then settles what the clock did.
 func (l *life) pass(t *rapid.T) {
 	l.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
-	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Configure("default_walltime", "3600") })
+	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
 }
 
 // holds verifies what must hold at every moment.
@@ -237,9 +239,9 @@ func (l *life) holds(t *rapid.T) {
 		}
 	}
 	err := l.dbs[0].View(func(tx *Tx) error {
-		stretches := make(map[uint32][]span)
-		err := tx.eachJob(func(j *row.Job) error {
-			spans, err := tx.allocations().spans(j)
+		stretches := make(map[uint32][]kernel.Span)
+		err := tx.k.EachJob(func(j *row.Job) error {
+			spans, err := tx.k.Allocations().Spans(j)
 			for _, s := range spans {
 				stretches[s.Node] = append(stretches[s.Node], s)
 			}
@@ -254,7 +256,7 @@ func (l *life) holds(t *rapid.T) {
 		if err := l.plannedHolds(tx); err != nil {
 			return err
 		}
-		return tx.EachNode(func(n *index.Node) error { return l.nodeHolds(tx, n, stretches[n.Number]) })
+		return tx.Nodes().Each(func(n *index.Node) error { return l.nodeHolds(tx, n, stretches[n.Number]) })
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -269,14 +271,14 @@ func (l *life) plannedHolds(tx *Tx) error {
 		node uint32
 	}
 	listed := make(map[beginning]bool)
-	for t, nodes := range tx.loaded.releases.PlannedFrom(tx.now) {
+	for t, nodes := range tx.k.Loaded.Releases.PlannedFrom(tx.k.Now) {
 		for _, node := range nodes {
 			listed[beginning{t, node}] = true
 		}
 	}
-	return tx.EachNode(func(n *index.Node) error {
-		for _, b := range tx.calendar().At(n.Number) {
-			if b.Start > tx.now && !listed[beginning{b.Start, n.Number}] {
+	return tx.Nodes().Each(func(n *index.Node) error {
+		for _, b := range tx.k.Calendar().At(n.Number) {
+			if b.Start > tx.k.Now && !listed[beginning{b.Start, n.Number}] {
 				l.t.Errorf("what begins on %s at %d is not listed by time", n.Name, b.Start)
 			}
 		}
@@ -285,7 +287,7 @@ func (l *life) plannedHolds(tx *Tx) error {
 }
 
 // nodeHolds adds up, instant by instant, what jobs take of a node by their rows.
-func (l *life) nodeHolds(tx *Tx, n *index.Node, list []span) error {
+func (l *life) nodeHolds(tx *Tx, n *index.Node, list []kernel.Span) error {
 	for _, at := range list {
 		taken := make(map[uint16]int64)
 		whole, live := 0, 0
@@ -319,20 +321,20 @@ func (l *life) nodeHolds(tx *Tx, n *index.Node, list []span) error {
 
 // allowed verifies that a job is in no reservation that does not let it in. One
 // that an overdue job has come to lie under is the reservation's bad luck.
-func (l *life) allowed(tx *Tx, n *index.Node, s span) error {
-	if s.End <= tx.now {
+func (l *life) allowed(tx *Tx, n *index.Node, s kernel.Span) error {
+	if s.End <= tx.k.Now {
 		return nil
 	}
-	j, err := tx.job(s.Owner >> 1)
+	j, err := tx.k.Job(s.Owner >> 1)
 	if err != nil {
 		return err
 	}
-	return tx.reservations().each(func(r *row.Reservation) error {
+	return tx.k.Reservations().Each(func(r *row.Reservation) error {
 		i := slices.Index(r.Nodes, n.Number)
-		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.now {
+		if i < 0 || r.Uses != nil || r.Start >= s.End || r.End <= s.Start || r.End <= tx.k.Now {
 			return nil
 		}
-		_, in := r.Access.Affinity(subject(j))
+		_, in := r.Access.Affinity(booking.Subject(j))
 		if !in || r.Limit > 0 && min(s.End, r.End)-max(s.Start, r.Start) > r.Limit {
 			l.t.Fatalf("job %d is on node %s from %d to %d, in reservation %s from %d to %d, which does not let it in",
 				j.ID, n.Name, s.Start, s.End, r.Name, r.Start, r.End)

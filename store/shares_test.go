@@ -12,6 +12,8 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -27,7 +29,7 @@ func someShares() *fairshare.Settings {
 
 func setShares(t *testing.T, db *DB, s *fairshare.Settings) {
 	t.Helper()
-	if err := db.Update(func(tx *Tx) error { return tx.SetShares(s) }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Shares().Set(s) }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -36,12 +38,12 @@ func TestSharesAreKept(t *testing.T) {
 	db, _ := newDB(t)
 	setShares(t, db, someShares())
 	err := db.View(func(tx *Tx) error {
-		got, err := tx.Shares()
+		got, err := tx.Shares().Get()
 		if diff := cmp.Diff(someShares(), got); diff != "" {
 			t.Error(diff)
 		}
 		for requestor, want := range map[string]string{"cron-7": "night", "ann": "day", "bob": "day"} {
-			if class, err := tx.ClassOf(requestor); class != want || err != nil {
+			if class, err := tx.Shares().ClassOf(requestor); class != want || err != nil {
 				t.Errorf("%s is in %s, want %s (%v)", requestor, class, want, err)
 			}
 		}
@@ -52,14 +54,14 @@ func TestSharesAreKept(t *testing.T) {
 	}
 	bad := someShares()
 	bad.Default = "dusk"
-	err = db.Update(func(tx *Tx) error { return tx.SetShares(bad) })
+	err = db.Update(func(tx *Tx) error { return tx.Shares().Set(bad) })
 	var setting *fairshare.SettingError
 	if !errors.Is(err, ErrInvalid) || !errors.As(err, &setting) || setting.What != "default class" {
 		t.Error(err)
 	}
 	setShares(t, db, new(fairshare.Settings))
 	db.View(func(tx *Tx) error {
-		if n, _ := tx.file.Last(row.Shares); n != nil {
+		if n, _ := tx.k.File.Last(row.Shares); n != nil {
 			t.Errorf("a row %q is left", n)
 		}
 		return nil
@@ -74,18 +76,18 @@ func TestShareTimer(t *testing.T) {
 	change := func(f func(*fairshare.Settings)) fairshare.Timer {
 		var got fairshare.Timer
 		err := db.Update(func(tx *Tx) error {
-			if err := tx.SetShareTimer(since); err != nil {
+			if err := tx.Shares().SetTimer(since); err != nil {
 				return err
 			}
-			s, err := tx.Shares()
+			s, err := tx.Shares().Get()
 			if err != nil {
 				return err
 			}
 			f(s)
-			if err := tx.SetShares(s); err != nil {
+			if err := tx.Shares().Set(s); err != nil {
 				return err
 			}
-			got, err = tx.ShareTimer()
+			got, err = tx.Shares().Timer()
 			return err
 		})
 		if err != nil {
@@ -121,26 +123,26 @@ func TestShareState(t *testing.T) {
 			{Select: "1:ncpus=4", User: "ann", Class: "elsewhere"},    // no such class: day
 		} {
 			r.Walltime = time.Hour
-			placed, err := tx.Place(r)
+			placed, err := tx.Jobs().Place(r)
 			if err != nil {
 				return err
 			}
-			job := placed.row()
+			job := placed.Row()
 			job.Queued, job.Launched = true, true // as if submitted: others are not stopped
-			if err := tx.putJob(&job, JobRunning); err != nil {
+			if err := jobs.PutJob(tx.k, &job, JobRunning); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("nobody", []uint32{8}, instant(tx.now), instant(tx.now+600)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("nobody", []uint32{8}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+600)); err != nil {
 			return err
 		}
-		if _, err := tx.ReserveNodes("later", []uint32{7}, instant(tx.now+60), instant(tx.now+600)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("later", []uint32{7}, kernel.Instant(tx.k.Now+60), kernel.Instant(tx.k.Now+600)); err != nil {
 			return err
 		}
-		return tx.SetNodeState(9, index.Down, "disk")
+		return tx.Nodes().SetState(9, index.Down, "disk")
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -156,10 +158,10 @@ func TestShareState(t *testing.T) {
 		{"mem", 0, 0, 0, 0, 0, 0},
 	} {
 		err := db.Update(func(tx *Tx) error {
-			if err := tx.Configure("share_unit", c.unit); err != nil {
+			if err := tx.Config().Set("share_unit", c.unit); err != nil {
 				return err
 			}
-			s, err := tx.ShareState()
+			s, err := tx.Shares().State()
 			if err != nil {
 				return err
 			}
@@ -189,7 +191,7 @@ func TestShareState(t *testing.T) {
 func TestShareUnitIsRefused(t *testing.T) {
 	db, _ := newDB(t)
 	for value, want := range map[string]string{"arch": "arch is not used up by jobs", "ncpu": "did you mean ncpus"} {
-		err := db.Update(func(tx *Tx) error { return tx.Configure("share_unit", value) })
+		err := db.Update(func(tx *Tx) error { return tx.Config().Set("share_unit", value) })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", value, err)
 		}
@@ -210,8 +212,8 @@ func TestCheckFindsBadShares(t *testing.T) {
 		want string
 		do   func(*Tx) error
 	}{
-		{"out of balance since", func(tx *Tx) error { return tx.SetShareTimer(fairshare.Timer{Running: true, Since: clock.t + 100}) }},
-		{"table shares has no row 78", func(tx *Tx) error { return tx.file.Put(row.Shares, []byte("x"), []byte{1}) }},
+		{"out of balance since", func(tx *Tx) error { return tx.Shares().SetTimer(fairshare.Timer{Running: true, Since: clock.t + 100}) }},
+		{"table shares has no row 78", func(tx *Tx) error { return tx.k.File.Put(row.Shares, []byte("x"), []byte{1}) }},
 	} {
 		if err := db.Update(c.do); err != nil {
 			t.Fatal(err)
@@ -238,14 +240,14 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	submit := func(class string, cpus int, walltime time.Duration) {
 		t.Helper()
 		update(func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class, Walltime: walltime}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class, Walltime: walltime}})
 			return err
 		})
 	}
 	cycle := func() (started []uint64) {
 		t.Helper()
 		update(func(tx *Tx) error {
-			r, err := tx.Cycle(CycleSpec{})
+			r, err := tx.Cycle().Run(CycleSpec{})
 			if err == nil {
 				started = ids(r.Started)
 			}
@@ -254,8 +256,8 @@ func TestSharesCountPlansOnce(t *testing.T) {
 		return started
 	}
 	update(func(tx *Tx) error {
-		return errors.Join(tx.Configure("backfill", "relaxed"), tx.Configure("slack", "0"),
-			tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 0}}}))
+		return errors.Join(tx.Config().Set("backfill", "relaxed"), tx.Config().Set("slack", "0"),
+			tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 0}}}))
 	})
 	submit("a", 4, 30*time.Minute)
 	submit("a", 1, time.Minute)
@@ -264,11 +266,11 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	submit("b", 1, time.Hour)
 	clock.t += 600
 	update(func(tx *Tx) error {
-		_, err := tx.Release(1)
+		_, err := tx.Jobs().Release(1)
 		return errors.Join(err, tx.Limits().Set(Limit{Key: "all", Measure: "ncpus", Max: 2}))
 	})
 	err := db.View(func(tx *Tx) error {
-		s, err := tx.ShareState()
+		s, err := tx.Shares().State()
 		if err == nil && (s.Classes[0].Waiting != 1 || s.Classes[1].Waiting != 1) {
 			t.Errorf("may start now: %d cpus of class a and %d of class b, want 1 of each", s.Classes[0].Waiting, s.Classes[1].Waiting)
 		}

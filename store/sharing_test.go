@@ -27,65 +27,68 @@ func TestOperatorsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes := map[string]func(*Tx) error{
-		"a role":          func(tx *Tx) error { return RolesOf(tx).Add("eve", Operator) },
-		"a role less":     func(tx *Tx) error { return RolesOf(tx).Remove("ann") },
+		"a role":          func(tx *Tx) error { return tx.Roles().Add("eve", Operator) },
+		"a role less":     func(tx *Tx) error { return tx.Roles().Remove("ann") },
 		"an account":      func(tx *Tx) error { return tx.Accounts().Set(Account{Name: "lab"}) },
 		"an account less": func(tx *Tx) error { return tx.Accounts().Remove("none") },
-		"a number":        func(tx *Tx) error { return PrioritiesOf(tx).Set(Number{Kind: "user", Name: "eve", Number: 9}) },
+		"a number":        func(tx *Tx) error { return tx.Priorities().Set(Number{Kind: "user", Name: "eve", Number: 9}) },
 		"a limit":         func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 9}) },
 		"preemption":      func(tx *Tx) error { return tx.Preemption().Set(rule) },
 		"less preemption": func(tx *Tx) error { return tx.Preemption().Remove(rule.String()) },
-		"a node":          func(tx *Tx) error { _, err := tx.PutNode(&index.Node{Name: "n2"}); return err },
-		"a node's state":  func(tx *Tx) error { return tx.SetNodeState(0, index.Down, "") },
-		"a node's load":   func(tx *Tx) error { return tx.SetLoad(0, 1) },
-		"a node less":     func(tx *Tx) error { return tx.RemoveNode(0) },
-		"a node's parts":  func(tx *Tx) error { _, err := tx.SplitNode(0); return err },
-		"a node's whole":  func(tx *Tx) error { _, _, err := tx.JoinNode("n1"); return err },
-		"a device":        func(tx *Tx) error { _, err := tx.DrainDevices(0, "ngpus", nil, ""); return err },
-		"a device, back":  func(tx *Tx) error { _, err := tx.ResumeDevices(0, "ngpus", nil); return err },
-		"a device, cut":   func(tx *Tx) error { _, err := tx.CutDevices(0, "ngpus", nil, 2, "x"); return err },
+		"a node":          func(tx *Tx) error { _, err := tx.Nodes().Put(&index.Node{Name: "n2"}); return err },
+		"a node's state":  func(tx *Tx) error { return tx.Nodes().SetState(0, index.Down, "") },
+		"a node's load":   func(tx *Tx) error { return tx.Nodes().SetLoad(0, 1) },
+		"a node less":     func(tx *Tx) error { return tx.Nodes().Remove(0) },
+		"a node's parts":  func(tx *Tx) error { _, err := tx.Devices().SplitNode(0); return err },
+		"a node's whole":  func(tx *Tx) error { _, _, err := tx.Devices().JoinNode("n1"); return err },
+		"a device":        func(tx *Tx) error { _, err := tx.Devices().Drain(0, "ngpus", nil, ""); return err },
+		"a device, back":  func(tx *Tx) error { _, err := tx.Devices().Resume(0, "ngpus", nil); return err },
+		"a device, cut":   func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", nil, 2, "x"); return err },
 		"a pool":          func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "p", Amount: 1}, true) },
 		"a pool less":     func(tx *Tx) error { return tx.Pools().Remove("p") },
-		"a queue":         func(tx *Tx) error { return tx.AddQueue(Queue{Name: "q"}) },
-		"another queue":   func(tx *Tx) error { return tx.SetQueue(Queue{Name: "q"}) },
-		"a queue less":    func(tx *Tx) error { return tx.RemoveQueue("q") },
-		"a resource":      func(tx *Tx) error { return tx.AddResource(index.Def{Name: "color", Type: index.String}) },
-		"a resource less": func(tx *Tx) error { return tx.RemoveResource("color") },
-		"a setting":       func(tx *Tx) error { return tx.Configure("overdue", "finish") },
-		"classes":         func(tx *Tx) error { return tx.SetShares(new(fairshare.Settings)) },
+		"a queue":         func(tx *Tx) error { return tx.Queues().Add(Queue{Name: "q"}) },
+		"another queue":   func(tx *Tx) error { return tx.Queues().Set(Queue{Name: "q"}) },
+		"a queue less":    func(tx *Tx) error { return tx.Queues().Remove("q") },
+		"a resource":      func(tx *Tx) error { return tx.Config().AddResource(index.Def{Name: "color", Type: index.String}) },
+		"a resource less": func(tx *Tx) error { return tx.Config().RemoveResource("color") },
+		"a setting":       func(tx *Tx) error { return tx.Config().Set("overdue", "finish") },
+		"classes":         func(tx *Tx) error { return tx.Shares().Set(new(fairshare.Settings)) },
 		"statistics":      func(tx *Tx) error { return tx.Usage().Reset() },
 		"a view":          func(tx *Tx) error { return tx.Views().Set(SQLView{Name: "v", Select: "SELECT 1"}) },
 		"a view less":     func(tx *Tx) error { return tx.Views().Remove("v") },
 		"the clock":       func(tx *Tx) error { _, err := tx.ResetClock(time.Unix(1, 0)); return err },
-		"a reservation":   func(tx *Tx) error { _, err := tx.ReserveNodes("r", nil, time.Now(), time.Now()); return err },
-		"one less":        func(tx *Tx) error { _, err := tx.Unreserve("r"); return err },
-		"a lost node":     func(tx *Tx) error { _, err := tx.Lose(0, ""); return err },
-		"a launch":        func(tx *Tx) error { return tx.LaunchEnded(1, nil, 3) },
-		"over limits": func(tx *Tx) error {
-			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", User: "eve", OverLimits: true})
+		"a reservation": func(tx *Tx) error {
+			_, err := tx.Reservations().ReserveNodes("r", nil, time.Now(), time.Now())
 			return err
 		},
-		"another's job": func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err },
+		"one less":    func(tx *Tx) error { _, err := tx.Reservations().Remove("r"); return err },
+		"a lost node": func(tx *Tx) error { _, err := tx.Attempts().Lose(0, ""); return err },
+		"a launch":    func(tx *Tx) error { return tx.Attempts().LaunchEnded(1, nil, 3) },
+		"over limits": func(tx *Tx) error {
+			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", User: "eve", OverLimits: true})
+			return err
+		},
+		"another's job": func(tx *Tx) error { _, err := tx.Jobs().Cancel(1, ""); return err },
 		"another's claim": func(tx *Tx) error {
-			_, err := tx.Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n1"}})
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n1"}})
 			return err
 		},
 		"another's result": func(tx *Tx) error {
-			_, err := tx.Report(Result{Job: 1, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeExited})
+			_, err := tx.Attempts().Report(Result{Job: 1, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeExited})
 			return err
 		},
 		"another's beat":    func(tx *Tx) error { return tx.Hosts().Beat("n1", "ann", "1") },
-		"another's command": func(tx *Tx) error { return tx.SetCommand(1, []string{"id"}) },
+		"another's command": func(tx *Tx) error { return tx.Jobs().SetCommand(1, []string{"id"}) },
 		"a group": func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
 			return err
 		},
 		"a user": func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
 			return err
 		},
 		"a high priority": func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve"}, Priority: 1001})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve"}, Priority: 1001})
 			return err
 		},
 	}
@@ -99,7 +102,7 @@ func TestOperatorsAlone(t *testing.T) {
 	ann, err := Open(path, as("ann"))
 	if err == nil {
 		err = ann.Update(func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "ann"}})
 			return err
 		})
 	}
@@ -119,7 +122,7 @@ func TestOperatorsAlone(t *testing.T) {
 	}
 	// On another machine ann is another user.
 	if err := ann.View(func(tx *Tx) error {
-		j, err := tx.Job(1)
+		j, err := tx.Jobs().Get(1)
 		if err == nil && (j.UID == nil || *j.UID != 1001) {
 			t.Errorf("ann's job is that of %v", j.UID)
 		}
@@ -183,7 +186,7 @@ func TestOwnerRow(t *testing.T) {
 	defer db.Close()
 	owner := func() (uid uint32) {
 		t.Helper()
-		if err := db.View(func(tx *Tx) (err error) { uid, _, err = RolesOf(tx).Owner(); return err }); err != nil {
+		if err := db.View(func(tx *Tx) (err error) { uid, _, err = tx.Roles().Owner(); return err }); err != nil {
 			t.Fatal(err)
 		}
 		return uid
@@ -205,8 +208,8 @@ func TestOwnerRow(t *testing.T) {
 		t.Errorf("after restore the owner is %d, %v", owner(), err)
 	}
 	if err := db.View(func(tx *Tx) error {
-		tx.opt.Actor = &Actor{UID: 4711}
-		return RolesOf(tx).Permit(Owners, "all")
+		tx.k.Opt.Actor = &Actor{UID: 4711}
+		return tx.Roles().Permit(Owners, "all")
 	}); err != nil {
 		t.Error(err)
 	}
@@ -222,8 +225,8 @@ func TestOwnerRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.View(func(tx *Tx) error {
-			tx.opt.Actor = &Actor{UID: other}
-			return RolesOf(tx).Permit(Owners, "all")
+			tx.k.Opt.Actor = &Actor{UID: other}
+			return tx.Roles().Permit(Owners, "all")
 		})
 		if !errors.Is(err, want) {
 			t.Errorf("the owner of a file of mode %o: %v, want %v", mode, err, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -115,14 +116,14 @@ func (s *simulated) live(t *rapid.T, path string) []ran {
 	err := Create(path, opt, func(tx *Tx) error {
 		for _, n := range s.nodes {
 			mine := *n
-			if _, err := tx.PutNode(&mine); err != nil {
+			if _, err := tx.Nodes().Put(&mine); err != nil {
 				return err
 			}
 		}
-		if err := tx.Configure("overdue", "finish"); err != nil {
+		if err := tx.Config().Set("overdue", "finish"); err != nil {
 			return err
 		}
-		return errors.Join(tx.Configure("policy", s.policy.String()), tx.Configure("slack", fmt.Sprint(s.slack)))
+		return errors.Join(tx.Config().Set("policy", s.policy.String()), tx.Config().Set("slack", fmt.Sprint(s.slack)))
 	})
 	if err == nil {
 		l.db, err = Open(path, opt)
@@ -137,7 +138,7 @@ func (s *simulated) live(t *rapid.T, path string) []ran {
 	var out []ran
 	if err == nil {
 		err = l.db.View(func(tx *Tx) error {
-			return tx.eachJob(func(j *row.Job) error {
+			return tx.k.EachJob(func(j *row.Job) error {
 				nodes := j.AllNodes()
 				slices.Sort(nodes)
 				out = append(out, ran{int(j.ID) - 1, j.Start, slices.Compact(nodes)})
@@ -153,7 +154,7 @@ func (s *simulated) live(t *rapid.T, path string) []ran {
 
 func (l *live) Submitted(job int32, now int64) error {
 	return l.cycle(now, func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: l.requests[job], Attended: true})
+		list, err := tx.Jobs().Submit(Submission{Request: l.requests[job], Attended: true})
 		if err == nil && list[0].ID != uint64(job)+1 {
 			err = fmt.Errorf("job %d is number %d", job, list[0].ID)
 		}
@@ -163,9 +164,9 @@ func (l *live) Submitted(job int32, now int64) error {
 
 func (l *live) Ended(job int32, now int64) error {
 	return l.cycle(now, func(tx *Tx) error {
-		j, err := tx.Job(uint64(job) + 1)
+		j, err := tx.Jobs().Get(uint64(job) + 1)
 		if err == nil && j.State == JobRunning {
-			_, err = tx.Finish(j.ID, 0, "")
+			_, err = tx.Jobs().Finish(j.ID, 0, "")
 		}
 		return err
 	})
@@ -179,12 +180,12 @@ func (l *live) cycle(now int64, event func(tx *Tx) error) error {
 		if err := event(tx); err != nil {
 			return err
 		}
-		r, err := tx.Cycle(spec)
+		r, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return err
 		}
 		for _, j := range append(r.Started, r.Planned...) {
-			l.replay.Decide(int32(j.ID)-1, unix(j.Start))
+			l.replay.Decide(int32(j.ID)-1, kernel.Unix(j.Start))
 		}
 		return nil
 	})

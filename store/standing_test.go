@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
 )
 
 // everyMinute is a reservation of one node for half of each minute.
 func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
-	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: instant(tx.now), End: instant(tx.now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
+	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
 // reservedNames are the names of all reservations, and of what series they are.
@@ -23,7 +24,7 @@ func reservedNames(t *testing.T, db *DB) []string {
 	t.Helper()
 	var out []string
 	err := db.View(func(tx *Tx) error {
-		return tx.EachReservation(func(r *Reservation) error {
+		return tx.Reservations().Each(func(r *Reservation) error {
 			out = append(out, strings.TrimSuffix(r.Name+" of "+r.Series, " of "))
 			return nil
 		})
@@ -43,18 +44,18 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 		hours++
 		from := hours * 3600
 		return func(tx *Tx) error {
-			_, err := tx.ReserveNodes(name, []uint32{1}, instant(tx.now+from), instant(tx.now+from+3600))
+			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now+from), kernel.Instant(tx.k.Now+from+3600))
 			return err
 		}
 	}
 	soon := func(name string) func(*Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.ReserveNodes(name, []uint32{1}, instant(tx.now), instant(tx.now+1))
+			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+1))
 			return err
 		}
 	}
 	standing := func(name string, node uint32) func(*Tx) error {
-		return func(tx *Tx) error { _, err := tx.AddReservation(everyMinute(tx, name, node)); return err }
+		return func(tx *Tx) error { _, err := tx.Reservations().Add(everyMinute(tx, name, node)); return err }
 	}
 	for _, c := range []struct {
 		name        string
@@ -95,7 +96,7 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 			same("now", c.now)
 			for range 3 {
 				clock.t += 60
-				if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+				if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -104,7 +105,7 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 				t.Fatal(err)
 			}
 			same("after a repair", c.passed)
-			if err := db.Update(func(tx *Tx) error { _, err := tx.Unreserve("night"); return err }); err != nil {
+			if err := db.Update(func(tx *Tx) error { _, err := tx.Reservations().Remove("night"); return err }); err != nil {
 				t.Fatal(err)
 			}
 			same("afterwards", c.left)
@@ -117,7 +118,7 @@ func TestNamesOfOccurrencesAreTaken(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 4)
-	err := db.Update(func(tx *Tx) error { _, err := tx.AddReservation(everyMinute(tx, "night", 0)); return err })
+	err := db.Update(func(tx *Tx) error { _, err := tx.Reservations().Add(everyMinute(tx, "night", 0)); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestNamesOfOccurrencesAreTaken(t *testing.T) {
 			err := db.Update(func(tx *Tx) error {
 				s := everyMinute(tx, name, 1)
 				s.Repeat.Rule = repeats
-				_, err := tx.AddReservation(s)
+				_, err := tx.Reservations().Add(s)
 				return err
 			})
 			if !errors.Is(err, ErrConflict) {
@@ -146,10 +147,10 @@ func TestOccurrenceSaysItsName(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 4)
 	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.ReserveNodes("night.1", []uint32{1}, instant(tx.now), instant(tx.now+10)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("night.1", []uint32{1}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+10)); err != nil {
 			return err
 		}
-		made, err := tx.AddReservation(everyMinute(tx, "night", 0))
+		made, err := tx.Reservations().Add(everyMinute(tx, "night", 0))
 		if err != nil {
 			return err
 		}
@@ -171,10 +172,10 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	err := db.Update(func(tx *Tx) error {
 		s := everyMinute(tx, "night", 0)
 		s.Depth = 1
-		if _, err := tx.AddReservation(s); err != nil {
+		if _, err := tx.Reservations().Add(s); err != nil {
 			return err
 		}
-		_, err := tx.ReserveNodes("other", []uint32{0}, instant(tx.now+60), instant(tx.now+300))
+		_, err := tx.Reservations().ReserveNodes("other", []uint32{0}, kernel.Instant(tx.k.Now+60), kernel.Instant(tx.k.Now+300))
 		return err
 	})
 	if err != nil {
@@ -182,8 +183,8 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	}
 	clock.t += 40
 	err = db.Update(func(tx *Tx) error {
-		list, err := tx.Occurrences("night")
-		if err == nil && (len(list) != 1 || unix(list[0].Start) != 1_000_300) {
+		list, err := tx.Reservations().Occurrences("night")
+		if err == nil && (len(list) != 1 || kernel.Unix(list[0].Start) != 1_000_300) {
 			t.Errorf("%+v", list)
 		}
 		return err
@@ -201,9 +202,9 @@ func TestStandingNameLeavesRoom(t *testing.T) {
 	for _, c := range []struct {
 		length int
 		fine   bool
-	}{{maxStandingName, true}, {maxStandingName + 1, false}} {
+	}{{booking.MaxStandingName, true}, {booking.MaxStandingName + 1, false}} {
 		err := db.DryRun(func(tx *Tx) error {
-			_, err := tx.AddReservation(everyMinute(tx, strings.Repeat("x", c.length), 0))
+			_, err := tx.Reservations().Add(everyMinute(tx, strings.Repeat("x", c.length), 0))
 			return err
 		})
 		if c.fine != (err == nil) || !c.fine && !errors.Is(err, ErrInvalid) {
@@ -231,12 +232,12 @@ func TestStandingBeginsWhereItsRuleDoes(t *testing.T) {
 		err := db.DryRun(func(tx *Tx) error {
 			s := everyMinute(tx, "w", 0)
 			s.Repeat.Rule = c.rule
-			made, err := tx.AddReservation(s)
+			made, err := tx.Reservations().Add(s)
 			if err != nil {
 				return err
 			}
 			noted := slices.IndexFunc(made, func(r *Reservation) bool { return r.Note != "" }) == 0
-			if got := stamp(unix(made[0].Start)); got != c.first || noted != c.note || made[0].End.Sub(made[0].Start) != 30*time.Second {
+			if got := kernel.Stamp(kernel.Unix(made[0].Start)); got != c.first || noted != c.note || made[0].End.Sub(made[0].Start) != 30*time.Second {
 				return fmt.Errorf("first at %s, note %q", got, made[0].Note)
 			}
 			return nil

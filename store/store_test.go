@@ -40,7 +40,7 @@ func addNodes(t testing.TB, db *DB, prefix string, n int, ncpus int64) {
 		for i := range n {
 			node := &index.Node{Name: fmt.Sprintf("%s%d", prefix, i)}
 			node.Set(index.NCPUs, index.Value{Num: ncpus})
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 		}
@@ -53,10 +53,10 @@ func addNodes(t testing.TB, db *DB, prefix string, n int, ncpus int64) {
 
 func place(db *DB, sel string, walltime time.Duration) (job *Job, vnodes string, err error) {
 	err = db.Update(func(tx *Tx) error {
-		if job, err = tx.Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: walltime}); err != nil {
+		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: walltime}); err != nil {
 			return err
 		}
-		vnodes, err = tx.ExecVNode(job)
+		vnodes, err = tx.Jobs().ExecVNode(job)
 		return err
 	})
 	return job, vnodes, err
@@ -77,7 +77,7 @@ func TestPlaceReleaseReopen(t *testing.T) {
 	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || refusal.Start != clock.t+derived.Grace {
 		t.Fatal(err, refusal)
 	}
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Release(job.ID); return err }); err != nil {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Release(job.ID); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if _, vnodes, err = place(db, "4:ncpus=2", time.Hour); err != nil {

@@ -30,11 +30,11 @@ func newStory(t *testing.T, backfill, nodes string) *story {
 			name, cpus, _ := strings.Cut(word, "=")
 			var n int64
 			fmt.Sscan(cpus, &n)
-			if _, err := tx.PutNode(node(name, n)); err != nil {
+			if _, err := tx.Nodes().Put(node(name, n)); err != nil {
 				return err
 			}
 		}
-		return tx.Configure("backfill", backfill)
+		return tx.Config().Set("backfill", backfill)
 	})
 	return s
 }
@@ -61,7 +61,7 @@ func (s *story) at(seconds int64) *story {
 
 func (s *story) cycle() (r *CycleReport) {
 	s.t.Helper()
-	s.do(func(tx *Tx) (err error) { r, err = tx.Cycle(CycleSpec{}); return err })
+	s.do(func(tx *Tx) (err error) { r, err = tx.Cycle().Run(CycleSpec{}); return err })
 	return r
 }
 
@@ -73,7 +73,7 @@ func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)
 		w(&sub)
 	}
 	s.do(func(tx *Tx) error {
-		list, err := tx.Submit(sub)
+		list, err := tx.Jobs().Submit(sub)
 		if err == nil {
 			s.ids[name] = list[0].ID
 		}
@@ -85,7 +85,7 @@ func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)
 func (s *story) place(name, sel string, in, walltime int) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
-		j, err := tx.PlaceAt(placer.Request{Name: name, User: "bob", Select: sel, Walltime: time.Duration(walltime) * time.Second}, tx.Now().Add(time.Duration(in)*time.Second))
+		j, err := tx.Jobs().PlaceAt(placer.Request{Name: name, User: "bob", Select: sel, Walltime: time.Duration(walltime) * time.Second}, tx.Now().Add(time.Duration(in)*time.Second))
 		if err == nil {
 			s.ids[name] = j.ID
 		}
@@ -98,17 +98,17 @@ func byUser(name string) func(*Submission) { return func(s *Submission) { s.Requ
 
 func (s *story) done(name string) {
 	s.t.Helper()
-	s.do(func(tx *Tx) error { _, err := tx.Finish(s.ids[name], 0, ""); return err })
+	s.do(func(tx *Tx) error { _, err := tx.Jobs().Finish(s.ids[name], 0, ""); return err })
 }
 
 func (s *story) node(name string, state index.State) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
-		n, err := tx.Node(name)
+		n, err := tx.Nodes().Get(name)
 		if err != nil {
 			return err
 		}
-		return tx.SetNodeState(n.Number, state, "test")
+		return tx.Nodes().SetState(n.Number, state, "test")
 	})
 }
 
@@ -119,7 +119,7 @@ func (s *story) want(want string) {
 	var list []*Job
 	got := ""
 	err := s.db.View(func(tx *Tx) error {
-		err := tx.EachJob(func(j *Job) error {
+		err := tx.Jobs().Each(func(j *Job) error {
 			if j.State.Live() {
 				list = append(list, j)
 			}
@@ -136,7 +136,7 @@ func (s *story) want(want string) {
 			if !j.Start.IsZero() {
 				got += fmt.Sprintf(" %d", j.Start.Unix()-s.began)
 				for _, number := range j.AllNodes() {
-					n, err := tx.NodeByNumber(number)
+					n, err := tx.Nodes().ByNumber(number)
 					if err != nil {
 						return err
 					}

@@ -52,7 +52,7 @@ func TestIdentity(t *testing.T) {
 	if id := identity(old); id != (row.Identity{}) {
 		t.Errorf("format 3 has %v", id)
 	}
-	if err := old.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") }); err != nil {
+	if err := old.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
 		t.Fatal(err)
 	}
 	if id := identity(old); id.ID == [16]byte{} || id.Epoch == 0 || id.AnyTime {
@@ -77,7 +77,7 @@ func TestMigrationOverDamage(t *testing.T) {
 	}
 	db, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
 	if err == nil {
-		err = db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "60") })
+		err = db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") })
 	}
 	if err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Error(err)

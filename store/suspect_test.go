@@ -29,10 +29,10 @@ func (l *suspectLife) update(fn func(tx *Tx) error) {
 func (l *suspectLife) next() uint64 {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
-		list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}, Command: []string{"true"}})
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}, Command: []string{"true"}})
 		if err == nil {
 			l.jobs = list[0].ID
-			_, err = tx.Cycle(CycleSpec{By: BySupervisor})
+			_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
 		}
 		return err
 	})
@@ -43,18 +43,18 @@ func (l *suspectLife) next() uint64 {
 func (l *suspectLife) report(job uint64, r Result) {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
-		j, err := tx.Job(job)
+		j, err := tx.Jobs().Get(job)
 		if err != nil {
 			return err
 		}
 		r.Job, r.Attempt, r.Nonce = job, j.Attempt, Nonce{byte(job), byte(j.Attempt)}
 		if r.Outcome != OutcomeRefused {
 			c := Claim{Job: job, Attempt: j.Attempt, By: BySupervisor, Nonce: r.Nonce, Process: Process{Host: "n0", PID: 1}}
-			if _, err := tx.Claim(c); err != nil {
+			if _, err := tx.Attempts().Claim(c); err != nil {
 				return err
 			}
 		}
-		_, err = tx.Report(r)
+		_, err = tx.Attempts().Report(r)
 		return err
 	})
 }
@@ -62,7 +62,7 @@ func (l *suspectLife) report(job uint64, r Result) {
 func (l *suspectLife) node() (index.State, string) {
 	l.t.Helper()
 	var n *index.Node
-	if err := l.db.View(func(tx *Tx) (err error) { n, err = tx.Node("n0"); return err }); err != nil {
+	if err := l.db.View(func(tx *Tx) (err error) { n, err = tx.Nodes().Get("n0"); return err }); err != nil {
 		l.t.Fatal(err)
 	}
 	return n.State, n.Reason
@@ -107,7 +107,7 @@ func TestSuspectNodes(t *testing.T) {
 			l := &suspectLife{t: t, db: db, clock: clock}
 			addNodes(t, db, "n", 2, 64)
 			if name, value, is := strings.Cut(c.set, "="); is {
-				l.update(func(tx *Tx) error { return tx.Configure(name, value) })
+				l.update(func(tx *Tx) error { return tx.Config().Set(name, value) })
 			}
 			l.play(c.steps)
 			state, reason := l.node()
@@ -122,7 +122,7 @@ func TestSuspectNodes(t *testing.T) {
 func (l *suspectLife) play(steps string) {
 	refused := Result{Outcome: OutcomeRefused, Blame: BlameNode, Why: "no room"}
 	state := func(s index.State, reason string) {
-		l.update(func(tx *Tx) error { return tx.SetNodeState(0, s, reason) })
+		l.update(func(tx *Tx) error { return tx.Nodes().SetState(0, s, reason) })
 	}
 	for _, word := range strings.Fields(steps) {
 		minutes := 0
@@ -136,10 +136,10 @@ func (l *suspectLife) play(steps string) {
 			case 's':
 				job := l.jobs
 				l.update(func(tx *Tx) error {
-					if _, err := tx.Unhold(job); err != nil {
+					if _, err := tx.Jobs().Unhold(job); err != nil {
 						return err
 					}
-					_, err := tx.Cycle(CycleSpec{By: BySupervisor})
+					_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
 					return err
 				})
 				l.report(job, refused)
@@ -176,11 +176,11 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		db, clock := newDB(t)
 		l := &suspectLife{t: t, db: db, clock: clock}
 		addNodes(t, db, "n", 2, 64)
-		l.update(func(tx *Tx) error { return tx.LaunchBy(LaunchWork) })
+		l.update(func(tx *Tx) error { return tx.Attempts().LaunchBy(LaunchWork) })
 		if claimer != "" {
 			job := l.next()
 			l.update(func(tx *Tx) error {
-				_, err := tx.Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: claimer, PID: 1}})
+				_, err := tx.Attempts().Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: claimer, PID: 1}})
 				return err
 			})
 		}
@@ -188,7 +188,7 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 			l.next()
 		}
 		clock.t += 15 * 60
-		l.update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err })
+		l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err })
 		others := claimer != ""
 		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: not claimed in time on n0 (user") {
 			t.Errorf("executed there by %q; the node is %s: %s", claimer, state, reason)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"pgregory.net/rapid"
 )
 
@@ -39,10 +40,10 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			}
 		}
 		do(func(tx *Tx) error {
-			if _, err := tx.PutNode(&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: index.Mem, Value: index.Value{Num: 8 << 20}}}}); err != nil {
+			if _, err := tx.Nodes().Put(&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: index.Mem, Value: index.Value{Num: 8 << 20}}}}); err != nil {
 				return err
 			}
-			_, err := tx.PutNode(&index.Node{Name: "n2", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
+			_, err := tx.Nodes().Put(&index.Node{Name: "n2", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		})
 		archives := 0
@@ -50,7 +51,7 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 100_000).Draw(rt, "seconds")) * time.Second)
 			one := func(tx *Tx) error {
 				var running []*Job
-				if err := tx.EachJob(func(j *Job) error { running = append(running, j); return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j); return nil }, JobRunning); err != nil {
 					return err
 				}
 				if len(running) == 0 {
@@ -60,21 +61,21 @@ func TestTotalsFollowAttempts(t *testing.T) {
 				var err error
 				switch rapid.IntRange(0, 6).Draw(rt, "end") {
 				case 0:
-					_, err = tx.Release(j.ID)
+					_, err = tx.Jobs().Release(j.ID)
 				case 1:
-					_, err = tx.FinishAttempt(Finished{Job: j.ID, Status: rapid.IntRange(0, 1).Draw(rt, "status"), Force: true})
+					_, err = tx.Attempts().Finish(Finished{Job: j.ID, Status: rapid.IntRange(0, 1).Draw(rt, "status"), Force: true})
 				case 2:
-					_, err = tx.Cancel(j.ID, "")
+					_, err = tx.Jobs().Cancel(j.ID, "")
 				case 3:
-					_, err = tx.Requeue(j.ID, "")
+					_, err = tx.Jobs().Requeue(j.ID, "")
 				case 4:
 					if !j.Claimed {
-						_, err = tx.Claim(Claim{Job: j.ID, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{byte(j.ID)}, Process: Process{Host: "n1", PID: 8}})
+						_, err = tx.Attempts().Claim(Claim{Job: j.ID, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{byte(j.ID)}, Process: Process{Host: "n1", PID: 8}})
 					}
 				default:
 					if j.Claimed {
 						outcome := rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeSignal}).Draw(rt, "outcome")
-						_, err = tx.Report(Result{Job: j.ID, Attempt: j.Attempt, Nonce: Nonce{byte(j.ID)}, Outcome: outcome, Exit: 1})
+						_, err = tx.Attempts().Report(Result{Job: j.ID, Attempt: j.Attempt, Nonce: Nonce{byte(j.ID)}, Outcome: outcome, Exit: 1})
 					}
 				}
 				if errors.Is(err, ErrConflict) { // it is past its end, say
@@ -87,18 +88,18 @@ func TestTotalsFollowAttempts(t *testing.T) {
 				do(func(tx *Tx) error {
 					ask := placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=2:mem=1000kb", "2:ncpus=1", "1:ncpus=3"}).Draw(rt, "select"),
 						User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"), Account: rapid.SampledFrom([]string{"", "a\x00b"}).Draw(rt, "account"), Walltime: 30 * time.Hour}
-					_, err := tx.Submit(Submission{Request: ask, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
+					_, err := tx.Jobs().Submit(Submission{Request: ask, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
 					return err
 				})
-				do(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{By: BySupervisor}); return err })
+				do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err })
 			case 3, 4, 5:
 				do(one)
 			case 6:
 				do(func(tx *Tx) error {
-					if err := tx.Configure("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(rt, "overdue")); err != nil {
+					if err := tx.Config().Set("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(rt, "overdue")); err != nil {
 						return err
 					}
-					_, err := tx.Cycle(CycleSpec{By: BySupervisor})
+					_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
 					return err
 				})
 			default:
@@ -137,16 +138,16 @@ func sameSums(rt *rapid.T, db *DB, archives int) {
 			return cpus, jobs
 		}
 		running := int64(0)
-		err := tx.EachAttempt(0, func(a *Attempt) error {
-			j, err := tx.Job(a.Job)
+		err := tx.Attempts().Each(0, func(a *Attempt) error {
+			j, err := tx.Jobs().Get(a.Job)
 			if err != nil || a.State == AttemptEnded {
 				return err
 			}
-			chunks, err := tx.Asked(j)
+			chunks, err := tx.Jobs().Asked(j)
 			for i := range chunks {
 				for _, w := range chunks[i].Wants {
 					if w.Res == index.NCPUs {
-						running += w.Value.Num * int64(chunks[i].Count) * (tx.now - unix(a.Began))
+						running += w.Value.Num * int64(chunks[i].Count) * (tx.k.Now - kernel.Unix(a.Began))
 					}
 				}
 			}
@@ -195,28 +196,32 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
 	steps := []func(tx *Tx) error{
-		func(tx *Tx) error { return tx.AddResource(index.Def{Name: "lic", Type: index.Long, Consumable: true}) },
 		func(tx *Tx) error {
-			defs, err := tx.Resources()
+			return tx.Config().AddResource(index.Def{Name: "lic", Type: index.Long, Consumable: true})
+		},
+		func(tx *Tx) error {
+			defs, err := tx.Config().Resources()
 			if err != nil {
 				return err
 			}
 			def, _ := defs.Lookup("lic")
-			_, err = tx.PutNode(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: def.ID, Value: index.Value{Num: 8}}}})
+			_, err = tx.Nodes().Put(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: def.ID, Value: index.Value{Num: 8}}}})
 			return err
 		},
 		func(tx *Tx) error {
-			_, err := tx.Place(placer.Request{Select: "1:ncpus=2:lic=3", Walltime: time.Hour})
+			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2:lic=3", Walltime: time.Hour})
 			return err
 		},
 		func(tx *Tx) error { clock.t += 100; return nil },
-		func(tx *Tx) error { _, err := tx.Release(1); return err },
+		func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err },
 		func(tx *Tx) error {
-			_, err := tx.PutNode(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
+			_, err := tx.Nodes().Put(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		},
-		func(tx *Tx) error { return tx.RemoveResource("lic") },
-		func(tx *Tx) error { return tx.AddResource(index.Def{Name: "lic", Type: index.Long, Consumable: true}) },
+		func(tx *Tx) error { return tx.Config().RemoveResource("lic") },
+		func(tx *Tx) error {
+			return tx.Config().AddResource(index.Def{Name: "lic", Type: index.Long, Consumable: true})
+		},
 	}
 	for i, step := range steps {
 		if err := db.Update(step); err != nil {
@@ -250,14 +255,14 @@ func TestTotalsOfAltered(t *testing.T) {
 	bob, more := "bob", "1:ncpus=3"
 	for i, step := range []func(tx *Tx) error{
 		func(tx *Tx) error {
-			_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
 			return err
 		},
-		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Silent: true}); clock.t += 100; return err },
-		func(tx *Tx) error { _, err := tx.Requeue(1, ""); return err },
-		func(tx *Tx) error { _, err := tx.Alter(1, Alteration{User: &bob, Select: &more}); return err },
-		func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Silent: true}); clock.t += 100; return err },
-		func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err },
+		func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Silent: true}); clock.t += 100; return err },
+		func(tx *Tx) error { _, err := tx.Jobs().Requeue(1, ""); return err },
+		func(tx *Tx) error { _, err := tx.Jobs().Alter(1, Alteration{User: &bob, Select: &more}); return err },
+		func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Silent: true}); clock.t += 100; return err },
+		func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, ""); return err },
 	} {
 		if err := db.Update(step); err != nil {
 			t.Fatalf("step %d: %v", i, err)

@@ -2,102 +2,49 @@ package store
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"runtime"
+	"sort"
 	"strconv"
 	"sync"
 	"time"
 
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store/internal/batches"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/answers"
 	"github.com/placectl/placectl/store/internal/check"
-	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/nodehistory"
-	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/store/internal/rules"
-	"github.com/placectl/placectl/store/internal/state"
-	"github.com/placectl/placectl/store/internal/tallies"
-	"github.com/placectl/placectl/store/internal/usage"
-	"github.com/placectl/placectl/timeline"
 )
-
-// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper, and
-// writes them when it commits. It is not safe for concurrent use, and ends with the function it was
-// given to.
-type Tx struct {
-	opt        *Options   // of the handle
-	path       string     // of the database
-	logged     bool       // it is kept in a log
-	warned     *sync.Once // of the handle: the warning about a clock that is behind was given
-	file       *file.Recorder
-	now        int64
-	state      row.State
-	dirty      bool   // the state has changed and must be saved
-	spoilt     error  // a change failed halfway: nothing of the transaction may be kept
-	unrecorded uint64 // so many events are a reader's own
-	key        string // the idempotency key of the change, or ""
-	starts     startCount
-	loaded     loaded
-}
-
-// loaded is what a transaction has read of the file so far, and changed.
-type loaded struct {
-	settings     *Settings
-	sayings      requestCache
-	defs         *index.Defs
-	index        *index.Index
-	calendar     *timeline.Calendar
-	source       *derived.Source
-	rooms        *derived.Rooms
-	releases     *derived.Releases
-	usage        *usage.Nodes
-	book         *usage.Book
-	nodes        *nodes.Rows
-	batches      *batches.Batches
-	freed        *derived.Freed
-	matcher      *fairshare.Matcher // of the class shares
-	overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
-	moved        []*row.Job         // placed at an instant, whose plans could not be kept
-	queue        *playedQueue       // of a play; nil outside
-	kept         state.Kept         // by the parts of the package
-	unplaced     []*row.Job         // those of them that have no new plan yet
-	displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
-	counters     *derived.Counters
-	tallies      *tallies.Tallies
-	jobs         *state.Table[row.Job]
-	attempts     *state.Table[row.Attempt]
-	reservations *state.Table[row.Reservation]
-	answers      *state.Table[row.Answer]
-	past         *nodehistory.Log
-}
-
-func newLoaded(tx *Tx) loaded {
-	rows := nodes.NewRows(tx.file, tx.Resources)
-	b := derived.Base{Rows: tx.file, State: &tx.state, Now: &tx.now, Calendar: tx.calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.overdue().overrun,
-		Fail: tx.failed, Dirty: func() { tx.dirty = true }}
-	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.file, Resources: tx.Resources, ClassOf: tx.ClassOf})}
-	counts := &tallies.Tallies{Rows: tx.file, EachJob: tx.eachJob}
-	return loaded{nodes: rows, source: derived.NewSource(b), rooms: derived.NewRooms(b),
-		releases: &derived.Releases{Base: b}, usage: &usage.Nodes{Rows: tx.file, Nodes: rows},
-		book:     &usage.Book{Rows: tx.file, Resources: tx.Resources, EachJob: tx.eachJob, Attempt: tx.attempts().of, Decay: tx.Usage().decay},
-		counters: counters, tallies: counts, past: &nodehistory.Log{Rows: tx.file, Now: &tx.now}, freed: &derived.Freed{Base: b},
-		jobs:     state.NewTable(tx.file, &row.JobRows, counts.Count, counters.Rules.Changed),
-		attempts: state.NewTable(tx.file, &row.AttemptRows, nil), reservations: state.NewTable(tx.file, &row.ReservationRows, nil), answers: state.NewTable(tx.file, &row.AnswerRows, nil)}
-}
-
-// failed keeps an error from reading derived rows, for the next use of the index to return.
-func (tx *Tx) failed(err error) {
-	if tx.loaded.index != nil {
-		tx.loaded.index.Fail(err)
-	}
-}
 
 // Format is the file format that this version writes. Older ones are migrated in one
 // transaction when first written to; newer ones are refused.
 const Format = row.Format
+
+// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper, and
+// writes them when it commits. It is not safe for concurrent use, and ends with the function it was
+// given to. What it can do is by topic: Jobs, Nodes, Reservations and so on.
+type Tx struct{ k *kernel.Tx }
+
+// Writable reports whether the transaction may change things.
+func (tx *Tx) Writable() bool { return tx.k.Writable() }
+
+// Now is the transaction's instant, in whole seconds.
+func (tx *Tx) Now() time.Time { return tx.k.Time() }
+
+// Identity is what tells the database from others. Files of older formats have none until
+// they are first written to.
+func (tx *Tx) Identity() (Identity, error) { return tx.k.Identity() }
+
+// Suppose runs fn on a transaction of its own that sees what this reader sees and may change
+// everything. Its changes are in memory alone and are gone when fn returns. Others read and write
+// meanwhile. The policy local takes nodes in the order of their declaration.
+func (tx *Tx) Suppose(fn func(*Tx) error) error {
+	return cycle.Suppose(tx.k, func(k *kernel.Tx) error { return fn(&Tx{k}) })
+}
 
 // begin starts a transaction: counters and the clock.
 func (db *DB) begin(r *file.Recorder) (*Tx, error) {
@@ -105,59 +52,29 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx, tx.pass()
-}
-
-// pass brings the transaction to its instant.
-func (tx *Tx) pass() error {
-	tx.starts.none = tx.written()
-	err := (&clockAdvance{tx: tx}).advance()
-	tx.starts.clock = tx.written()
-	return err
+	return tx, cycle.Pass(tx.k)
 }
 
 // load starts a transaction at the file's own current time.
 func (db *DB) load(r *file.Recorder) (*Tx, error) {
-	tx := &Tx{opt: &db.opt, path: db.Path(), logged: db.log != nil, warned: &db.behind, file: r}
-	if err := tx.read(); err != nil {
+	k, err := kernel.NewTx(&db.opt, db.Path(), db.log != nil, &db.behind, r)
+	if err != nil {
 		return nil, err
 	}
+	tx := &Tx{k}
 	if r.Migrated() {
-		return tx, tx.upgrade()
+		err = tx.upgrade()
 	}
-	return tx, nil
+	return tx, err
 }
-
-// read reads what every transaction needs.
-func (tx *Tx) read() error {
-	tx.now = tx.opt.Now().Unix()
-	tx.loaded = newLoaded(tx)
-	tx.state = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.now, NodesSince: tx.now}
-	payload, err := tx.file.Get(row.Meta, row.KeyState)
-	if err != nil {
-		return err
-	}
-	if payload != nil {
-		if err := tx.state.Decode(payload); err != nil {
-			return err
-		}
-	}
-	if !tx.recordsNodes() {
-		tx.state.NodesSince = 0
-	}
-	return nil
-}
-
-// recordsNodes reports whether what nodes were is on record: formats before do not keep it.
-func (tx *Tx) recordsNodes() bool { return tx.file.Format() >= row.NodePasts.Since() }
 
 // upgrade rebuilds what is derived in a file that has just been migrated.
 func (tx *Tx) upgrade() error {
-	now := tx.now
-	tx.state.NodesSince, tx.now = now, tx.state.AsOf
-	owner, known, err := RolesOf(tx).Owner()
+	now := tx.k.Now
+	tx.k.State.NodesSince, tx.k.Now = now, tx.k.State.AsOf
+	owner, known, err := access.RolesOf(tx.k).Owner()
 	if err == nil && known {
-		err = tx.file.PutOwner(&owner)
+		err = tx.k.File.PutOwner(&owner)
 	}
 	if err != nil {
 		return err
@@ -166,81 +83,53 @@ func (tx *Tx) upgrade() error {
 		return err
 	}
 	err = check.NewFindings(func(string) {}).Repair(tx.checked())
-	tx.now, tx.loaded = now, newLoaded(tx)
-	tx.loaded.freed.Anywhere()
+	tx.k.Now, tx.k.Loaded = now, kernel.NewLoaded(tx.k)
+	tx.k.Loaded.Freed.Anywhere()
 	return err
 }
-
-// Writable reports whether the transaction may change things.
-func (tx *Tx) Writable() bool { return tx.file.Writable() }
-
-// Now is the transaction's instant, in whole seconds.
-func (tx *Tx) Now() time.Time { return time.Unix(tx.now, 0) }
-
-// spoil notes that a change failed halfway, for callers that go on regardless.
-func (tx *Tx) spoil(err error) error {
-	if err != nil && tx.spoilt == nil {
-		tx.spoilt = fmt.Errorf("the transaction cannot be kept, a change in it failed: %w", err)
-	}
-	return err
-}
-
-// changed reports whether there is something to commit.
-func (tx *Tx) changed() bool { return tx.dirty || tx.file.Changed() }
 
 // flush writes changes that were kept in memory.
 func (tx *Tx) flush() error {
-	if tx.spoilt != nil {
-		return tx.spoilt
+	if tx.k.Spoilt != nil {
+		return tx.k.Spoilt
 	}
-	if tx.mayStart() {
-		tx.state.Startable++
+	if tx.k.MayStart() {
+		tx.k.State.Startable++
 	}
-	if err := tx.settle(); err != nil {
+	if err := cycle.Settle(tx.k); err != nil {
 		return err
 	}
-	if b := tx.loaded.batches; b != nil {
+	if b := tx.k.Loaded.Batches; b != nil {
 		if err := b.Flush(); err != nil {
 			return err
 		}
 	}
-	if ix := tx.loaded.index; ix != nil {
-		if err := tx.loaded.source.FlushIndex(ix); err != nil {
+	if ix := tx.k.Loaded.Index; ix != nil {
+		if err := tx.k.Loaded.Source.FlushIndex(ix); err != nil {
 			return err
 		}
 	}
-	if c := tx.loaded.calendar; c != nil {
-		if err := tx.loaded.source.FlushCalendar(c); err != nil {
+	if c := tx.k.Loaded.Calendar; c != nil {
+		if err := tx.k.Loaded.Source.FlushCalendar(c); err != nil {
 			return err
 		}
 	}
-	if err := tx.loaded.rooms.Flush(); err != nil {
+	if err := tx.k.Loaded.Rooms.Flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.freed.Flush(); err != nil {
+	if err := tx.k.Loaded.Freed.Flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.tallies.Flush(); err != nil {
+	if err := tx.k.Loaded.Tallies.Flush(); err != nil {
 		return err
 	}
-	if err := tx.loaded.past.Flush(); err != nil {
+	if err := tx.k.Loaded.Past.Flush(); err != nil {
 		return err
 	}
-	if !tx.changed() {
+	if !tx.k.Changed() {
 		return nil
 	}
-	return tx.file.Put(row.Meta, row.KeyState, tx.state.Encode())
-}
-
-// settle decides what changes have left to decide: occurrences of standing reservations that were
-// missed, and plans that cannot be kept.
-func (tx *Tx) settle() error {
-	if tx.loaded.freed.Made() {
-		if err := tx.reservations().retryStandings(false); err != nil {
-			return err
-		}
-	}
-	return tx.replan(nil)
+	return tx.k.File.Put(row.Meta, row.KeyState, tx.k.State.Encode())
 }
 
 // running knows which goroutines are in a transaction of a handle, and whether that one
@@ -283,36 +172,142 @@ func goroutineID() uint64 {
 	return id
 }
 
-// index is the node index of the transaction, loaded as it is asked.
-func (tx *Tx) index() (*index.Index, error) {
-	if tx.loaded.index == nil {
-		defs, err := tx.Resources()
-		if err != nil {
-			return nil, err
-		}
-		set, err := tx.settings()
-		if err != nil {
-			return nil, err
-		}
-		tx.loaded.index = index.New(defs, set.signature(defs), tx.loaded.source, index.Limits{Buckets: tx.state.NextBucket, Nodes: tx.state.NextNode})
-		if tx.file.Format() < 2 {
-			tx.loaded.index.MarkAll(index.Ranked, index.Ruled)
-		}
-		if tx.file.Format() < 4 {
-			tx.loaded.index.ForgetSpeeds()
-		}
-		if tx.file.Format() < 6 {
-			tx.loaded.index.MarkAll(index.Judged)
-		}
-	}
-	return tx.loaded.index, nil
+// EachEvent goes through the events with greater numbers than one, until fn fails
+// or says stop.
+func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
+	return tx.k.EachEvent(after, fn)
 }
 
-// calendar is the calendar of the nodes, loaded on demand.
-func (tx *Tx) calendar() *timeline.Calendar {
-	if tx.loaded.calendar == nil {
-		tx.loaded.calendar = timeline.NewCalendar(tx.loaded.source, tx.now, derived.Grace)
-		tx.loaded.calendar.Overrun = tx.overdue().overrun
+// EventsSince finds a number: the events after it are all that happened since an instant, and maybe
+// some earlier ones. If the clock was set back, several numbers separate earlier and later events,
+// and the search finds one of them. known is false if events of that time may have been dropped.
+func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
+	var first *Event
+	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
+		return 0, false, err
 	}
-	return tx.loaded.calendar
+	if !first.Time.Before(since) {
+		return 0, first.ID == 1, nil
+	}
+	last := tx.RecordedEvents()
+	if last < first.ID {
+		return first.ID - 1, true, nil
+	}
+	n := sort.Search(int(last-first.ID), func(i int) bool {
+		late := true // where no event is behind
+		if err == nil {
+			err = tx.EachEvent(first.ID+uint64(i), func(e *Event) (bool, error) {
+				late = !e.Time.Before(since)
+				return false, nil
+			})
+		}
+		return late
+	})
+	return first.ID + uint64(n), true, err
+}
+
+// RecordedEvents is the number of the latest event in the file. A reader also sees later events,
+// which time alone has caused; they get their numbers when a writer records them.
+func (tx *Tx) RecordedEvents() uint64 { return tx.k.State.Events - tx.k.Unrecorded }
+
+// Once runs fn, unless it has been run with the key before: then its answer of that time
+// is put into o. It fails with ErrKey when that was for another request, and with
+// ErrInvalid when the key is empty or too long. Where fn fails nothing is kept of the key.
+func (tx *Tx) Once(o *Once, fn func() error) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	if err := o.Valid(); err != nil {
+		return err
+	}
+	o.Repeated, o.Refused = false, false
+	request := sha256.Sum256(o.Request)
+	first, err := tx.answers().Find(o.Key)
+	switch {
+	case err != nil:
+		return err
+	case first == nil:
+		return tx.onceFirst(o, request, fn)
+	case first.Request == [32]byte{}:
+		return &UsedKey{Key: o.Key, First: first.First, Jobs: int(first.Jobs)}
+	case first.Request != request:
+		return fmt.Errorf("%w: %q was given with it at %s", ErrKey, o.Key, kernel.Stamp(first.At))
+	}
+	o.Answer, o.Repeated = first.Text, true
+	return nil
+}
+
+// onceFirst runs fn and keeps its answer.
+func (tx *Tx) onceFirst(o *Once, request [32]byte, fn func() error) error {
+	outer, next := tx.k.Key, tx.k.State.NextJob
+	tx.k.Key = o.Key
+	err := fn()
+	tx.k.Key = outer
+	if err != nil || o.Refused {
+		return err
+	}
+	return tx.k.Spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.k.Now, First: next, Jobs: tx.k.State.NextJob - next, Text: o.Answer}))
+}
+
+// keepAnswer keeps an answer, and forgets some that are due.
+func (tx *Tx) keepAnswer(a *row.Answer) error {
+	if there, err := tx.k.File.Get(row.Answers, []byte(a.Key)); err != nil || there != nil {
+		return cmp.Or(err, fmt.Errorf("%w: %q is given twice in one transaction", ErrKey, a.Key))
+	}
+	set, err := tx.k.Settings()
+	if err != nil {
+		return err
+	}
+	keep := int64(set.KeepKeys / time.Second)
+	if err := tx.answers().Forget(keep); err != nil {
+		return err
+	}
+	a.Until = tx.k.Now + keep
+	return tx.answers().Put(a)
+}
+
+// answers are the answers that the file keeps.
+func (tx *Tx) answers() answers.Answers {
+	return answers.Answers{Rows: tx.k.File, Table: tx.k.Loaded.Answers, Now: tx.k.Now}
+}
+
+// Amend changes the stored answer of a key, if there is one: what follows a commit, such as
+// launching, may add to it.
+func (tx *Tx) Amend(key string, answer []byte) error {
+	if !tx.Writable() {
+		return ErrReadOnly
+	}
+	a, err := tx.answers().Find(key)
+	if a == nil || err != nil {
+		return err
+	}
+	a.Text = answer
+	return tx.k.Spoil(tx.answers().Put(a))
+}
+
+// adoptKeys makes answers of the keys of older formats, which led to a job and had none.
+func adoptKeys(tx *Tx) error {
+	err := tx.k.File.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
+		id, ok := row.DecodeNumber64(payload)
+		if !ok {
+			return false, fmt.Errorf("%w: key %q leads nowhere", ErrDamaged, key)
+		}
+		j, err := tx.k.Job(id)
+		if err != nil {
+			return false, err
+		}
+		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.k.Now + int64(kernel.DefaultKeepKeys/time.Second), First: id, Jobs: 1}
+		if j.Array != 0 {
+			list, err := tx.k.ArrayJobs(j.Array)
+			if err != nil {
+				return false, err
+			}
+			a.Jobs = uint64(len(list))
+		}
+		return true, tx.answers().Put(a)
+	})
+	if err != nil {
+		return err
+	}
+	return tx.k.File.Clear(row.Keys)
 }

@@ -28,7 +28,7 @@ func TestUnattended(t *testing.T) {
 			submit := func(uid uint32, name string, walltime time.Duration) (id uint64) {
 				t.Helper()
 				update(func(tx *Tx) error {
-					list, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: name},
+					list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: name},
 						Command: []string{"true"}, Payload: &Payload{Dir: "/", Owner: &Submitter{UID: uid, Name: name}}})
 					if err == nil {
 						id = list[0].ID
@@ -39,12 +39,12 @@ func TestUnattended(t *testing.T) {
 			}
 			cycle := func() {
 				t.Helper()
-				update(func(tx *Tx) error { _, err := tx.Cycle(CycleSpec{Backfill: backfill}); return err })
+				update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: backfill}); return err })
 			}
 			state := func(id uint64, want JobState) {
 				t.Helper()
 				err := db.View(func(tx *Tx) error {
-					j, err := tx.Job(id)
+					j, err := tx.Jobs().Get(id)
 					if err == nil && j.State != want {
 						t.Errorf("job %d is %v, want %v (%s)", id, j.State, want, j.Reason)
 					}
@@ -56,12 +56,12 @@ func TestUnattended(t *testing.T) {
 			}
 			over := func(id uint64) {
 				t.Helper()
-				update(func(tx *Tx) error { _, err := tx.Cancel(id, ""); return err })
+				update(func(tx *Tx) error { _, err := tx.Jobs().Cancel(id, ""); return err })
 			}
 			bob, ann := submit(2, "bob", time.Minute), submit(1, "ann", time.Minute)
 			cycle() // manual: each has its turn
 			state(bob, JobRunning)
-			update(func(tx *Tx) error { return tx.Configure("start", StartAuto) })
+			update(func(tx *Tx) error { return tx.Config().Set("start", StartAuto) })
 			over(bob)
 			cycle()
 			state(ann, JobRunning)
@@ -72,11 +72,11 @@ func TestUnattended(t *testing.T) {
 			state(bob, JobQueued)
 			state(ann, JobRunning)
 			err := db.View(func(tx *Tx) error {
-				look, err := tx.Outlook()
+				look, err := tx.Ask().Outlook()
 				if err != nil {
 					return err
 				}
-				j, err := tx.Job(bob)
+				j, err := tx.Jobs().Get(bob)
 				if err != nil {
 					return err
 				}

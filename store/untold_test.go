@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -30,13 +31,13 @@ func testUntold(t *testing.T, overdue string) {
 	states := func(tx *Tx, want ...string) {
 		t.Helper()
 		i := 0
-		err := tx.eachJob(func(j *row.Job) error {
+		err := tx.k.EachJob(func(j *row.Job) error {
 			got := j.State.String()
 			if j.Start != 0 {
 				got += fmt.Sprintf(" %d-%d", (j.Start-began)/minute, (j.End-began)/minute)
 			}
 			if got != want[i] {
-				t.Errorf("at %d: job %d is %s, want %s", (tx.now-began)/minute, j.ID, got, want[i])
+				t.Errorf("at %d: job %d is %s, want %s", (tx.k.Now-began)/minute, j.ID, got, want[i])
 			}
 			i++
 			return nil
@@ -54,25 +55,25 @@ func testUntold(t *testing.T, overdue string) {
 	}
 	cycle := func(tx *Tx, silent bool, launch ...uint64) error {
 		t.Helper()
-		r, err := tx.Cycle(CycleSpec{Backfill: Conservative, Silent: silent})
+		r, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative, Silent: silent})
 		if err == nil && fmt.Sprint(ids(r.Launch)) != fmt.Sprint(launch) {
-			t.Errorf("at %d: launched %v, want %v", (tx.now-began)/minute, ids(r.Launch), launch)
+			t.Errorf("at %d: launched %v, want %v", (tx.k.Now-began)/minute, ids(r.Launch), launch)
 		}
 		return err
 	}
 	update(0, func(tx *Tx) error {
-		if err := tx.Configure("overdue", overdue); err != nil {
+		if err := tx.Config().Set("overdue", overdue); err != nil {
 			return err
 		}
 		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{When: AfterOK, Job: 2}}}, {After: []Dependency{{When: After, Job: 3}}}} {
 			s.Request = wholeNodes(4, time.Hour)
-			if _, err := tx.Submit(s); err != nil {
+			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
 			}
 		}
 		return cycle(tx, false, 1)
 	})
-	update(30, func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err })
+	update(30, func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, ""); return err })
 	look := func(at int64, want ...string) {
 		t.Helper()
 		c.t = began + at*minute
@@ -111,19 +112,19 @@ func TestUntoldDependents(t *testing.T) {
 	steps := []func(tx *Tx) error{
 		func(tx *Tx) error {
 			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)}, {Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{When: After, Job: 1}}}} {
-				if _, err := tx.Submit(s); err != nil {
+				if _, err := tx.Jobs().Submit(s); err != nil {
 					return err
 				}
 			}
-			_, err := tx.Cycle(CycleSpec{Silent: true}) // job 1 starts, and with it job 2
+			_, err := tx.Cycle().Run(CycleSpec{Silent: true}) // job 1 starts, and with it job 2
 			return err
 		},
 		func(tx *Tx) error {
-			r, err := tx.Cycle(CycleSpec{})
+			r, err := tx.Cycle().Run(CycleSpec{})
 			if got := fmt.Sprint(ids(r.Started), ids(r.Launch)); err == nil && got != "[1 2] [1 2]" {
 				t.Errorf("started and launched %s, want both, in their order", got)
 			}
-			if j, err := tx.Job(2); err != nil || j.State != JobRunning || unix(j.Start) != tx.now {
+			if j, err := tx.Jobs().Get(2); err != nil || j.State != JobRunning || kernel.Unix(j.Start) != tx.k.Now {
 				t.Errorf("%v, %v", j, err)
 			}
 			return err
@@ -143,10 +144,10 @@ func TestPlacedFinishes(t *testing.T) {
 	db, c := newDB(t)
 	addNodes(t, db, "n", 1, 1)
 	err := db.Update(func(tx *Tx) error {
-		if err := tx.Configure("overdue", "finish"); err != nil {
+		if err := tx.Config().Set("overdue", "finish"); err != nil {
 			return err
 		}
-		_, err := tx.PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, instant(tx.now+60))
+		_, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, kernel.Instant(tx.k.Now+60))
 		return err
 	})
 	if err != nil {
@@ -154,7 +155,7 @@ func TestPlacedFinishes(t *testing.T) {
 	}
 	c.t += 7200
 	err = db.Update(func(tx *Tx) error {
-		r, err := tx.Cycle(CycleSpec{})
+		r, err := tx.Cycle().Run(CycleSpec{})
 		if err == nil && (len(r.Finished) != 1 || r.Finished[0].State != JobFinished) {
 			t.Errorf("%+v", r)
 		}
@@ -173,7 +174,7 @@ func TestStopIsTold(tt *testing.T) {
 		db, clock := newDB(tt)
 		addNodes(tt, db, "n", 3, 4)
 		overdue := rapid.SampledFrom([]string{"keep", "finish"}).Draw(t, "overdue")
-		err := db.Update(func(tx *Tx) error { return tx.Configure("overdue", overdue) })
+		err := db.Update(func(tx *Tx) error { return tx.Config().Set("overdue", overdue) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,17 +186,17 @@ func TestStopIsTold(tt *testing.T) {
 			err := db.Update(func(tx *Tx) (err error) {
 				switch what {
 				case "submit":
-					_, err = tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
+					_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
 				case "cancel":
-					_, err = tx.Cancel(job, "")
+					_, err = tx.Jobs().Cancel(job, "")
 				case "requeue":
-					_, err = tx.Requeue(job, "")
+					_, err = tx.Jobs().Requeue(job, "")
 				case "release":
-					_, err = tx.Release(job)
+					_, err = tx.Jobs().Release(job)
 				case "done":
-					_, err = tx.Finish(job, rapid.IntRange(0, 1).Draw(t, "status"), "")
+					_, err = tx.Jobs().Finish(job, rapid.IntRange(0, 1).Draw(t, "status"), "")
 				case "hold":
-					_, err = tx.Hold(job, "")
+					_, err = tx.Jobs().Hold(job, "")
 				}
 				return err
 			})
@@ -205,11 +206,11 @@ func TestStopIsTold(tt *testing.T) {
 			var r *CycleReport
 			running := map[uint64]bool{}
 			if err := db.Update(func(tx *Tx) error {
-				if err := tx.EachJob(func(j *Job) error { running[j.ID] = true; return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running[j.ID] = true; return nil }, JobRunning); err != nil {
 					return err
 				}
 				var err error
-				r, err = tx.Cycle(CycleSpec{})
+				r, err = tx.Cycle().Run(CycleSpec{})
 				return err
 			}); err != nil {
 				t.Fatal(err)

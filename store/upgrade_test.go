@@ -49,7 +49,7 @@ func TestOldFiles(t *testing.T) {
 		if list := findings(t, db); len(list) > 0 {
 			t.Errorf("%s, as it is: %q", file, list)
 		}
-		if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }); err != nil {
+		if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") }); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if list := findings(t, db); len(list) > 0 {
@@ -73,7 +73,7 @@ func writeOldFile(t *testing.T, dir string) {
 	db, clock := lively(t)
 	shareSome(t, db)
 	clock.t = 1_000_500
-	if err := db.Update(func(tx *Tx) error { return tx.Configure("default_walltime", "3600") }); err != nil {
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(db.Path())
@@ -102,16 +102,16 @@ func shareSome(t *testing.T, db *DB) {
 			tx.Accounts().Set(Account{Name: "optics", Parent: "physics", Shares: 2, Members: []AccountMember{{User: "ann", Shares: 3}}}),
 			tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 20}, Limit{Key: "queue:q,user:ann", Measure: "ncpus", Soft: true, Max: 4}),
 			tx.Preemption().Set(rule),
-			PrioritiesOf(tx).Set(Number{Kind: "user", Name: "ann", Number: 100}),
-			RolesOf(tx).Add("olga", Operator),
+			tx.Priorities().Set(Number{Kind: "user", Name: "ann", Number: 100}),
+			tx.Roles().Add("olga", Operator),
 			tx.Views().Set(SQLView{Name: "mine", Select: "SELECT job FROM jobs WHERE user = 'ann'"}),
-			tx.Configure("job_priority", "PRIORITY + FAIRSHARE"))
+			tx.Config().Set("job_priority", "PRIORITY + FAIRSHARE"))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *Tx) error {
-		_, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann", Account: "optics", Group: "lab", Queue: "q"}})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann", Account: "optics", Group: "lab", Queue: "q"}})
 		return err
 	})
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*Tx) error{
-		"released":  func(tx *Tx) error { _, err := tx.Release(1); return err },
-		"done":      func(tx *Tx) error { _, err := tx.Finish(1, 0, ""); return err },
-		"failed":    func(tx *Tx) error { _, err := tx.Finish(1, 3, ""); return err },
-		"cancelled": func(tx *Tx) error { _, err := tx.Cancel(1, ""); return err },
+		"released":  func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err },
+		"done":      func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, ""); return err },
+		"failed":    func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 3, ""); return err },
+		"cancelled": func(tx *Tx) error { _, err := tx.Jobs().Cancel(1, ""); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,9 +29,9 @@ func TestUsage(t *testing.T) {
 			}
 			used := func() (part float64) {
 				must(func(tx *Tx) error {
-					n, err := tx.NodeByNumber(0)
+					n, err := tx.Nodes().ByNumber(0)
 					if err == nil {
-						part, err = tx.Used(n)
+						part, err = tx.Nodes().Used(n)
 					}
 					return err
 				})
@@ -39,7 +39,7 @@ func TestUsage(t *testing.T) {
 			}
 			must(func(tx *Tx) error { return tx.Usage().Reset() })
 			must(func(tx *Tx) error {
-				_, err := tx.Place(placer.Request{Select: "1:ncpus=2", Place: "shared", Walltime: time.Hour})
+				_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2", Place: "shared", Walltime: time.Hour})
 				return err
 			})
 			clock.t += 100

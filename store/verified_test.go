@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
 )
 
 // TestPlansAreVerified: a plan that does not fit what is there is refused, whoever made
@@ -26,22 +28,22 @@ func TestPlansAreVerified(t *testing.T) {
 			addNodes(t, db, "n", 1, 4)
 			wants := placer.Request{Select: c.wants, Place: c.place, Walltime: time.Hour}
 			err := db.Update(func(tx *Tx) error {
-				a, err := tx.Ask(wants)
+				a, err := tx.Ask().Ask(wants)
 				if err != nil {
 					return err
 				}
-				snap, err := tx.snapshot("")
+				snap, err := booking.Snapshot(tx.k, "")
 				if err != nil {
 					return err
 				}
-				plan, err := snap.Place(a, tx.now) // while the node is idle
+				plan, err := snap.Place(a, tx.k.Now) // while the node is idle
 				if err != nil {
 					return err
 				}
-				if _, err := tx.Place(placer.Request{Select: c.has, Place: "shared", Walltime: time.Hour}); err != nil {
+				if _, err := tx.Jobs().Place(placer.Request{Select: c.has, Place: "shared", Walltime: time.Hour}); err != nil {
 					return err
 				}
-				_, err = tx.plans().newJob(wants, a, plan)
+				_, err = jobs.NewJob(tx.k, wants, a, plan)
 				return err
 			})
 			if fits := err == nil; fits != c.fits || !fits && !errors.Is(err, ErrConflict) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
 )
@@ -29,7 +30,7 @@ func (tx *Tx) Views() Views { return Views{tx} }
 
 // Each goes through the views by name, until fn fails.
 func (vs Views) Each(fn func(SQLView) error) error {
-	return vs.tx.file.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
+	return vs.tx.k.File.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
 		v, err := row.DecodeView(key, payload)
 		if err == nil {
 			err = fn(SQLView(*v))
@@ -41,7 +42,7 @@ func (vs Views) Each(fn func(SQLView) error) error {
 // Get finds a view, ErrNotFound where there is none.
 func (vs Views) Get(name string) (SQLView, error) {
 	name = strings.ToLower(name)
-	payload, err := vs.tx.file.Get(row.Views, []byte(name))
+	payload, err := vs.tx.k.File.Get(row.Views, []byte(name))
 	if err != nil {
 		return SQLView{}, err
 	}
@@ -67,7 +68,7 @@ var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // parameters that can be answered now, and its name none of a table: else it fails with
 // ErrInvalid, or an error of the query.
 func (vs Views) Set(v SQLView) error {
-	if err := vs.tx.operates("views"); err != nil {
+	if err := access.Operates(vs.tx.k, "views"); err != nil {
 		return err
 	}
 	v.Name = strings.ToLower(v.Name)
@@ -86,7 +87,7 @@ func (vs Views) Set(v SQLView) error {
 		return err
 	}
 	r := row.View(v)
-	return vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r))
+	return vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r))
 }
 
 // answers is the error of asking a view as it would be then, nil for none.
@@ -112,7 +113,7 @@ func (vs Views) Fault(v SQLView) error {
 // Remove forgets a view. It fails with a Conflict if another could not be answered
 // without it.
 func (vs Views) Remove(name string) error {
-	if err := vs.tx.operates("views"); err != nil {
+	if err := access.Operates(vs.tx.k, "views"); err != nil {
 		return err
 	}
 	v, err := vs.Get(name)
@@ -129,13 +130,13 @@ func (vs Views) Remove(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := vs.tx.file.Remove(row.Views, []byte(v.Name)); err != nil {
+	if err := vs.tx.k.File.Remove(row.Views, []byte(v.Name)); err != nil {
 		return err
 	}
 	for _, other := range whole {
 		if vs.Fault(other) != nil {
 			r := row.View(v)
-			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"), vs.tx.file.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
+			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"), vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
@@ -29,7 +30,7 @@ func TestWalkWhileChanging(t *testing.T) {
 			want := map[string]bool{}
 			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
 				want[string(k)] = true
-				if err := tx.file.Mark(row.Keys, k); err != nil {
+				if err := tx.k.File.Mark(row.Keys, k); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,12 +49,12 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 	for k := range want {
 		now[k] = true
 	}
-	err := tx.file.Each(row.Keys, nil, func(k, _ []byte) (bool, error) {
+	err := tx.k.File.Each(row.Keys, nil, func(k, _ []byte) (bool, error) {
 		got = append(got, string(k))
 		for range rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 5}).Draw(t, "changes") {
-			k, change := key.Draw(t, "changed"), tx.file.Mark
+			k, change := key.Draw(t, "changed"), tx.k.File.Mark
 			if now[string(k)] = rapid.Bool().Draw(t, "there"); !now[string(k)] {
-				change = tx.file.Remove
+				change = tx.k.File.Remove
 			}
 			if err := change(row.Keys, k); err != nil {
 				return false, err
@@ -84,47 +85,47 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 // something, and take away or change what they are handed.
 var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 	"EachJob": func(tx *Tx, seen func(string)) error {
-		return tx.EachJob(func(j *Job) error {
+		return tx.Jobs().Each(func(j *Job) error {
 			seen(fmt.Sprint(j.ID))
 			if !j.State.Live() {
 				return nil
 			}
-			_, err := tx.Cancel(j.ID, "")
+			_, err := tx.Jobs().Cancel(j.ID, "")
 			return err
 		}, JobRunning, JobReserved, JobHeld, JobQueued, JobFinished, JobCancelled)
 	},
 	"EachNode": func(tx *Tx, seen func(string)) error {
-		return tx.EachNode(func(n *index.Node) error {
+		return tx.Nodes().Each(func(n *index.Node) error {
 			seen(n.Name)
 			more := &index.Node{Name: n.Name + "x"}
-			if _, err := tx.PutNode(more); err != nil {
+			if _, err := tx.Nodes().Put(more); err != nil {
 				return err
 			}
-			err := tx.RemoveNode(n.Number)
-			if list := tx.calendar().At(n.Number); len(list) > 0 && err != nil {
+			err := tx.Nodes().Remove(n.Number)
+			if list := tx.k.Calendar().At(n.Number); len(list) > 0 && err != nil {
 				return nil
 			}
 			return err
 		})
 	},
 	"EachReservation": func(tx *Tx, seen func(string)) error {
-		return tx.EachReservation(func(r *Reservation) error {
+		return tx.Reservations().Each(func(r *Reservation) error {
 			seen(r.Name)
-			_, err := tx.Unreserve(r.Name)
+			_, err := tx.Reservations().Remove(r.Name)
 			return err
 		})
 	},
 	"EachStanding": func(tx *Tx, seen func(string)) error {
-		return tx.EachStanding(func(s *Standing) error {
+		return tx.Reservations().EachStanding(func(s *Standing) error {
 			seen(s.Name)
-			_, err := tx.Unreserve(s.Name)
+			_, err := tx.Reservations().Remove(s.Name)
 			return err
 		})
 	},
 	"EachAttempt": func(tx *Tx, seen func(string)) error {
-		return tx.EachAttempt(0, func(a *Attempt) error {
+		return tx.Attempts().Each(0, func(a *Attempt) error {
 			seen(fmt.Sprint(a.Job, a.Number))
-			_, err := tx.Cancel(a.Job, "test")
+			_, err := tx.Jobs().Cancel(a.Job, "test")
 			if errors.Is(err, ErrConflict) {
 				return nil
 			}
@@ -134,34 +135,34 @@ var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 	"EachEvent": func(tx *Tx, seen func(string)) error {
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {
 			seen(fmt.Sprint(ev.ID))
-			return true, tx.happened(row.Event{Event: "more"})
+			return true, tx.k.Happened(row.Event{Event: "more"})
 		})
 	},
 	"EachBatch": func(tx *Tx, seen func(string)) error {
-		return tx.EachBatch(func(b *Batch) error {
+		return tx.Batches().Each(func(b *Batch) error {
 			seen(b.Name)
-			_, err := tx.RemoveBatch(b.Name)
+			_, err := tx.Batches().Remove(b.Name)
 			return err
 		})
 	},
 	"EachBatchRange": func(tx *Tx, seen func(string)) error {
-		return tx.EachBatchRange("work0", func(c *locality.Cursor) error {
+		return tx.Batches().EachRange("work0", func(c *locality.Cursor) error {
 			seen(fmt.Sprint(c.First))
-			_, err := tx.BatchNext("work0", "other", "", locality.Want{})
+			_, err := tx.Batches().Next("work0", "other", "", locality.Want{})
 			return err
 		})
 	},
 	"EachBatchHost": func(tx *Tx, seen func(string)) error {
-		return tx.EachBatchHost("work0", func(h *locality.Host, _ *locality.Member) error {
+		return tx.Batches().EachHost("work0", func(h *locality.Host, _ *locality.Member) error {
 			seen(h.Name)
-			_, err := tx.BatchNext("work0", h.Name+"x", "", locality.Want{})
+			_, err := tx.Batches().Next("work0", h.Name+"x", "", locality.Want{})
 			return err
 		})
 	},
 	"EachBatchJob": func(tx *Tx, seen func(string)) error {
-		return tx.EachBatchJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error {
+		return tx.Batches().EachJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error {
 			seen(fmt.Sprint(n))
-			_, err := tx.BatchNext("work0", fmt.Sprint("host", n), "", locality.Want{})
+			_, err := tx.Batches().Next("work0", fmt.Sprint("host", n), "", locality.Want{})
 			if errors.Is(err, locality.ErrIdle) || errors.Is(err, locality.ErrOver) {
 				err = nil
 			}
@@ -205,22 +206,22 @@ func TestEachWhileChanging(t *testing.T) {
 // stir changes a row of every table that can be gone through: a table that was written
 // to is in memory, where taking rows away moves the others.
 func stir(tx *Tx) error {
-	if _, err := tx.PutNode(&index.Node{Name: "stirred"}); err != nil {
+	if _, err := tx.Nodes().Put(&index.Node{Name: "stirred"}); err != nil {
 		return err
 	}
-	if _, err := tx.Submit(Submission{Request: placer.Request{Select: "1:ncpus=1"}}); err != nil {
+	if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1"}}); err != nil {
 		return err
 	}
-	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: instant(tx.now + 5_000_000), End: instant(tx.now + 5_000_100)}
-	if _, err := tx.AddReservation(s); err != nil {
+	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now + 5_000_000), End: kernel.Instant(tx.k.Now + 5_000_100)}
+	if _, err := tx.Reservations().Add(s); err != nil {
 		return err
 	}
 	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start.Add(1000*time.Second), s.End.Add(1000*time.Second), "daily"
-	if _, err := tx.AddReservation(s); err != nil {
+	if _, err := tx.Reservations().Add(s); err != nil {
 		return err
 	}
 	for _, name := range []string{"work0", "work1", "work2"} {
-		if _, err := tx.BatchNext(name, "stirrer", "", locality.Want{}); err != nil {
+		if _, err := tx.Batches().Next(name, "stirrer", "", locality.Want{}); err != nil {
 			return err
 		}
 	}
@@ -231,25 +232,25 @@ func stir(tx *Tx) error {
 func lookAt(tx *Tx, name string, seen func(string)) error {
 	switch name {
 	case "EachJob":
-		return tx.EachJob(func(j *Job) error { seen(fmt.Sprint(j.ID)); return nil })
+		return tx.Jobs().Each(func(j *Job) error { seen(fmt.Sprint(j.ID)); return nil })
 	case "EachNode":
-		return tx.EachNode(func(n *index.Node) error { seen(n.Name); return nil })
+		return tx.Nodes().Each(func(n *index.Node) error { seen(n.Name); return nil })
 	case "EachReservation":
-		return tx.EachReservation(func(r *Reservation) error { seen(r.Name); return nil })
+		return tx.Reservations().Each(func(r *Reservation) error { seen(r.Name); return nil })
 	case "EachStanding":
-		return tx.EachStanding(func(s *Standing) error { seen(s.Name); return nil })
+		return tx.Reservations().EachStanding(func(s *Standing) error { seen(s.Name); return nil })
 	case "EachAttempt":
-		return tx.EachAttempt(0, func(a *Attempt) error { seen(fmt.Sprint(a.Job, a.Number)); return nil })
+		return tx.Attempts().Each(0, func(a *Attempt) error { seen(fmt.Sprint(a.Job, a.Number)); return nil })
 	case "EachEvent":
 		return tx.EachEvent(0, func(ev *Event) (bool, error) { seen(fmt.Sprint(ev.ID)); return true, nil })
 	case "EachBatch":
-		return tx.EachBatch(func(b *Batch) error { seen(b.Name); return nil })
+		return tx.Batches().Each(func(b *Batch) error { seen(b.Name); return nil })
 	case "EachBatchRange":
-		return tx.EachBatchRange("work0", func(c *locality.Cursor) error { seen(fmt.Sprint(c.First)); return nil })
+		return tx.Batches().EachRange("work0", func(c *locality.Cursor) error { seen(fmt.Sprint(c.First)); return nil })
 	case "EachBatchHost":
-		return tx.EachBatchHost("work0", func(h *locality.Host, _ *locality.Member) error { seen(h.Name); return nil })
+		return tx.Batches().EachHost("work0", func(h *locality.Host, _ *locality.Member) error { seen(h.Name); return nil })
 	case "EachBatchJob":
-		return tx.EachBatchJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error { seen(fmt.Sprint(n)); return nil })
+		return tx.Batches().EachJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error { seen(fmt.Sprint(n)); return nil })
 	}
 	return nil
 }
@@ -261,22 +262,22 @@ func fullDB(t *testing.T) (*DB, *clock) {
 	db, clock := newDB(t)
 	err := db.Update(func(tx *Tx) error {
 		for _, def := range []index.Def{{Name: "color", Type: index.String}, {Name: "lic", Type: index.Long, Consumable: true}} {
-			if err := tx.AddResource(def); err != nil {
+			if err := tx.Config().AddResource(def); err != nil {
 				return err
 			}
 		}
-		if err := tx.AddQueue(Queue{Name: "q", Policy: "lastavailable"}); err != nil {
+		if err := tx.Queues().Add(Queue{Name: "q", Policy: "lastavailable"}); err != nil {
 			return err
 		}
 		for i := range 40 {
 			n := &index.Node{Name: fmt.Sprintf("n%02d", i)}
 			n.Set(index.NCPUs, index.Value{Num: int64(4 + i%2)})
 			n.Set(index.Mem, index.Value{Num: 8 << 20})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
-		return tx.Configure("group_key", "color")
+		return tx.Config().Set("group_key", "color")
 	})
 	if err == nil {
 		err = db.Update(fillJobs)
@@ -297,25 +298,25 @@ func fillJobs(tx *Tx) error {
 	for i := range 30 {
 		r := ask
 		r.Place = []string{"scatter", "scatter:excl"}[i%2]
-		if _, err := tx.Place(r); err != nil {
+		if _, err := tx.Jobs().Place(r); err != nil {
 			return err
 		}
-		if _, err := tx.PlaceAt(r, instant(tx.now+int64(7200+100*i))); err != nil {
+		if _, err := tx.Jobs().PlaceAt(r, kernel.Instant(tx.k.Now+int64(7200+100*i))); err != nil {
 			return err
 		}
-		if _, err := tx.Submit(Submission{Request: r, Hold: i%2 == 0, Command: []string{"true"}}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: r, Hold: i%2 == 0, Command: []string{"true"}}); err != nil {
 			return err
 		}
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: instant(tx.now + 1_000_000 + int64(i)*1000)}
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: kernel.Instant(tx.k.Now + 1_000_000 + int64(i)*1000)}
 		s.End = s.Start.Add(500 * time.Second)
 		s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Positive}}
 		if i%5 == 0 {
 			s.Name, s.Repeat.Rule = fmt.Sprintf("s%d", i), "daily"
 		}
-		if _, err := tx.AddReservation(s); err != nil {
+		if _, err := tx.Reservations().Add(s); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Finish(1, 0, "")
+	_, err := tx.Jobs().Finish(1, 0, "")
 	return err
 }

@@ -31,7 +31,7 @@ func fill(path string, nodes, running int) error {
 // create makes a store with nodes of 16 kinds as of an instant.
 func create(path string, then time.Time, nodes int) error {
 	if err := store.Create(path, &store.Options{Now: func() time.Time { return then }}, func(tx *store.Tx) error {
-		return tx.AddResource(index.Def{Name: "color", Type: index.String})
+		return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
 	}); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func create(path string, then time.Time, nodes int) error {
 	}
 	defer db.Close()
 	return db.Update(func(tx *store.Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func create(path string, then time.Time, nodes int) error {
 			n.Set(index.NCPUs, index.Value{Num: 16})
 			n.Set(index.Mem, index.Value{Num: 64 << 20})
 			n.Set(color.ID, index.Value{Str: fmt.Sprintf("c%d", i%16)})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
@@ -72,7 +72,7 @@ func run(path string, running int) error {
 			if i%2 == 0 {
 				r.Select, r.Place = "1:ncpus=1", "excl"
 			}
-			if _, err := tx.Place(r); err != nil {
+			if _, err := tx.Jobs().Place(r); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func queue(path string, n int) error {
 			if random.IntN(3) == 0 {
 				sel += fmt.Sprintf(":color=c%d", random.IntN(16))
 			}
-			_, err := tx.Submit(store.Submission{
+			_, err := tx.Jobs().Submit(store.Submission{
 				Request: placer.Request{Select: sel, Place: pick("free", "free", "scatter", "scatter:excl", "excl"), User: fmt.Sprintf("user%d", random.IntN(20)),
 					Walltime: time.Duration([]int{5, 30, 60, 120, 480, 1440}[random.IntN(6)]) * time.Minute, Name: fmt.Sprintf("job%d", i)},
 				Priority: int64(random.IntN(3))})
@@ -116,7 +116,7 @@ func outcome(path string, placed int) (started, planned int, err error) {
 	}
 	defer db.Close()
 	err = db.View(func(tx *store.Tx) error {
-		return tx.EachJob(func(j *store.Job) error {
+		return tx.Jobs().Each(func(j *store.Job) error {
 			switch {
 			case j.ID <= uint64(placed):
 			case j.State == store.JobRunning:

@@ -61,7 +61,7 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 		err := db.View(func(tx *store.Tx) error {
 			took, err := processor(func() error {
 				return tx.Suppose(func(tx *store.Tx) error {
-					_, err := store.Play(tx, store.PlaySpec{First: 1000})
+					_, err := tx.Cycle().Play(store.PlaySpec{First: 1000})
 					return err
 				})
 			})
@@ -69,7 +69,7 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 			if err != nil {
 				return err
 			}
-			took, err = processor(func() error { _, err := tx.FreshForecasts(); return err })
+			took, err = processor(func() error { _, err := tx.Cycle().FreshForecasts(); return err })
 			both = append(both, took)
 			return err
 		})
@@ -83,12 +83,12 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 	for range runs {
 		err := db.View(func(tx *store.Tx) error {
 			var fs *store.Forecasts
-			took, err := processor(func() (err error) { fs, err = tx.Forecasts(); return err })
+			took, err := processor(func() (err error) { fs, err = tx.Cycle().Forecasts(); return err })
 			read, starts = append(read, took), 0
 			if err != nil {
 				return err
 			}
-			return tx.EachJob(func(j *store.Job) error {
+			return tx.Jobs().Each(func(j *store.Job) error {
 				if _, known := fs.Of(j.ID); known {
 					starts++
 				}
@@ -138,13 +138,13 @@ func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, e
 	defer db.Close()
 	return jobs, db.Update(func(tx *store.Tx) error {
 		for i := range min(nodes, 100) {
-			j, err := tx.Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour, User: fmt.Sprintf("user%d", i%20)})
+			j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour, User: fmt.Sprintf("user%d", i%20)})
 			if err != nil {
 				return err
 			}
 			jobs = append(jobs, j.ID)
 		}
-		return tx.Configure("backfill", kind)
+		return tx.Config().Set("backfill", kind)
 	})
 }
 
@@ -157,7 +157,7 @@ func end(path string, now time.Time, jobs []uint64) error {
 	defer db.Close()
 	return db.Update(func(tx *store.Tx) error {
 		for _, id := range jobs {
-			if _, err := tx.Release(id); err != nil {
+			if _, err := tx.Jobs().Release(id); err != nil {
 				return err
 			}
 		}

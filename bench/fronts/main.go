@@ -76,28 +76,28 @@ func fill(path string, kept, waiting int) error {
 		for i := range 1000 {
 			n := &index.Node{Name: fmt.Sprintf("n%04d", i)}
 			n.Set(index.NCPUs, index.Value{Num: 8})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
-		if err := tx.Configure("start", "manual"); err != nil {
+		if err := tx.Config().Set("start", "manual"); err != nil {
 			return err
 		}
 		for range kept {
-			j, err := tx.Place(ask)
+			j, err := tx.Jobs().Place(ask)
 			if err == nil {
-				_, err = tx.Release(j.ID)
+				_, err = tx.Jobs().Release(j.ID)
 			}
 			if err != nil {
 				return err
 			}
 		}
 		for range waiting {
-			if _, err := tx.Submit(store.Submission{Request: ask, Command: []string{"true"}}); err != nil {
+			if _, err := tx.Jobs().Submit(store.Submission{Request: ask, Command: []string{"true"}}); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Place(placer.Request{Select: "1000:ncpus=8", Place: "scatter:excl", Walltime: time.Hour, User: "bob"})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1000:ncpus=8", Place: "scatter:excl", Walltime: time.Hour, User: "bob"})
 		return err
 	})
 	return err

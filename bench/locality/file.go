@@ -38,7 +38,7 @@ func openFile(path string, s locality.Settings, files int, jobs []locality.Job) 
 	f.db = db
 	began := time.Now()
 	err = db.Update(func(tx *store.Tx) error {
-		m, err := tx.MakeBatch(batchName, s)
+		m, err := tx.Batches().Make(batchName, s)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (f *fileSite) update(now int64, took *[]time.Duration, fn func(*store.Tx) e
 		if err := fn(tx); err != nil {
 			return err
 		}
-		b, err := tx.Batch(batchName)
+		b, err := tx.Batches().Get(batchName)
 		if err == nil {
 			f.b = b.Batch
 		}
@@ -96,7 +96,7 @@ func (f *fileSite) next(host int, now int64, want int) (jobs []locality.Given, f
 	var why error
 	err = f.update(now, &f.nexts, func(tx *store.Tx) error {
 		var g *store.BatchGrant
-		if g, why = tx.BatchNext(batchName, f.names[host], "", locality.Want{Jobs: want}); g == nil {
+		if g, why = tx.Batches().Next(batchName, f.names[host], "", locality.Want{Jobs: want}); g == nil {
 			return why
 		}
 		jobs, fetched = g.Jobs, len(g.Fetch)
@@ -110,7 +110,7 @@ func (f *fileSite) next(host int, now int64, want int) (jobs []locality.Given, f
 
 func (f *fileSite) done(host int, now int64, job int) error {
 	return f.update(now, &f.dones, func(tx *store.Tx) error {
-		_, err := tx.BatchDone(batchName, f.names[host], []int{job})
+		_, err := tx.Batches().Done(batchName, f.names[host], []int{job})
 		return err
 	})
 }

@@ -15,11 +15,11 @@ func fill(path string, n int, uniform bool) error {
 	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
 	err := store.Create(path, opt, func(tx *store.Tx) error {
 		for _, name := range []string{"rack", "switch"} {
-			if err := tx.AddResource(index.Def{Name: name, Type: index.String, Unique: true}); err != nil {
+			if err := tx.Config().AddResource(index.Def{Name: name, Type: index.String, Unique: true}); err != nil {
 				return err
 			}
 		}
-		return tx.Configure("topology", "rack,switch")
+		return tx.Config().Set("topology", "rack,switch")
 	})
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func fill(path string, n int, uniform bool) error {
 }
 
 func addNodes(tx *store.Tx, n int, uniform bool) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func addNodes(tx *store.Tx, n int, uniform bool) error {
 				node.Load = float64(i % 64)
 			}
 		}
-		if _, err := tx.PutNode(node); err != nil {
+		if _, err := tx.Nodes().Put(node); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func occupy(tx *store.Tx, n int) error {
 		}
 		for _, r := range jobs {
 			r.Walltime = 2*time.Hour + time.Duration(i)*time.Second
-			if _, err := tx.Place(r); err != nil {
+			if _, err := tx.Jobs().Place(r); err != nil {
 				return err
 			}
 		}

@@ -105,7 +105,7 @@ func library(path string, r placer.Request, runs int) (time.Duration, error) {
 	err = db.View(func(tx *store.Tx) error {
 		for range runs + 1 {
 			start := time.Now()
-			if _, err := tx.When(r, tx.Now(), 1); err != nil {
+			if _, err := tx.Ask().When(r, tx.Now(), 1); err != nil {
 				return err
 			}
 			list = append(list, time.Since(start))

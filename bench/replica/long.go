@@ -24,7 +24,7 @@ func open(db database) (*store.DB, error) {
 
 // one is a transaction with one small change.
 func one(tx *store.Tx) error {
-	_, err := tx.Place(placer.Request{Select: "1", Walltime: time.Hour})
+	_, err := tx.Jobs().Place(placer.Request{Select: "1", Walltime: time.Hour})
 	return err
 }
 

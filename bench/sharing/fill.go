@@ -28,7 +28,7 @@ var variants = []variant{
 	{"all who wait are of an account at its limit", func(tx *store.Tx) error {
 		return tx.Limits().Set(store.Limit{Key: "account:chem", Measure: "running", Max: 0})
 	}},
-	{"job_priority slurm", func(tx *store.Tx) error { return tx.Configure("job_priority", "slurm") }},
+	{"job_priority slurm", func(tx *store.Tx) error { return tx.Config().Set("job_priority", "slurm") }},
 	{"preemption by queue urgent, with no job waiting", func(tx *store.Tx) error {
 		rule, err := preempt.Parse("queue:urgent over all")
 		if err != nil {
@@ -63,20 +63,20 @@ func fill(path string, waiting int) error {
 		if err := tx.Accounts().Set(store.Account{Name: "chem"}); err != nil {
 			return err
 		}
-		if err := tx.AddQueue(store.Queue{Name: "urgent"}); err != nil {
+		if err := tx.Queues().Add(store.Queue{Name: "urgent"}); err != nil {
 			return err
 		}
 		for i := range 1000 {
 			if err := node(tx, fmt.Sprint("n", i), 16); err != nil {
 				return err
 			}
-			if _, err := tx.Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem", Walltime: 100*time.Hour + time.Duration(i)*time.Second}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem", Walltime: 100*time.Hour + time.Duration(i)*time.Second}); err != nil {
 				return err
 			}
 		}
 		for i := range waiting {
 			r := placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem", Walltime: time.Duration(1+i%8) * time.Hour}
-			if _, err := tx.Submit(store.Submission{Request: r}); err != nil {
+			if _, err := tx.Jobs().Submit(store.Submission{Request: r}); err != nil {
 				return err
 			}
 		}
@@ -88,7 +88,7 @@ func node(tx *store.Tx, name string, cpus int64) error {
 	n := &index.Node{Name: name}
 	n.Set(index.NCPUs, index.Value{Num: cpus})
 	n.Set(index.Mem, index.Value{Num: 64 << 20})
-	_, err := tx.PutNode(n)
+	_, err := tx.Nodes().Put(n)
 	return err
 }
 
@@ -121,7 +121,7 @@ func past(dir string, nodes, rounds int) error {
 		}
 		at = at.Add(time.Hour)
 		err = db.Update(func(tx *store.Tx) error {
-			return tx.SetNodeState(uint32(i*7%nodes), []index.State{index.Offline, index.Up}[i/7%2], "maintenance")
+			return tx.Nodes().SetState(uint32(i*7%nodes), []index.State{index.Offline, index.Up}[i/7%2], "maintenance")
 		})
 	}
 	if err != nil {

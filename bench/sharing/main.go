@@ -106,7 +106,7 @@ const batch = 12
 func placing(db *store.DB) (time.Duration, error) {
 	return spent(batch, func() error {
 		return db.Update(func(tx *store.Tx) error {
-			_, err := tx.Place(placer.Request{Select: "1:ncpus=1", User: "fay", Walltime: time.Hour})
+			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", User: "fay", Walltime: time.Hour})
 			return err
 		})
 	})
@@ -116,7 +116,7 @@ func placing(db *store.DB) (time.Duration, error) {
 func releasing(db *store.DB) (time.Duration, error) {
 	var ids []uint64
 	err := db.View(func(tx *store.Tx) error {
-		return tx.EachJob(func(j *store.Job) error {
+		return tx.Jobs().Each(func(j *store.Job) error {
 			if j.User == "fay" {
 				ids = append(ids, j.ID)
 			}
@@ -132,7 +132,7 @@ func releasing(db *store.DB) (time.Duration, error) {
 	return spent(batch, func() error {
 		id := ids[0]
 		ids = ids[1:]
-		return db.Update(func(tx *store.Tx) error { _, err := tx.Release(id); return err })
+		return db.Update(func(tx *store.Tx) error { _, err := tx.Jobs().Release(id); return err })
 	})
 }
 
@@ -140,7 +140,7 @@ func releasing(db *store.DB) (time.Duration, error) {
 func cycle(db *store.DB) (time.Duration, error) {
 	return spent(1, func() error {
 		return db.DryRun(func(tx *store.Tx) error {
-			report, err := tx.Cycle(store.CycleSpec{})
+			report, err := tx.Cycle().Run(store.CycleSpec{})
 			if err == nil && len(report.Stopped) > 0 {
 				err = errors.New("jobs were stopped")
 			}

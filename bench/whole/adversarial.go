@@ -58,7 +58,7 @@ func fillAdversarial(path string, spans int) error {
 			for k := range staggered {
 				start := tx.Now().Add(time.Duration(1+node*3000/nodes+k*6000) * time.Second)
 				name := fmt.Sprintf("r%d-%d", node, k)
-				if _, err := tx.ReserveNodes(name, []uint32{uint32(node)}, start, start.Add(3000*time.Second)); err != nil {
+				if _, err := tx.Reservations().ReserveNodes(name, []uint32{uint32(node)}, start, start.Add(3000*time.Second)); err != nil {
 					return err
 				}
 			}

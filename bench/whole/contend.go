@@ -67,11 +67,11 @@ func contendChild(path string, verbs int) error {
 		start := time.Now()
 		err := db.Update(func(tx *store.Tx) error {
 			if last != 0 {
-				_, err := tx.Release(last)
+				_, err := tx.Jobs().Release(last)
 				last = 0
 				return err
 			}
-			job, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour})
+			job, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour})
 			if err == nil {
 				last = job.ID
 			}
@@ -106,7 +106,7 @@ func embedded(dir string, n int) error {
 	for done := 0; done < n; done += 1000 {
 		err := db.Update(func(tx *store.Tx) error {
 			for range min(1000, n-done) {
-				if _, err := tx.Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
 					return err
 				}
 			}

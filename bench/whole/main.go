@@ -109,7 +109,7 @@ func emptyCommit(path string) error {
 	if err != nil {
 		return err
 	}
-	return db.Update(func(tx *store.Tx) error { return tx.Configure("default_walltime", "3600") })
+	return db.Update(func(tx *store.Tx) error { return tx.Config().Set("default_walltime", "3600") })
 }
 
 // fill makes a store with n running jobs on n + n/10 nodes of several kinds.
@@ -117,7 +117,7 @@ func fill(path string, n, signatures int, planned bool) error {
 	now := base()
 	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
 	if err := store.Create(path, opt, func(tx *store.Tx) error {
-		return tx.AddResource(index.Def{Name: "color", Type: index.String})
+		return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
 	}); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func startJobs(db *store.DB, n int) error {
 		err := db.Update(func(tx *store.Tx) error {
 			for i := range batch {
 				r := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour + time.Duration(done+i)*time.Second}
-				if _, err := tx.Place(r); err != nil {
+				if _, err := tx.Jobs().Place(r); err != nil {
 					return err
 				}
 			}
@@ -165,8 +165,8 @@ func startJobs(db *store.DB, n int) error {
 func planAhead(db *store.DB, n int) error {
 	return db.Update(func(tx *store.Tx) error {
 		var free []uint32
-		err := tx.EachNode(func(n *index.Node) error {
-			on, err := tx.Occupancy(n)
+		err := tx.Nodes().Each(func(n *index.Node) error {
+			on, err := tx.Nodes().Occupancy(n)
 			if on.State == store.NodeFree && on.FreeUntil.IsZero() {
 				free = append(free, n.Number)
 			}
@@ -179,7 +179,7 @@ func planAhead(db *store.DB, n int) error {
 			for _, ahead := range []int{1800, 7200} {
 				start := tx.Now().Add(time.Duration(ahead+i%600) * time.Second)
 				name := fmt.Sprintf("r%d-%d", i, ahead)
-				if _, err := tx.ReserveNodes(name, free[i:i+1], start, start.Add(30*time.Minute)); err != nil {
+				if _, err := tx.Reservations().ReserveNodes(name, free[i:i+1], start, start.Add(30*time.Minute)); err != nil {
 					return err
 				}
 			}
@@ -192,7 +192,7 @@ func addPlainNodes(tx *store.Tx, n int) error {
 	for i := range n {
 		node := &index.Node{Name: fmt.Sprintf("node%06d", i)}
 		node.Set(index.NCPUs, index.Value{Num: 16})
-		if _, err := tx.PutNode(node); err != nil {
+		if _, err := tx.Nodes().Put(node); err != nil {
 			return err
 		}
 	}
@@ -200,7 +200,7 @@ func addPlainNodes(tx *store.Tx, n int) error {
 }
 
 func addNodes(tx *store.Tx, n, signatures int) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func addNodes(tx *store.Tx, n, signatures int) error {
 		node.Set(index.NCPUs, index.Value{Num: 16})
 		node.Set(index.Mem, index.Value{Num: 64 << 20})
 		node.Set(color.ID, index.Value{Str: fmt.Sprintf("c%d", i%signatures)})
-		if _, err := tx.PutNode(node); err != nil {
+		if _, err := tx.Nodes().Put(node); err != nil {
 			return err
 		}
 	}

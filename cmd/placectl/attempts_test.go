@@ -167,7 +167,7 @@ func TestAttendedKilled(t *testing.T) {
 func (s *shell) live(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
 		n = 0
-		return tx.EachJob(func(*store.Job) error { n++; return nil }, store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate, store.JobRunning)
+		return tx.Jobs().Each(func(*store.Job) error { n++; return nil }, store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate, store.JobRunning)
 	})
 	return n
 }
@@ -176,7 +176,7 @@ func (s *shell) live(t *testing.T) (n int) {
 func (s *shell) over(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
 		n = 0
-		return tx.EachJob(func(j *store.Job) error {
+		return tx.Jobs().Each(func(j *store.Job) error {
 			if !j.State.Live() {
 				n++
 			}
@@ -234,7 +234,7 @@ func (s *shell) checkAttempts(t *testing.T, ledger string) {
 	}
 	outcomes := map[string]int{}
 	s.read(t, func(tx *store.Tx) error {
-		return tx.EachAttempt(0, func(a *store.Attempt) error {
+		return tx.Attempts().Each(0, func(a *store.Attempt) error {
 			key := fmt.Sprintf("%d.%d", a.Job, a.Number)
 			n := executed[key]
 			delete(executed, key)

@@ -19,7 +19,7 @@ import (
 func BenchmarkGantt(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "test.db")
 	err := store.Create(path, &store.Options{Now: func() time.Time { return testNow }}, func(tx *store.Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -27,12 +27,12 @@ func BenchmarkGantt(b *testing.B) {
 		for i := range 10_000 {
 			n := &index.Node{Name: fmt.Sprintf("node%05d", i)}
 			n.Set(ncpus.ID, index.Value{Num: 8})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
 		for i := range 10_000 {
-			if _, err := tx.Place(placer.Request{Select: "1", Place: "excl", Walltime: time.Duration(60+i*7919%500) * time.Minute}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1", Place: "excl", Walltime: time.Duration(60+i*7919%500) * time.Minute}); err != nil {
 				return err
 			}
 		}

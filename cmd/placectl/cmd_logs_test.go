@@ -24,14 +24,14 @@ func TestLogsOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fn := range []func(tx *store.Tx) error{
-		func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) },
+		func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) },
 		func(tx *store.Tx) error {
-			_, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}, Payload: &store.Payload{Dir: dir}})
+			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}, Payload: &store.Payload{Dir: dir}})
 			return err
 		},
-		func(tx *store.Tx) error { _, err := tx.Cycle(store.CycleSpec{}); return err },
+		func(tx *store.Tx) error { _, err := tx.Cycle().Run(store.CycleSpec{}); return err },
 		func(tx *store.Tx) error {
-			_, err := tx.Claim(store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "h"}})
+			_, err := tx.Attempts().Claim(store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "h"}})
 			return err
 		},
 	} {

@@ -300,7 +300,7 @@ func TestWritersBesideLongQuery(t *testing.T) {
 	var waits []time.Duration
 	for until, i := time.Now().Add(lasts), 0; time.Now().Before(until); i++ {
 		began := time.Now()
-		if err := db.Update(func(tx *store.Tx) error { return tx.AddQueue(store.Queue{Name: fmt.Sprint("q", i)}) }); err != nil {
+		if err := db.Update(func(tx *store.Tx) error { return tx.Queues().Add(store.Queue{Name: fmt.Sprint("q", i)}) }); err != nil {
 			t.Fatal(err)
 		}
 		waits = append(waits, time.Since(began))

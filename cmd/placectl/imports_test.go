@@ -15,69 +15,69 @@ import (
 
 // Who may import whom, read as "left of < may be imported right of it". What is
 // not said here is not allowed. A family is each package of verbs, command each of them and
-// the session.
+// the session; a layer is store, and each package below it that works on its transactions.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query/internal/exec, bench
-	index/devices                            < index, placer, store, store/internal/row, store/internal/check, store/internal/tables, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
+	index/devices                            < index, placer, layer, store/internal/row, store/internal/check, store/internal/tables, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
 	cmd/placectl/internal/detect             < command
 	index, timeline                          < placer
 	timeline                                 < placer/limits
-	placer/limits                            < placer, placer/cycle, placer/cluster, store, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
+	placer/limits                            < placer, placer/cycle, placer/cluster, layer, store/internal/row, store/internal/derived, store/internal/check, store/internal/tables
 	placer/limits, placer, index, store/internal/row, store/internal/file < store/internal/rules
-	store/internal/rules                     < store, store/internal/derived, store/internal/check, store/internal/tables
+	store/internal/rules                     < layer, store/internal/derived, store/internal/check, store/internal/tables
 	index                                    < placer/syntax
 	index, placer/syntax                     < placer/priorityf, placer/recur
 	placer/syntax, placer/priorityf          < placer
-	placer/fairshare, placer/recur           < store, store/internal/row
-	placer/cycle                             < store, store/internal/row
-	placer/forecast                          < store
-	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, store, store/internal/row, store/internal/tables, command, bench
+	placer/fairshare, placer/recur           < layer, store/internal/row
+	placer/cycle                             < layer, store/internal/row
+	placer/forecast                          < layer
+	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, layer, store/internal/row, store/internal/tables, command, bench
 	index, timeline, placer, locality        < store/internal/row
-	store/internal/row                       < store, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
-	store/internal/file                      < store, store/internal/tables, store/internal/batches, store/internal/check
+	store/internal/row                       < layer, store/internal/file, store/internal/tables, store/internal/batches, store/internal/check
+	store/internal/file                      < layer, store/internal/tables, store/internal/batches, store/internal/check
 	index, placer, store/internal/row        < store/internal/ledger
-	store/internal/ledger                    < store, store/internal/check, store/internal/tables
+	store/internal/ledger                    < layer, store/internal/check, store/internal/tables
 	index, locality                          < store/internal/batches
 	index, timeline, placer, locality, placer/fairshare < store/internal/check
-	store/internal/batches, store/internal/check < store
+	store/internal/batches, store/internal/check < layer
 	index, timeline, placer, locality, query, query/tables, placer/fairshare < store/internal/tables
-	store/internal/tables                    < store
+	store/internal/tables                    < layer
 	index                                    < store/internal/recovery
 	store/internal/row, store/internal/file, store/internal/check < store/internal/recovery
-	store/internal/recovery                  < store
+	store/internal/recovery                  < layer
 	index, timeline, placer, placer/cycle    < store/internal/derived
 	store/internal/row, store/internal/file  < store/internal/derived
-	store/internal/derived                   < store
+	store/internal/derived                   < layer
 	store/internal/row, store/internal/file  < store/internal/answers
-	store/internal/answers                   < store
+	store/internal/answers                   < layer
 	store/internal/row, store/internal/file  < store/internal/tallies, store/internal/hosts, store/internal/postponed
-	store/internal/tallies, store/internal/hosts, store/internal/postponed < store
+	store/internal/tallies, store/internal/hosts, store/internal/postponed < layer
 	index, index/devices, timeline, placer, store/internal/row, store/internal/file < store/internal/nodes
 	index, placer, placer/fairshare, placer/limits, placer/preempt, store/internal/row, store/internal/file < store/internal/sharing
-	store/internal/nodes, store/internal/sharing < store
+	store/internal/nodes, store/internal/sharing < layer
 	store/internal/sharing                   < store/internal/tables
 	placer/fairshare, placer/priorityf       < placer/priority
-	placer/priority                          < store
-	placer/priorityf                         < store, store/internal/nodes, store/internal/tables, cmd/placectl/internal/explain
+	placer/priority                          < layer
+	placer/priorityf                         < layer, store/internal/nodes, store/internal/tables, cmd/placectl/internal/explain
 	placer/syntax                            < placer/syntax/syntaxtest
 	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage
 	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
-	store/internal/usage, store/internal/shares < store
+	store/internal/usage, store/internal/shares < layer
 	store/internal/usage                     < store/internal/check
 	store/internal/row, store/internal/file  < store/internal/rewind
 	store/internal/row                       < store/internal/bookings
 	index, timeline, placer, locality, store/internal/row, store/internal/file < store/internal/state
-	store/internal/state                     < store, store/internal/answers, store/internal/batches
+	store/internal/state                     < layer, store/internal/answers, store/internal/batches
 	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings
 	placer, store/internal/row               < store/internal/requests
 	index, store/internal/row, store/internal/file < store/internal/nodehistory
-	store/internal/nodehistory               < store, store/internal/check, store/internal/tables
-	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/requests < store
+	store/internal/nodehistory               < layer, store/internal/check, store/internal/tables
+	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/requests < layer
 	store/internal/row, store/internal/file  < store/internal/replica
-	store/internal/replica                   < store, store/internal/etcd, store/logtest
+	store/internal/replica                   < layer, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers
-	store/internal/drivers < store
+	store/internal/drivers < layer
 	timeline                                 < placer/backfill
 	query/values                            < query/internal/dates
 	query/fault, query/values                < query/syntax, query/internal/functions, query/internal/exec, query/internal/plan, query
@@ -89,10 +89,10 @@ const importRules = `
 	query/internal/functions, query/internal/exec < query/internal/plan
 	query/internal/functions, query/internal/exec, query/internal/plan < query
 	index                                    < query/syntax, query/internal/functions, query/internal/plan
-	index, timeline, placer, locality, query < store
+	index, timeline, placer, locality, query < layer
 	index, timeline, placer, locality, query < command
 	index                                    < internal/text
-	internal/text                            < store, store/internal/settings, store/internal/tables
+	internal/text                            < layer, store/internal/settings, store/internal/tables
 	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/listing
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < command
@@ -197,6 +197,14 @@ const importRules = `
 	cmd/placectl/internal/session            < family, cmd/placectl
 	family, cmd/placectl/internal/exit, cmd/placectl/internal/people, cmd/placectl/internal/process, cmd/placectl/internal/verbs, store < cmd/placectl
 	cmd/placectl/internal/verb/queue, cmd/placectl/internal/verb/run < cmd/placectl/internal/verb/front
+	store/internal/kernel < store/internal/access, store/internal/booking, store/internal/jobs, store/internal/cycle, store/internal/batch, store/internal/cluster, store/internal/ask, store
+	store/internal/access < store/internal/booking, store/internal/jobs, store/internal/cycle, store/internal/batch, store/internal/cluster, store/internal/ask, store
+	store/internal/booking < store/internal/jobs, store/internal/cycle, store/internal/cluster, store/internal/ask, store
+	store/internal/jobs < store/internal/cycle, store/internal/cluster, store/internal/ask, store
+	store/internal/cycle < store/internal/cluster, store/internal/ask, store
+	store/internal/batch < store
+	store/internal/cluster < store/internal/ask, store
+	store/internal/ask < store
 `
 
 // confined are imports from elsewhere that belong to one package.
@@ -277,7 +285,11 @@ func parseImportRules(text string) map[string][]string {
 	for i, name := range families {
 		families[i] = "cmd/placectl/internal/verb/" + name
 	}
-	several := map[string][]string{"family": families, "command": append([]string{"cmd/placectl/internal/session"}, families...)}
+	layers := []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask"}
+	for i, name := range layers {
+		layers[i] = "store/internal/" + name
+	}
+	several := map[string][]string{"family": families, "layer": append([]string{"store"}, layers...), "command": append([]string{"cmd/placectl/internal/session"}, families...)}
 	each := func(list string) (names []string) {
 		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)

@@ -19,10 +19,10 @@ func newNodeDB(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.db")
 	err := store.Create(path, &store.Options{Now: func() time.Time { return testNow }}, func(tx *store.Tx) error {
-		if err := tx.AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
+		if err := tx.Config().AddResource(index.Def{Name: "color", Type: index.String}); err != nil {
 			return err
 		}
-		return tx.AddResource(index.Def{Name: "scratch", Type: index.Size, Consumable: true})
+		return tx.Config().AddResource(index.Def{Name: "scratch", Type: index.Size, Consumable: true})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func TestSignals(t *testing.T) {
 	} {
 		count := func() (n int) {
 			if err := db.View(func(tx *store.Tx) error {
-				queues, err := tx.Queues()
+				queues, err := tx.Queues().All()
 				n = len(queues)
 				return err
 			}); err != nil {

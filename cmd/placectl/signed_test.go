@@ -59,7 +59,7 @@ func TestSigned(t *testing.T) {
 	forged := func(p *store.Payload, sign store.Signer, command ...string) {
 		t.Helper()
 		if err := db.Update(func(tx *store.Tx) error {
-			_, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", User: "root"}, Command: command, Payload: p, Sign: sign})
+			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", User: "root"}, Command: command, Payload: p, Sign: sign})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -68,8 +68,8 @@ func TestSigned(t *testing.T) {
 	var mine *store.Payload
 	var signature []byte
 	if err := db.View(func(tx *store.Tx) (err error) {
-		if mine, err = tx.Payload(5); err == nil {
-			_, signature, err = tx.Signed(5)
+		if mine, err = tx.Jobs().Payload(5); err == nil {
+			_, signature, err = tx.Jobs().Signed(5)
 		}
 		return err
 	}); err != nil || len(signature) == 0 {

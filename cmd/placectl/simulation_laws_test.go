@@ -46,12 +46,12 @@ func (s *simulation) snapshot() *snapshot {
 }
 
 func (all *snapshot) read(tx *store.Tx) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
 	all.resources = fmt.Sprint(defs.Names())
-	queues, err := tx.Queues()
+	queues, err := tx.Queues().All()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (all *snapshot) read(tx *store.Tx) error {
 	if all.throttles, err = tx.Pools().Throttles(); err != nil {
 		return err
 	}
-	settings, err := tx.AllSettings()
+	settings, err := tx.Config().AllSettings()
 	if err != nil {
 		return err
 	}
@@ -76,15 +76,15 @@ func (all *snapshot) read(tx *store.Tx) error {
 		all.settings[v.Name] = v.Value
 	}
 	for _, err := range []error{
-		tx.EachJob(func(j *store.Job) error { all.jobs[j.ID] = j; return nil }),
-		tx.EachNode(func(n *index.Node) error {
+		tx.Jobs().Each(func(j *store.Job) error { all.jobs[j.ID] = j; return nil }),
+		tx.Nodes().Each(func(n *index.Node) error {
 			all.nodes[n.Name] = fmt.Sprint(n.Number, n.Queue, n.Priority, n.Res, n.Features, n.Speed)
 			all.states[n.Name] = n.State.String()
 			return nil
 		}),
-		tx.EachReservation(func(r *store.Reservation) error { all.reservations[r.Name] = r; return nil }),
-		tx.EachStanding(func(r *store.Standing) error { all.standing[r.Name] = r; return nil }),
-		tx.EachBatch(func(b *store.Batch) error { all.batches[b.Name] = b; return nil }),
+		tx.Reservations().Each(func(r *store.Reservation) error { all.reservations[r.Name] = r; return nil }),
+		tx.Reservations().EachStanding(func(r *store.Standing) error { all.standing[r.Name] = r; return nil }),
+		tx.Batches().Each(func(b *store.Batch) error { all.batches[b.Name] = b; return nil }),
 	} {
 		if err != nil {
 			return err

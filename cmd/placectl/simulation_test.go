@@ -412,12 +412,12 @@ func TestSimulationKnowsAll(t *testing.T) {
 func TestSimulationNotices(t *testing.T) {
 	for name, harm := range map[string]func(tx *store.Tx) error{
 		"a node is lost": func(tx *store.Tx) error {
-			n, _, err := tx.NodeNumber("n1")
-			return errors.Join(err, tx.RemoveNode(n))
+			n, _, err := tx.Nodes().Number("n1")
+			return errors.Join(err, tx.Nodes().Remove(n))
 		},
-		"a queue is lost":   func(tx *store.Tx) error { return tx.RemoveQueue("q1") },
-		"a setting changes": func(tx *store.Tx) error { return tx.Configure("policy", "fastest") },
-		"a batch is lost":   func(tx *store.Tx) error { _, err := tx.RemoveBatch("b"); return err },
+		"a queue is lost":   func(tx *store.Tx) error { return tx.Queues().Remove("q1") },
+		"a setting changes": func(tx *store.Tx) error { return tx.Config().Set("policy", "fastest") },
+		"a batch is lost":   func(tx *store.Tx) error { _, err := tx.Batches().Remove("b"); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSimulation(t, t.TempDir())

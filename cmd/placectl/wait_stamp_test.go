@@ -25,7 +25,7 @@ func TestStampTellsCommitsApart(t *testing.T) {
 	before := r.FileStamp()
 	db, err := store.Open(r.DB, nil)
 	if err == nil {
-		err = db.Update(func(tx *store.Tx) error { return tx.Configure("depth", "3") })
+		err = db.Update(func(tx *store.Tx) error { return tx.Config().Set("depth", "3") })
 	}
 	if err != nil {
 		t.Fatal(err)

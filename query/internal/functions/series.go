@@ -5,7 +5,8 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Series is generate_series(from, to [, step]) of integers, times or durations. It includes both ends.
+// Series is generate_series(from, to [, step]) of integers, times or durations; both
+// ends are in it.
 type Series struct{ Unit tables.Unit }
 
 func (s Series) Columns() []tables.Column {

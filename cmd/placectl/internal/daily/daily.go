@@ -51,7 +51,7 @@ func (f *Filter) Lets(j *store.Job) bool {
 
 // Each calls fn with the jobs that the filter lets pass, by state and number.
 func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
-	return tx.EachJob(func(j *store.Job) error {
+	return tx.Jobs().Each(func(j *store.Job) error {
 		if !f.Lets(j) {
 			return nil
 		}

@@ -41,7 +41,7 @@ func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
 	}
 	var cpu time.Duration
 	var mem int64
-	err := tx.EachAttempt(j.ID, func(a *store.Attempt) error {
+	err := tx.Attempts().Each(j.ID, func(a *store.Attempt) error {
 		cpu += a.Use.CPUUser + a.Use.CPUSystem
 		mem = max(mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
 		return nil

@@ -40,7 +40,7 @@ type Lines struct {
 
 // PrintLines begins a list whose times are those of a zone.
 func PrintLines(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location) (*Lines, error) {
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (p *Lines) Print(j *store.Job) error {
 }
 
 func (p *Lines) line(j *store.Job) (*Line, error) {
-	nodes, err := p.tx.NodeNames(j.AllNodes())
+	nodes, err := p.tx.Nodes().Names(j.AllNodes())
 	if err != nil {
 		return nil, err
 	}

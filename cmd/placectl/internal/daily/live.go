@@ -39,7 +39,7 @@ const (
 
 // ReadLive looks at a store.
 func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, error) {
-	stats, err := tx.Stats()
+	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, e
 }
 
 func (v *Live) readLoads(tx *store.Tx) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (v *Live) readLoads(tx *store.Tx) error {
 		queue string
 	}
 	at := make(map[place]*Load)
-	err = tx.ScanNodes(func(n *index.Node) error {
-		left := tx.Left(n)
+	err = tx.Nodes().Scan(func(n *index.Node) error {
+		left := tx.Nodes().Left(n)
 		for _, a := range n.Res {
 			def, ok := defs.Get(a.Res)
 			if !ok || !def.Consumable {
@@ -99,7 +99,7 @@ func (v *Live) readLoads(tx *store.Tx) error {
 }
 
 func (v *Live) readJobs(tx *store.Tx, o Order, user string, zone *time.Location) error {
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ type Waiter struct {
 
 // ReadQueue lists the waiting jobs, the next to start first.
 func ReadQueue(tx *store.Tx, zone *time.Location) (list []Waiter, err error) {
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ const mostJobs = 20_000
 
 // ReadRecord reads a store from an instant to another, zero for what it has; for a page, too.
 func ReadRecord(tx *store.Tx, from, to time.Time, page bool) (*Record, error) {
-	stats, err := tx.Stats()
+	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func unix(t time.Time) int64 {
 // readNodes reads the nodes: what cpus they have, and where they stand on a page.
 func (h *Record) readNodes(tx *store.Tx) error {
 	h.at = make(map[uint32]uint32)
-	return tx.ScanNodes(func(n *index.Node) error {
+	return tx.Nodes().Scan(func(n *index.Node) error {
 		if h.page != nil {
 			h.at[n.Number] = uint32(len(h.page.Nodes))
 			h.page.Nodes = append(h.page.Nodes, report.Node{Name: n.Name, Up: n.State == index.Up})
@@ -116,7 +116,7 @@ func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 		}
 		return 0
 	}
-	asked, err := tx.Asked(j)
+	asked, err := tx.Jobs().Asked(j)
 	for i, c := range j.Chunks {
 		for _, on := range c.Nodes {
 			if !on.Shared {
@@ -142,7 +142,7 @@ func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 const reserved = "reservation"
 
 func (h *Record) readReservations(tx *store.Tx) error {
-	return tx.EachReservation(func(r *store.Reservation) error {
+	return tx.Reservations().Each(func(r *store.Reservation) error {
 		if r.End.Unix() < cmp.Or(h.From, h.Now) {
 			return nil
 		}

@@ -89,7 +89,7 @@ const (
 
 // ReadStatus looks at a store.
 func ReadStatus(tx *store.Tx) (*Status, error) {
-	stats, err := tx.Stats()
+	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *Status) countOthers() {
 }
 
 func (s *Status) readRunning(tx *store.Tx) error {
-	return tx.EachJob(func(j *store.Job) error {
+	return tx.Jobs().Each(func(j *store.Job) error {
 		switch {
 		case j.Starting() && j.Reason.Cause == store.CauseUnreached:
 			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j), j.Reason)
@@ -160,13 +160,13 @@ func (s *Status) readRunning(tx *store.Tx) error {
 
 // readWaiting looks for the first to start, and for those that never will.
 func (s *Status) readWaiting(tx *store.Tx) error {
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return err
 	}
 	waits := []store.JobState{store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate}
 	unattended := make(map[string]int)
-	err = tx.EachJob(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *store.Job) error {
 		p, err := look.Keeps(j)
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (s *Status) readNodes(tx *store.Tx) error {
 	if left == 0 {
 		return nil
 	}
-	err := tx.ScanNodes(func(n *index.Node) error {
+	err := tx.Nodes().Scan(func(n *index.Node) error {
 		if n.State == index.Up {
 			return nil
 		}

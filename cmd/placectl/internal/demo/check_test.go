@@ -22,9 +22,9 @@ type claim struct {
 func checkDemo(t *testing.T, tx *store.Tx) {
 	t.Helper()
 	stays, running := jobClaims(t, tx), 0
-	err := tx.EachReservation(func(v *store.Reservation) error {
+	err := tx.Reservations().Each(func(v *store.Reservation) error {
 		for i, n := range v.Nodes {
-			node, err := tx.NodeByNumber(n)
+			node, err := tx.Nodes().ByNumber(n)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 		t.Fatal(err)
 	}
 	for n, list := range stays {
-		node, err := tx.NodeByNumber(n)
+		node, err := tx.Nodes().ByNumber(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 			running++
 		}
 	}
-	buckets, err := tx.Buckets()
+	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +80,9 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	t.Helper()
 	stays, count := make(map[uint32][]claim), make(map[store.JobState]int)
-	err := tx.EachJob(func(j *store.Job) error {
+	err := tx.Jobs().Each(func(j *store.Job) error {
 		count[j.State]++
-		asked, err := tx.Asked(j)
+		asked, err := tx.Jobs().Asked(j)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 					t.Errorf("%s has %+v", j.Name, n)
 				}
 				stays[n.Node] = append(stays[n.Node], s)
-				planned, err := tx.Allocations(n.Node)
+				planned, err := tx.Nodes().Allocations(n.Node)
 				if err != nil {
 					return err
 				}

@@ -68,6 +68,6 @@ func Made(tx *store.Tx) (bool, error) {
 			want = append(want, fmt.Sprint(k.name, i+1))
 		}
 	}
-	err := tx.EachNode(func(n *index.Node) error { names = append(names, n.Name); return nil })
+	err := tx.Nodes().Each(func(n *index.Node) error { names = append(names, n.Name); return nil })
 	return slices.Equal(want, names), err
 }

@@ -97,7 +97,7 @@ func TestLoad(t *testing.T) {
 				t.Error(made, err)
 			}
 			first, last := int64(math.MaxInt64), int64(0)
-			err := tx.EachJob(func(j *store.Job) error {
+			err := tx.Jobs().Each(func(j *store.Job) error {
 				first, last = min(first, j.Submit.Unix()), max(last, j.Submit.Unix())
 				return nil
 			})

@@ -173,17 +173,17 @@ func (d *Data) setUp(tx *store.Tx) error {
 		queues[j.Request.Queue] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
-		if err := tx.AddQueue(store.Queue{Name: name}); err != nil {
+		if err := tx.Queues().Add(store.Queue{Name: name}); err != nil {
 			return err
 		}
 	}
 	for _, n := range d.Nodes {
 		mine := *n // it is given a number
-		if _, err := tx.PutNode(&mine); err != nil {
+		if _, err := tx.Nodes().Put(&mine); err != nil {
 			return err
 		}
 	}
-	if err := tx.Configure("launch", "work"); err != nil { // or what is executed here could not be claimed
+	if err := tx.Config().Set("launch", "work"); err != nil { // or what is executed here could not be claimed
 		return err
 	}
 	for _, v := range d.reservations() {

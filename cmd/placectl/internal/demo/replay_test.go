@@ -129,27 +129,27 @@ func (now *instant) update(tx *store.Tx) error {
 		if j.Peak > 0 { // only what is executed here can be counted
 			sub.Command = []string{q.Name}
 		}
-		if _, err := tx.Submit(sub); err != nil {
+		if _, err := tx.Jobs().Submit(sub); err != nil {
 			return fmt.Errorf("%s (%s): %w", q.Name, j.Asked, err)
 		}
 	}
-	report, err := tx.Cycle(store.CycleSpec{})
+	report, err := tx.Cycle().Run(store.CycleSpec{})
 	if err != nil {
 		return err
 	}
 	now.begun = report.Launch
-	err = tx.EachJob(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *store.Job) error {
 		if now.data.byName[j.Name].Peak == 0 || j.Start.Unix() != tx.Now().Unix() {
 			return nil
 		}
 		now.begun = append(now.begun, j)
-		_, err := tx.Claim(claimOf(j))
+		_, err := tx.Attempts().Claim(claimOf(j))
 		return err
 	}, store.JobRunning)
 	if err != nil {
 		return err
 	}
-	return tx.EachJob(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
+	return tx.Jobs().Each(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
 }
 
 // claimOf is the claim of a job whose use of memory is known.
@@ -161,27 +161,27 @@ func claimOf(j *store.Job) store.Claim {
 
 // end ends a job as it is recorded.
 func (now *instant) end(tx *store.Tx, id uint64) error {
-	j, err := tx.Job(id)
+	j, err := tx.Jobs().Get(id)
 	if err != nil {
 		return err
 	}
 	is := now.data.byName[j.Name]
 	if is.Peak == 0 {
-		_, err = tx.Finish(id, is.Exit, "")
+		_, err = tx.Jobs().Finish(id, is.Exit, "")
 		return err
 	}
 	c := claimOf(j)
 	cpu := time.Duration(is.Run) * time.Second
-	_, err = tx.Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeExited, Exit: is.Exit,
+	_, err = tx.Attempts().Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeExited, Exit: is.Exit,
 		Use: store.ResourceUse{CPUUser: cpu * 9 / 10, CPUSystem: cpu / 20, MaxRSS: is.Peak, MemPeak: is.Peak}})
 	return err
 }
 
 // fail takes a node out of service.
 func (d *Data) fail(tx *store.Tx) error {
-	n, err := tx.Node(failing)
+	n, err := tx.Nodes().Get(failing)
 	if err != nil {
 		return err
 	}
-	return errors.Join(tx.SetNodeState(n.Number, index.Down, "memory errors"), tx.Configure("launch", ""))
+	return errors.Join(tx.Nodes().SetState(n.Number, index.Down, "memory errors"), tx.Config().Set("launch", ""))
 }

@@ -27,7 +27,7 @@ type Report struct {
 // Read looks at the database of a path.
 func Read(tx *store.Tx, path string) (*Report, error) {
 	rep := &Report{DB: path, until: tx.Now().Unix(), in: make(map[store.JobState]int)}
-	err := tx.EachNode(func(n *index.Node) error {
+	err := tx.Nodes().Each(func(n *index.Node) error {
 		v, _ := n.Get(index.NCPUs)
 		rep.nodes, rep.cpus = rep.nodes+1, rep.cpus+v.Num
 		return nil
@@ -35,7 +35,7 @@ func Read(tx *store.Tx, path string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rep, tx.EachJob(func(j *store.Job) error {
+	return rep, tx.Jobs().Each(func(j *store.Job) error {
 		rep.jobs++
 		rep.in[j.State]++
 		if (j.State == store.JobRunning || j.State == store.JobFinished) && j.Start.After(j.Submit) {

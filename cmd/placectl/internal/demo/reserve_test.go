@@ -41,7 +41,7 @@ func (v *reservation) make(tx *store.Tx) error {
 		return err
 	}
 	spec.Access = access
-	if _, err := tx.AddReservation(spec); err != nil {
+	if _, err := tx.Reservations().Add(spec); err != nil {
 		return fmt.Errorf("reservation %s: %w", v.name, err)
 	}
 	return nil

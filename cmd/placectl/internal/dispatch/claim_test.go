@@ -23,19 +23,19 @@ func TestClaimVerifies(t *testing.T) {
 	}
 	defer db.Close()
 	err = db.Update(func(tx *store.Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		node := &index.Node{Name: "n"}
 		if err == nil {
 			err = node.SetAmount(defs, "ncpus", "4")
 		}
 		if err == nil {
-			_, err = tx.PutNode(node)
+			_, err = tx.Nodes().Put(node)
 		}
 		if err == nil {
-			_, err = tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}})
+			_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}})
 		}
 		if err == nil {
-			_, err = tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+			_, err = tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
 		}
 		return err
 	})
@@ -51,7 +51,7 @@ func TestClaimVerifies(t *testing.T) {
 		}
 		var claimed bool
 		if err := db.View(func(tx *store.Tx) error {
-			j, err := tx.Job(1)
+			j, err := tx.Jobs().Get(1)
 			if err == nil {
 				claimed = j.Claimed
 			}

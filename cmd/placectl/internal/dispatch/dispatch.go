@@ -50,7 +50,7 @@ func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error 
 	if err != nil || epoch != EpochOf(is) {
 		return err
 	}
-	before, err := tx.BeforeClaim(job, attempt)
+	before, err := tx.Attempts().BeforeClaim(job, attempt)
 	if err == nil && before {
 		err = fmt.Errorf("the database at %s is of a state before attempt %d.%d was claimed: a copy may be there in its place", d.Path, job, attempt)
 	}
@@ -66,7 +66,7 @@ func (d *DB) Report(_ context.Context, r *store.Result) error {
 }
 
 func (d *DB) report(tx *store.Tx, r *store.Result) error {
-	_, err := tx.Report(*r)
+	_, err := tx.Attempts().Report(*r)
 	if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 		if failed := d.earlier(tx, r.Job, r.Attempt, r.Epoch); failed != nil {
 			return failed
@@ -83,11 +83,11 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 		if err := d.earlier(tx, k.Job, k.Number, epoch); err != nil {
 			return err
 		}
-		a, err := tx.Attempt(k.Job, k.Number)
+		a, err := tx.Attempts().Get(k.Job, k.Number)
 		if err != nil {
 			return err
 		}
-		j, err := tx.Job(k.Job)
+		j, err := tx.Jobs().Get(k.Job)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 
 // Signalled says that the first so many signals of an attempt were sent.
 func (d *DB) Signalled(_ context.Context, k attempts.Key, n store.Nonce, sent int) error {
-	return d.on(d.Update, func(tx *store.Tx) error { return tx.Signalled(k.Job, k.Number, n, sent) })
+	return d.on(d.Update, func(tx *store.Tx) error { return tx.Attempts().Signalled(k.Job, k.Number, n, sent) })
 }
 
 func heldOf(tx *store.Tx, j *store.Job, a *store.Attempt) *attempts.Held {
@@ -125,10 +125,10 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		if view.Hooked, err = d.Hooked(tx); err != nil {
 			return err
 		}
-		if view.Next, err = tx.NextChange(); err != nil {
+		if view.Next, err = tx.Cycle().NextChange(); err != nil {
 			return err
 		}
-		err = tx.Unclaimed(func(j *store.Job) error {
+		err = tx.Attempts().Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
 			if !ours {
 				return err
@@ -144,14 +144,14 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		if err != nil {
 			return err
 		}
-		settings, err := tx.Settings()
+		settings, err := tx.Config().Settings()
 		if err != nil {
 			return err
 		}
 		if view.Health = settings.Health; len(view.Health) > 0 && len(view.Unclaimed) > 0 {
 			view.Distrusted = d.Distrusts()
 		}
-		return tx.ClaimedOn(d.Host, func(j *store.Job, a *store.Attempt) error {
+		return tx.Attempts().ClaimedOn(d.Host, func(j *store.Job, a *store.Attempt) error {
 			if a.By != store.BySupervisor {
 				return nil
 			}
@@ -174,7 +174,7 @@ func (d *DB) signed(tx *store.Tx, job uint64) (bool, error) {
 	if d.Verify == nil {
 		return true, nil
 	}
-	text, signature, err := tx.Signed(job)
+	text, signature, err := tx.Jobs().Signed(job)
 	return err == nil && d.Verify(text, signature), err
 }
 
@@ -184,7 +184,7 @@ func (d *DB) hold(list []attempts.Key) error {
 		for _, k := range list {
 			signed, err := d.signed(tx, k.Job)
 			if err == nil && !signed {
-				_, err = tx.HoldUnsigned(k.Job, k.Number)
+				_, err = tx.Attempts().HoldUnsigned(k.Job, k.Number)
 			}
 			if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
 				return err
@@ -206,7 +206,7 @@ func (d *DB) verified(tx *store.Tx, c store.Claim) error {
 // Hooked reports whether our user hands events to the site's program: the owner of the file does,
 // if there is such a program.
 func (d *DB) Hooked(tx *store.Tx) (bool, error) {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil || len(settings.Hook) == 0 {
 		return false, err
 	}
@@ -218,7 +218,7 @@ func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 	if !forPasses(j) {
 		return false, nil
 	}
-	host, err := tx.HostOf(j)
+	host, err := tx.Attempts().HostOf(j)
 	if err != nil || !store.SameHost(host, d.Host) {
 		return false, err
 	}
@@ -238,7 +238,7 @@ func executable(j *store.Job) bool {
 // Mine reports whether a job runs as our user: its submitter, or the owner of the file if the
 // submitter is unknown.
 func (d *DB) Mine(tx *store.Tx, j *store.Job) (bool, error) {
-	p, err := tx.Payload(j.ID)
+	p, err := tx.Jobs().Payload(j.ID)
 	if err != nil {
 		return false, err
 	}
@@ -251,7 +251,7 @@ func (d *DB) Mine(tx *store.Tx, j *store.Job) (bool, error) {
 // BusyHosts collects the hosts where a pass of our user has something to do: to start
 // attempts, to stop some, or to settle those whose end is over.
 func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
-	err := tx.Unclaimed(func(j *store.Job) error {
+	err := tx.Attempts().Unclaimed(func(j *store.Job) error {
 		if !forPasses(j) {
 			return nil
 		}
@@ -259,14 +259,14 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		if err != nil || !mine {
 			return err
 		}
-		host, err := tx.HostOf(j)
+		host, err := tx.Attempts().HostOf(j)
 		busy[host] = true
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return tx.ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
+	return tx.Attempts().ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
 		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) && len(a.Signals) == 0 {
 			return nil
 		}
@@ -281,7 +281,7 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 // owns reports whether the database is the user's whose attempts are executed. One in a log is
 // everyone's who reaches it.
 func (d *DB) owns(tx *store.Tx) (bool, error) {
-	uid, known, err := store.RolesOf(tx).Owner()
+	uid, known, err := tx.Roles().Owner()
 	return err == nil && (!known || int(uid) == d.UID), err
 }
 
@@ -289,7 +289,7 @@ func (d *DB) owns(tx *store.Tx) (bool, error) {
 func (d *DB) Unreached(why string) error {
 	return d.on(d.Update, func(tx *store.Tx) error {
 		var list []*store.Job
-		err := tx.Unclaimed(func(j *store.Job) error {
+		err := tx.Attempts().Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
 			if ours {
 				list = append(list, j)
@@ -298,7 +298,7 @@ func (d *DB) Unreached(why string) error {
 		})
 		for _, j := range list {
 			if err == nil {
-				err = tx.Unreached(j.ID, j.Attempt, why)
+				err = tx.Attempts().Unreached(j.ID, j.Attempt, why)
 			}
 		}
 		return err
@@ -310,7 +310,7 @@ var errBusy = errors.New("busy")
 
 // Busy reports whether a job of our user waits, or executes a command.
 func (d *DB) Busy(tx *store.Tx) (bool, error) {
-	err := tx.EachJob(func(j *store.Job) error {
+	err := tx.Jobs().Each(func(j *store.Job) error {
 		if j.State == store.JobRunning && (!executable(j) || j.Attended) {
 			return nil
 		}

@@ -29,21 +29,21 @@ func (d *DB) On(k attempts.Key, node string) (p *Place, err error) {
 }
 
 func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
-	j, err := tx.Job(k.Job)
+	j, err := tx.Jobs().Get(k.Job)
 	if err != nil {
 		return nil, err
 	}
 	if j.State != store.JobRunning || k.Number != 0 && max(j.Attempt, 1) != k.Number {
 		return nil, &store.Conflict{What: "attempt " + k.String(), Why: fmt.Sprintf("job %d is %s, in attempt %d: it has no nodes for this one", j.ID, j.State, j.Attempt)}
 	}
-	home, err := tx.HostOf(j)
+	home, err := tx.Attempts().HostOf(j)
 	if err != nil {
 		return nil, err
 	}
 	numbers := j.AllNodes()
 	byHost := -1
 	for i, number := range numbers {
-		n, err := tx.NodeByNumber(number)
+		n, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return nil, err
 		}
@@ -55,13 +55,13 @@ func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
 		}
 	}
 	if byHost >= 0 {
-		n, err := tx.NodeByNumber(numbers[byHost])
+		n, err := tx.Nodes().ByNumber(numbers[byHost])
 		if err != nil {
 			return nil, err
 		}
 		return onNode(tx, j, n, home)
 	}
-	names, err := tx.NodeNames(numbers)
+	names, err := tx.Nodes().Names(numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +69,13 @@ func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
 }
 
 func onNode(tx *store.Tx, j *store.Job, n *index.Node, home string) (*Place, error) {
-	held, named, err := tx.DevicesOn(j, n.Number)
+	held, named, err := tx.Devices().On(j, n.Number)
 	if err != nil {
 		return nil, err
 	}
 	p := &Place{Host: store.HostOfNode(n), Env: devices.Environ(held, named), Grace: store.DefaultGrace}
 	p.Here = store.SameHost(p.Host, home)
-	carried, err := tx.Payload(j.ID)
+	carried, err := tx.Jobs().Payload(j.ID)
 	if err == nil && carried != nil && carried.Ending.Grace != 0 {
 		p.Grace = max(carried.Ending.Grace, 0)
 	}

@@ -19,14 +19,14 @@ import (
 // order is what the claimant of an attempt must execute.
 func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	j, a := g.Job, g.Attempt
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}
 	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Line: j.Line, Left: g.Left, Ending: a.State == store.AttemptEnding,
 		Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
 		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster(), Server: settings.Server, Partition: cmp.Or(j.Queue, settings.Partition)}
-	if o.Payload, err = tx.Payload(j.ID); err != nil {
+	if o.Payload, err = tx.Jobs().Payload(j.ID); err != nil {
 		return nil, err
 	}
 	if o.Payload == nil {
@@ -34,7 +34,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 			return nil, err
 		}
 	}
-	if o.Nodes, err = tx.NodeNames(j.AllNodes()); err != nil {
+	if o.Nodes, err = tx.Nodes().Names(j.AllNodes()); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(orderChunks(tx, j, o), orderHosts(tx, j, o), orderWhole(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
@@ -49,15 +49,15 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 // orderChunks says what each chunk has, and how much memory and how many cores the job has on
 // the first node.
 func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
-	nodes, err := tx.NodeNames(j.NodeNumbers())
+	nodes, err := tx.Nodes().Names(j.NodeNumbers())
 	if err != nil {
 		return err
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
-	asked, err := tx.Asked(j)
+	asked, err := tx.Jobs().Asked(j)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 func orderHosts(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	home := ""
 	for i, number := range j.AllNodes() {
-		n, err := tx.NodeByNumber(number)
+		n, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 		return nil
 	}
 	for _, name := range o.Nodes {
-		n, err := tx.Node(name)
+		n, err := tx.Nodes().Get(name)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 // cores.
 func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error {
 	for i, node := range j.AllNodes() {
-		held, named, err := tx.DevicesOn(j, node)
+		held, named, err := tx.Devices().On(j, node)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 	if !all {
 		return a, nil
 	}
-	jobs, err := tx.ArrayJobs(j.Array)
+	jobs, err := tx.Jobs().Array(j.Array)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (d *DB) Turn(_ context.Context, q *attempts.Request) (a *attempts.Answer, e
 		late := false
 		if len(q.Ended) > 0 { // before the reports: what the database guessed of those jobs stays
 			var err error
-			if late, err = tx.Overdue(); err != nil {
+			if late, err = tx.Cycle().Overdue(); err != nil {
 				return err
 			}
 		}
@@ -85,7 +85,7 @@ func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle
 	if err != nil || q.Claim == nil || d.Epoch != "" && EpochOf(is) != d.Epoch {
 		return err
 	}
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle
 		return nil // a pass asks first
 	}
 	var ours []attempts.Key
-	err = tx.Unclaimed(func(j *store.Job) error {
+	err = tx.Attempts().Unclaimed(func(j *store.Job) error {
 		is, err := d.executes(tx, j)
 		if is && err == nil {
 			is, err = d.signed(tx, j.ID)
@@ -126,31 +126,31 @@ func (d *DB) cycle(tx *store.Tx) (made bool, err error) {
 	if d.Cycles == nil {
 		return false, nil
 	}
-	if took, err := tx.LastCycleTook(); err != nil || took > turnWithin {
+	if took, err := tx.Cycle().LastTook(); err != nil || took > turnWithin {
 		return false, err
 	}
 	if may, err := d.Cycles(tx); !may || err != nil {
 		return false, err
 	}
-	_, err = tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+	_, err = tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
 	return true, err
 }
 
 // isUnder reports whether an attempt is claimed under the nonce of a claim: then it executes already.
 func isUnder(tx *store.Tx, c store.Claim) bool {
-	was, err := tx.Attempt(c.Job, c.Attempt)
+	was, err := tx.Attempts().Get(c.Job, c.Attempt)
 	return err == nil && was.Nonce == c.Nonce
 }
 
 // claim claims an attempt, and adds what to execute. It refuses an attempt that it cannot prepare.
 func (d *DB) claim(tx *store.Tx, c store.Claim, a *attempts.Answer) error {
-	granted, err := tx.Claim(c)
+	granted, err := tx.Attempts().Claim(c)
 	if err != nil {
 		return err
 	}
 	order, err := d.order(tx, granted)
 	if err != nil {
-		_, err = tx.Report(store.Result{Job: c.Job, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeRefused, Why: err.Error()})
+		_, err = tx.Attempts().Report(store.Result{Job: c.Job, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeRefused, Why: err.Error()})
 		return err
 	}
 	order.Nonce = c.Nonce

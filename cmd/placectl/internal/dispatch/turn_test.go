@@ -54,11 +54,11 @@ func newQueue(t testing.TB, cpus int) *queue {
 		for _, name := range []string{"here", "there"} {
 			node := &index.Node{Name: name}
 			node.Set(index.NCPUs, index.Value{Num: int64(cpus)})
-			if _, err := tx.PutNode(node); err != nil {
+			if _, err := tx.Nodes().Put(node); err != nil {
 				return err
 			}
 		}
-		return tx.LaunchBy(store.LaunchWork)
+		return tx.Attempts().LaunchBy(store.LaunchWork)
 	})
 	return q
 }
@@ -88,7 +88,7 @@ func (q *queue) copied() *queue {
 func (q *queue) submit(s store.Submission) {
 	q.t.Helper()
 	s.Command = []string{"true"}
-	q.do(func(tx *store.Tx) error { _, err := tx.Submit(s); return err })
+	q.do(func(tx *store.Tx) error { _, err := tx.Jobs().Submit(s); return err })
 }
 
 // claim is the claim of an attempt by a process here.
@@ -101,7 +101,7 @@ func (q *queue) cycle() (started []uint64) {
 	q.t.Helper()
 	q.do(func(tx *store.Tx) error {
 		started = nil
-		r, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		r, err := tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
 		if err == nil {
 			for _, j := range r.Started {
 				started = append(started, j.ID)
@@ -116,8 +116,8 @@ func (q *queue) cycle() (started []uint64) {
 func (q *queue) running() (claimed []*store.Attempt, unclaimed []attempts.Key) {
 	q.t.Helper()
 	err := q.db.View(func(tx *store.Tx) error {
-		return tx.EachJob(func(j *store.Job) error {
-			a, err := tx.Attempt(j.ID, 0)
+		return tx.Jobs().Each(func(j *store.Job) error {
+			a, err := tx.Attempts().Get(j.ID, 0)
 			switch {
 			case err != nil:
 				return err
@@ -139,7 +139,7 @@ func (q *queue) claimAll() {
 	_, unclaimed := q.running()
 	for _, k := range unclaimed {
 		c, _ := q.claim(k)
-		q.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
+		q.do(func(tx *store.Tx) error { _, err := tx.Attempts().Claim(c); return err })
 	}
 }
 
@@ -151,7 +151,7 @@ func resultOf(a *store.Attempt, exit int) *store.Result {
 func (q *queue) plan() string {
 	var b strings.Builder
 	err := q.db.View(func(tx *store.Tx) error {
-		return tx.EachJob(func(j *store.Job) error {
+		return tx.Jobs().Each(func(j *store.Job) error {
 			fmt.Fprintf(&b, "%d %s %d-%d on %v, claimed %v, exit %d\n", j.ID, j.State, j.Start.Unix(), j.End.Unix(), j.AllNodes(), j.Claimed, j.Exit)
 			return nil
 		})
@@ -166,7 +166,7 @@ func (q *queue) plan() string {
 func (q *queue) overdue() (is bool) {
 	q.t.Helper()
 	if err := q.db.View(func(tx *store.Tx) (err error) {
-		is, err = tx.Overdue()
+		is, err = tx.Cycle().Overdue()
 		return err
 	}); err != nil {
 		q.t.Fatal(err)
@@ -177,7 +177,7 @@ func (q *queue) overdue() (is bool) {
 // startable counts the commits that may have let something start.
 func (q *queue) startable() (is uint64) {
 	q.t.Helper()
-	if err := q.db.View(func(tx *store.Tx) error { is = tx.Startable(); return nil }); err != nil {
+	if err := q.db.View(func(tx *store.Tx) error { is = tx.Cycle().Startable(); return nil }); err != nil {
 		q.t.Fatal(err)
 	}
 	return is
@@ -213,14 +213,14 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			failed = append(failed, tx.Limits().Set(store.Limit{Key: "user:*", Measure: "running", Max: int64(1 + r.IntN(3))}))
 		}
 		if r.IntN(4) == 0 {
-			failed = append(failed, tx.SetShares(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 2}}}))
+			failed = append(failed, tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 2}}}))
 		}
 		if r.IntN(4) == 0 {
 			from := q.now.Add(time.Duration(r.IntN(60)) * time.Minute)
-			_, err := tx.ReserveNodes("r", []uint32{uint32(r.IntN(2))}, from, from.Add(20*time.Minute))
+			_, err := tx.Reservations().ReserveNodes("r", []uint32{uint32(r.IntN(2))}, from, from.Add(20*time.Minute))
 			failed = append(failed, err)
 		}
-		failed = append(failed, tx.Configure("backfill", []string{"easy", "fcfs", "conservative"}[r.IntN(3)]))
+		failed = append(failed, tx.Config().Set("backfill", []string{"easy", "fcfs", "conservative"}[r.IntN(3)]))
 		return errors.Join(failed...)
 	})
 	for range 2 + r.IntN(4) {
@@ -239,7 +239,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		*q.now = q.now.Add(time.Duration(r.IntN(300)) * time.Second)
 		ended := resultOf(claimed[r.IntN(len(claimed))], r.IntN(2))
 		apart, late := q.copied(), q.overdue()
-		apart.do(func(tx *store.Tx) error { _, err := tx.Report(*ended); return err })
+		apart.do(func(tx *store.Tx) error { _, err := tx.Attempts().Report(*ended); return err })
 		var started []uint64
 		if !late { // else the turn makes no cycle, and claims come before the next one
 			started = apart.cycle()
@@ -264,7 +264,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			if answer.Orders[i].Key != (attempts.Key{Job: c.Job, Number: c.Attempt}) {
 				t.Fatalf("asked for %v, and got %v", c, answer.Orders[i].Key)
 			}
-			apart.do(func(tx *store.Tx) error { _, err := tx.Claim(c); return err })
+			apart.do(func(tx *store.Tx) error { _, err := tx.Attempts().Claim(c); return err })
 		}
 		apart.last = q.last
 		if answer.Cycled == late {
@@ -309,13 +309,13 @@ func TestTurn(t *testing.T) {
 	}{
 		{name: "goes on", next: true, reports: true},
 		{name: "no process runs the queue", cycles: func(*store.Tx) (bool, error) { return false, nil }, reports: true},
-		{name: "health is looked at before", before: func(tx *store.Tx) error { return tx.Configure("health", "/bin/true") }, reports: true},
+		{name: "health is looked at before", before: func(tx *store.Tx) error { return tx.Config().Set("health", "/bin/true") }, reports: true},
 		{name: "another process is at it", refuse: true, reports: true},
 		{name: "the cycle fails", cycles: func(*store.Tx) (bool, error) {
 			return false, &store.Conflict{What: "the order", Why: "it cannot be read"}
 		}, fails: attempts.ErrNoTurn},
 		{name: "late", late: true},
-		{name: "on another host", before: func(tx *store.Tx) error { return tx.SetNodeState(0, index.Drained, "") }, reports: true},
+		{name: "on another host", before: func(tx *store.Tx) error { return tx.Nodes().SetState(0, index.Drained, "") }, reports: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := newQueue(t, 1)
@@ -360,7 +360,7 @@ func TestTurn(t *testing.T) {
 			}
 			var state store.JobState
 			if err := q.db.View(func(tx *store.Tx) error {
-				j, err := tx.Job(claimed[0].Job)
+				j, err := tx.Jobs().Get(claimed[0].Job)
 				if err == nil {
 					state = j.State
 				}

@@ -118,7 +118,7 @@ func (p *page) chunkObjects() (any, error) {
 
 func (p *page) reasonObject(v *placer.Reason) (reasonObject, error) {
 	o := reasonObject{Reason: string(v.Cause), Nodes: len(v.Nodes), From: forever(v.From)}
-	names, err := p.names.NodeNames(v.Nodes)
+	names, err := p.names.Names(v.Nodes)
 	if err != nil {
 		return o, err
 	}
@@ -154,7 +154,7 @@ func (p *page) reasons() error {
 			if err != nil {
 				return err
 			}
-			names, err := p.names.NodeNames(v.Nodes)
+			names, err := p.names.Names(v.Nodes)
 			if err != nil {
 				return err
 			}

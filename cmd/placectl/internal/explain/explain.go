@@ -19,7 +19,7 @@ import (
 
 // Names looks up names by number. A *store.Tx does.
 type Names interface {
-	NodeNames(numbers []uint32) ([]string, error)
+	Names(numbers []uint32) ([]string, error)
 	Owner(timeline.Busy) (store.Owner, error)
 }
 

@@ -236,7 +236,7 @@ type aheadObject struct {
 func (p *page) aheadObjects() (any, error) {
 	out := []aheadObject{}
 	for _, a := range p.ex.Ahead {
-		names, err := p.names.NodeNames(a.Nodes)
+		names, err := p.names.Names(a.Nodes)
 		if err != nil {
 			return nil, err
 		}

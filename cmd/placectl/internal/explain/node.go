@@ -23,7 +23,7 @@ func (p *page) nodes() error {
 	t := p.Begin(output.Result{Columns: columns})
 	for i := range p.ex.Nodes {
 		v := &p.ex.Nodes[i]
-		names, err := p.names.NodeNames([]uint32{v.Node})
+		names, err := p.names.Names([]uint32{v.Node})
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (p *page) nodeObjects() (any, error) {
 	out := []nodeObject{}
 	for i := range p.ex.Nodes {
 		v := &p.ex.Nodes[i]
-		names, err := p.names.NodeNames([]uint32{v.Node})
+		names, err := p.names.Names([]uint32{v.Node})
 		if err != nil {
 			return nil, err
 		}

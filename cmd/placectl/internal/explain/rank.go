@@ -63,7 +63,7 @@ func (p *page) rankTable(list []placer.Ranked) error {
 	}
 	var rows [][]any
 	for _, v := range list {
-		names, err := p.names.NodeNames([]uint32{v.Node})
+		names, err := p.names.Names([]uint32{v.Node})
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ type termObject struct {
 func (p *page) rankObjects() (any, error) {
 	out := []rankObject{}
 	for _, v := range p.ex.Ranking {
-		names, err := p.names.NodeNames([]uint32{v.Node})
+		names, err := p.names.Names([]uint32{v.Node})
 		if err != nil {
 			return nil, err
 		}

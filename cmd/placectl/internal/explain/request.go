@@ -116,7 +116,7 @@ func (p *page) verdictFields(f *output.Record) error {
 			start, end, set, numbers = plan.Start, plan.End, output.OrNil(plan.Set), plan.NodeNumbers()
 		}
 	}
-	names, err := p.names.NodeNames(numbers)
+	names, err := p.names.Names(numbers)
 	if err != nil {
 		return err
 	}

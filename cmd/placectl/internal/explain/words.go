@@ -46,7 +46,7 @@ func (p *page) nodeList(numbers []uint32) (string, error) {
 			once = append(once, n)
 		}
 	}
-	names, err := p.names.NodeNames(once)
+	names, err := p.names.Names(once)
 	if err != nil {
 		return "", err
 	}

@@ -19,8 +19,8 @@ const maxJobRange = 1_000_000
 
 // Jobs finds jobs.
 type Jobs interface {
-	ArrayJobs(array uint64) ([]*store.Job, error) // in the order of their indices
-	JobsNamed(name string) ([]*store.Job, error)
+	Array(array uint64) ([]*store.Job, error) // in the order of their indices
+	Named(name string) ([]*store.Job, error)
 }
 
 // Named are the numbers of the jobs that a word names.
@@ -33,7 +33,7 @@ func Named(in Jobs, word string) ([]uint64, error) {
 	case ok && !inArray:
 		return sequence(first, last), nil
 	case ok:
-		jobs, err := in.ArrayJobs(first)
+		jobs, err := in.Array(first)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func titled(in Jobs, word, name string) ([]*store.Job, error) {
 	if name == "" {
 		return nil, malformed(word)
 	}
-	jobs, err := in.JobsNamed(name)
+	jobs, err := in.Named(name)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func titled(in Jobs, word, name string) ([]*store.Job, error) {
 		return nil, usage.Errorf("%d jobs have the name %s: %s%s; give a number", len(numbers), text.Quoted(name), strings.Join(numbers[:most], ", "), more)
 	}
 	if a := jobs[0].Array; a != 0 { // elements that have ended belong to it
-		return in.ArrayJobs(a)
+		return in.Array(a)
 	}
 	return jobs, nil
 }
@@ -131,7 +131,7 @@ func Array(in Jobs, word string) (uint64, error) {
 	if first != last {
 		return 0, usage.Errorf("%s is not an array of jobs (12[])", text.Quoted(word))
 	}
-	if _, err := in.ArrayJobs(first); err != nil {
+	if _, err := in.Array(first); err != nil {
 		return 0, err
 	}
 	return first, nil

@@ -10,15 +10,15 @@ import (
 // arrays has one array, 20, whose jobs have the indices 3, 4 and 7.
 type arrays struct{}
 
-func (arrays) ArrayJobs(array uint64) ([]*store.Job, error) {
+func (arrays) Array(array uint64) ([]*store.Job, error) {
 	if array != 20 {
 		return nil, store.ErrNotFound
 	}
 	return []*store.Job{{ID: 20, Array: 20, Index: 3}, {ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}, nil
 }
 
-// JobsNamed knows a job, two jobs of one name, and the array, whose first job has ended.
-func (arrays) JobsNamed(name string) ([]*store.Job, error) {
+// Named knows a job, two jobs of one name, and the array, whose first job has ended.
+func (arrays) Named(name string) ([]*store.Job, error) {
 	return map[string][]*store.Job{"one": {{ID: 5}}, "two": {{ID: 5}, {ID: 9}}, "many": {{ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}}[name], nil
 }
 

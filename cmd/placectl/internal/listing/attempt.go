@@ -77,8 +77,8 @@ func (j *jobView) attempts() any {
 }
 
 func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
-	err = j.tx.EachAttempt(job.ID, func(a *store.Attempt) error {
-		nodes, err := j.tx.NodeNames(a.AllNodes())
+	err = j.tx.Attempts().Each(job.ID, func(a *store.Attempt) error {
+		nodes, err := j.tx.Nodes().Names(a.AllNodes())
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ type eventJobs struct {
 func (e *eventJobs) of(id uint64) *store.Job {
 	if e.last == nil || e.last.ID != id {
 		e.last = &store.Job{ID: id}
-		switch j, err := e.tx.Job(id); {
+		switch j, err := e.tx.Jobs().Get(id); {
 		case err == nil:
 			e.last = j
 		case !errors.Is(err, store.ErrNotFound) && e.err == nil:
@@ -41,7 +41,7 @@ func (e *eventView) exit() any {
 		return nil
 	}
 	var out any
-	err := e.jobs.tx.EachAttempt(e.Job, func(a *store.Attempt) error {
+	err := e.jobs.tx.Attempts().Each(e.Job, func(a *store.Attempt) error {
 		if a.Number == e.Attempt && a.HasExit() {
 			out = a.Exit
 		}

@@ -47,7 +47,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "start", Value: func(j *jobView) any { return output.OrNil(j.Start) }},
 	{Name: "end", Value: func(j *jobView) any { return output.OrNil(j.End) }},
 	{Name: "nodes", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.AllNodes()) })
+		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.AllNodes()) })
 	}},
 	{Name: "reservation", Value: func(j *jobView) any { return output.OrNil(j.Reservation) }},
 	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
@@ -65,8 +65,8 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "policy", Value: func(j *jobView) any { return output.OrNil(j.Policy) }},
 	{Name: "set", Value: func(j *jobView) any { return output.OrNil(j.Set) }},
 	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
-	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.ExecVNode)) }},
-	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices)) }},
+	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Jobs().ExecVNode)) }},
+	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices().Of)) }},
 	{Name: "pools", Value: func(j *jobView) any {
 		var list []string
 		for _, a := range j.Pools {
@@ -143,7 +143,7 @@ func ifWord(applies bool, word string) any {
 // payload is what the job carries, empty if it carries nothing.
 func (j *jobView) payload() *store.Payload {
 	if j.carries == nil {
-		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Payload(job.ID) })
+		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Jobs().Payload(job.ID) })
 		if j.carries == nil {
 			j.carries = new(store.Payload)
 		}
@@ -193,7 +193,7 @@ func graceOf(e *store.Ending) any {
 // files are the names of the files that the job writes.
 func (j *jobView) files() payload.Files {
 	return payload.Files{Job: j.Job, Of: j.payload(), Node: func() string {
-		nodes := readJob(j, func(job *store.Job) ([]string, error) { return j.tx.NodeNames(job.NodeNumbers()) })
+		nodes := readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.NodeNumbers()) })
 		if len(nodes) == 0 {
 			return ""
 		}
@@ -224,7 +224,7 @@ func (j *jobView) forecastAt() any {
 	if j.outlook().Likely.IsZero() {
 		return nil
 	}
-	fs := readJob(j, func(*store.Job) (*store.Forecasts, error) { return j.tx.Forecasts() })
+	fs := readJob(j, func(*store.Job) (*store.Forecasts, error) { return j.tx.Cycle().Forecasts() })
 	if fs == nil {
 		return nil
 	}

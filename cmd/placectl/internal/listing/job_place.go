@@ -9,7 +9,7 @@ import (
 
 // explainRoute says why the job took the path it took, and where it was placed.
 func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
-	path, why, err := tx.Route(job.Request())
+	path, why, err := tx.Ask().Route(job.Request())
 	if err != nil {
 		return "", err
 	}
@@ -30,15 +30,15 @@ type chunkObject struct {
 }
 
 func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
-	nodes, err := tx.NodeNames(job.NodeNumbers())
+	nodes, err := tx.Nodes().Names(job.NodeNumbers())
 	if err != nil {
 		return nil, err
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return nil, err
 	}
-	asked, err := tx.Asked(job)
+	asked, err := tx.Jobs().Asked(job)
 	if err != nil {
 		return nil, err
 	}

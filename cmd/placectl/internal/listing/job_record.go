@@ -38,7 +38,7 @@ type usage struct {
 func (j *jobView) took() *usage {
 	if j.past == nil {
 		j.past = new(usage)
-		err := j.tx.EachAttempt(j.ID, func(a *store.Attempt) error {
+		err := j.tx.Attempts().Each(j.ID, func(a *store.Attempt) error {
 			j.past.last = a.Use
 			j.past.cpu += a.Use.CPUUser + a.Use.CPUSystem
 			j.past.mem = max(j.past.mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))

@@ -43,7 +43,7 @@ func Wanted(tx *store.Tx, q *placer.Request) error {
 	if q.Ranking != nil {
 		return nil
 	}
-	policy, err := tx.Policy(*q)
+	policy, err := tx.Ask().Policy(*q)
 	if err == nil && policy == placer.Local {
 		err = errWanted
 	}
@@ -60,7 +60,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 		return err
 	}
 	err = db.View(func(tx *store.Tx) error {
-		set, err := tx.Settings()
+		set, err := tx.Config().Settings()
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", text.Quoted(program.Words[0]), why)
 			return nil
 		}
-		list, err := tx.Candidates(*q)
+		list, err := tx.Ask().Candidates(*q)
 		if err != nil {
 			return nil //nolint:nilerr // placing says it better
 		}
@@ -93,7 +93,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 
 // described are candidates as the program reads them.
 func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return nil, err
 	}

@@ -183,7 +183,7 @@ func (l *left) kill() {
 // function, which removes what attendants have left, and kills commands that were told to end
 // and had their time: their attendant cannot.
 func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func(), err error) {
-	list, err := tx.AttendedOn(r.Host)
+	list, err := tx.Attempts().AttendedOn(r.Host)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,17 +196,17 @@ func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func()
 		executed := j.State == store.JobRunning && j.Claimed
 		switch {
 		case l.Result != nil && executed:
-			j, err = tx.Report(*l.Result)
+			j, err = tx.Attempts().Report(*l.Result)
 		case l.lives && executed && j.Ending && !j.End.After(tx.Now()):
 			after = append(after, l.kill)
 			continue
 		case l.lives:
 			continue
 		case executed:
-			j, err = tx.Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce, Outcome: store.OutcomeLost,
+			j, err = tx.Attempts().Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce, Outcome: store.OutcomeLost,
 				Why: "its run and its command were killed"})
 		default:
-			j, err = tx.Cancel(j.ID, "its run was killed")
+			j, err = tx.Jobs().Cancel(j.ID, "its run was killed")
 		}
 		if errors.Is(err, store.ErrConflict) {
 			continue // the job has gone on without it

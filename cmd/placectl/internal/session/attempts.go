@@ -89,7 +89,7 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 
 // queueIsRun reports whether a process of this user makes cycles here: an attendant, or work --cycle.
 func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return false, err
 	}
@@ -110,7 +110,7 @@ func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Datab
 		lacks = a.Lacks
 	} else {
 		err := r.UpdateOnce(func(tx *store.Tx) (err error) {
-			lacks, err = tx.Detected(host, m.Found())
+			lacks, err = tx.Devices().Detected(host, m.Found())
 			return err
 		})
 		if err != nil {
@@ -175,7 +175,7 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}

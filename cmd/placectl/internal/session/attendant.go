@@ -56,7 +56,7 @@ func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
 // wantsAttendant is what a database says of an attendant that a command is to leave behind; nil: it
 // needs none, or no command leaves one.
 func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	if !auto || settings.Launch == store.LaunchExec {
 		return nil, nil
 	}
-	pending, err := tx.Pending()
+	pending, err := tx.Cycle().Pending()
 	if err != nil || !pending {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ const runsQueue = "placectl work --cycle runs the queue"
 // Attended says which process of this user runs the queue on this host; nil where start
 // is manual.
 func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {
 	if err != nil || who == nil || who.PID == 0 {
 		return err
 	}
-	carried, err := tx.Payload(job.ID)
+	carried, err := tx.Jobs().Payload(job.ID)
 	if err != nil || carried.Owner == nil || int(carried.Owner.UID) != os.Getuid() {
 		return err
 	}

@@ -76,7 +76,7 @@ func WholeAmount(value string) (int64, error) {
 // ClassOf finds the class of a submission that names none.
 func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
 	if s.Class == "" {
-		s.Class, err = tx.ClassOf(cmp.Or(c.String("requestor"), s.User))
+		s.Class, err = tx.Shares().ClassOf(cmp.Or(c.String("requestor"), s.User))
 	}
 	return err
 }

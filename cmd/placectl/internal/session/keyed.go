@@ -49,7 +49,7 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 func (r *Run) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) error {
 	var jobs []*store.Job
 	for i := range used.Jobs {
-		j, err := tx.Job(used.First + uint64(i))
+		j, err := tx.Jobs().Get(used.First + uint64(i))
 		if err != nil {
 			return err
 		}

@@ -41,12 +41,12 @@ func LiveStates() (states []store.JobState) {
 
 // EachNamed calls fn with every node of a list.
 func EachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
-	numbers, err := tx.ResolveNodes(list)
+	numbers, err := tx.Nodes().Resolve(list)
 	if err != nil {
 		return err
 	}
 	for _, number := range numbers {
-		n, err := tx.NodeByNumber(number)
+		n, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return err
 		}

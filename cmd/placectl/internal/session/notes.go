@@ -13,7 +13,7 @@ import (
 
 // SayMoved says whose plans were made again because devices were taken out of service.
 func (r *Run) SayMoved(tx *store.Tx) {
-	for _, j := range tx.Moved() {
+	for _, j := range tx.Nodes().Moved() {
 		what := j.State.String()
 		if j.State == store.JobReserved {
 			what = "starts at " + string(text.AppendLocal(nil, j.Start.Unix(), r.Loc))

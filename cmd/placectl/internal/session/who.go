@@ -56,7 +56,7 @@ func (r *Run) right(c *cli.Context) (right store.Right, what string) {
 func (r *Run) permitted(c *cli.Context) error {
 	right, what := r.right(c)
 	if r.Tx != nil {
-		return store.RolesOf(r.Tx).Permit(right, what)
+		return r.Tx.Roles().Permit(right, what)
 	}
 	return store.Permit(r.DB, r.StoreOptions(), right, what)
 }

@@ -42,7 +42,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 			}
 		}
 		if !known {
-			return v.Tx.EachJob(func(j *store.Job) error {
+			return v.Tx.Jobs().Each(func(j *store.Job) error {
 				if !j.State.Live() && j.End.Before(s.Since) {
 					return nil
 				}
@@ -51,7 +51,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 		}
 	}
 	live := slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() })
-	if err := v.Tx.EachJob(func(j *store.Job) error { list = append(list, j); return nil }, live...); err != nil {
+	if err := v.Tx.Jobs().Each(func(j *store.Job) error { list = append(list, j); return nil }, live...); err != nil {
 		return err
 	}
 	slices.SortFunc(list, byNumber)
@@ -78,7 +78,7 @@ func byNumber(a, b *store.Job) int {
 func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 	seen := make(map[uint64]bool)
 	for _, id := range ids {
-		j, err := v.Tx.Job(id)
+		j, err := v.Tx.Jobs().Get(id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
@@ -87,7 +87,7 @@ func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 		}
 		jobs := []*store.Job{j}
 		if j.Array == id {
-			if jobs, err = v.Tx.ArrayJobs(id); err != nil {
+			if jobs, err = v.Tx.Jobs().Array(id); err != nil {
 				return nil, err
 			}
 		}
@@ -127,7 +127,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 			return nil, err
 		}
 	}
-	out.Mine = store.RolesOf(v.Tx).Mine(j)
+	out.Mine = v.Tx.Roles().Mine(j)
 	switch {
 	case j.UID != nil:
 		out.UID = int(*j.UID)
@@ -140,7 +140,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	for _, a := range j.After {
 		out.After = append(out.After, fronts.Dependency{Kind: a.When.String(), Job: a.Job})
 	}
-	if out.Nodes, err = v.Tx.NodeNames(j.AllNodes()); err != nil {
+	if out.Nodes, err = v.Tx.Nodes().Names(j.AllNodes()); err != nil {
 		return nil, err
 	}
 	if out.State.Over() && j.Attempt > 0 {
@@ -177,7 +177,7 @@ func (v *View) starts(j *store.Job, out *fronts.Job) error {
 // looks begins an outlook, once.
 func (v *View) looks() (err error) {
 	if v.look == nil {
-		v.look, err = v.Tx.Outlook()
+		v.look, err = v.Tx.Ask().Outlook()
 	}
 	return err
 }
@@ -195,7 +195,7 @@ func (v *View) limit(array uint64) (int, error) {
 
 // outcome says how the last attempt has ended.
 func (v *View) outcome(j *store.Job, out *fronts.Job) error {
-	a, err := v.Tx.Attempt(j.ID, 0)
+	a, err := v.Tx.Attempts().Get(j.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 		out.Signal = a.Signal
 	}
 	if len(out.Nodes) == 0 {
-		out.Nodes, err = v.Tx.NodeNames(a.AllNodes())
+		out.Nodes, err = v.Tx.Nodes().Names(a.AllNodes())
 	}
 	return err
 }
@@ -264,7 +264,7 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 
 // Script is what a job runs.
 func (v *View) Script(job uint64) (string, error) {
-	p, err := v.Tx.Payload(job)
+	p, err := v.Tx.Jobs().Payload(job)
 	if err != nil || p == nil {
 		return "", err
 	}
@@ -277,14 +277,14 @@ const LineVariable = "PLACECTL_SUBMIT_LINE"
 // detail reads the rows beside the job's own.
 func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 	d := new(fronts.Detail)
-	p, err := v.Tx.Payload(j.ID)
+	p, err := v.Tx.Jobs().Payload(j.ID)
 	if err != nil {
 		return nil, err
 	}
-	if d.ExecVNode, err = v.Tx.ExecVNode(j); err != nil {
+	if d.ExecVNode, err = v.Tx.Jobs().ExecVNode(j); err != nil {
 		return nil, err
 	}
-	sees, err := store.RolesOf(v.Tx).Sees(j)
+	sees, err := v.Tx.Roles().Sees(j)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 		d.Command = text.ShellLine(j.Command)
 	}
 	if j.Attempt > 0 {
-		a, err := v.Tx.Attempt(j.ID, 0)
+		a, err := v.Tx.Attempts().Get(j.ID, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -22,10 +22,10 @@ func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 	err := store.Create(path, nil, func(tx *store.Tx) error {
 		n := &index.Node{Name: "n1"}
 		n.Set(index.NCPUs, index.Value{Num: 8})
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if _, err := tx.Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
 			return err
 		}
 		return submit(tx)
@@ -56,7 +56,7 @@ func TestWhoIsNext(t *testing.T) {
 		}
 		db := busy(outer, func(tx *store.Tx) error {
 			if smallFirst {
-				if err := tx.Configure("job_priority", "0 - WALLTIME"); err != nil {
+				if err := tx.Config().Set("job_priority", "0 - WALLTIME"); err != nil {
 					return err
 				}
 			}
@@ -77,7 +77,7 @@ func TestWhoIsNext(t *testing.T) {
 				case 4:
 					s.After = []store.Dependency{{When: store.After, Job: 1}} // which runs
 				}
-				jobs, err := tx.Submit(s)
+				jobs, err := tx.Jobs().Submit(s)
 				if err != nil {
 					return err
 				}
@@ -135,11 +135,11 @@ func BenchmarkWaiting(b *testing.B) {
 		b.Run(fmt.Sprint(c.order, "/", c.many), func(b *testing.B) {
 			last := uint64(0)
 			db := busy(b, func(tx *store.Tx) error {
-				if err := tx.Configure("job_priority", c.order); err != nil {
+				if err := tx.Config().Set("job_priority", c.order); err != nil {
 					return err
 				}
 				for range c.many {
-					jobs, err := tx.Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"}})
+					jobs, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"}})
 					if err != nil {
 						return err
 					}

@@ -33,7 +33,7 @@ func (v *View) endedSince(since time.Time) (list []*store.Job, known bool, err e
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		j, err := v.Tx.Job(id)
+		j, err := v.Tx.Jobs().Get(id)
 		switch {
 		case errors.Is(err, store.ErrNotFound): // it was dropped since
 		case err != nil:

@@ -28,7 +28,7 @@ func newPast(t testing.TB) *past {
 	err := store.Create(path, opt, func(tx *store.Tx) error {
 		n := &index.Node{Name: "n1"}
 		n.Set(index.NCPUs, index.Value{Num: 1000})
-		_, err := tx.PutNode(n)
+		_, err := tx.Nodes().Put(n)
 		return err
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestEndedSince(t *testing.T) {
 			p.now = p.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "minutes")) * time.Minute)
 			err := p.Update(func(tx *store.Tx) error {
 				for range rapid.IntRange(0, 2).Draw(t, "begin") {
-					j, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Duration(rapid.IntRange(1, 10).Draw(t, "walltime")) * time.Minute, User: "ann"})
+					j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Duration(rapid.IntRange(1, 10).Draw(t, "walltime")) * time.Minute, User: "ann"})
 					if err != nil {
 						return err
 					}
@@ -75,10 +75,10 @@ func TestEndedSince(t *testing.T) {
 				}
 				if len(live) > 0 && rapid.Bool().Draw(t, "end") {
 					k := rapid.IntRange(0, len(live)-1).Draw(t, "which")
-					if j, err := tx.Job(live[k]); err != nil || !j.State.Live() {
+					if j, err := tx.Jobs().Get(live[k]); err != nil || !j.State.Live() {
 						return err
 					}
-					if _, err := tx.Release(live[k]); err != nil {
+					if _, err := tx.Jobs().Release(live[k]); err != nil {
 						return err
 					}
 				}
@@ -116,9 +116,9 @@ func BenchmarkRecent(b *testing.B) {
 			end := func(n int) {
 				err := p.Update(func(tx *store.Tx) error {
 					for range n {
-						j, err := tx.Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"})
+						j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"})
 						if err == nil {
-							_, err = tx.Release(j.ID)
+							_, err = tx.Jobs().Release(j.ID)
 						}
 						if err != nil {
 							return err

@@ -27,11 +27,11 @@ type View struct {
 
 // About is what is known of the whole.
 func (v *View) About() (*fronts.About, error) {
-	s, err := v.Tx.Settings()
+	s, err := v.Tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}
-	queues, err := v.Tx.Queues()
+	queues, err := v.Tx.Queues().All()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (v *View) About() (*fronts.About, error) {
 	for _, q := range queues {
 		a.Queues = append(a.Queues, q.Name)
 	}
-	shares, err := v.Tx.Shares()
+	shares, err := v.Tx.Shares().Get()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (v *View) About() (*fronts.About, error) {
 	for _, p := range pools {
 		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside, Free: p.Free})
 	}
-	err = v.Tx.EachReservation(func(r *store.Reservation) error {
+	err = v.Tx.Reservations().Each(func(r *store.Reservation) error {
 		a.Reserved = append(a.Reserved, r.Name)
 		return nil
 	})
@@ -69,10 +69,10 @@ func (v *View) Missing(err error, kind string) bool {
 
 // Nodes are the nodes, with what is on each.
 func (v *View) Nodes() (list []*fronts.Node, err error) {
-	if v.defs, err = v.Tx.Resources(); err != nil {
+	if v.defs, err = v.Tx.Config().Resources(); err != nil {
 		return nil, err
 	}
-	err = v.Tx.ScanNodes(func(n *index.Node) error {
+	err = v.Tx.Nodes().Scan(func(n *index.Node) error {
 		one, err := v.node(n)
 		list = append(list, one)
 		return err
@@ -85,7 +85,7 @@ var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, s
 	store.NodeDown: fronts.Down, store.NodeOffline: fronts.Offline, store.NodeDrained: fronts.Drained}
 
 func (v *View) node(n *index.Node) (*fronts.Node, error) {
-	o, err := v.Tx.Occupancy(n)
+	o, err := v.Tx.Nodes().Occupancy(n)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 		out.Features = append(out.Features, strings.Clone(f))
 	}
 	if o.State != store.NodeFree {
-		list, err := v.Tx.Allocations(n.Number)
+		list, err := v.Tx.Nodes().Allocations(n.Number)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 	}
 	left := n.Res
 	if len(out.Jobs) > 0 {
-		left = v.Tx.Left(n)
+		left = v.Tx.Nodes().Left(n)
 	}
 	for _, a := range n.Res {
 		def, ok := v.defs.Get(a.Res)
@@ -158,7 +158,7 @@ func (v *View) demand(text string) (*demand, error) {
 	}
 	if v.defs == nil {
 		var err error
-		if v.defs, err = v.Tx.Resources(); err != nil {
+		if v.defs, err = v.Tx.Config().Resources(); err != nil {
 			return nil, err
 		}
 	}

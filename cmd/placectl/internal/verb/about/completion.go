@@ -195,7 +195,7 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 	r.View(func(tx *store.Tx) error { //nolint:errcheck // errors are not shown after a TAB
 		if kind == verbs.KindNodes {
 			var err error
-			names, err = store.NodesBeginning(tx, prefix, completionMost)
+			names, err = tx.Nodes().Beginning(prefix, completionMost)
 			return err
 		}
 		return eachName(tx, kind, func(name string) error {
@@ -212,22 +212,22 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
-		return tx.EachJob(func(j *store.Job) error { return fn(listing.JobID(j)) }, session.LiveStates()...)
+		return tx.Jobs().Each(func(j *store.Job) error { return fn(listing.JobID(j)) }, session.LiveStates()...)
 	case verbs.KindReservation:
-		return tx.EachReservation(func(res *store.Reservation) error { return fn(res.Name) })
+		return tx.Reservations().Each(func(res *store.Reservation) error { return fn(res.Name) })
 	case verbs.KindBatch:
-		return tx.EachBatch(func(b *store.Batch) error { return fn(b.Name) })
+		return tx.Batches().Each(func(b *store.Batch) error { return fn(b.Name) })
 	case verbs.KindQueue:
-		queues, err := tx.Queues()
+		queues, err := tx.Queues().All()
 		return eachOf(queues, err, func(q store.Queue) error { return fn(q.Name) })
 	case verbs.KindResource:
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
 		return eachOf(defs.All(), nil, func(def index.Def) error { return fn(def.Name) })
 	case verbs.KindPool:
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	case verbs.KindAccount:
 		return tx.Accounts().Each(func(a store.Account) error { return fn(a.Name) })
 	case verbs.KindClass:
-		shares, err := tx.Shares()
+		shares, err := tx.Shares().Get()
 		if err != nil {
 			return err
 		}

@@ -123,9 +123,9 @@ func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
 		return err
 	}
 	if q.job != "" {
-		id, err := jobref.One(tx, q.job)
+		id, err := jobref.One(tx.Jobs(), q.job)
 		if err == nil {
-			_, err = tx.Job(id)
+			_, err = tx.Jobs().Get(id)
 		}
 		if err != nil {
 			return err

@@ -154,7 +154,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 	g := &chart.Gantt{}
 	err := r.View(func(tx *store.Tx) (err error) {
 		g.Now = tx.Now().Unix()
-		if _, err := tx.Resources(); err != nil { // what is left of shared nodes is told by these
+		if _, err := tx.Config().Resources(); err != nil { // what is left of shared nodes is told by these
 			return err
 		}
 		if o.byDevice {
@@ -162,7 +162,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 		}
 		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
 		if o.nodes == "" {
-			err = tx.ScanNodes(in.node)
+			err = tx.Nodes().Scan(in.node)
 		} else {
 			err = session.EachNamed(tx, o.nodes, in.node)
 		}
@@ -178,7 +178,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 const barsAtOnce = 4096
 
 func (in *ganttReader) node(n *index.Node) error {
-	list, err := in.tx.Allocations(n.Number)
+	list, err := in.tx.Nodes().Allocations(n.Number)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (in *ganttReader) node(n *index.Node) error {
 	if in.devices && len(n.Devices) > 0 {
 		return in.deviceRows(n, list, in.bars[first:len(in.bars):len(in.bars)])
 	}
-	on, err := in.tx.Occupancy(n)
+	on, err := in.tx.Nodes().Occupancy(n)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (in *ganttReader) node(n *index.Node) error {
 // deviceRows draws a row for each device of a node, and one for what is planned there and
 // has no devices yet.
 func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars []chart.Bar) error {
-	all, err := in.tx.DevicesOfNode(n)
+	all, err := in.tx.Devices().OfNode(n)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (in *ganttReader) owner(who store.Owner) (int32, error) {
 	}
 	o := chart.Owner{Job: who.Job, Reservation: who.Reservation}
 	if in.named && who.Job != 0 {
-		job, err := in.tx.Job(who.Job)
+		job, err := in.tx.Jobs().Get(who.Job)
 		if err != nil {
 			return 0, err
 		}
@@ -274,7 +274,7 @@ func (in *ganttReader) owner(who store.Owner) (int32, error) {
 
 // readBuckets sorts the nodes into their buckets, in the order in which these are tried.
 func (in *ganttReader) readBuckets() error {
-	buckets, err := in.tx.Buckets()
+	buckets, err := in.tx.Ask().Buckets()
 	members := map[uint32][]*chart.Node{}
 	for i, id := range in.buckets {
 		members[id] = append(members[id], &in.data.Nodes[i])

@@ -50,7 +50,7 @@ func printMetrics(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	var m *store.Metrics
-	if err := r.Read(db, func(tx *store.Tx) error { m, err = tx.Metrics(); return err }); err != nil {
+	if err := r.Read(db, func(tx *store.Tx) error { m, err = tx.Ask().Metrics(); return err }); err != nil {
 		return err
 	}
 	version, _ := session.BuildVersion()

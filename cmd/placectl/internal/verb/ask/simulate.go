@@ -169,7 +169,7 @@ func printCompared(r *session.Run, what string, runs []*simulate.Run, groups []s
 
 // knownShares are the class shares of the database.
 func knownShares(r *session.Run) (s *fairshare.Settings, err error) {
-	err = r.View(func(tx *store.Tx) (err error) { s, err = tx.Shares(); return err })
+	err = r.View(func(tx *store.Tx) (err error) { s, err = tx.Shares().Get(); return err })
 	if err == nil && len(s.Loads) == 0 {
 		err = usage.Errorf("--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
 	}

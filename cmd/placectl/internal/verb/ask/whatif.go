@@ -103,7 +103,7 @@ func whatifCompared(r *session.Run, c *cli.Context) error {
 		}
 		var list []store.Played
 		list, until, err = played(r, horizon, spec, func(tx *store.Tx) error {
-			if err := tx.Configure("slack", fmt.Sprint(rule.Slack)); err != nil {
+			if err := tx.Config().Set("slack", fmt.Sprint(rule.Slack)); err != nil {
 				return err
 			}
 			return suppose(r, tx, c)
@@ -169,7 +169,7 @@ func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change 
 					return err
 				}
 			}
-			list, err = store.Play(tx, store.PlaySpec{Cycle: spec, Until: until})
+			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until})
 			return err
 		})
 	})
@@ -184,12 +184,12 @@ func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		}
 	}
 	if c.IsSet("drop") {
-		nodes, err := tx.ResolveNodes(c.String("drop"))
+		nodes, err := tx.Nodes().Resolve(c.String("drop"))
 		if err != nil {
 			return err
 		}
 		for _, n := range nodes {
-			if err := tx.SetNodeState(n, index.Offline, "supposed"); err != nil {
+			if err := tx.Nodes().SetState(n, index.Offline, "supposed"); err != nil {
 				return err
 			}
 		}
@@ -199,7 +199,7 @@ func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		if len(words) < 2 {
 			return usage.Errorf("--limit %q: expected KEY MEASURE=N", text)
 		}
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		}
 	}
 	if c.IsSet("priority") {
-		if err := tx.Configure("job_priority", c.String("priority")); err != nil {
+		if err := tx.Config().Set("job_priority", c.String("priority")); err != nil {
 			return fmt.Errorf("--priority: %w", err)
 		}
 	}
@@ -239,18 +239,18 @@ func addLike(tx *store.Tx, text string) error {
 	if err != nil {
 		return usage.Errorf("--add: %w", err)
 	}
-	like, err := tx.Node(words[2])
+	like, err := tx.Nodes().Get(words[2])
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if _, there, err := tx.NodeNumber(name); err != nil || there {
+		if _, there, err := tx.Nodes().Number(name); err != nil || there {
 			return errors.Join(err, usage.Errorf("--add: there is a node %s", name))
 		}
 		n := *like
 		n.Name, n.State, n.Res, n.Features = name, index.Up, slices.Clone(like.Res), slices.Clone(like.Features)
 		n.Set(index.Host, index.Value{Str: name})
-		if _, err := tx.PutNode(&n); err != nil {
+		if _, err := tx.Nodes().Put(&n); err != nil {
 			return err
 		}
 	}

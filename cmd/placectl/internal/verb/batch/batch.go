@@ -31,8 +31,8 @@ func Batch() *session.Verb {
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchNextVerb(),
-			batchAnswerVerb("done", "take a host's results of jobs", (*store.Tx).BatchDone),
-			batchAnswerVerb("fail", "take a host's report that it could not do jobs", (*store.Tx).BatchFail),
+			batchAnswerVerb("done", "take a host's results of jobs", store.Batches.Done),
+			batchAnswerVerb("fail", "take a host's report that it could not do jobs", store.Batches.Fail),
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
@@ -44,7 +44,7 @@ func Batch() *session.Verb {
 
 func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	p := r.Printer(output.Result{Columns: listing.BatchFields.Columns()})
-	if err := tx.EachBatch(func(b *store.Batch) error {
+	if err := tx.Batches().Each(func(b *store.Batch) error {
 		return listing.BatchFields.Print(p, listing.Batch{Batch: b, Now: tx.Now().Unix()})
 	}); err != nil {
 		return err
@@ -53,7 +53,7 @@ func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 }
 
 func batchRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	b, err := tx.RemoveBatch(c.Args().First())
+	b, err := tx.Batches().Remove(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func printBatch(r *session.Run, tx *store.Tx, b *store.Batch) error {
 }
 
 // batchAnswerVerb makes one of the verbs done and fail.
-func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, []int) ([]locality.Report, error)) *session.Verb {
+func batchAnswerVerb(name, usage string, answer func(store.Batches, string, string, []int) ([]locality.Report, error)) *session.Verb {
 	return &session.Verb{
 		Name:  name,
 		Usage: usage,
@@ -87,7 +87,7 @@ func batchAnswerVerb(name, usage string, answer func(*store.Tx, string, string, 
 				return err
 			}
 			return r.Update(c, func(tx *store.Tx) error {
-				reports, err := answer(tx, c.Args().First(), c.String("host"), jobs)
+				reports, err := answer(tx.Batches(), c.Args().First(), c.String("host"), jobs)
 				if err != nil {
 					return err
 				}
@@ -140,18 +140,18 @@ func batchCursorsVerb() *session.Verb {
 func batchCursors(r *session.Run, c *cli.Context) error {
 	name := c.Args().First()
 	return r.View(func(tx *store.Tx) error {
-		b, err := tx.Batch(name)
+		b, err := tx.Batches().Get(name)
 		if err != nil {
 			return err
 		}
 		p := r.Printer(output.Result{Columns: []output.Column{{Name: "first_job", Kind: output.Integer}, {Name: "last_job", Kind: output.Integer}, {Name: "result", Kind: output.Integer},
 			{Name: "first_unfinished", Kind: output.Integer}, {Name: "first_ungenerated", Kind: output.Integer}, {Name: "remaining_credit", Kind: output.Number},
 			{Name: "expavg_credit", Kind: output.Number}, {Name: "est_time_left", Kind: output.Duration}, {Name: "hosts", Kind: output.List}, {Name: "rules", Kind: output.List}}})
-		places, err := tx.BatchPlaces(name)
+		places, err := tx.Batches().Places(name)
 		if err != nil {
 			return err
 		}
-		err = tx.EachBatchRange(name, func(cur *locality.Cursor) error {
+		err = tx.Batches().EachRange(name, func(cur *locality.Cursor) error {
 			if cur.Remaining() == 0 && !c.Bool("all") {
 				return nil
 			}

@@ -116,7 +116,7 @@ func readList(r *session.Run, label, name string, read func(io.Reader, string, f
 
 // makeBatch writes what was read.
 func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch, error) {
-	m, err := tx.MakeBatch(name, s)
+	m, err := tx.Batches().Make(name, s)
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,11 @@ func batchNext(r *session.Run, c *cli.Context) error {
 	var why error
 	err = r.Update(c, func(tx *store.Tx) error {
 		var g *store.BatchGrant
-		g, why = tx.BatchNext(c.Args().First(), c.String("host"), c.String("user"), want)
+		g, why = tx.Batches().Next(c.Args().First(), c.String("host"), c.String("user"), want)
 		if g == nil {
 			return why
 		}
-		b, err := tx.Batch(c.Args().First())
+		b, err := tx.Batches().Get(c.Args().First())
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func batchExpireVerb() *session.Verb {
 func batchExpire(r *session.Run, c *cli.Context) error {
 	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer}},
 		func(tx *store.Tx, p *output.Printer, name string) error {
-			x, err := tx.BatchExpire(name)
+			x, err := tx.Batches().Expire(name)
 			if err != nil {
 				return err
 			}
@@ -169,10 +169,10 @@ func batchRecomputeVerb() *session.Verb {
 func batchRecompute(r *session.Run, c *cli.Context) error {
 	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer}, {Name: "expavg_credit", Kind: output.Number}},
 		func(tx *store.Tx, p *output.Printer, name string) error {
-			if err := tx.BatchRecompute(name); err != nil {
+			if err := tx.Batches().Recompute(name); err != nil {
 				return err
 			}
-			b, err := tx.Batch(name)
+			b, err := tx.Batches().Get(name)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column, fn 
 	return r.Update(c, func(tx *store.Tx) error {
 		names := c.Args().Slice()
 		if len(names) == 0 {
-			if err := tx.EachBatch(func(b *store.Batch) error {
+			if err := tx.Batches().Each(func(b *store.Batch) error {
 				names = append(names, b.Name)
 				return nil
 			}); err != nil {

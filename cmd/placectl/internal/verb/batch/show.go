@@ -40,7 +40,7 @@ func batchShow(r *session.Run, c *cli.Context) error {
 		return batchSVG(r, c)
 	}
 	return r.View(func(tx *store.Tx) error {
-		b, err := tx.Batch(c.Args().First())
+		b, err := tx.Batches().Get(c.Args().First())
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func batchSVG(r *session.Run, c *cli.Context) error {
 
 // readBatchChart gathers what hosts had.
 func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
-	b, err := tx.Batch(name)
+	b, err := tx.Batches().Get(name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
 		Title: fmt.Sprintf("batch %s: %d files, %d of %d jobs finished, %d hosts", b.Name, b.Files, b.Done+b.Failed, b.Jobs, len(hosts)),
 		Note: fmt.Sprintf("%d transfers; the least there can be is %d. From left to right the files, from top to bottom the time; a color is a host.",
 			b.Transfers, b.Bound)}
-	err = tx.EachBatchJob(name, func(_ int, j *locality.Job, t *locality.Task) error {
+	err = tx.Batches().EachJob(name, func(_ int, j *locality.Job, t *locality.Task) error {
 		for _, x := range t.Instances {
 			end := x.Until
 			if x.State == locality.Live {
@@ -107,7 +107,7 @@ func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
 	}
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
 		{Name: "credit", Kind: output.Number}, {Name: "quorum", Kind: output.Integer}, {Name: "errors", Kind: output.Integer}, {Name: "hosts", Kind: output.List}}})
-	err = tx.EachBatchJob(name, func(n int, j *locality.Job, t *locality.Task) error {
+	err = tx.Batches().EachJob(name, func(n int, j *locality.Job, t *locality.Task) error {
 		hosts := []string{}
 		for _, x := range t.Instances {
 			hosts = append(hosts, names[x.Host]+":"+x.State.String())
@@ -122,7 +122,7 @@ func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
 
 func batchHostNames(tx *store.Tx, name string) (map[uint32]string, error) {
 	names := make(map[uint32]string)
-	err := tx.EachBatchHost(name, func(h *locality.Host, _ *locality.Member) error {
+	err := tx.Batches().EachHost(name, func(h *locality.Host, _ *locality.Member) error {
 		names[h.Number] = h.Name
 		return nil
 	})

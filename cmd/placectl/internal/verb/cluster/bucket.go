@@ -28,7 +28,7 @@ func Bucket() *session.Verb {
 }
 
 func bucketList(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	buckets, err := tx.Buckets()
+	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func Set() *session.Verb {
 }
 
 func setList(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	sets, err := tx.PlacementSets(c.String("queue"), text.SplitList(c.String("group-key")))
+	sets, err := tx.Ask().PlacementSets(c.String("queue"), text.SplitList(c.String("group-key")))
 	if err != nil {
 		return err
 	}

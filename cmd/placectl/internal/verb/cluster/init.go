@@ -67,12 +67,12 @@ func initialise(r *session.Run, c *cli.Context) error {
 	var local *index.Node
 	setup := func(tx *store.Tx) error {
 		for _, def := range defs {
-			if err := tx.AddResource(def); err != nil {
+			if err := tx.Config().AddResource(def); err != nil {
 				return err
 			}
 		}
 		for _, kv := range settings {
-			if err := tx.Configure(kv[0], kv[1]); err != nil {
+			if err := tx.Config().Set(kv[0], kv[1]); err != nil {
 				return err
 			}
 		}
@@ -121,7 +121,7 @@ func madeBefore(r *session.Run, c *cli.Context, exists error) error {
 
 // printMade answers with the new database, and the node that it begins with, nil for none.
 func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node) error {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
 	if _, _, err = applyDetected(r, tx, found); err != nil {
 		return nil, err
 	}
-	return tx.Node(found[0].Name)
+	return tx.Nodes().Get(found[0].Name)
 }
 
 // introduced says what a node is in words for who meets it first; programs get its name.
@@ -287,7 +287,7 @@ func introduced(r *session.Run, tx *store.Tx, n *index.Node) (string, error) {
 	if r.Audience().Document {
 		return n.Name, nil
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return "", err
 	}

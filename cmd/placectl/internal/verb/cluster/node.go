@@ -59,7 +59,7 @@ type nodeChanges []nodeChange
 
 // note adds what a node is like after a change.
 func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error {
-	on, err := tx.Occupancy(n)
+	on, err := tx.Nodes().Occupancy(n)
 	*list = append(*list, nodeChange{n.Name, on.State.String(), n.Reason, change})
 	return err
 }
@@ -171,7 +171,7 @@ func nodeSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	case c.NArg() < 2:
 		return usage.Errorf("wants at least 2 arguments: NAMES key=value..., such as n1 ncpus=8")
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func nodeSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		if !changed {
 			return done.note(tx, n, nodeUnchanged)
 		}
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return queueHint(err, p.Queue)
 		}
 		return done.note(tx, n, nodeChanged)
@@ -212,6 +212,6 @@ func nodeRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		if err := done.note(tx, n, nodeRemoved); err != nil {
 			return err
 		}
-		return tx.RemoveNode(n.Number)
+		return tx.Nodes().Remove(n.Number)
 	})
 }

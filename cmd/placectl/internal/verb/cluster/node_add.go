@@ -36,7 +36,7 @@ func nodeAdd(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, err
 	var taken []string
 	changes := make(nodeChanges, 0, len(names))
 	for _, name := range names {
-		_, exists, err := tx.NodeNumber(name)
+		_, exists, err := tx.Nodes().Number(name)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, err
 		if err != nil {
 			return nil, usage.Errorf("%w", err)
 		}
-		if _, err := tx.PutNode(n); err != nil {
+		if _, err := tx.Nodes().Put(n); err != nil {
 			return nil, queueHint(err, n.Queue)
 		}
 		if err := changes.note(tx, n, nodeAdded); err != nil {

@@ -226,13 +226,13 @@ func newDetected(name string, m *detect.Machine, here bool) *detected {
 func applyDetected(r *session.Run, tx *store.Tx, found []*detected) (sum importSummary, f *nodefile.File, err error) {
 	for _, d := range found {
 		for _, resource := range slices.Sorted(maps.Keys(d.Devices)) {
-			err := tx.AddResource(index.Def{Name: resource, Type: index.Long, Consumable: true})
+			err := tx.Config().AddResource(index.Def{Name: resource, Type: index.Long, Consumable: true})
 			if err != nil && !errors.Is(err, index.ErrResourceDup) {
 				return sum, nil, err
 			}
 		}
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return sum, nil, err
 	}

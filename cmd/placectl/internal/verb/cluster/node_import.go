@@ -104,7 +104,7 @@ func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefile.File, error) {
 	var defs *index.Defs
 	if err := r.View(func(tx *store.Tx) (err error) {
-		defs, err = tx.Resources()
+		defs, err = tx.Config().Resources()
 		return err
 	}); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefil
 
 // importNodes writes what the file says.
 func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSummary, err error) {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return sum, err
 	}
@@ -141,7 +141,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
 	}
 	for _, def := range f.Made {
-		if err := tx.AddResource(def); err != nil {
+		if err := tx.Config().AddResource(def); err != nil {
 			return sum, err
 		}
 	}
@@ -162,7 +162,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 			return sum, err
 		}
 	}
-	buckets, err := tx.Buckets()
+	buckets, err := tx.Ask().Buckets()
 	for _, b := range buckets {
 		sum.nodes += b.Up + b.NotUp
 	}
@@ -171,7 +171,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 
 // makeQueues makes the queues of the file that are not there, by name.
 func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
-	list, err := tx.Queues()
+	list, err := tx.Queues().All()
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	}
 	slices.SortFunc(made, cmp.Compare)
 	for _, q := range made {
-		if err := tx.AddQueue(store.Queue{Name: q}); err != nil {
+		if err := tx.Queues().Add(store.Queue{Name: q}); err != nil {
 			return nil, err
 		}
 	}
@@ -201,14 +201,14 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 	for group := range 2 {
 		part := index.PartName(name, group)
-		number, exists, err := tx.NodeNumber(part)
+		number, exists, err := tx.Nodes().Number(part)
 		if err != nil || !exists || f.Names(part) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		n, err := tx.NodeByNumber(number)
+		n, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return err
 		}
@@ -221,14 +221,14 @@ func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 
 // upsert adds a node, or changes it where it differs.
 func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
-	number, exists, err := tx.NodeNumber(p.Name)
+	number, exists, err := tx.Nodes().Number(p.Name)
 	if err != nil {
 		return err
 	}
 	var n *index.Node
 	changed := true
 	if exists {
-		old, err := tx.NodeByNumber(number)
+		old, err := tx.Nodes().ByNumber(number)
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 	default:
 		sum.added++
 	}
-	_, err = tx.PutNode(n)
+	_, err = tx.Nodes().Put(n)
 	return err
 }
 

@@ -90,7 +90,7 @@ func nodeList(r *session.Run, c *cli.Context) error {
 // printNodes goes through the nodes of a list, or all, twice: to find what columns it
 // takes, and to print them.
 func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 // until fn returns.
 func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*listing.Node) error) error {
 	if f.byQueue && f.queue != "" {
-		if _, err := tx.Queue(f.queue); err != nil {
+		if _, err := tx.Queues().Get(f.queue); err != nil {
 			return err
 		}
 	}
@@ -140,19 +140,19 @@ func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*listing.Node) 
 			return nil
 		}
 		row = listing.Node{Node: n}
-		if row.Occupancy, err = tx.Occupancy(n); err != nil {
+		if row.Occupancy, err = tx.Nodes().Occupancy(n); err != nil {
 			return err
 		}
 		if len(f.states) > 0 && !slices.Contains(f.states, row.Occupancy.State.String()) {
 			return nil
 		}
-		if row.Devices, err = tx.DevicesOfNode(n); err != nil {
+		if row.Devices, err = tx.Devices().OfNode(n); err != nil {
 			return err
 		}
 		return fn(&row)
 	}
 	if names == "" {
-		return tx.ScanNodes(take)
+		return tx.Nodes().Scan(take)
 	}
 	return session.EachNamed(tx, names, take)
 }

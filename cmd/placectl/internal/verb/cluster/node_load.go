@@ -97,7 +97,7 @@ type loadSetter struct {
 }
 
 func (s *loadSetter) load(l nodefile.Load) error {
-	numbers, err := s.tx.ResolveNodes(l.Names)
+	numbers, err := s.tx.Nodes().Resolve(l.Names)
 	if err != nil {
 		if s.lines != nil { // the error keeps its kind: a node that is not there is no malformed line
 			err = fmt.Errorf("%v: %w", s.lines.At(l.At), err)
@@ -105,7 +105,7 @@ func (s *loadSetter) load(l nodefile.Load) error {
 		return err
 	}
 	for _, number := range numbers {
-		n, err := s.tx.NodeByNumber(number)
+		n, err := s.tx.Nodes().ByNumber(number)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *loadSetter) load(l nodefile.Load) error {
 		if n.Load == l.Load {
 			continue
 		}
-		if err := s.tx.SetLoad(number, l.Load); err != nil {
+		if err := s.tx.Nodes().SetLoad(number, l.Load); err != nil {
 			return err
 		}
 	}

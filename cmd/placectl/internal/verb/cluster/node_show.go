@@ -30,7 +30,7 @@ func nodeShowVerb() *session.Verb {
 
 func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	names := c.Args().First()
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	count := 0
 	each := func(fn func(*listing.Node) error) error {
 		return eachNode(tx, names, &nodeFilter{}, func(n *listing.Node) (err error) {
-			if n.Allocations, err = tx.Allocations(n.Number); err != nil {
+			if n.Allocations, err = tx.Nodes().Allocations(n.Number); err != nil {
 				return err
 			}
 			return fn(n)

@@ -33,7 +33,7 @@ func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		if err := done.note(tx, n, nodeRemoved); err != nil {
 			return err
 		}
-		parts, err := tx.SplitNode(n.Number)
+		parts, err := tx.Devices().SplitNode(n.Number)
 		for _, p := range parts {
 			if err == nil {
 				err = done.note(tx, p, nodeAdded)
@@ -64,7 +64,7 @@ func nodeJoin(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	}
 	var done nodeChanges
 	for _, name := range names {
-		whole, parts, err := tx.JoinNode(name)
+		whole, parts, err := tx.Devices().JoinNode(name)
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 			if n.State == state && n.Reason == reason {
 				return errors.Join(lose(r, tx, c, n), done.note(tx, n, nodeUnchanged))
 			}
-			if err := errors.Join(tx.SetNodeState(n.Number, state, cmp.Or(reason, c.String("reason"))), lose(r, tx, c, n)); err != nil {
+			if err := errors.Join(tx.Nodes().SetState(n.Number, state, cmp.Or(reason, c.String("reason"))), lose(r, tx, c, n)); err != nil {
 				return err
 			}
 			n.State, n.Reason = state, reason
@@ -83,7 +83,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 
 // sayDrained says which devices of a node stay drained when the node is resumed.
 func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
 	if !c.Bool("lost") {
 		return nil
 	}
-	jobs, err := tx.Lose(n.Number, "node "+n.Name+" went down")
+	jobs, err := tx.Attempts().Lose(n.Number, "node "+n.Name+" went down")
 	for _, j := range jobs {
 		r.Notef("job %d is %s: %s", j.ID, j.State, j.Reason)
 	}
@@ -136,9 +136,9 @@ func deviceState(r *session.Run, c *cli.Context, state index.State) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		return changeDevices(r, tx, c.Args().First(), func(n *index.Node) (*index.Node, error) {
 			if state == index.Up {
-				return tx.ResumeDevices(n.Number, resource, ids)
+				return tx.Devices().Resume(n.Number, resource, ids)
 			}
-			return tx.DrainDevices(n.Number, resource, ids, c.String("reason"))
+			return tx.Devices().Drain(n.Number, resource, ids, c.String("reason"))
 		})
 	})
 }
@@ -163,7 +163,7 @@ func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	return changeDevices(r, tx, c.Args().First(), func(node *index.Node) (*index.Node, error) {
-		return tx.CutDevices(node.Number, resource, ids, n, into)
+		return tx.Devices().Cut(node.Number, resource, ids, n, into)
 	})
 }
 

@@ -39,7 +39,7 @@ func resourceAdd(r *session.Run, c *cli.Context) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		names := make(map[string]bool)
 		for _, def := range defs {
-			if err := tx.AddResource(def); err != nil {
+			if err := tx.Config().AddResource(def); err != nil {
 				return err
 			}
 			names[def.Name] = true
@@ -50,7 +50,7 @@ func resourceAdd(r *session.Run, c *cli.Context) error {
 
 func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	for _, name := range c.Args().Slice() {
-		if err := tx.RemoveResource(name); err != nil {
+		if err := tx.Config().RemoveResource(name); err != nil {
 			return err
 		}
 	}
@@ -59,11 +59,11 @@ func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 
 // printResources lists the resources, those named or all.
 func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
-	set, err := tx.Settings()
+	set, err := tx.Config().Settings()
 	if err != nil {
 		return err
 	}

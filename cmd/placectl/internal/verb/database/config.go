@@ -46,7 +46,7 @@ var settingFields = output.Fields[store.Setting]{
 }
 
 func configList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	settings, err := tx.AllSettings()
+	settings, err := tx.Config().AllSettings()
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func configList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 }
 
 func configGet(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	settings, err := tx.AllSettings()
+	settings, err := tx.Config().AllSettings()
 	if err != nil {
 		return err
 	}
@@ -85,11 +85,11 @@ func configSet(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		for _, kv := range pairs {
-			if err := tx.Configure(kv[0], kv[1]); err != nil {
+			if err := tx.Config().Set(kv[0], kv[1]); err != nil {
 				return err
 			}
 		}
-		settings, err := tx.AllSettings()
+		settings, err := tx.Config().AllSettings()
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 		if behind := tx.Now().Sub(r.Env.Clock()); r.Now.IsZero() && behind > time.Second {
 			gone = fmt.Errorf("it is %s behind the database's", behind.Round(time.Second))
 		}
-		return tx.EachNode(func(n *index.Node) error {
+		return tx.Nodes().Each(func(n *index.Node) error {
 			if store.SameHost(store.HostOfNode(n), host) {
 				mine = append(mine, n.Name)
 			}
@@ -238,12 +238,12 @@ func examineWays(r *session.Run, here string) ([]attempts.Finding, error) {
 	var database string
 	err := r.View(func(tx *store.Tx) error {
 		clear(others)
-		settings, err := tx.Settings()
+		settings, err := tx.Config().Settings()
 		if err != nil || settings.Start != store.StartAuto {
 			return err
 		}
 		database = cmp.Or(settings.LaunchDB, r.LaunchDB(here))
-		return tx.EachNode(func(n *index.Node) error {
+		return tx.Nodes().Each(func(n *index.Node) error {
 			if host := store.HostOfNode(n); n.State == index.Up && !store.SameHost(host, here) {
 				others[host] = true
 			}

@@ -62,7 +62,7 @@ func unsigned(r *session.Run, db *store.DB, sign bool) error {
 	look := func(tx *store.Tx) error {
 		waiting, signed = nil, 0
 		var mine []uint64
-		err := tx.EachJob(func(j *store.Job) error {
+		err := tx.Jobs().Each(func(j *store.Job) error {
 			if len(j.Signature) > 0 || j.Attended || len(j.Command) == 0 && j.Payload == (store.PayloadKey{}) {
 				return nil
 			}
@@ -77,7 +77,7 @@ func unsigned(r *session.Run, db *store.DB, sign bool) error {
 		for _, id := range mine {
 			if err == nil {
 				signed++
-				err = tx.Sign(id, r.Sign)
+				err = tx.Jobs().Sign(id, r.Sign)
 			}
 		}
 		return err

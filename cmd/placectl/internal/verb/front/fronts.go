@@ -239,26 +239,26 @@ type change struct {
 func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 	switch what {
 	case fronts.Cancel:
-		_, err = ch.Tx.Cancel(job, "")
+		_, err = ch.Tx.Jobs().Cancel(job, "")
 	case fronts.Kill:
 		var j *store.Job
-		if j, err = ch.Tx.Cancel(job, ""); err == nil && j.Ending {
-			_, err = ch.Tx.GiveBack(job)
+		if j, err = ch.Tx.Jobs().Cancel(job, ""); err == nil && j.Ending {
+			_, err = ch.Tx.Attempts().GiveBack(job)
 		}
 	case fronts.Hold:
-		_, err = ch.Tx.Hold(job, "")
+		_, err = ch.Tx.Jobs().Hold(job, "")
 	case fronts.Unhold:
 		_, err = queue.UnholdJob(ch.r, ch.Tx, job)
 	case fronts.Requeue:
-		_, err = ch.Tx.Requeue(job, "")
+		_, err = ch.Tx.Jobs().Requeue(job, "")
 	case fronts.RequeueHeld:
-		_, err = ch.Tx.RequeueHeld(job, "")
+		_, err = ch.Tx.Jobs().RequeueHeld(job, "")
 	}
 	return err
 }
 
 func (ch *change) Signal(job uint64, number int) error {
-	a, nth, err := ch.Tx.Signal(job, number)
+	a, nth, err := ch.Tx.Attempts().Signal(job, number)
 	if err == nil {
 		*ch.sent = append(*ch.sent, queue.SentTo{Job: job, Attempt: a.Number, Number: nth})
 	}
@@ -266,17 +266,17 @@ func (ch *change) Signal(job uint64, number int) error {
 }
 
 func (ch *change) SetNode(name, state, reason string) error {
-	number, ok, err := ch.Tx.NodeNumber(name)
+	number, ok, err := ch.Tx.Nodes().Number(name)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		_, err := ch.Tx.Node(name)
+		_, err := ch.Tx.Nodes().Get(name)
 		return err
 	}
 	to, err := index.ParseState(state)
 	if err != nil {
 		return err
 	}
-	return ch.Tx.SetNodeState(number, to, reason)
+	return ch.Tx.Nodes().SetState(number, to, reason)
 }

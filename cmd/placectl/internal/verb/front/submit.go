@@ -57,7 +57,7 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if s.Plan {
 		return ch.planned(sub)
 	}
-	jobs, err := ch.Tx.Submit(sub)
+	jobs, err := ch.Tx.Jobs().Submit(sub)
 	var why *placer.Refusal
 	switch {
 	case errors.As(err, &why) && why.Rule:
@@ -89,11 +89,11 @@ func bounded(notes []string) []string {
 
 // complete gives a submission what qsub and sbatch give a job and submit does not.
 func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queue.Script, umask, chdir bool) error {
-	settings, err := ch.Tx.Settings()
+	settings, err := ch.Tx.Config().Settings()
 	if err != nil {
 		return err
 	}
-	queues, err := ch.Tx.Queues()
+	queues, err := ch.Tx.Queues().All()
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 			return &fronts.Refusal{View: ch, Err: err}
 		}
 		tx := ch.(*change).Tx
-		if job, err = tx.Job(jobs[0].ID); err != nil {
+		if job, err = tx.Jobs().Get(jobs[0].ID); err != nil {
 			return err
 		}
 		return errors.Join(run.Attends(r, tx, job), run.Pass(r, tx, &job))
@@ -228,11 +228,11 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	if sub.Begin.After(after) {
 		after = sub.Begin
 	}
-	list, err := ch.Tx.When(sub.Request, after, 1)
+	list, err := ch.Tx.Ask().When(sub.Request, after, 1)
 	if err != nil || len(list) == 0 {
 		return []*fronts.Job{{}}, err
 	}
-	settings, err := ch.Tx.Settings()
+	settings, err := ch.Tx.Config().Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 			}
 		}
 	}
-	if j.Nodes, err = ch.Tx.NodeNames(numbers); err != nil {
+	if j.Nodes, err = ch.Tx.Nodes().Names(numbers); err != nil {
 		return nil, err
 	}
 	j.CPUs, err = ch.Cores(sub.Select)
@@ -266,7 +266,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return err
 	}
-	j, err := ch.Tx.Job(job)
+	j, err := ch.Tx.Jobs().Get(job)
 	if err != nil {
 		return err
 	}
@@ -282,12 +282,12 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err := queue.Dependencies(ch.Tx, c, &sub); err != nil {
 		return err
 	}
-	settings, err := ch.Tx.Settings()
+	settings, err := ch.Tx.Config().Settings()
 	if err != nil {
 		return err
 	}
 	if sub.Queue == settings.Partition {
-		if _, err := ch.Tx.Queue(sub.Queue); errors.Is(err, store.ErrNotFound) {
+		if _, err := ch.Tx.Queues().Get(sub.Queue); errors.Is(err, store.ErrNotFound) {
 			sub.Queue = ""
 		}
 	}
@@ -301,6 +301,6 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 			return err
 		}
 	}
-	_, err = ch.Tx.Alter(job, a)
+	_, err = ch.Tx.Jobs().Alter(job, a)
 	return err
 }

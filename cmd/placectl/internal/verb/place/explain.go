@@ -79,7 +79,7 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 	}
 	return r.View(func(tx *store.Tx) error {
 		if what.nodes != "" {
-			if what.ask.Nodes, err = tx.ResolveNodes(what.nodes); err != nil {
+			if what.ask.Nodes, err = tx.Nodes().Resolve(what.nodes); err != nil {
 				return err
 			}
 		}
@@ -91,11 +91,11 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 		if ex.Explanation == nil && what.nodes != "" {
 			return usage.Errorf("--nodes is about requests; job %s has its nodes", what.job)
 		}
-		defs, err := tx.Resources()
+		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
 		}
-		return explain.Print(r.Stdout, r.OutputOptions(), ex, tx, defs, tx.Now().Unix())
+		return explain.Print(r.Stdout, r.OutputOptions(), ex, tx.Nodes(), defs, tx.Now().Unix())
 	})
 }
 
@@ -108,8 +108,8 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 	var id uint64
 	may := false
 	err = r.View(func(tx *store.Tx) error {
-		if id, err = jobref.One(tx, what.job); err == nil {
-			may, err = store.MayStop(tx, id)
+		if id, err = jobref.One(tx.Jobs(), what.job); err == nil {
+			may, err = tx.Cycle().MayStop(id)
 		}
 		return nil // what is wrong with the name is said where it is explained
 	})
@@ -118,7 +118,7 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 	}
 	err = r.View(func(tx *store.Tx) error {
 		return tx.Suppose(func(tx *store.Tx) error {
-			stops, err = store.WouldStop(tx, id)
+			stops, err = tx.Cycle().WouldStop(id)
 			return err
 		})
 	})
@@ -165,13 +165,13 @@ func flagsGiven(c *cli.Context) bool {
 // explained explains a job, if there is one of that name, else the request.
 func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
-		id, err := jobref.One(tx, what.job)
+		id, err := jobref.One(tx.Jobs(), what.job)
 		if err == nil {
-			_, err = tx.Job(id)
+			_, err = tx.Jobs().Get(id)
 		}
 		isSelect := !strings.Contains(what.job, "[") && !what.certain
 		if err == nil {
-			return tx.ExplainJob(id, what.ask)
+			return tx.Ask().ExplainJob(id, what.ask)
 		}
 		if !isSelect || !errors.Is(err, store.ErrNotFound) && id != 0 {
 			return nil, err
@@ -183,5 +183,5 @@ func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained
 	if n, err := strconv.Atoi(what.job); err == nil {
 		r.Notef("there is no job %d: this is about a request for %s", n, text.Plural(n, "chunk"))
 	}
-	return tx.Explain(what.request, what.ask)
+	return tx.Ask().Explain(what.request, what.ask)
 }

@@ -43,12 +43,12 @@ func extend(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		walltime := d.Truncate(time.Second)
-		id, err := jobref.One(tx, c.Args().First())
+		id, err := jobref.One(tx.Jobs(), c.Args().First())
 		if err != nil {
 			return err
 		}
 		if more {
-			old, err := tx.Job(id)
+			old, err := tx.Jobs().Get(id)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func extend(r *session.Run, c *cli.Context) error {
 				walltime = math.MaxInt64 // refused, as too long
 			}
 		}
-		job, err := tx.Extend(id, walltime)
+		job, err := tx.Jobs().Extend(id, walltime)
 		if err != nil {
 			return err
 		}

@@ -76,16 +76,16 @@ func place(r *session.Run, c *cli.Context) error {
 
 // placeHow reads which way to place the flags ask for, and for how long to try.
 func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
-	decide = (*store.Tx).Place
+	decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().Place(q) }
 	switch {
 	case c.Bool("or-reserve"):
-		decide = (*store.Tx).PlaceOrReserve
+		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().PlaceOrReserve(q) }
 	case c.IsSet("at"):
 		at, err := r.Time(c, "at")
 		if err != nil {
 			return nil, 0, err
 		}
-		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.PlaceAt(q, notPast(at, tx)) }
+		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().PlaceAt(q, notPast(at, tx)) }
 	case c.IsSet("wait"):
 		patience, err = r.Duration(c, "wait")
 	}

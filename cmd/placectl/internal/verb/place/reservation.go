@@ -33,7 +33,7 @@ func Reservation() *session.Verb {
 
 func reservationList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	var all []*store.Reservation
-	err := tx.EachReservation(func(res *store.Reservation) error {
+	err := tx.Reservations().Each(func(res *store.Reservation) error {
 		if c.Bool("all") || res.State(tx.Now()) != "ended" {
 			all = append(all, res)
 		}
@@ -43,18 +43,18 @@ func reservationList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b *store.Reservation) int { return a.Start.Compare(b.Start) })
-	if err := tx.EachStanding(func(s *store.Standing) error { return sayMissing(r, s) }); err != nil {
+	if err := tx.Reservations().EachStanding(func(s *store.Standing) error { return sayMissing(r, s) }); err != nil {
 		return err
 	}
 	return printReservations(r, tx, false, all...)
 }
 
 func reservationShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	res, err := tx.Occurrences(c.Args().First())
+	res, err := tx.Reservations().Occurrences(c.Args().First())
 	if err != nil {
 		return err
 	}
-	s, err := tx.Standing(c.Args().First())
+	s, err := tx.Reservations().Standing(c.Args().First())
 	if err == nil {
 		err = sayMissing(r, s)
 	} else if errors.Is(err, store.ErrNotFound) {
@@ -96,7 +96,7 @@ var reservationFields = output.Fields[*reservationView]{
 func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {
 	v := &reservationView{Reservation: res, tx: tx}
 	var err error
-	if v.nodes, err = tx.NodeNames(res.Nodes); err != nil {
+	if v.nodes, err = tx.Nodes().Names(res.Nodes); err != nil {
 		return nil, err
 	}
 	if v.takes, err = amountsKept(tx, res, v.nodes); err != nil {
@@ -130,7 +130,7 @@ func repeatRule(tx *store.Tx, res *store.Reservation) (string, error) {
 	if res.Series == "" {
 		return "", nil
 	}
-	s, err := tx.Standing(res.Series)
+	s, err := tx.Reservations().Standing(res.Series)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
 	}
@@ -144,7 +144,7 @@ func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, err
 	if res.Uses == nil {
 		return nil, nil // whole nodes
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func Unreserve() *session.Verb {
 }
 
 func unreserve(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	gone, err := tx.Unreserve(c.Args().First())
+	gone, err := tx.Reservations().Remove(c.Args().First())
 	if err != nil {
 		return err
 	}

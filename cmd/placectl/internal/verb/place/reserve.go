@@ -61,18 +61,18 @@ func reserve(r *session.Run, c *cli.Context) error {
 		spec := spec
 		spec.Start = notPast(start, tx)
 		if list := c.String("nodes"); list != "" {
-			if spec.Nodes, err = tx.ResolveNodes(list); err != nil {
+			if spec.Nodes, err = tx.Nodes().Resolve(list); err != nil {
 				return err
 			}
 			spec.End = spec.Start.Add(spec.Request.Walltime)
 		} else if spec.Repeat.Rule != "" {
-			a, err := tx.Ask(spec.Request)
+			a, err := tx.Ask().Ask(spec.Request)
 			if err != nil {
 				return err
 			}
 			spec.End = spec.Start.Add(time.Duration(a.Duration) * time.Second)
 		}
-		made, err := tx.AddReservation(spec)
+		made, err := tx.Reservations().Add(spec)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ func printStarts(r *session.Run, q placer.Request, count int) error {
 		if err := localorder.Wanted(tx, &q); err != nil {
 			return err
 		}
-		found, err := tx.When(q, tx.Now(), count)
+		found, err := tx.Ask().When(q, tx.Now(), count)
 		if err != nil {
 			return err
 		}
@@ -124,21 +124,21 @@ var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
 
 func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
 	v = &startView{Opening: start, now: tx.Now()}
-	if v.nodes, err = tx.NodeNames(start.Plan.NodeNumbers()); err != nil {
+	if v.nodes, err = tx.Nodes().Names(start.Plan.NodeNumbers()); err != nil {
 		return nil, err
 	}
-	v.waits, err = tx.WaitsFor(start.Plan)
+	v.waits, err = tx.Ask().WaitsFor(start.Plan)
 	return v, err
 }
 
 // whenJob prints the expected start of a job.
 func whenJob(r *session.Run, c *cli.Context) error {
 	return r.View(func(tx *store.Tx) error {
-		id, err := jobref.One(tx, c.String("job"))
+		id, err := jobref.One(tx.Jobs(), c.String("job"))
 		if err != nil {
 			return err
 		}
-		expected, err := tx.WhenJob(id)
+		expected, err := tx.Ask().WhenJob(id)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func whenJob(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		start.of = expected.Forecast
-		if start.known, err = tx.Forecasts(); err != nil {
+		if start.known, err = tx.Cycle().Forecasts(); err != nil {
 			return err
 		}
 		return session.PrintAll(r, expectedFields, start)

@@ -93,14 +93,14 @@ func alter(r *session.Run, c *cli.Context) error {
 		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
 			a := a
 			if longer {
-				j, err := tx.Job(id)
+				j, err := tx.Jobs().Get(id)
 				if err != nil {
 					return nil, err
 				}
 				sum := j.Walltime + sub.Walltime
 				a.Walltime = &sum
 			}
-			return tx.Alter(id, a)
+			return tx.Jobs().Alter(id, a)
 		})
 	})
 }

@@ -45,11 +45,11 @@ func cancel(r *session.Run, c *cli.Context) error {
 	case !named && !chosen:
 		return usage.Errorf("name the jobs to cancel, or choose them by --user, --name or --all")
 	}
-	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Cancel(id, c.String("reason")) })
+	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Cancel(id, c.String("reason")) })
 	if c.Bool("waiting") {
 		whatever := change
 		change = func(tx *store.Tx, id uint64) (*store.Job, error) {
-			j, err := tx.Job(id)
+			j, err := tx.Jobs().Get(id)
 			if err == nil && j.State == store.JobRunning {
 				err = &store.Conflict{What: "job " + strconv.FormatUint(id, 10), Why: "it has started"}
 			}
@@ -82,7 +82,7 @@ func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, er
 	if c.Bool("waiting") {
 		states = slices.DeleteFunc(states, func(s store.JobState) bool { return s == store.JobRunning })
 	}
-	err = tx.EachJob(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *store.Job) error {
 		if j.User == user && (!c.IsSet("name") || j.Name == c.String("name")) {
 			jobs = append(jobs, j)
 		}
@@ -111,9 +111,9 @@ func Requeue() *session.Verb {
 		Run: func(r *session.Run, c *cli.Context) error {
 			return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
 				if c.Bool("hold") {
-					return tx.RequeueHeld(id, c.String("reason"))
+					return tx.Jobs().RequeueHeld(id, c.String("reason"))
 				}
-				return tx.Requeue(id, c.String("reason"))
+				return tx.Jobs().Requeue(id, c.String("reason"))
 			}))
 		},
 	}
@@ -138,7 +138,7 @@ func Release() *session.Verb {
 }
 
 func release(r *session.Run, c *cli.Context) error {
-	return changeJobs(r, c, atOnce(c, (*store.Tx).Release))
+	return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Release(id) }))
 }
 
 // endsFirst says of a verb that a job whose command is executed here ends in its own time.
@@ -159,7 +159,7 @@ func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) 
 	return func(tx *store.Tx, id uint64) (*store.Job, error) {
 		j, err := change(tx, id)
 		if err == nil && j.Ending {
-			return tx.GiveBack(id)
+			return tx.Attempts().GiveBack(id)
 		}
 		return j, err
 	}

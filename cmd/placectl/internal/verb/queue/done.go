@@ -39,7 +39,7 @@ func Done() *session.Verb {
 				if f.Job = id; f.Attempt == 0 {
 					f.Attempt = ownAttempt(r, id)
 				}
-				return tx.FinishAttempt(f)
+				return tx.Attempts().Finish(f)
 			})
 		},
 	}

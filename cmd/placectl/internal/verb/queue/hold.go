@@ -28,7 +28,7 @@ func Hold() *session.Verb {
 		Brief:       true,
 		Example:     "placectl hold 12 '13[]'",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Hold(id, c.String("reason")) })
+			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Hold(id, c.String("reason")) })
 		},
 	}
 }
@@ -77,14 +77,14 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 		}
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		array, err := jobref.Array(tx, c.Args().First())
+		array, err := jobref.Array(tx.Jobs(), c.Args().First())
 		if err != nil {
 			return err
 		}
 		if err := tx.Limits().Throttle(array, most); err != nil {
 			return err
 		}
-		jobs, err := tx.ArrayJobs(array)
+		jobs, err := tx.Jobs().Array(array)
 		if err != nil {
 			return err
 		}
@@ -95,18 +95,18 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 // UnholdJob lets a held job wait for its turn, and signs what it executes if it is the job of
 // this process's user.
 func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
-	j, err := tx.Unhold(id)
+	j, err := tx.Jobs().Unhold(id)
 	if err != nil || store.Others(r.DB) == "" {
 		return j, err
 	}
-	text, signature, err := tx.Signed(id)
+	text, signature, err := tx.Jobs().Signed(id)
 	mine, errMine := r.Dispatched("", os.Getuid()).Mine(tx, j)
 	if err = errors.Join(err, errMine); err != nil || !mine || r.Verify(text, signature) {
 		return j, err
 	}
-	if err := tx.Sign(id, r.Sign); err != nil {
+	if err := tx.Jobs().Sign(id, r.Sign); err != nil {
 		return nil, err
 	}
 	r.Notef("job %d was not signed by you, and is now: placectl show %d says what it executes", id, id)
-	return tx.Job(id)
+	return tx.Jobs().Get(id)
 }

@@ -132,7 +132,7 @@ func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order,
 		}
 		p = lines
 	} else {
-		look, err := tx.Outlook()
+		look, err := tx.Ask().Outlook()
 		if err != nil {
 			return err
 		}
@@ -172,22 +172,22 @@ func jobStates(c *cli.Context) (states []store.JobState, err error) {
 }
 
 func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	id, err := jobref.One(tx, c.Args().First())
+	id, err := jobref.One(tx.Jobs(), c.Args().First())
 	if err != nil {
 		return err
 	}
-	job, err := tx.Job(id)
+	job, err := tx.Jobs().Get(id)
 	if err != nil {
 		return err
 	}
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return err
 	}
 	// There is room for why it waits, and from when on.
 	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
 	if c.Bool("env") {
-		sees, err := store.RolesOf(tx).Sees(job)
+		sees, err := tx.Roles().Sees(job)
 		if err == nil && !sees {
 			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, job.ID, job.User)
 		}
@@ -210,7 +210,7 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bool) error) error {
 	seen := make(map[uint64]bool)
 	for _, word := range words {
-		ids, err := jobref.Named(tx, word)
+		ids, err := jobref.Named(tx.Jobs(), word)
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bo
 				continue
 			}
 			seen[id] = true
-			j, err := tx.Job(id)
+			j, err := tx.Jobs().Get(id)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func retry(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		jobs, err := tx.Retry(ids, r.Sign)
+		jobs, err := tx.Jobs().Retry(ids, r.Sign)
 		if err != nil {
 			return err
 		}

@@ -70,12 +70,12 @@ func signal(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
-			a, number, err := tx.Signal(id, sig)
+			a, number, err := tx.Attempts().Signal(id, sig)
 			if err != nil {
 				return nil, err
 			}
 			sent = append(sent, SentTo{Job: id, Attempt: a.Number, Number: number})
-			return tx.Job(id)
+			return tx.Jobs().Get(id)
 		})
 	})
 	if err != nil || r.Tx != nil || c.Bool(verbs.DryRun) || patience == 0 {
@@ -93,7 +93,7 @@ func AwaitDelivery(r *session.Run, sent []SentTo, deadline time.Time, patience s
 		err := r.View(func(tx *store.Tx) error {
 			left = nil
 			for _, s := range sent {
-				a, err := tx.Attempt(s.Job, s.Attempt)
+				a, err := tx.Attempts().Get(s.Job, s.Attempt)
 				if err != nil {
 					return err
 				}

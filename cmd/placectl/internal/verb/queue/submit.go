@@ -119,7 +119,7 @@ func submit(r *session.Run, c *cli.Context) error {
 		if err := session.ClassOf(tx, c, &s); err != nil {
 			return err
 		}
-		jobs, err := tx.Submit(s)
+		jobs, err := tx.Jobs().Submit(s)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	if !first.Never {
 		return "", nil
 	}
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return "", err
 	}
@@ -257,7 +257,7 @@ func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 				return usage.Errorf("--%s names no job", when)
 			}
 			for _, word := range words {
-				ids, err := jobref.Named(tx, word)
+				ids, err := jobref.Named(tx.Jobs(), word)
 				if err != nil {
 					return err
 				}
@@ -287,7 +287,7 @@ func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	case s.Name == "":
 		return usage.Errorf("--singleton goes by the job's name: --name says it")
 	}
-	return tx.EachJob(func(j *store.Job) error {
+	return tx.Jobs().Each(func(j *store.Job) error {
 		if j.Name == s.Name && j.User == s.User {
 			s.After = append(s.After, store.Dependency{When: store.AfterAny, Job: j.ID})
 		}

@@ -178,14 +178,14 @@ func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.T
 		return at, err
 	}
 	q.User = cmp.Or(q.User, r.Self())
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err != nil {
 		return at, err
 	}
-	if _, err := tx.Queue(q.Queue); errors.Is(err, store.ErrNotFound) && q.Queue == settings.Partition {
+	if _, err := tx.Queues().Get(q.Queue); errors.Is(err, store.ErrNotFound) && q.Queue == settings.Partition {
 		q.Queue = ""
 	}
-	list, err := tx.When(q, tx.Now(), 1)
+	list, err := tx.Ask().When(q, tx.Now(), 1)
 	if err != nil || len(list) == 0 { // what is wrong is said of the one that is taken
 		return at, nil
 	}
@@ -251,11 +251,11 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 	if err != nil {
 		return o, err
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return o, err
 	}
-	shares, err := tx.Shares()
+	shares, err := tx.Shares().Get()
 	if err != nil {
 		return o, err
 	}
@@ -266,7 +266,7 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 	}
 	if f := r.Front; f != nil {
 		o.Submits, o.Given, o.Choose = f.Family, f.Given, ""
-		settings, err := tx.Settings()
+		settings, err := tx.Config().Settings()
 		if err != nil {
 			return o, err
 		}

@@ -101,7 +101,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 // goesOn reports whether a job is there, and has not ended.
 func goesOn(r *session.Run, id uint64) (is bool) {
 	err := r.View(func(tx *store.Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		is = err == nil && j.State.Live()
 		return err
 	})

@@ -46,10 +46,10 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	case remote.AskSite:
 		a, err = r.Site()
 	case remote.AskLaunch:
-		err = d.Update(func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+		err = d.Update(func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) })
 	case remote.AskLacks:
 		err = d.Update(func(tx *store.Tx) (err error) {
-			a.Lacks, err = tx.Detected(q.Host, q.Found)
+			a.Lacks, err = tx.Devices().Detected(q.Host, q.Found)
 			return err
 		})
 	case remote.AskHeld:

@@ -117,7 +117,7 @@ func lookAfter(r *session.Run, c *cli.Context) error {
 // attendHere is where the lock of the attendant lies.
 func attendHere(r *session.Run) (place attend.Place, err error) {
 	err = r.View(func(tx *store.Tx) error {
-		settings, err := tx.Settings()
+		settings, err := tx.Config().Settings()
 		if err == nil {
 			place = r.AttendPlace(settings.StateDir)
 		}
@@ -266,7 +266,7 @@ var errDismissed = &store.Conflict{What: "the queue", Why: "it is run by others:
 
 // wanted fails with errDismissed if that is so.
 func wanted(tx *store.Tx) error {
-	settings, err := tx.Settings()
+	settings, err := tx.Config().Settings()
 	if err == nil && (settings.Start == store.StartManual || settings.Launch == store.LaunchExec) {
 		return errDismissed
 	}

@@ -94,7 +94,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 		if err := r.EndAttended(tx); err != nil {
 			return err
 		}
-		report, err := tx.Cycle(spec)
+		report, err := tx.Cycle().Run(spec)
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 		jobs  []*store.Job
 	}{{launch.Stop, report.Stopped}, {launch.Start, report.Launch}} {
 		for _, j := range list.jobs {
-			nodes, err := tx.NodeNames(j.AllNodes())
+			nodes, err := tx.Nodes().Names(j.AllNodes())
 			if err != nil {
 				return nil, err
 			}
@@ -199,7 +199,7 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 	if j.State != store.JobRunning || len(nodes) == 0 {
 		return nil, nil
 	}
-	held, named, err := tx.DevicesOn(j, nodes[0])
+	held, named, err := tx.Devices().On(j, nodes[0])
 	return devices.Environ(held, named), err
 }
 
@@ -227,7 +227,7 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 			}
 		}
 	}
-	return tx.NodeNames(numbers)
+	return tx.Nodes().Names(numbers)
 }
 
 // printed is whose start a cycle without a launcher prints: those who are told so, and those

@@ -82,7 +82,7 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 	d := r.Dispatched(here, os.Getuid())
 	busy := make(map[string]bool)
 	err = r.View(func(tx *store.Tx) error {
-		settings, err := tx.Settings()
+		settings, err := tx.Config().Settings()
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, k
 func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
 	err := r.View(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
-			a, err := tx.Attempt(n.Job, 0)
+			a, err := tx.Attempts().Get(n.Job, 0)
 			return err != nil || n.Event == launch.Start && a.Nonce != nonce
 		})
 		return nil
@@ -184,7 +184,7 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error 
 	told := r.Kept.Notices()
 	err := r.View(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
-			j, err := tx.Job(n.Job)
+			j, err := tx.Jobs().Get(n.Job)
 			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start.Unix() != n.Start)
 		})
 		return nil
@@ -212,7 +212,7 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key 
 			what := "stop"
 			if n.Event == launch.Start {
 				what = "launch"
-				if err := tx.LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
+				if err := tx.Attempts().LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
 					return err
 				}
 			}

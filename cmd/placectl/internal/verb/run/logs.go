@@ -120,15 +120,15 @@ func logs(r *session.Run, c *cli.Context) error {
 // state finds out where the output lies, and whether there is more to come.
 func (l *jobLog) state() (s *logState, err error) {
 	err = l.r.View(func(tx *store.Tx) error {
-		id, err := jobref.One(tx, l.c.Args().First())
+		id, err := jobref.One(tx.Jobs(), l.c.Args().First())
 		if err != nil {
 			return err
 		}
 		s = new(logState)
-		if s.job, err = tx.Job(id); err != nil {
+		if s.job, err = tx.Jobs().Get(id); err != nil {
 			return err
 		}
-		p, err := tx.Payload(id)
+		p, err := tx.Jobs().Payload(id)
 		switch {
 		case err != nil:
 			return err
@@ -136,7 +136,7 @@ func (l *jobLog) state() (s *logState, err error) {
 			return fmt.Errorf("%w: job %d has no command, and writes nothing", store.ErrNotFound, id)
 		}
 		if n := l.c.Int("attempt"); n <= s.job.Attempt && s.job.Attempt > 0 {
-			if s.attempt, err = tx.Attempt(id, n); err != nil {
+			if s.attempt, err = tx.Attempts().Get(id, n); err != nil {
 				return err
 			}
 		}
@@ -161,7 +161,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 	if !l.c.Bool("follow") || j.State != store.JobHeld && j.State != store.JobQueued {
 		return "", nil
 	}
-	look, err := tx.Outlook()
+	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +177,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 
 // find finds the file of the attempt.
 func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
-	nodes, err := tx.NodeNames(s.attempt.AllNodes())
+	nodes, err := tx.Nodes().Names(s.attempt.AllNodes())
 	if err != nil {
 		return err
 	}

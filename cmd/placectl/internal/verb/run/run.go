@@ -101,9 +101,9 @@ func placeOrQueue(r *session.Run, c *cli.Context, s store.Submission) (job *stor
 			if err := localorder.Wanted(tx, &s.Request); err != nil {
 				return err
 			}
-			if job, err = tx.Place(s.Request); err == nil {
+			if job, err = tx.Jobs().Place(s.Request); err == nil {
 				job.Command = s.Command
-				return errors.Join(tx.SetCommand(job.ID, s.Command), Attends(r, tx, job), claim(r, tx, job))
+				return errors.Join(tx.Jobs().SetCommand(job.ID, s.Command), Attends(r, tx, job), claim(r, tx, job))
 			}
 			if !errors.Is(err, placer.ErrNotNow) {
 				return err
@@ -111,7 +111,7 @@ func placeOrQueue(r *session.Run, c *cli.Context, s store.Submission) (job *stor
 			if err := session.ClassOf(tx, c, &s); err != nil {
 				return err
 			}
-			jobs, err := tx.Submit(s)
+			jobs, err := tx.Jobs().Submit(s)
 			if err != nil {
 				return err
 			}
@@ -131,11 +131,11 @@ func Pass(r *session.Run, tx *store.Tx, job **store.Job) error {
 	if err := r.EndAttended(tx); err != nil {
 		return err
 	}
-	_, err := tx.Cycle(store.CycleSpec{Silent: true})
+	_, err := tx.Cycle().Run(store.CycleSpec{Silent: true})
 	if err != nil {
 		return err
 	}
-	if *job, err = tx.Job((*job).ID); err == nil && (*job).State == store.JobRunning {
+	if *job, err = tx.Jobs().Get((*job).ID); err == nil && (*job).State == store.JobRunning {
 		err = claim(r, tx, *job)
 	}
 	return err
@@ -194,7 +194,7 @@ func patience(r *session.Run, c *cli.Context) (time.Duration, error) {
 // withdraw takes the job out of the queue.
 func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
 	return r.Update(c, func(tx *store.Tx) error {
-		_, err := tx.Cancel(job.ID, "run was stopped before its turn came")
+		_, err := tx.Jobs().Cancel(job.ID, "run was stopped before its turn came")
 		if errors.Is(err, store.ErrConflict) {
 			return nil // another process has done it
 		}
@@ -301,7 +301,7 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 		return err
 	}
 	return r.Write(db, true, func(tx *store.Tx) error {
-		_, err := tx.Finish(id, status, reason)
+		_, err := tx.Jobs().Finish(id, status, reason)
 		return err
 	})
 }
@@ -310,7 +310,7 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 func endedByOthers(r *session.Run, id uint64) bool {
 	var why string
 	err := r.View(func(tx *store.Tx) error {
-		j, err := tx.Job(id)
+		j, err := tx.Jobs().Get(id)
 		switch {
 		case err == nil && j.State != store.JobRunning:
 			why = "is " + j.State.String()
@@ -333,7 +333,7 @@ func sendSignals(r *session.Run, job *store.Job, command int) error {
 	d := r.Dispatched("", os.Getuid())
 	var a *store.Attempt
 	err := r.View(func(tx *store.Tx) (err error) {
-		a, err = tx.Attempt(job.ID, job.Attempt)
+		a, err = tx.Attempts().Get(job.ID, job.Attempt)
 		return err
 	})
 	if err != nil || len(a.Signals) == 0 || a.Nonce != r.Attending.As.Nonce {
@@ -366,7 +366,7 @@ func Attends(r *session.Run, tx *store.Tx, job *store.Job) error {
 	if r.Attending == nil {
 		return nil
 	}
-	return tx.Attend(job.ID, r.Attending.As)
+	return tx.Attempts().Attend(job.ID, r.Attending.As)
 }
 
 // claim claims the attempt that this run is to execute.
@@ -374,6 +374,6 @@ func claim(r *session.Run, tx *store.Tx, job *store.Job) error {
 	if r.Attending == nil {
 		return nil
 	}
-	_, err := tx.Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun, Nonce: r.Attending.As.Nonce, Process: r.Attending.As.Process})
+	_, err := tx.Attempts().Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun, Nonce: r.Attending.As.Nonce, Process: r.Attending.As.Process})
 	return err
 }

@@ -129,7 +129,7 @@ func launchByWork(r *session.Run, c *cli.Context, runner *attempts.Runner) error
 		_, err := lies.Ask(r.Ctx, remote.AskLaunch, remote.Question{})
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error { return tx.LaunchBy(store.LaunchWork) })
+	return r.Update(c, func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) })
 }
 
 // forecasts keeps expected starts up to date beside passes, when these have nothing to do. A play
@@ -173,7 +173,7 @@ func startable(r *session.Run) (is attempts.Startable, err error) {
 
 func startableOf(tx *store.Tx) (attempts.Startable, error) {
 	is, err := tx.Identity()
-	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Startable()}, err
+	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Cycle().Startable()}, err
 }
 
 // workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
@@ -184,7 +184,7 @@ func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cyc
 		if err := errors.Join(err, check(tx), r.EndAttended(tx)); err != nil {
 			return err
 		}
-		report, err := tx.Cycle(store.CycleSpec{By: store.BySupervisor})
+		report, err := tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
 		if err == nil {
 			cycled.Due = report.Next
 		}

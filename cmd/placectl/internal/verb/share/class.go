@@ -38,14 +38,14 @@ func Class() *session.Verb {
 // changeShares lets fn change the settings, keeps them and shows what they are now.
 func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) error) error {
 	return r.Update(c, func(tx *store.Tx) error {
-		s, err := tx.Shares()
+		s, err := tx.Shares().Get()
 		if err != nil {
 			return err
 		}
 		if err := fn(s); err != nil {
 			return usage.Errorf("%w", err)
 		}
-		if err := tx.SetShares(s); err != nil {
+		if err := tx.Shares().Set(s); err != nil {
 			return err
 		}
 		return printShares(r, tx)
@@ -212,7 +212,7 @@ func classRm(r *session.Run, c *cli.Context) error {
 		return usage.Errorf("either classes or --all")
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		s, err := tx.Shares()
+		s, err := tx.Shares().Get()
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func classRm(r *session.Run, c *cli.Context) error {
 		if c.Bool("all") || len(s.Loads) == 0 {
 			*s = fairshare.Settings{}
 		}
-		if err := tx.SetShares(s); err != nil {
+		if err := tx.Shares().Set(s); err != nil {
 			return err
 		}
 		return printShares(r, tx)

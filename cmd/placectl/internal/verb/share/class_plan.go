@@ -42,7 +42,7 @@ func classPlanVerb() *session.Verb {
 func classPlan(r *session.Run, c *cli.Context) error {
 	if !c.IsSet("from") {
 		return r.View(func(tx *store.Tx) error {
-			state, err := tx.ShareState()
+			state, err := tx.Shares().State()
 			if err != nil {
 				return err
 			}

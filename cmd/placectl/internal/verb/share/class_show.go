@@ -41,7 +41,7 @@ type (
 
 // printShares answers with the settings as they are.
 func printShares(r *session.Run, tx *store.Tx) error {
-	s, err := tx.Shares()
+	s, err := tx.Shares().Get()
 	if err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
 // printShareSettings prints the settings that are one of a kind, and in a document
 // the lists as well.
 func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject, document bool) error {
-	set, err := tx.Settings()
+	set, err := tx.Config().Settings()
 	if err != nil {
 		return err
 	}
-	timer, err := tx.ShareTimer()
+	timer, err := tx.Shares().Timer()
 	if err != nil {
 		return err
 	}

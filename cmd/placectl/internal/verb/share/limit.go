@@ -58,7 +58,7 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func limitColumns() []output.Column {
 }
 
 func printLimits(r *session.Run, tx *store.Tx, list []store.Limit) error {
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}

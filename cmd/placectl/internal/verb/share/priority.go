@@ -67,7 +67,7 @@ func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) 
 			return err
 		}
 		kind, name, _ := strings.Cut(whose, ":")
-		if err := store.PrioritiesOf(tx).Set(store.Number{Kind: kind, Name: name, Number: n}); err != nil {
+		if err := tx.Priorities().Set(store.Number{Kind: kind, Name: name, Number: n}); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) 
 
 func priorityList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "kind"}, {Name: "name"}, {Name: "number", Kind: output.Integer}}})
-	err := store.PrioritiesOf(tx).Each(func(n store.Number) error {
+	err := tx.Priorities().Each(func(n store.Number) error {
 		p.Row(n.Kind, n.Name, n.Number)
 		return nil
 	})

@@ -38,7 +38,7 @@ func Queue() *session.Verb {
 }
 
 func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	queues, err := tx.Queues()
+	queues, err := tx.Queues().All()
 	if err != nil {
 		return err
 	}
@@ -48,10 +48,10 @@ func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 func queueAdd(r *session.Run, c *cli.Context) error {
 	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")), Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
 	return r.Update(c, func(tx *store.Tx) error {
-		if err := tx.AddQueue(q); err != nil {
+		if err := tx.Queues().Add(q); err != nil {
 			return err
 		}
-		q, err := tx.Queue(q.Name)
+		q, err := tx.Queues().Get(q.Name)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func queueAdd(r *session.Run, c *cli.Context) error {
 }
 
 func queueSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	q, err := tx.Queue(c.Args().First())
+	q, err := tx.Queues().Get(c.Args().First())
 	if err != nil {
 		return err
 	}
@@ -73,21 +73,21 @@ func queueSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if c.IsSet("allow") {
 		q.Allow = text.SplitList(c.String("allow"))
 	}
-	if err := tx.SetQueue(q); err != nil {
+	if err := tx.Queues().Set(q); err != nil {
 		return err
 	}
-	if q, err = tx.Queue(q.Name); err != nil {
+	if q, err = tx.Queues().Get(q.Name); err != nil {
 		return err
 	}
 	return printQueues(r, tx, q)
 }
 
 func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	q, err := tx.Queue(c.Args().First())
+	q, err := tx.Queues().Get(c.Args().First())
 	if err != nil {
 		return err
 	}
-	if err := tx.RemoveQueue(q.Name); err != nil {
+	if err := tx.Queues().Remove(q.Name); err != nil {
 		return err
 	}
 	return printQueues(r, tx, q)
@@ -95,7 +95,7 @@ func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 
 func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}}})
-	buckets, err := tx.Buckets()
+	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		return err
 	}

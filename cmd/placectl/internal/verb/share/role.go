@@ -30,21 +30,21 @@ func Role() *session.Verb {
 
 func roleList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	p := roles(r)
-	if err := store.RolesOf(tx).Each(func(user, role string) error { p.Row(user, role); return nil }); err != nil {
+	if err := tx.Roles().Each(func(user, role string) error { p.Row(user, role); return nil }); err != nil {
 		return err
 	}
 	return p.Close()
 }
 
 func roleAdd(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	if err := store.RolesOf(tx).Add(c.Args().Get(0), c.Args().Get(1)); err != nil {
+	if err := tx.Roles().Add(c.Args().Get(0), c.Args().Get(1)); err != nil {
 		return err
 	}
 	return printRole(r, c)
 }
 
 func roleRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	if err := store.RolesOf(tx).Remove(c.Args().Get(0)); err != nil {
+	if err := tx.Roles().Remove(c.Args().Get(0)); err != nil {
 		return err
 	}
 	return printRole(r, c)

@@ -1,0 +1,178 @@
+package ask
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Explained is an explanation with what only the store knows: of a request, or of
+// a job.
+type Explained struct {
+	Request placer.Request
+	Ask     placer.Ask
+	// Explanation is nil for a job that runs, is planned or has ended: what is
+	// known of those stands in the job. Of a job that waits it is about placing it
+	// now, as if nothing else kept it from starting; nil where its request is not
+	// understood any more.
+	*placer.Explanation
+	Job      *kernel.Job    // nil for a request
+	Queue    *Queueing      // of a job without nodes: what it waits for; nil for others
+	Why      string         // of a job: why on its path; "" where that is not known any more
+	WaitsFor []kernel.Owner // the jobs and reservations whose end the start waits for
+	Ahead    []Ahead        // for a planned job: the owners of its nodes before it
+
+	Priority float64          // of a planned job that came from the queue, as in Queueing
+	Terms    []priorityf.Term // of that, those that it adds up
+	Stops    []cycle.MadeWay  // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
+}
+
+// Ahead is an owner of nodes of a planned job before that job.
+type Ahead struct {
+	kernel.Owner
+	Nodes   []uint32
+	Until   time.Time // when the last of them is expected back
+	Overdue bool
+}
+
+// Explain says why a request starts now or does not, what each node has to do with
+// that, and what would help: other queues and no reservation are tried as well.
+func (ak Ask) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
+	a, err := booking.AskFor(ak.tx, r)
+	if err != nil {
+		return nil, err
+	}
+	return explainer{ak.tx, o}.request(r, a)
+}
+
+// explainer explains what was asked for, and how.
+type explainer struct {
+	tx  *kernel.Tx
+	how placer.Explain
+}
+
+func (e explainer) request(r placer.Request, a placer.Ask) (*Explained, error) {
+	tx := e.tx
+	snap, err := booking.Snapshot(tx, r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	if e.how.Otherwise, err = e.otherwise(r, a, snap); err != nil {
+		return nil, err
+	}
+	out := &Explained{Request: r, Ask: a}
+	if out.Explanation, err = snap.Explain(a, e.how); err != nil {
+		return nil, err
+	}
+	if out.Plan != nil {
+		out.WaitsFor, err = AskOf(tx).WaitsFor(out.Plan)
+	}
+	return out, err
+}
+
+// otherwise is the request without its reservation, and on every other queue.
+// Queues that come to the same are tried once.
+func (e explainer) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapshot) ([]placer.Otherwise, error) {
+	tx := e.tx
+	var out []placer.Otherwise
+	tried := map[string]bool{onQueue(a, snap): true}
+	add := func(change, to string, r placer.Request) error {
+		b, err := booking.AskFor(tx, r)
+		if err != nil {
+			return kernel.PassOver(err)
+		}
+		b.Duration, b.Since = a.Duration, a.Since
+		other, err := booking.Snapshot(tx, r.Queue)
+		if key := onQueue(b, other); err == nil && !tried[key] {
+			tried[key] = true
+			out = append(out, placer.Otherwise{Change: change, To: to, Ask: b, In: other})
+		}
+		return err
+	}
+	queues, err := tx.AllQueues()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{""}
+	for _, q := range queues {
+		names = append(names, q.Name)
+	}
+	for _, name := range names {
+		other := r
+		other.Queue = name
+		if err := add("queue", name, other); err != nil {
+			return nil, err
+		}
+	}
+	if r.Reservation != "" {
+		other := r
+		other.Reservation = ""
+		err = add("reservation", "", other)
+	}
+	return out, err
+}
+
+// onQueue is what a queue decides of a request.
+func onQueue(a placer.Ask, snap *placer.Snapshot) string {
+	if snap == nil {
+		return ""
+	}
+	key := fmt.Sprintf("%q %v %s", a.Queue, snap.Rules.GroupKey, a.Policy)
+	for _, g := range a.Grants {
+		key += fmt.Sprintf(" %d%+d", g.Owner, g.Affinity)
+	}
+	return key
+}
+
+// ahead lists the owners of a planned job's nodes before it: until its start, or past it
+// when they are overdue.
+func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
+	tx := e.tx
+	shared := make(map[uint32]bool)
+	for _, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			shared[n.Node] = n.Shared
+		}
+	}
+	c := tx.Calendar()
+	at := make(map[uint64]int)
+	var out []Ahead
+	for _, node := range j.AllNodes() {
+		for _, b := range c.At(node) {
+			end := c.End(b)
+			overdue := b.Held && b.End <= tx.Now
+			if b.Owner == row.JobOwner(j.ID) || b.Start >= j.Start || end <= tx.Now || end > j.Start && !(overdue && blocks(b, shared[node])) {
+				continue
+			}
+			i, known := at[b.Owner]
+			if !known {
+				who, err := tx.Owner(b)
+				if err != nil {
+					return nil, err
+				}
+				i = len(out)
+				at[b.Owner] = i
+				out = append(out, Ahead{Owner: who})
+			}
+			out[i].Nodes = append(out[i].Nodes, node)
+			out[i].Overdue = out[i].Overdue || overdue
+			if end := kernel.Instant(end); end.After(out[i].Until) {
+				out[i].Until = end
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Ahead) int { return b.Until.Compare(a.Until) })
+	return out, c.Err()
+}
+
+// blocks reports whether a stretch keeps whoever would share the node, or not, off
+// it altogether.
+func blocks(b timeline.Busy, shared bool) bool { return b.Use == nil || !shared }

@@ -1,0 +1,343 @@
+package ask
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Queueing is where a job stands that waits for its turn.
+type Queueing struct {
+	Prospect
+	Place   int       // in the queue, from 1 on; 0 for a job that is held, or was placed by hand
+	Waiting int       // how many are in the queue
+	Before  []uint64  // those ahead of it that may take nodes first
+	Depends []Awaited // on other jobs
+
+	Forecasts *cycle.Forecasts // including its own; nil for none
+
+	Priority float64          // what the setting job_priority comes to for it
+	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
+}
+
+// Awaited is a job that another depends on.
+type Awaited struct {
+	kernel.Dependency
+	State row.JobState // of that job
+	Met   bool
+	Due   time.Time // when it is expected to be met, zero if unknown
+}
+
+// ExplainJob says where a job runs and why there, what a planned one waits for, or
+// what has become of it. One that has no nodes yet is explained by what keeps it
+// from its turn, then by its place in the queue, then as its request, as if nobody
+// else waited.
+func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
+	j, err := ak.tx.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	if j.State == row.JobHeld || j.State == row.JobQueued || j.State == row.JobLate {
+		return explainer{ak.tx, o}.waiting(j)
+	}
+	out := &Explained{Request: j.Request(), Job: kernel.JobOf(j)}
+	out.Request.Policy = j.Policy // the one that it was placed by
+	if !j.State.Live() {
+		return out, nil
+	}
+	if path, why, err := AskOf(ak.tx).Route(out.Request); err == nil && path == j.Path {
+		out.Why = why
+	} else if err = kernel.PassOver(err); err != nil {
+		return nil, err
+	}
+	if j.State == row.JobReserved {
+		plan := planOf(j)
+		if a, errAsk := booking.AskOf(ak.tx, j); errAsk == nil {
+			plan.Demands = a.Demands
+		} else if err = kernel.PassOver(errAsk); err != nil {
+			return nil, err
+		}
+		out.WaitsFor, err = AskOf(ak.tx).WaitsFor(plan)
+		if err == nil {
+			out.Ahead, err = explainer{ak.tx, o}.ahead(j)
+		}
+		if set, errSet := ak.tx.Settings(); err == nil && j.Queued && set.JobPriority != "" {
+			if err = errSet; err == nil {
+				out.Priority, out.Terms, err = cycle.PrioritiesOf(ak.tx).Of(out.Job)
+			}
+		}
+	}
+	return out, err
+}
+
+// waiting explains a job without nodes. A request that is not understood any more has no
+// explanation but that.
+func (e explainer) waiting(j *row.Job) (*Explained, error) {
+	tx := e.tx
+	out := &Explained{Request: j.Request()}
+	a, err := booking.AskOf(tx, j)
+	if err == nil {
+		out, err = e.request(out.Request, a)
+	}
+	if err = kernel.PassOver(err); err != nil {
+		return nil, err
+	}
+	if _, err := cycle.CycleOf(tx).FreshForecasts(); err != nil {
+		return nil, err
+	}
+	look, err := AskOf(tx).Outlook()
+	if err != nil {
+		return nil, err
+	}
+	out.Job = kernel.JobOf(j)
+	if out.Queue, err = look.Queueing(j); err != nil {
+		return nil, err
+	}
+	if plan := out.Queue.Plan; plan != nil {
+		out.WaitsFor, err = AskOf(tx).WaitsFor(plan)
+	}
+	return out, err
+}
+
+// Queueing finds where a job stands in the queue.
+func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
+	p, err := o.Look(j)
+	if err == nil {
+		err = o.placed(j, &p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q := &Queueing{Prospect: p}
+	if q.Forecasts, err = cycle.CycleOf(o.tx).Forecasts(); err != nil {
+		return nil, err
+	}
+	if err := o.depends(j, q); err != nil {
+		return nil, err
+	}
+	line, err := cycle.Line(o.tx)
+	if err != nil {
+		return nil, err
+	}
+	q.Waiting = len(line)
+	for i, other := range line {
+		if other.ID == j.ID {
+			q.Place = i + 1
+			break
+		}
+		p, err := o.Look(other)
+		if err != nil {
+			return nil, err
+		}
+		switch p.Wait {
+		case WaitsPlan: // it may be planned anew where room was made since the last cycle
+			if o.tx.State.Invalidations == o.tx.State.Planned {
+				continue
+			}
+			fallthrough
+		case WaitsLate, WaitsRoom, WaitsTurn:
+			q.Before = append(q.Before, other.ID)
+		}
+	}
+	if *cycle.Orders.In(o.tx) != nil && q.Place > 0 {
+		if q.Priority, q.Terms, err = cycle.PrioritiesOf(o.tx).Of(kernel.JobOf(j)); err != nil {
+			return nil, err
+		}
+	}
+	if q.Place == 0 { // it is not in the queue, so no job is ahead of it
+		q.Before = nil
+	}
+	return q, err
+}
+
+// depends finds out about the jobs that a job depends on.
+func (o *Outlook) depends(j *row.Job, q *Queueing) error {
+	for _, d := range j.After {
+		other, err := o.tx.Job(d.Job)
+		if err != nil {
+			return err
+		}
+		a := Awaited{Dependency: kernel.Dependency(d), State: other.State}
+		if a.Met, err = kernel.Met(d, other); err == nil && !a.Met {
+			due, _, err := o.due(d)
+			if err != nil {
+				return err
+			}
+			a.Due = kernel.Instant(due)
+		}
+		q.Depends = append(q.Depends, a)
+	}
+	return nil
+}
+
+// WhenJob finds when a job that has not started is expected to. A *placer.Refusal says
+// why nobody knows, a Conflict that it has started.
+func (ak Ask) WhenJob(id uint64) (Prospect, error) {
+	j, err := ak.tx.Job(id)
+	if err != nil {
+		return Prospect{}, err
+	}
+	name := "job " + strconv.FormatUint(id, 10)
+	switch {
+	case !j.State.Live():
+		return Prospect{}, row.Clash(name, "it is "+j.State.String())
+	case j.State == row.JobRunning:
+		return Prospect{}, row.Clash(name, "it runs since "+kernel.Stamp(j.Start))
+	}
+	if _, err := cycle.CycleOf(ak.tx).FreshForecasts(); err != nil {
+		return Prospect{}, err
+	}
+	look, err := AskOf(ak.tx).Outlook()
+	if err != nil {
+		return Prospect{}, err
+	}
+	p, err := look.Look(j)
+	if err == nil {
+		err = look.placed(j, &p)
+	}
+	if err == nil && p.Start.IsZero() {
+		err = noStart(name, p)
+	}
+	if p.Plan == nil {
+		p.Plan = planOf(j)
+	}
+	return p, err
+}
+
+// planOf is when and on which nodes a job runs, or is planned to.
+func planOf(j *row.Job) *placer.Plan {
+	plan := &placer.Plan{Path: j.Path, Policy: j.Policy, Set: j.Set, Start: j.Start, End: j.End, Chunks: make([]placer.Allotment, 1)}
+	for _, n := range j.AllNodes() {
+		plan.Chunks[0].Picks = append(plan.Chunks[0].Picks, placer.Pick{Node: n})
+	}
+	return plan
+}
+
+// noStart refuses to name the start of a job.
+func noStart(job string, p Prospect) error {
+	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Reason}
+	switch p.Wait {
+	case WaitsNever:
+		r.Kind, r.Why = placer.ErrNever, job+": "+strings.TrimPrefix(p.Reason, placer.ErrNever.Error()+": ")
+	case WaitsHeld:
+		r.Why = job + " is held"
+		if p.Reason != "" {
+			r.Why += ": " + p.Reason
+		}
+	}
+	return r
+}
+
+// Next reports whether a job's turn is next: whether of the jobs that wait for neither a
+// time nor another job, and may run at all, it is the first. Asked of a few jobs the queue is
+// read no further than to one that is before them.
+func (o *Outlook) Next(j *kernel.Job) (bool, error) {
+	if o.first == nil {
+		set, err := o.tx.Settings()
+		if err != nil {
+			return false, err
+		}
+		if set.JobPriority != "" && o.scans < fewScans {
+			r := j.Row()
+			return o.leads(&r)
+		}
+		first, err := o.foremost(set.JobPriority != "")
+		if err != nil {
+			return false, err
+		}
+		o.first = &first
+	}
+	return *o.first == j.ID, nil
+}
+
+// fewScans is how often the queue is read for one job, before it is for all of them.
+const fewScans = 3
+
+// ready reports whether a job's turn may come.
+func (o *Outlook) ready(j *row.Job) (bool, error) {
+	if j.State != row.JobQueued && j.State != row.JobReserved || j.Never || j.Begin > o.tx.Now {
+		return false, nil
+	}
+	waitsFor, err := jobs.Ready(o.tx, j)
+	if errors.Is(err, kernel.ErrUnmet) {
+		return false, nil
+	}
+	return waitsFor == "", err
+}
+
+// eachReady calls fn for the jobs whose turn may come, in the order in which the queue is
+// kept, until it returns false.
+func (o *Outlook) eachReady(fn func(*row.Job) (bool, error)) error {
+	return o.tx.File.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
+		j, err := o.tx.Waiting().ByKey(key)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := o.ready(j); !ok || err != nil {
+			return err == nil, err
+		}
+		return fn(j)
+	})
+}
+
+// leads reports whether by job_priority no job whose turn may come is before another.
+func (o *Outlook) leads(j *row.Job) (bool, error) {
+	if ok, err := o.ready(j); !ok || err != nil {
+		return false, err
+	}
+	by, err := cycle.OrderOf(o.tx, nil)
+	if err != nil {
+		return false, err
+	}
+	value, err := by.Of(j)
+	if err != nil {
+		return false, err
+	}
+	leads := func(v float64, id uint64) bool { return v < value || v == value && id >= j.ID }
+	if o.rival.ID != 0 && !leads(o.rival.Value, o.rival.ID) {
+		return false, nil
+	}
+	o.scans++
+	ok := true
+	err = o.eachReady(func(other *row.Job) (bool, error) {
+		v, err := by.Of(other)
+		if ok = leads(v, other.ID); !ok {
+			o.rival.Value, o.rival.ID = v, other.ID
+		}
+		return ok, err
+	})
+	return ok, err
+}
+
+// foremost is the number of the first job whose turn may come, by job_priority or as the
+// queue is kept; 0 for none.
+func (o *Outlook) foremost(prioritised bool) (first uint64, err error) {
+	var by *cycle.Order
+	if prioritised {
+		if by, err = cycle.OrderOf(o.tx, nil); err != nil {
+			return 0, err
+		}
+	}
+	var most float64
+	err = o.eachReady(func(j *row.Job) (bool, error) {
+		if by == nil {
+			first = j.ID
+			return false, nil
+		}
+		v, err := by.Of(j)
+		if first == 0 || v > most || v == most && j.ID < first {
+			first, most = j.ID, v
+		}
+		return true, err
+	})
+	return first, err
+}

@@ -1,0 +1,367 @@
+package ask
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tallies"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Metrics are a store's numbers for a monitoring system, as of now. What counts up never
+// goes back as long as the database is the same one.
+type Metrics struct {
+	Format    uint32
+	Nodes     []NodeCount     // of the queues that have nodes, each with all states
+	Resources []ConsumableUse // of the consumables
+	Queues    []QueueMetrics  // of the queues that there are or that have had jobs, "" for none, by name
+	Classes   []ClassMetrics  // of the shares
+	LastCycle time.Time       // when it began; zero: there was none
+	Took      time.Duration   // the last cycle
+	Bytes     int64           // of the file
+	FreeBytes int64           // of its free pages
+}
+
+// NodeCount is how many nodes of a queue are in a state.
+type NodeCount struct {
+	Queue string
+	State index.NodeState
+	Nodes int
+}
+
+// ConsumableUse is how much of a consumable the nodes of a queue have, up or not: sizes in
+// bytes.
+type ConsumableUse struct {
+	Resource string
+	Size     bool
+	Queue    string
+	Capacity float64
+	Used     float64 // by jobs; of a node that a job has whole, all
+	Reserved float64 // by reservations that have begun, what jobs have of it among it
+}
+
+// QueueMetrics are the jobs of a queue.
+type QueueMetrics struct {
+	Queue     string
+	Jobs      map[row.JobState]uint64 // that there are, by state
+	Submitted uint64                  // since the database was made, placed ones among them
+	Ended     map[row.JobState]uint64 // since then, as finished, failed or cancelled
+	Waits     []uint64                // of the ended ones that had started: by how long they had waited, those beyond all bounds last
+	Waited    time.Duration           // all of them together
+	Oldest    time.Duration           // how long the oldest of those has waited that wait for nodes; 0 if none does
+}
+
+// ClassMetrics is the part of the cluster that a class is meant to have, and has.
+type ClassMetrics struct {
+	Class    string
+	Entitled float64
+	Used     float64
+}
+
+// Metrics counts what a monitoring system needs. It reads only nodes that are not up or in an
+// active reservation, and, if there are classes, running jobs and those that wait ahead of the
+// first of their queue.
+func (ak Ask) Metrics() (*Metrics, error) {
+	g, err := newGauges(ak.tx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Metrics{Format: ak.tx.File.Format(), Bytes: ak.tx.File.Size()}
+	for _, step := range []func(*Metrics) error{g.nodes, g.resources, g.jobs, g.oldest, g.classes, g.file} {
+		if err := step(m); err != nil {
+			return nil, err
+		}
+	}
+	return m, g.ix.Err()
+}
+
+// gauges reads the present state from the index and the calendar.
+type gauges struct {
+	tx     *kernel.Tx
+	ix     *index.Index
+	queues map[string]*roaring.Bitmap
+	names  []string // of queues that have nodes
+	busy   *roaring.Bitmap
+	each   *roaring.Bitmap // nodes that are looked at one by one
+	notUp  *roaring.Bitmap
+}
+
+func newGauges(tx *kernel.Tx) (*gauges, error) {
+	ix, err := tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	g := &gauges{tx: tx, ix: ix, queues: ix.NodesByQueue(), busy: roaring.New(), notUp: ix.NotUp().Clone()}
+	g.names = slices.Sorted(maps.Keys(g.queues))
+	for _, b := range ix.Buckets() {
+		g.busy.Or(ix.Nodes(b, index.Busy))
+	}
+	g.each = g.notUp.Clone()
+	return g, tx.Reservations().Each(func(r *row.Reservation) error {
+		if r.Start <= tx.Now && r.End > tx.Now {
+			g.each.AddMany(r.Nodes)
+		}
+		return nil
+	})
+}
+
+// queueOf is the queue of a node.
+func (g *gauges) queueOf(node uint32) string { return g.names[g.queueAt(node)] }
+
+// queueAt is the position of the node's queue among names.
+func (g *gauges) queueAt(node uint32) int {
+	last := len(g.names) - 1
+	for i, name := range g.names[:last] {
+		if g.queues[name].Contains(node) {
+			return i
+		}
+	}
+	return last
+}
+
+func (g *gauges) nodes(m *Metrics) error {
+	counts := make(map[string]*[index.NodeStates]int)
+	partly := g.ix.Partly()
+	for _, name := range g.names {
+		counts[name] = new([index.NodeStates]int)
+	}
+	for _, b := range g.ix.Buckets() {
+		c := counts[b.Queue]
+		c[index.NodeFree] += int(b.Count[index.Free] + b.Count[index.Later])
+		if busy := int(b.Count[index.Busy]); busy > 0 {
+			part := int(partly.AndCardinality(g.ix.Nodes(b, index.Busy)))
+			c[index.NodePartly] += part
+			c[index.NodeBusy] += busy - part
+		}
+	}
+	err := g.tx.Loaded.Nodes.NotUp(g.notUp, func(node uint32, state index.NodeState) { counts[g.queueOf(node)][state]++ })
+	for _, name := range g.names {
+		for state, n := range counts[name] {
+			m.Nodes = append(m.Nodes, NodeCount{name, index.NodeState(state), n})
+		}
+	}
+	return err
+}
+
+// amounts is how much there is of resources, by queue.
+type amounts map[index.ResID]map[string]int64
+
+func (a amounts) add(id index.ResID, queue string, n int64) {
+	if a[id] == nil {
+		a[id] = make(map[string]int64)
+	}
+	a[id][queue] = index.Plus(a[id][queue], n)
+}
+
+// resources takes all of busy nodes less what shared ones have left, and examines the others one by
+// one.
+func (g *gauges) resources(m *Metrics) error {
+	used, reserved := make(amounts), make(amounts)
+	left, err := g.left()
+	if err != nil {
+		return err
+	}
+	for it := g.each.Iterator(); it.HasNext(); {
+		if err := g.on(it.Next(), used, reserved); err != nil {
+			return err
+		}
+	}
+	whole := roaring.AndNot(g.busy, g.each)
+	for _, def := range g.ix.Defs().All() {
+		if !def.Consumable {
+			continue
+		}
+		capacity := g.ix.Amounts(def.ID, nil, g.queues)
+		for queue, n := range g.ix.Amounts(def.ID, whole, g.queues) {
+			used.add(def.ID, queue, n)
+		}
+		for _, queue := range g.names {
+			if n := capacity[queue]; n > 0 {
+				units := func(n int64) float64 { return def.Units(index.Value{Num: n}) }
+				m.Resources = append(m.Resources, ConsumableUse{def.Name, def.Type == index.Size, queue, units(n), units(used[def.ID][queue] - left[def.ID][queue]), units(reserved[def.ID][queue])})
+			}
+		}
+	}
+	return g.tx.Calendar().Err()
+}
+
+// left is what shared nodes have left. All nodes may be shared, so sums are kept by numbers, not
+// names.
+func (g *gauges) left() (amounts, error) {
+	sums := make([][]int64, len(g.names)) // by queue and resource
+	single := g.each.IsEmpty()
+	err := g.tx.Loaded.Rooms.Each(func(node uint32, room []index.Amount) {
+		if !single && g.each.Contains(node) {
+			return
+		}
+		at := g.queueAt(node)
+		for _, a := range room {
+			for int(a.Res) >= len(sums[at]) {
+				sums[at] = append(sums[at], 0)
+			}
+			sums[at][a.Res] = index.Plus(sums[at][a.Res], a.Value.Num)
+		}
+	})
+	left := make(amounts)
+	for i, list := range sums {
+		for id, n := range list {
+			if n != 0 {
+				left.add(index.ResID(id), g.names[i], n)
+			}
+		}
+	}
+	return left, err
+}
+
+// on adds what is taken of a node.
+func (g *gauges) on(node uint32, used, reserved amounts) error {
+	c := g.tx.Calendar()
+	for _, b := range c.At(node) {
+		if !c.Live(b) {
+			continue
+		}
+		to := used
+		if b.Claim {
+			to = reserved
+		}
+		if err := g.stretch(node, b, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gauges) stretch(node uint32, b timeline.Busy, to amounts) error {
+	queue := g.queueOf(node)
+	if b.Use != nil {
+		for _, a := range b.Use.Amounts {
+			to.add(index.ResID(a.Quantity), queue, a.N)
+		}
+		return nil
+	}
+	k, err := g.tx.Loaded.Nodes.Kept(node)
+	if err != nil {
+		return err
+	}
+	for i, q := range k.Quantities {
+		to.add(index.ResID(q), queue, k.Capacity[i])
+	}
+	return nil
+}
+
+func (g *gauges) jobs(m *Metrics) error {
+	list, err := g.tx.Loaded.Tallies.All()
+	if err != nil {
+		return err
+	}
+	queues, err := g.tx.AllQueues()
+	if err != nil {
+		return err
+	}
+	known := append(slices.Clone(g.names), "")
+	for _, q := range queues {
+		known = append(known, q.Name)
+	}
+	at := make(map[string]*tallies.Queue, len(list))
+	for _, q := range list {
+		at[q.Name], known = q, append(known, q.Name)
+	}
+	slices.Sort(known)
+	for _, name := range slices.Compact(known) {
+		q := at[name]
+		if q == nil {
+			q = &tallies.Queue{Name: name, Tally: new(row.Tally)}
+		}
+		m.Queues = append(m.Queues, queueMetrics(q))
+	}
+	last, err := g.tx.Loaded.Tallies.LastCycle()
+	if last != nil {
+		m.LastCycle, m.Took = kernel.Instant(last.Began), time.Duration(last.Took)
+	}
+	return err
+}
+
+func queueMetrics(q *tallies.Queue) QueueMetrics {
+	t := q.Tally
+	out := QueueMetrics{Queue: q.Name, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
+		Jobs:  make(map[row.JobState]uint64),
+		Ended: map[row.JobState]uint64{row.JobFinished: t.Finished, row.JobFailed: t.Failed, row.JobCancelled: t.Cancelled}}
+	for _, state := range kernel.JobStates() {
+		out.Jobs[state] = q.Counts[state]
+	}
+	return out
+}
+
+// oldest finds the first job of each queue that waits for nodes, with a planned start or
+// none, by number: of its state that is the one that has waited longest.
+func (g *gauges) oldest(m *Metrics) error {
+	for _, state := range []row.JobState{row.JobQueued, row.JobReserved, row.JobLate} {
+		missing := make(map[string]*QueueMetrics)
+		for i := range m.Queues {
+			if q := &m.Queues[i]; q.Jobs[state] > 0 {
+				missing[q.Queue] = q
+			}
+		}
+		if err := g.oldestOf(state, missing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gauges) oldestOf(state row.JobState, missing map[string]*QueueMetrics) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	var v row.JobView
+	rows := g.tx.File.Finder(row.Jobs)
+	return g.tx.File.Each(row.JobStates, []byte{byte(state)}, func(key, _ []byte) (bool, error) {
+		payload, err := rows.Find(key[1:])
+		if err != nil || payload == nil {
+			return true, err
+		}
+		if err := v.Open(key[1:], payload); err != nil {
+			return false, err
+		}
+		if q := missing[string(v.Queue())]; q != nil {
+			q.Oldest = max(q.Oldest, time.Duration(g.tx.Now-v.Submit())*time.Second)
+			delete(missing, q.Queue)
+		}
+		return len(missing) > 0, nil
+	})
+}
+
+func (g *gauges) classes(m *Metrics) error {
+	s, err := g.tx.Shares()
+	if err != nil || len(s.Loads) == 0 {
+		return err
+	}
+	t, err := booking.ClassSharesOf(g.tx).Tally()
+	if err != nil {
+		return err
+	}
+	if err := g.tx.EachJob(t.Runs, row.JobRunning); err != nil {
+		return err
+	}
+	plan, err := new(fairshare.Planner).Plan(&t.State)
+	if err != nil {
+		return err
+	}
+	workers := float64(max(1, t.State.TotalWorkers))
+	for i, c := range plan.Classes {
+		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers, float64(t.State.Classes[i].Running) / workers})
+	}
+	return nil
+}
+
+func (g *gauges) file(m *Metrics) (err error) {
+	m.FreeBytes, err = g.tx.File.FreeBytes()
+	return err
+}

@@ -1,0 +1,376 @@
+package ask
+
+import (
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cluster"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/requests"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
+)
+
+// Outlook tells why jobs wait and when they are expected to start, as things stand:
+// a planned job at the start that was planned; a late one when nobody knows; any other at the earliest that its
+// hold, its begin time, what it depends on, the share of its class and the plans of
+// others leave it. The turn of jobs that have no plan is not foreseen: they may take
+// nodes first.
+//
+// Jobs that ask for the same are looked into once, so that a list of many costs
+// what their different requests cost. An outlook holds as long as its transaction
+// writes nothing.
+type Outlook struct {
+	tx       *kernel.Tx
+	requests *requests.Requests
+	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
+	letting  cycle.Letting
+	claims   bool              // that job has a claim of its own
+	asked    row.Job           // who was asked about last
+	delays   bool              // how long a job has waited matters: the setting set_delay
+	shares   *shares.Allotment // nil as long as it was not asked for
+	first    *uint64           // whose turn is next; nil as long as it was not asked for
+	rival    struct {          // a job that is before those that were asked about
+		Value float64
+		ID    uint64
+	}
+	scans int // how often one was looked for
+}
+
+// Wait is what a job waits for before all else.
+type Wait string
+
+// What jobs wait for. The words are part of what programs read.
+const (
+	WaitsNot   Wait = ""           // it runs, or has ended
+	WaitsNever Wait = "never"      // it can never run
+	WaitsHeld  Wait = "held"       // to be released from its hold
+	WaitsJob   Wait = "dependency" // for other jobs
+	WaitsBegin Wait = "begin"      // for its begin time
+	WaitsUser  Wait = "unattended" // for a process of its user
+	WaitsClass Wait = "class"      // its class may start nothing more
+	WaitsPlan  Wait = "planned"    // for its planned start
+	WaitsLate  Wait = "late"       // to be planned anew, because its planned start was not to be had
+	WaitsLimit Wait = "limit"      // for others under a limit to give back, whether or not there is room
+	WaitsRoom  Wait = "room"       // for nodes
+	WaitsTurn  Wait = "turn"       // for nothing but a cycle
+)
+
+// Prospect is how a job stands.
+type Prospect struct {
+	Wait            Wait      // "" for one that neither waits nor has a plan
+	Cause           row.Cause // of what has become of such a one
+	Reason          string    // why it is where it is, in words; "" where there is nothing to say
+	booking.Opening           // the expected one, zero where that is unknown; Plan is found by WhenJob and ExplainJob alone
+	cycle.Forecast            // what that follows from; zero of a job that has its nodes planned already
+	After           time.Time // the job is behind those that were played, and starts later than that; zero: it is not
+}
+
+// Code is the word for programs: what the job waits for, or the cause of what has become of it.
+func (p Prospect) Code() string { return cmp.Or(string(p.Wait), p.Cause.String()) }
+
+// Outlook begins an outlook.
+func (ak Ask) Outlook() (*Outlook, error) {
+	set, err := ak.tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	l, err := cycle.LettingOf(ak.tx)
+	if err != nil {
+		return nil, err
+	}
+	o := &Outlook{tx: ak.tx, jobs: [2]map[uint64]Prospect{{}}, letting: l, delays: set.SetDelay != 0}
+	o.requests = requests.New(requests.Source{Now: ak.tx.Now, Kind: o.kind, Ask: o.ask, Snapshot: func(queue string) (*placer.Snapshot, error) { return booking.Snapshot(ak.tx, queue) }, Refusal: kernel.IsRefusal, Often: func() { ak.tx.Loaded.Releases.Often = true }})
+	return o, nil
+}
+
+// Prospect says how a job stands, and when it is expected to start.
+func (o *Outlook) Prospect(j *kernel.Job) (Prospect, error) {
+	o.asked = j.Row()
+	return o.Look(&o.asked)
+}
+
+// Keeps says what keeps a job from its turn, and not when that will come: much sooner said
+// than Prospect.
+func (o *Outlook) Keeps(j *kernel.Job) (Prospect, error) {
+	if j.State != row.JobHeld && j.State != row.JobQueued {
+		return decided(j.State, j.Ending, j.Reason, booking.Opening{Start: j.Start, End: j.End}), nil
+	}
+	o.asked = j.Row()
+	return o.kept(&o.asked)
+}
+
+// decided is the prospect of a job that is neither held nor queued.
+func decided(state row.JobState, ending bool, because row.Reason, runs booking.Opening) Prospect {
+	reason := kernel.Why(ending, because.String())
+	switch state {
+	case row.JobReserved:
+		return Prospect{Wait: WaitsPlan, Reason: reason, Opening: runs}
+	case row.JobLate:
+		return Prospect{Wait: WaitsLate, Reason: reason}
+	}
+	return Prospect{Cause: because.Cause, Reason: reason}
+}
+
+func (o *Outlook) Look(j *row.Job) (p Prospect, err error) {
+	if j.State != row.JobHeld && j.State != row.JobQueued {
+		p = decided(j.State, j.Ending, j.Reason, booking.Opening{Start: kernel.Instant(j.Start), End: kernel.Instant(j.End)})
+		return p, o.sooner(j, &p)
+	}
+	for _, asked := range o.jobs {
+		if p, known := asked[j.ID]; known {
+			return p, nil
+		}
+	}
+	claims, err := o.tx.Counters().Rules.Claims()
+	if err != nil {
+		return p, err
+	}
+	o.claims = claims[j.ID] != nil
+	err = o.tx.Counters().Rules.Unclaimed(j.ID, func() error {
+		if p, err = o.kept(j); err != nil {
+			return err
+		}
+		if p.Wait != WaitsNever && p.Wait != WaitsHeld {
+			return o.expect(j, &p)
+		}
+		return nil
+	})
+	if err == nil {
+		o.remember(j.ID, p)
+	}
+	return p, err
+}
+
+// remembered is how many prospects are remembered, and as many of before: jobs mostly
+// depend on jobs with numbers near theirs, and a list may be of any length.
+const remembered = 1 << 13
+
+func (o *Outlook) remember(id uint64, p Prospect) {
+	if len(o.jobs[0]) == remembered {
+		o.jobs = [2]map[uint64]Prospect{make(map[uint64]Prospect, remembered), o.jobs[0]}
+	}
+	o.jobs[0][id] = p
+}
+
+// kept says what keeps a job that has no plan from its turn, with no Wait when
+// nothing does.
+func (o *Outlook) kept(j *row.Job) (Prospect, error) {
+	w, err := o.requests.Of(j)
+	if err != nil {
+		return Prospect{}, err
+	}
+	held := j.State == row.JobHeld
+	switch {
+	case w.Never != nil && held && j.Reason != (row.Reason{}):
+		return Prospect{Wait: WaitsNever, Reason: w.Never.Error() + "; held: " + j.Reason.String()}, nil
+	case w.Never != nil:
+		return Prospect{Wait: WaitsNever, Reason: w.Never.Error()}, nil
+	case held:
+		return Prospect{Wait: WaitsHeld, Reason: j.Reason.String()}, nil
+	}
+	waitsFor, err := jobs.Ready(o.tx, j)
+	switch {
+	case errors.Is(err, kernel.ErrUnmet):
+		return Prospect{Wait: WaitsNever, Reason: err.Error()}, nil
+	case err != nil:
+		return Prospect{}, err
+	case waitsFor != "":
+		return Prospect{Wait: WaitsJob, Reason: waitsFor}, nil
+	case j.Begin > o.tx.Now:
+		return Prospect{Wait: WaitsBegin, Reason: "is to begin at " + kernel.Stamp(j.Begin)}, nil
+	}
+	absent, err := cycle.Unattended(o.tx, j)
+	if err != nil {
+		return Prospect{}, err
+	}
+	if absent != "" {
+		return Prospect{Wait: WaitsUser, Reason: absent}, nil
+	}
+	class, err := o.capped(j)
+	if err != nil {
+		return Prospect{}, err
+	}
+	if class == "" {
+		limit, err := o.limited(j)
+		if err != nil || limit == "" {
+			return Prospect{}, err
+		}
+		return Prospect{Wait: WaitsLimit, Reason: limit}, nil
+	}
+	if j.Reason != (row.Reason{}) { // stopped for another class, say
+		return Prospect{Wait: WaitsClass, Reason: j.Reason.String()}, nil
+	}
+	return Prospect{Wait: WaitsClass, Reason: "class " + class + " may start nothing more now"}, nil
+}
+
+// expect finds the start of a job that is neither held nor can never run.
+func (o *Outlook) expect(j *row.Job, p *Prospect) error {
+	fs, err := cycle.CycleOf(o.tx).Forecasts()
+	if err != nil || p.Wait == WaitsUser {
+		return err
+	}
+	if due, err := o.allDue(j, p); !due || err != nil {
+		return err
+	}
+	known := false
+	if fs != nil {
+		if p.Forecast, known = fs.Of(j.ID); known {
+			start := max(kernel.Unix(p.Likely), o.tx.Now, j.Begin)
+			p.Start, p.End = kernel.Instant(start), kernel.Instant(start+j.Walltime)
+		} else if fs.IsBehind(j.ID) {
+			p.After = fs.After
+		}
+	}
+	if p.Wait != "" {
+		return nil
+	}
+	short, err := o.requests.Short(j)
+	if err != nil {
+		return err
+	}
+	late := j.Deadline != 0 && o.tx.Now+j.Walltime > j.Deadline
+	if p.Wait = WaitsTurn; known && kernel.Unix(p.Start) > o.tx.Now || !known && (short != "" || late) {
+		p.Wait = WaitsRoom
+	}
+	if p.Reason = j.Reason.String(); p.Reason != "" {
+		return nil
+	}
+	switch {
+	case late, !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
+		p.Reason = "it would not end by its deadline, " + kernel.Stamp(j.Deadline)
+	case j.ID >= o.tx.State.Looked || j.Never: // no cycle has come to it yet
+	case p.Wait == WaitsRoom && short == "":
+		p.Reason = "jobs before it come first"
+	default:
+		p.Reason = short
+	}
+	return nil
+}
+
+// sooner finds out whether a job with a plan is likely to start before it.
+func (o *Outlook) sooner(j *row.Job, p *Prospect) error {
+	if j.State != row.JobReserved || !j.Queued {
+		return nil
+	}
+	fs, err := cycle.CycleOf(o.tx).Forecasts()
+	if err != nil || fs == nil {
+		return err
+	}
+	known := false
+	if p.Forecast, known = fs.Of(j.ID); known && kernel.Unix(p.Likely) < j.Start {
+		start := max(kernel.Unix(p.Likely), o.tx.Now)
+		p.Start, p.End = kernel.Instant(start), kernel.Instant(start+j.Walltime)
+	}
+	return nil
+}
+
+// allDue reports whether it is known when what a job depends on comes.
+func (o *Outlook) allDue(j *row.Job, p *Prospect) (bool, error) {
+	if p.Wait != WaitsJob {
+		return true, nil
+	}
+	for _, d := range j.After {
+		if _, known, err := o.due(d); !known || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// placed finds the nodes that a job could have at its expected start, as far as they are planned now.
+func (o *Outlook) placed(j *row.Job, p *Prospect) error {
+	if p.Start.IsZero() || j.State == row.JobReserved {
+		return nil
+	}
+	for _, after := range [...]int64{max(o.tx.Now, j.Begin), kernel.Unix(p.Start)} {
+		plan, _, err := o.requests.Earliest(j, after)
+		if err != nil {
+			return err
+		}
+		if plan != nil && plan.Start == kernel.Unix(p.Start) {
+			p.Plan = plan
+			return nil
+		}
+	}
+	return nil
+}
+
+// due is when a dependency is expected to be met.
+func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
+	other, err := o.tx.Job(d.Job)
+	if err != nil {
+		return 0, false, err
+	}
+	if met, err := kernel.Met(d, other); met || errors.Is(err, kernel.ErrUnmet) {
+		return o.tx.Now, met, nil
+	}
+	start, end := other.Start, other.End
+	if other.State != row.JobRunning {
+		p, err := o.Look(other)
+		if err != nil || p.Start.IsZero() {
+			return 0, false, err
+		}
+		start, end = kernel.Unix(p.Start), kernel.Unix(p.End)
+	} else if end <= o.tx.Now {
+		end = o.tx.Now + o.tx.Overdue().Overrun(row.JobOwner(other.ID))
+	}
+	if d.When == row.After {
+		return start, true, nil
+	}
+	return end, true, nil
+}
+
+// capped is the class of a job that may start nothing more now, "" for none.
+func (o *Outlook) capped(j *row.Job) (string, error) {
+	if o.shares == nil {
+		a, err := cluster.Allotted(o.tx)
+		if err != nil {
+			return "", err
+		}
+		o.shares = a
+	}
+	if len(o.shares.Left) == 0 {
+		return "", nil
+	}
+	at, err := o.shares.Place(j)
+	if err != nil || o.shares.Left[at] > 0 {
+		return "", err
+	}
+	return o.shares.State.Classes[at].Name, nil
+}
+
+// limited says which rule keeps a job from starting now, "" for none.
+func (o *Outlook) limited(j *row.Job) (string, error) {
+	w, err := o.requests.Of(j)
+	if err != nil || len(w.Ask.Demands) == 0 {
+		return "", err
+	}
+	if d := w.Ask.Demands.Short(o.tx.Now, w.Ask.Duration, true); d != nil {
+		return d.Text(o.tx.Now, w.Ask.Duration), nil
+	}
+	return "", nil
+}
+
+// kind tells jobs apart that ask for different things.
+func (o *Outlook) kind(j *row.Job) (string, error) {
+	apart, err := cycle.TellsApart(o.tx, j, o.letting)
+	key := cycle.RequestKind(j, apart)
+	if o.claims {
+		key += "claims" + strconv.FormatUint(j.ID, 10)
+	}
+	if o.delays {
+		key += strconv.FormatInt(j.Submit, 10)
+	}
+	return key, err
+}
+
+func (o *Outlook) ask(j *row.Job) (placer.Ask, error) {
+	return booking.Asking{Tx: o.tx, R: j.Request(), Who: booking.Subject(j), Walltime: j.Walltime}.Read()
+}

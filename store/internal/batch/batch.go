@@ -1,0 +1,165 @@
+// Package batch offers the batches of package locality in a transaction.
+package batch
+
+import (
+	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/batches"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Batches are the batches of package locality in a transaction.
+type Batches struct{ tx *kernel.Tx }
+
+// BatchesOf gives access to them in a transaction.
+func BatchesOf(tx *kernel.Tx) Batches { return Batches{tx} }
+
+// Batch is the state of a batch.
+type Batch struct {
+	locality.Batch
+	Bytes int64 // of all files that were sent
+}
+
+func batchOrNil(b *row.Batch, err error) (*Batch, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Batch{b.Batch, b.Bytes}, nil
+}
+
+// Each goes through the batches by name.
+func (bs Batches) Each(fn func(*Batch) error) error {
+	return bs.tx.Batches().Each(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
+}
+
+// Get finds a batch.
+func (bs Batches) Get(name string) (*Batch, error) { return batchOrNil(bs.tx.Batches().Find(name)) }
+
+// Remove forgets a batch and all of its jobs. What its hosts have shown of
+// their speed stays.
+func (bs Batches) Remove(name string) (*Batch, error) {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return nil, err
+	}
+	return batchOrNil(bs.tx.Batches().Remove(name))
+}
+
+// EachRange goes through the ranges of a batch in the order of slots.
+func (bs Batches) EachRange(name string, fn func(*locality.Cursor) error) error {
+	return bs.tx.Batches().EachRange(name, fn)
+}
+
+// EachHost goes through the hosts of a batch by number.
+func (bs Batches) EachHost(name string, fn func(*locality.Host, *locality.Member) error) error {
+	return bs.tx.Batches().EachHost(name, fn)
+}
+
+// Places is where the hosts of a batch work.
+func (bs Batches) Places(name string) (locality.Places, error) { return bs.tx.Batches().Places(name) }
+
+// EachJob goes through the jobs of a batch in order, with what became of each.
+func (bs Batches) EachJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
+	return bs.tx.Batches().EachJob(name, fn)
+}
+
+// Host finds a host that works in batches.
+func (bs Batches) Host(name string) (*locality.Host, error) { return bs.tx.Batches().Host(name) }
+
+// BatchFile is a file of a batch.
+type BatchFile struct {
+	Name string
+	Size int64 // bytes
+}
+
+// BatchMaker takes in the files and then the jobs of a new batch, one by one, so
+// that neither list need be in memory.
+type BatchMaker struct{ m *batches.Maker }
+
+// Make begins a batch. Add all its files first, then its jobs.
+func (bs Batches) Make(name string, s locality.Settings) (*BatchMaker, error) {
+	var by *uint32
+	if a := bs.tx.Opt.Actor; a != nil {
+		by = &a.UID
+	}
+	m, err := bs.tx.Batches().Make(name, s, by)
+	if err != nil {
+		return nil, err
+	}
+	return &BatchMaker{m}, nil
+}
+
+// AddFile adds the next file.
+func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(row.BatchFile(f)) }
+
+// AddJob adds the next job; no file can come after it.
+func (m *BatchMaker) AddJob(j locality.Job) error { return m.m.AddJob(j) }
+
+// Finish makes the batch. It fails with a Conflict if another one of its name was finished first.
+func (m *BatchMaker) Finish() (*Batch, error) { return batchOrNil(m.m.Finish()) }
+
+// BatchGrant is a host's work, with its files by name.
+type BatchGrant struct {
+	Jobs   []locality.Given
+	Fetch  []NumberedFile
+	Delete []NumberedFile
+}
+
+// NumberedFile is a file of a batch and its number.
+type NumberedFile struct {
+	Number int
+	BatchFile
+}
+
+// Next gives a host work. With ErrBatchIdle and ErrBatchOver the grant lists what the host may
+// delete, and you must still commit the transaction.
+func (bs Batches) Next(name, host, user string, w locality.Want) (*BatchGrant, error) {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return nil, err
+	}
+	g, err := bs.tx.Batches().Next(name, host, user, w)
+	if g == nil {
+		return nil, err
+	}
+	return &BatchGrant{g.Jobs, numbered(g.Fetch), numbered(g.Delete)}, err
+}
+
+func numbered(list []batches.File) (out []NumberedFile) {
+	for _, f := range list {
+		out = append(out, NumberedFile{f.Number, BatchFile(f.BatchFile)})
+	}
+	return out
+}
+
+// Done takes a host's results of jobs. One that it does not hold is a Conflict,
+// and nothing of the call is kept.
+func (bs Batches) Done(name, host string, jobs []int) ([]locality.Report, error) {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return nil, err
+	}
+	return bs.tx.Batches().Done(name, host, jobs)
+}
+
+// Fail takes a host's report that it could not do jobs.
+func (bs Batches) Fail(name, host string, jobs []int) ([]locality.Report, error) {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return nil, err
+	}
+	return bs.tx.Batches().Fail(name, host, jobs)
+}
+
+// Expire takes back jobs with expired leases.
+func (bs Batches) Expire(name string) (locality.Expiry, error) {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return locality.Expiry{}, err
+	}
+	return bs.tx.Batches().Expire(name)
+}
+
+// Recompute ages what is known of the hosts of a batch and recomputes its sums of speeds.
+func (bs Batches) Recompute(name string) error {
+	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
+		return err
+	}
+	return bs.tx.Batches().Recompute(name)
+}

@@ -1,0 +1,267 @@
+package booking
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// AskFor reads a request and gives it the defaults of its queue and of the store. Its chunks
+// are for reading only.
+func AskFor(tx *kernel.Tx, r placer.Request) (placer.Ask, error) { return AskingOf(tx, r).whole() }
+
+// AskOf is the request of a submitted job: it may be admitted to reservations by its number, and
+// has waited since its submission.
+func AskOf(tx *kernel.Tx, j *row.Job) (placer.Ask, error) {
+	a, err := Asking{Tx: tx, R: j.Request(), Who: Subject(j), Walltime: j.Walltime}.whole()
+	a.Since, a.Excluded = j.Submit, append(a.Excluded, j.Excluded...)
+	return a, err
+}
+
+// Asking describes the user and job that a request comes from.
+type Asking struct {
+	Tx  *kernel.Tx
+	R   placer.Request
+	Who placer.Subject
+	// walltime is what it has already, in seconds; 0: the request's, or the default.
+	Walltime int64
+	new      bool // it is not a job's that is there
+}
+
+func AskingOf(tx *kernel.Tx, r placer.Request) Asking { return Asking{tx, r, subjectOf(r), 0, true} }
+
+func checkNames(r *placer.Request) error {
+	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group}, {"account", r.Account},
+		{"queue", r.Queue}, {"class", r.Class}, {"reservation", r.Reservation}} {
+		if len(n.name) > index.MaxNodeName {
+			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", kernel.ErrInvalid, n.what, len(n.name), index.MaxNodeName)
+		}
+	}
+	return nil
+}
+
+// whole reads the request, with the order of the policy local.
+func (q Asking) whole() (placer.Ask, error) {
+	a, err := q.Read()
+	if err != nil || a.Policy != placer.Local {
+		return a, err
+	}
+	names, err := q.order(a)
+	if err != nil {
+		return a, err
+	}
+	a.Ranking, err = kernel.SnapshotRows(q.Tx).Numbers(names)
+	return a, err
+}
+
+// Read reads the request without that order.
+func (q Asking) Read() (placer.Ask, error) {
+	if q.new {
+		if err := checkNames(&q.R); err != nil {
+			return placer.Ask{}, err
+		}
+	}
+	tx, r := q.Tx, q.R
+	defs, err := tx.Resources()
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	said, err := tx.Loaded.Sayings.Read(defs, r)
+	if err != nil {
+		return placer.Ask{}, err
+	}
+	spec := said.Spec
+	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.Now}
+	if q.Walltime != 0 {
+		a.Duration = q.Walltime
+	}
+	if a.Duration == 0 {
+		a.Duration = kernel.Seconds(set.DefaultWalltime)
+	}
+	if a.Duration < 1 || a.Duration > kernel.MaxWalltime {
+		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", kernel.ErrInvalid, a.Duration, kernel.MaxWalltime)
+	}
+	if a.Access, err = index.ParseAccess(r.Access); err != nil {
+		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
+	}
+	if a.Bind, err = devices.ParsePolicy(r.Bind); err != nil {
+		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
+	}
+	if a.Prefer, err = placer.ParsePrefer(defs, r.Prefer); err != nil {
+		return placer.Ask{}, err
+	}
+	if a.Excluded, err = q.excluded(); err != nil {
+		return placer.Ask{}, err
+	}
+	if a.Queue, err = q.queue(); err != nil {
+		return placer.Ask{}, err
+	}
+	if err := q.policy(&a, set); err != nil {
+		return placer.Ask{}, err
+	}
+	if a.Grants, err = tx.Reservations().Grants(q.Who, r.Reservation, tx.Now); err != nil {
+		return a, err
+	}
+	err = bind(tx, &a, r, q.Who.Array)
+	return a, err
+}
+
+// excluded are the numbers of the nodes that it does not want. A new request names none that is
+// not there; a node may go later.
+func (q Asking) excluded() (numbers []uint32, err error) {
+	if q.R.Exclude == "" {
+		return nil, nil
+	}
+	names, err := index.ExpandNodeList(q.R.Exclude)
+	if err != nil {
+		return nil, fmt.Errorf("%w: nodes to exclude: %w", placer.ErrRequest, err)
+	}
+	for _, name := range names {
+		number, exists, err := q.Tx.NodeNumber(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case exists:
+			numbers = append(numbers, number)
+		case q.new:
+			return nil, row.Missing("node", name)
+		}
+	}
+	return numbers, nil
+}
+
+// queue is the queue whose nodes the request is for: its own, if that owns nodes.
+func (q Asking) queue() (string, error) {
+	tx, r := q.Tx, q.R
+	if r.Queue == "" {
+		return "", nil
+	}
+	if _, err := tx.Queue(r.Queue); err != nil {
+		return "", err
+	}
+	owns, err := tx.Queues().OwnsNodes(r.Queue)
+	if !owns {
+		return "", err
+	}
+	return r.Queue, err
+}
+
+// PolicyOf is the policy of a request: its own, else that of its queue, else the
+// store's.
+func PolicyOf(tx *kernel.Tx, r placer.Request) (placer.Policy, error) {
+	p, err := placer.ParsePolicy(r.Policy)
+	if err != nil || p != placer.NoPolicy {
+		return p, err
+	}
+	if r.Queue != "" {
+		q, err := tx.Queue(r.Queue)
+		if err != nil || q.Placing() != placer.NoPolicy {
+			return q.Placing(), err
+		}
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return p, err
+	}
+	return set.Policy, nil
+}
+
+// policy finds the request's policy, and what that needs besides.
+func (q Asking) policy(a *placer.Ask, set *kernel.Settings) (err error) {
+	tx, r := q.Tx, q.R
+	if a.Policy, err = PolicyOf(tx, r); err != nil {
+		return err
+	}
+	switch {
+	case a.Policy == placer.Priority && set.PriorityF != "":
+		a.PriorityF, err = priorityf.Parse(tx.Loaded.Defs, set.PriorityF)
+	case a.Policy == placer.Topology && len(set.Topology) == 0:
+		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", kernel.ErrInvalid)
+	}
+	return err
+}
+
+// subjectOf is the subject of a request without a job number, for access lists.
+func subjectOf(r placer.Request) placer.Subject {
+	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name}
+}
+
+// Subject is the job as reservations see it.
+func Subject(j *row.Job) placer.Subject {
+	s := subjectOf(j.Request())
+	s.Job, s.Array, s.Index = j.ID, j.Array, j.Index
+	return s
+}
+
+// Snapshot is the state on which the placer decides a request of a queue.
+func Snapshot(tx *kernel.Tx, queue string) (*placer.Snapshot, error) {
+	ix, err := tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	key := set.GroupKey
+	if queue != "" {
+		q, err := tx.Queue(queue)
+		if err != nil {
+			return nil, err
+		}
+		if len(q.GroupKey) > 0 {
+			key = q.GroupKey
+		}
+	}
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.Now, Releases: tx.Loaded.Releases.After, Planned: tx.Loaded.Releases.PlannedFrom, Rows: kernel.SnapshotRows(tx), Used: tx.Used,
+		Rules: placer.Rules{GroupKey: kernel.ResIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
+			ExactFit: set.ExactFit, Access: set.Access, Topology: kernel.ResIDs(ix.Defs(), set.Topology),
+			SetOrder: set.SetOrder, SetDelay: kernel.Seconds(set.SetDelay)}}, nil
+}
+
+func (q Asking) Candidates(a placer.Ask) ([]kernel.Candidate, error) {
+	tx := q.Tx
+	snap, err := Snapshot(tx, q.R.Queue)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := snap.Candidates(a, tx.Now)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]kernel.Candidate, len(numbers))
+	for i, number := range numbers {
+		n, err := tx.NodeByNumber(number)
+		if err != nil {
+			return nil, err
+		}
+		on, err := tx.Occupancy(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = kernel.Candidate{Node: n, Left: tx.Left(n), Jobs: on.Jobs}
+	}
+	return out, nil
+}
+
+// order asks the site's own policy for its order of nodes, by name.
+func (q Asking) order(a placer.Ask) ([]string, error) {
+	local := q.Tx.Opt.Local
+	if q.R.Ranking != nil || local == nil {
+		return q.R.Ranking, nil
+	}
+	list, err := q.Candidates(a)
+	if err != nil {
+		return nil, err
+	}
+	return local(list), nil
+}

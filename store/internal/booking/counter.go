@@ -1,0 +1,239 @@
+package booking
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
+)
+
+// bind sets what a request wants of counters: of its pools, of the throttle of its array, and of
+// its rules. A request that requires a reservation takes it out of what that holds.
+func bind(tx *kernel.Tx, a *placer.Ask, r placer.Request, array uint64) (err error) {
+	c, err := tx.Counters().Throttle(array) // the array's own, and so no limit that it could be over
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		a.Demands = append(a.Demands, limits.Demand{Counter: c, Amount: 1})
+	}
+	pools, err := pools(tx, a.Spec.Pools, r.Reservation)
+	if err != nil {
+		return err
+	}
+	a.Demands = append(a.Demands, pools...)
+	if all, err := tx.Counters().Rules.All(); r.OverLimits || all == nil || err != nil {
+		return err
+	}
+	who, asked := [5]string{r.Queue, r.Class, r.Account, r.Group, r.User}, rules.Asked{Spec: a.Spec, Walltime: a.Duration}
+	ruled, err := tx.Counters().Rules.Demands(who, asked)
+	if err != nil {
+		return err
+	}
+	a.Demands = append(a.Demands, ruled...)
+	a.Barred, err = tx.Counters().Rules.Barred(who, asked)
+	return err
+}
+
+// alone refuses a job that a rule on one job does not let in.
+func alone(tx *kernel.Tx, j *row.Job) error {
+	all, err := tx.Counters().Rules.All()
+	if all == nil || err != nil || j.OverLimits {
+		return err
+	}
+	asked, err := all.Asked(j)
+	if err != nil {
+		return err
+	}
+	return barred(tx, rules.Subject(j), asked)
+}
+
+func barred(tx *kernel.Tx, who [5]string, asked rules.Asked) error {
+	why, err := tx.Counters().Rules.Barred(who, asked)
+	if err != nil || why != "" {
+		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNever, Chunk: -1, Why: why, Rule: true}))
+	}
+	return nil
+}
+
+// Admit refuses jobs that a rule does not let in: on a job by itself, or on how many may wait
+// and run.
+func Admit(tx *kernel.Tx, j *row.Job, spec placer.Spec, jobs int64, waits bool) error {
+	if j.OverLimits {
+		return nil
+	}
+	who, asked := rules.Subject(j), rules.Asked{Spec: spec, Walltime: j.Walltime}
+	if err := barred(tx, who, asked); err != nil {
+		return err
+	}
+	why, err := tx.Counters().Rules.Full(who, asked, jobs, waits)
+	if err != nil || why != "" {
+		return cmp.Or(err, error(&placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: why, Rule: true}))
+	}
+	return nil
+}
+
+// Keeps reports whether a limit keeps a job that waits from starting now, whatever else may.
+func Keeps(tx *kernel.Tx, j *row.Job) (bool, error) {
+	all, err := tx.Counters().Rules.All()
+	if all == nil || err != nil || j.OverLimits {
+		return false, err
+	}
+	asked, err := all.Asked(j)
+	if err != nil {
+		return false, err
+	}
+	demands, err := tx.Counters().Rules.Demands(rules.Subject(j), asked)
+	return demands.Short(tx.Now, j.Walltime, true) != nil, err
+}
+
+// pools are a request's wants of pools.
+func pools(tx *kernel.Tx, list []placer.PoolAmount, insist string) (out limits.Demands, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	var within []uint64
+	if insist != "" {
+		list, err := occurrences(tx, insist)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			within = append(within, row.ReservationOwner(r.ID))
+		}
+	}
+	for _, a := range list {
+		c, err := tx.Counters().Named(row.PoolKey(a.Pool))
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			return nil, row.Missing("pool", a.Pool)
+		}
+		out = append(out, limits.Demand{Counter: c, Amount: a.Amount, Within: within})
+	}
+	return out, nil
+}
+
+// within notes the reservation that a job which insists on one takes its pools out of:
+// that in whose time it runs.
+func within(tx *kernel.Tx, j *row.Job) error {
+	j.PoolsWithin = 0
+	if len(j.Pools) == 0 || j.Reservation == "" {
+		return nil
+	}
+	list, err := occurrences(tx, j.Reservation)
+	if errors.Is(err, kernel.ErrNotFound) { // it is gone
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if r.Start <= j.Start && j.Start < r.End {
+			j.PoolsWithin = r.ID
+		}
+	}
+	return nil
+}
+
+// take verifies that a job may hold what its plan takes of counters, and counts it.
+func take(tx *kernel.Tx, j *row.Job) error {
+	if err := tx.Counters().Rules.Disclaim(j.ID); err != nil {
+		return err
+	}
+	if err := within(tx, j); err != nil {
+		return err
+	}
+	short, err := tx.Counters().Exceeds(j, j.Start, j.End, false)
+	if err != nil {
+		return err
+	}
+	if short != "" {
+		return fmt.Errorf("%w: the plan does not fit: %s", kernel.ErrConflict, short)
+	}
+	return tx.Counters().Hold(j)
+}
+
+// Unthrottle removes the limit on how many of an array's jobs run at once.
+func Unthrottle(tx *kernel.Tx, array uint64) error {
+	key := row.ArrayKey(array)
+	tx.Counters().Forget(key)
+	tx.Loaded.Freed.Anywhere()
+	if err := tx.File.RemoveAll(row.Holdings, row.HoldingPrefix(key)); err != nil {
+		return err
+	}
+	return tx.File.Remove(row.Counters, []byte(key))
+}
+
+// ArrayEnded forgets the throttle of an array when the last of its jobs has ended. The jobs of
+// an array have numbers in a row.
+func ArrayEnded(tx *kernel.Tx, array uint64) error {
+	c, err := tx.Counters().Throttle(array)
+	if c == nil || err != nil {
+		return err
+	}
+	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
+		live := false
+		err := tx.File.EachFrom(row.JobStates, row.JobStateKey(s, array), []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+			j, err := tx.Job(row.Number64(key[1:]))
+			live = err == nil && j.Array == array
+			return false, err
+		})
+		if live || err != nil {
+			return err
+		}
+	}
+	return Unthrottle(tx, array)
+}
+
+// choosePools finds what a reservation keeps of the pools, and refuses what is not available
+// throughout.
+func (r Booking) choosePools(req placer.Request) error {
+	defs, err := r.Tx.Resources()
+	if err != nil {
+		return err
+	}
+	spec, err := placer.Parse(defs, req)
+	if err != nil {
+		return err
+	}
+	demands, err := pools(r.Tx, spec.Pools, "")
+	if err != nil {
+		return err
+	}
+	start := max(r.Start, r.Tx.Now)
+	if short := demands.Short(start, r.End-start, false); short != nil {
+		refused := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: short.Text(start, r.End-start)}
+		if short.Amount > short.Total() {
+			refused.Kind = placer.ErrNever
+		} else {
+			refused.Start, refused.HasStart = demands.Next(start, r.End-start)
+		}
+		return refused
+	}
+	r.Pools = spec.Pools
+	return nil
+}
+
+// holdPools calls do for everything that a reservation keeps of pools.
+func (r Booking) holdPools(do func(key string, c *limits.Counter, h limits.Holder) error) error {
+	for key, h := range r.Held {
+		c, err := r.Tx.Counters().Named(key)
+		if err == nil && c == nil {
+			err = fmt.Errorf("%w: reservation %s keeps some of %s, which there is not", kernel.ErrDamaged, r.Name, key)
+		}
+		if err == nil {
+			err = do(key, c, h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package booking
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/tables"
+)
+
+// Bind assigns devices to a job that starts: on a shared node what its chunks ask for, on an
+// exclusive one all devices in service. If fewer are free it returns a Conflict and changes
+// nothing. Reads bind none, because the devices are not known until the start is written. Chunks
+// may be nil; then they come from the job's row.
+func Bind(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) error {
+	j.Devices = nil
+	ix, err := tx.Index()
+	if err != nil {
+		return err
+	}
+	some := ix.MarkedNodes(index.Named)
+	if some.IsEmpty() || !tx.Writable() {
+		return nil
+	}
+	b := nodes.Binder{Rows: tx.Loaded.Nodes, Job: j, Asks: func() ([]placer.Chunk, devices.Policy, error) { return asks(tx, j, chunks) },
+		Free: func(node uint32, of *nodes.Named) ([]devices.Bits, error) { return free(tx, node, of, j.ID) }}
+	return b.Bind(some)
+}
+
+// asks returns what the chunks of a job ask for, and how to choose its devices.
+func asks(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) (_ []placer.Chunk, p devices.Policy, err error) {
+	if chunks == nil {
+		chunks, err = tx.Asked(j)
+	}
+	if err != nil || j.Bind != devices.NoPolicy {
+		return chunks, j.Bind, err
+	}
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, 0, err
+	}
+	return chunks, set.Bind, nil
+}
+
+// free are those of a node that are in service and that no running job but one has,
+// by resource. They are found once: noted keeps them right.
+func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]devices.Bits, error) {
+	k, err := tx.Loaded.Nodes.Kept(number)
+	if err != nil || k.Free != nil {
+		return slices.Clone(k.Free), err
+	}
+	free := make([]devices.Bits, len(named.List))
+	for i, l := range named.Layouts {
+		free[i] = l.InService()
+	}
+	err = EachHolder(tx, number, except, func(j *row.Job) error {
+		for _, d := range j.Devices {
+			if i := named.Find(d.Res); d.Node == number && i >= 0 {
+				free[i] = free[i].AndNot(d.Which)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		k.Free = slices.Clone(free)
+	}
+	return free, err
+}
+
+// Noted is called for each row written of a job that has devices. A running job has taken them; for
+// an ended one, the free devices of its nodes are computed again.
+func Noted(tx *kernel.Tx, j *row.Job) {
+	for _, d := range j.Devices {
+		k := tx.Loaded.Nodes.Known(d.Node)
+		if k == nil || k.Free == nil {
+			continue
+		}
+		if j.State != row.JobRunning {
+			k.Free = nil
+		} else {
+			k.Took(d)
+		}
+	}
+}
+
+// EachHolder goes through the running jobs that have something of a node, but for one.
+func EachHolder(tx *kernel.Tx, number uint32, except uint64, fn func(*row.Job) error) error {
+	c := tx.Calendar()
+	for _, b := range slices.Clone(c.At(number)) {
+		if b.Claim || b.Start > c.Now() || b.Owner == row.JobOwner(except) {
+			continue
+		}
+		j, err := tx.Job(b.Owner >> 1)
+		if err != nil {
+			return err
+		}
+		if j.State == row.JobRunning {
+			if err := fn(j); err != nil {
+				return err
+			}
+		}
+	}
+	return c.Err()
+}
+
+// HeldDevices are the devices that a job has of a resource of a node.
+type HeldDevices struct {
+	Node     uint32
+	Name     string // of the node
+	Resource string
+	Devices  devices.Set
+}
+
+// HeldBy are the devices that a job has, by node and then by resource, cores last. They are
+// none once it has ended, and where its nodes name none.
+func HeldBy(tx *kernel.Tx, j *kernel.Job) (list []HeldDevices, err error) {
+	defs, err := tx.Resources()
+	if err != nil || len(j.Devices) == 0 {
+		return nil, err
+	}
+	var cores []HeldDevices
+	for i, d := range j.Devices {
+		n, err := tx.Loaded.Nodes.Devices(d.Node)
+		if err != nil {
+			return nil, err
+		}
+		k, def := n.Find(d.Res), index.Def{}
+		if k < 0 {
+			continue
+		}
+		def, _ = defs.Get(d.Res)
+		held := HeldDevices{Node: d.Node, Resource: def.Name}
+		if held.Name, err = tx.Loaded.Nodes.Name(d.Node); err != nil {
+			return nil, err
+		}
+		for at := range d.Which.Each {
+			if at < len(n.List[k].Set) {
+				held.Devices = append(held.Devices, n.List[k].Set[at])
+			}
+		}
+		if d.Res == index.NCPUs {
+			cores = append(cores, held)
+		} else {
+			list = append(list, held)
+		}
+		if i+1 == len(j.Devices) || j.Devices[i+1].Node != d.Node {
+			list, cores = append(list, cores...), nil
+		}
+	}
+	return list, nil
+}
+
+// JobDevices writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
+func JobDevices(tx *kernel.Tx, j *kernel.Job) (string, error) {
+	list, err := HeldBy(tx, j)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, h := range list {
+		switch {
+		case i == 0:
+			b.WriteString(h.Name)
+		case list[i-1].Node != h.Node:
+			b.WriteString("+" + h.Name)
+		}
+		b.WriteString(":" + h.Resource + "=" + devices.FormatIDs(kernel.IdsOf(h.Devices)))
+	}
+	return b.String(), nil
+}
+
+// DeviceInfo is a device and the job that has it.
+type DeviceInfo struct {
+	devices.Device
+	Resource string
+	State    string // free, busy, drained or cut; a device drained while in use is drained
+	Job      uint64 // the job that has it, or 0
+	Attempt  int    // the attempt that has it
+	Since    time.Time
+	Until    time.Time // when the job is expected to end
+}
+
+// OnNode appends the devices of a node to a list, by resource and identity.
+func OnNode(tx *kernel.Tx, n *index.Node, list []tables.Device) ([]tables.Device, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return list, err
+	}
+	begin := len(list)
+	for _, named := range n.Devices {
+		def, _ := defs.Get(named.Res)
+		for i := range named.Set {
+			d := &named.Set[i]
+			list = append(list, tables.Device{Device: d, Node: n.Number, Resource: def.Name, State: deviceState(d)})
+		}
+	}
+	return list, EachHolder(tx, n.Number, 0, func(j *row.Job) error {
+		for _, h := range j.Devices {
+			if h.Node != n.Number {
+				continue
+			}
+			of := list[begin:]
+			for _, named := range n.Devices {
+				if named.Res == h.Res {
+					break
+				}
+				of = of[len(named.Set):]
+			}
+			for at := range h.Which.Each {
+				d := &of[at]
+				d.Job, d.Attempt, d.Since, d.Until = j.ID, j.CurrentAttempt(), j.Start, j.End
+				if d.InService() {
+					d.State = "busy"
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// deviceState is the state of a device that no job has.
+func deviceState(d *devices.Device) string {
+	switch {
+	case d.Slices > 0:
+		return "cut"
+	case d.Drained:
+		return "drained"
+	}
+	return "free"
+}

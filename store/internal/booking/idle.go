@@ -1,0 +1,48 @@
+package booking
+
+import (
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Idles records when a job leaving a state stops or resumes waiting for its turn, and adds up the
+// time in which it did not: while it was held, or a limit held it back. Its row has the other
+// reasons: its begin time and other jobs.
+func Idles(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
+	if !j.Queued || j.State == row.JobQueued && was == row.JobQueued { // the next cycle looks at its limits
+		return nil
+	}
+	idle := j.State == row.JobHeld
+	if j.State == row.JobQueued && j.Begin <= tx.Now && len(j.After) == 0 {
+		if idle, err = limited(tx, j); err != nil {
+			return err
+		}
+	}
+	Idle(tx, j, idle)
+	return nil
+}
+
+// Idle begins or ends a time in which a job does not wait for its turn, and reports whether that is
+// new.
+func Idle(tx *kernel.Tx, j *row.Job, idle bool) bool {
+	switch {
+	case idle && j.IdleSince == 0:
+		j.IdleSince = tx.Instant()
+	case !idle && j.IdleSince != 0:
+		j.Idle += max(0, tx.Instant()-max(j.IdleSince, j.Begin))
+		j.IdleSince = 0
+	default:
+		return false
+	}
+	return true
+}
+
+// limited reports whether a limit keeps a job now, where that matters for its age. A throttle
+// is none: an array grows older while it waits for its own jobs.
+func limited(tx *kernel.Tx, j *row.Job) (bool, error) {
+	set, err := tx.Settings()
+	if err != nil || !set.Ages {
+		return false, err
+	}
+	return Keeps(tx, j)
+}

@@ -1,0 +1,347 @@
+package booking
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/bookings"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Reservations are the reservations of nodes in a transaction: single ones, and standing ones with
+// their occurrences.
+type Reservations struct{ tx *kernel.Tx }
+
+// ReservationsOf gives access to them in a transaction.
+func ReservationsOf(tx *kernel.Tx) Reservations { return Reservations{tx} }
+
+// Get finds a reservation by its name, ErrNotFound when there is none.
+func (rs Reservations) Get(name string) (*kernel.Reservation, error) {
+	r, err := rs.tx.Reservations().Named(name)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.ReservationOf(r), nil
+}
+
+// Each goes through the reservations by name, until fn fails.
+func (rs Reservations) Each(fn func(*kernel.Reservation) error) error {
+	return rs.tx.Reservations().Each(func(r *row.Reservation) error { return fn(kernel.ReservationOf(r)) })
+}
+
+// ReserveNodes keeps whole nodes from everybody for [start, end).
+func (rs Reservations) ReserveNodes(name string, nodes []uint32, start, end time.Time) (*kernel.Reservation, error) {
+	return only(ReservationsOf(rs.tx).Add(kernel.ReserveSpec{Name: name, Nodes: nodes, Start: start, End: end}))
+}
+
+// Reserve keeps as much as a request asks for, chosen once, for the request's
+// walltime from start on.
+func (rs Reservations) Reserve(name string, r placer.Request, start time.Time) (*kernel.Reservation, error) {
+	return only(ReservationsOf(rs.tx).Add(kernel.ReserveSpec{Name: name, Request: r, Start: start}))
+}
+
+func only(list []*kernel.Reservation, err error) (*kernel.Reservation, error) {
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// Add makes a reservation, or the first occurrences of a standing one. Reservations that
+// admit someone may overlap: a request must then have access to all of them. It fails with a
+// Conflict if a node is taken in that time by a job without access, or by a reservation if either
+// admits no one. It fails with a *placer.Refusal if the request does not fit. The name of an ended
+// reservation may be used again.
+func (rs Reservations) Add(s kernel.ReserveSpec) ([]*kernel.Reservation, error) {
+	if err := access.Operates(rs.tx, "reservations"); err != nil {
+		return nil, err
+	}
+	return kernel.ReservationsOf(reserve(rs.tx, s.Row()))
+}
+
+func reserve(tx *kernel.Tx, s row.ReserveSpec) ([]*row.Reservation, error) {
+	if s.Repeat.Rule != "" {
+		return addStanding(tx, s)
+	}
+	if err := freeName(tx, s.Name); err != nil {
+		return nil, err
+	}
+	r, err := addOne(tx, s, s.Name)
+	return []*row.Reservation{r}, err
+}
+
+// addOne makes one reservation of a specification.
+func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, error) {
+	r := Booking{tx, &row.Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
+	var err error
+	if len(s.Nodes) == 0 {
+		err = r.choose(s)
+	} else {
+		r.Nodes = slices.Clone(s.Nodes)
+		slices.Sort(r.Nodes)
+		r.Nodes = slices.Compact(r.Nodes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := bookings.Valid(r.Reservation, tx.Now, kernel.MaxWalltime); err != nil {
+		return nil, err
+	}
+	if err := r.choosePools(s.Request); err != nil {
+		return nil, err
+	}
+	for i := range r.Nodes {
+		if err := r.keptOut(i); err != nil {
+			return nil, err
+		}
+	}
+	if err := forgetEnded(tx, name); err != nil {
+		return nil, err
+	}
+	return r.Reservation, tx.Spoil(r.keep())
+}
+
+// Booking is a reservation as it is put on its nodes, and taken off them.
+type Booking struct {
+	Tx *kernel.Tx
+	*row.Reservation
+}
+
+// choose finds the nodes, or amounts of nodes, of a reservation by request.
+func (r Booking) choose(s row.ReserveSpec) error {
+	s.Request.OverLimits = true // a reservation is under no limit: the jobs in it are
+	a, err := AskFor(r.Tx, s.Request)
+	if err != nil {
+		return err
+	}
+	r.End = s.Start + a.Duration
+	if err := bookings.ValidTime(r.Reservation, r.Tx.Now, kernel.MaxWalltime); err != nil {
+		return err
+	}
+	snap, err := Snapshot(r.Tx, s.Request.Queue)
+	if err != nil {
+		return err
+	}
+	start := max(s.Start, r.Tx.Now)
+	a.Duration = r.End - start // the rest of a window that has begun
+	plan, err := snap.Place(a, start)
+	if err != nil {
+		return WithStart(snap, a, start, err)
+	}
+	takings := plan.Takings(snap.Index.Defs(), a.Chunks)
+	slices.SortFunc(takings, func(a, b placer.Taking) int { return cmp.Compare(a.Node, b.Node) })
+	for _, t := range takings {
+		r.Nodes = append(r.Nodes, t.Node)
+		if t.Use == nil {
+			t.Use = r.allOf(snap.Index.Defs(), t.Node)
+		}
+		r.Uses = append(r.Uses, timeline.Use{Amounts: t.Use.Amounts})
+	}
+	if !slices.ContainsFunc(takings, func(t placer.Taking) bool { return t.Shared }) {
+		r.Uses = nil
+	}
+	return nil
+}
+
+// allOf is a use of everything on a node, for one that is taken whole beside others that are not.
+func (r Booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
+	u := new(timeline.Use)
+	n, err := r.Tx.NodeByNumber(node)
+	if err != nil {
+		r.Tx.Loaded.Index.Fail(err)
+		return u
+	}
+	quantities, capacity := placer.Consumables(defs, n)
+	for i, q := range quantities {
+		u.Amounts = append(u.Amounts, timeline.Amount{Quantity: q, N: capacity[i]})
+	}
+	return u
+}
+
+// keep puts a reservation on its nodes.
+func (r Booking) keep() error {
+	r.ID = r.Tx.State.NextReservation
+	r.Tx.State.NextReservation++
+	owner := row.ReservationOwner(r.ID)
+	for i, n := range r.Nodes {
+		if err := r.Tx.Calendar().Put(n, r.Span(i)); err != nil {
+			return err
+		}
+	}
+	if err := r.holdPools(r.Tx.Counters().Put); err != nil {
+		return err
+	}
+	if err := r.Tx.NodeIndex().Reclass(r.Nodes, r.Start); err != nil {
+		return err
+	}
+	for _, t := range []int64{r.Start, r.End} {
+		if t > r.Tx.Now {
+			if err := r.Tx.File.Mark(row.Changes, row.TimeKey(t, owner)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.Tx.Loaded.Releases.Put(r.End, owner, r.Nodes); err != nil {
+		return err
+	}
+	if len(r.Access) > 0 { // for the jobs that require it
+		r.Tx.Loaded.Freed.On(r.Nodes)
+	}
+	if err := r.Tx.Happened(kernel.ReservationEvent(r.Reservation, "", r.State(r.Tx.Now))); err != nil {
+		return err
+	}
+	return r.Tx.Loaded.Reservations.Put(r.Reservation)
+}
+
+// freeName makes sure that a name can be given to a reservation: that of one that
+// has ended is free again.
+func freeName(tx *kernel.Tx, name string) error {
+	if !tx.Writable() {
+		return kernel.ErrReadOnly
+	}
+	if !index.ValidNodeName(name) {
+		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", kernel.ErrInvalid, name)
+	}
+	if _, err := tx.Reservations().Standing(name); err == nil {
+		return kernel.Taken("reservation "+name, ", as a standing one")
+	}
+	old, err := tx.Reservations().Named(name)
+	if errors.Is(err, kernel.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if old.State(tx.Now) != "ended" {
+		return kernel.Taken("reservation "+name, "")
+	}
+	return nil
+}
+
+// forgetEnded deletes the ended reservation of a name, to make room for a new one.
+func forgetEnded(tx *kernel.Tx, name string) error {
+	old, err := tx.Reservations().Named(name)
+	if errors.Is(err, kernel.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Loaded.Reservations.Remove([]byte(old.Name))
+}
+
+// keptOut is the Conflict of a reservation with whatever has its i-th node in its time: a job
+// without access, or a reservation, if either admits no one. A job that keeps to amounts that are
+// left over is no conflict.
+func (r Booking) keptOut(i int) error {
+	node, mine := r.Nodes[i], r.Span(i)
+	c := r.Tx.Calendar()
+	for _, b := range c.At(node) {
+		if b.Start >= r.End || c.End(b) <= r.Start || b.Use != nil && mine.Use != nil {
+			continue
+		}
+		in, err := r.bearable(b)
+		if err != nil {
+			return err
+		}
+		if !in {
+			return Taking(r.Tx, "reservation "+r.Name, node, b, nil, "").TakenBy(b)
+		}
+	}
+	return c.Err()
+}
+
+// bearable reports whether a reservation may lie over a stretch.
+func (r Booking) bearable(b timeline.Busy) (bool, error) {
+	if !b.Claim {
+		return r.LetsIn(b)
+	}
+	other, err := r.Tx.Reservations().ByID(b.Owner >> 1)
+	return err == nil && len(other.Access) > 0 && len(r.Access) > 0, err
+}
+
+// LetsIn reports whether a reservation admits the job of a stretch.
+func (r Booking) LetsIn(b timeline.Busy) (bool, error) {
+	j, err := r.Tx.Job(b.Owner >> 1)
+	if err != nil {
+		return false, err
+	}
+	_, in := r.Access.Affinity(Subject(j))
+	until := r.Tx.Calendar().End(b)
+	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
+}
+
+// Remove deletes a reservation and frees its nodes; a standing one goes with all its
+// occurrences. It returns what was deleted.
+func (rs Reservations) Remove(name string) ([]*kernel.Reservation, error) {
+	if err := access.Operates(rs.tx, "reservations"); err != nil {
+		return nil, err
+	}
+	return kernel.ReservationsOf(unreserve(rs.tx, name))
+}
+
+func unreserve(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
+	if !tx.Writable() {
+		return nil, kernel.ErrReadOnly
+	}
+	if s, err := tx.Reservations().Standing(name); err == nil {
+		return Series{Tx: tx, Standing: s}.remove()
+	} else if !errors.Is(err, kernel.ErrNotFound) {
+		return nil, err
+	}
+	r, err := tx.Reservations().Named(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := (Booking{tx, r}).remove(); err != nil || r.Series == "" {
+		return []*row.Reservation{r}, err
+	}
+	s, err := tx.Reservations().Standing(r.Series)
+	if err != nil || s.Over {
+		return []*row.Reservation{r}, kernel.PassOver(err)
+	}
+	return []*row.Reservation{r}, tx.Spoil(Series{Tx: tx, Standing: s}.Renew())
+}
+
+func (r Booking) remove() error {
+	if state := r.State(r.Tx.Now); state != "ended" {
+		if err := r.Finish(); err != nil {
+			return r.Tx.Spoil(err)
+		}
+		if err := r.Tx.Happened(kernel.ReservationEvent(r.Reservation, state, "removed")); err != nil {
+			return err
+		}
+	}
+	return r.Tx.Loaded.Reservations.Remove([]byte(r.Name))
+}
+
+// Finish takes a reservation off the calendar. The row stays readable.
+func (r Booking) Finish() error {
+	owner := row.ReservationOwner(r.ID)
+	for _, n := range r.Nodes {
+		if err := r.Tx.Calendar().Remove(n, owner); err != nil {
+			return fmt.Errorf("%w: %v", kernel.ErrDamaged, err)
+		}
+	}
+	r.Tx.Loaded.Freed.On(r.Nodes)
+	if err := r.holdPools(r.Tx.Counters().Remove); err != nil {
+		return err
+	}
+	if err := r.Tx.NodeIndex().Reclass(r.Nodes, r.Start); err != nil {
+		return err
+	}
+	for _, t := range []int64{r.Start, r.End} {
+		if err := r.Tx.File.Remove(row.Changes, row.TimeKey(t, owner)); err != nil {
+			return err
+		}
+	}
+	return r.Tx.Loaded.Releases.Remove(r.End, owner)
+}

@@ -1,0 +1,97 @@
+package booking
+
+import (
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
+)
+
+func SetShareTimer(tx *kernel.Tx, t fairshare.Timer) error {
+	was, err := tx.ShareTimer()
+	switch {
+	case err != nil || was == t:
+		return err
+	case !t.Running:
+		return tx.File.Remove(row.Shares, row.KeyShareState)
+	}
+	return tx.File.Put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
+}
+
+// ClassShares is the transaction as far as it is about the shares of classes.
+type ClassShares struct{ tx *kernel.Tx }
+
+func ClassSharesOf(tx *kernel.Tx) ClassShares { return ClassShares{tx} }
+
+// OfJob is the class that a job's shares are of: the one that was given, where
+// there is such a class, else that of its user as a requestor; "" in a store
+// without classes.
+func (cs ClassShares) OfJob(j *row.Job) (string, error) {
+	s, err := cs.tx.Shares()
+	if err != nil {
+		return "", err
+	}
+	for _, c := range s.Loads {
+		if c.Class == j.Class {
+			return j.Class, nil
+		}
+	}
+	return cs.tx.ClassOf(j.User)
+}
+
+// Tally begins to count, with nothing running or waiting.
+func (cs ClassShares) Tally() (*shares.Tally, error) {
+	s, err := cs.tx.Shares()
+	if err != nil {
+		return nil, err
+	}
+	timer, err := cs.tx.ShareTimer()
+	if err != nil {
+		return nil, err
+	}
+	set, err := cs.tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	unit, err := shares.UnitOf(cs.tx.Loaded.Defs, set.ShareUnit)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := cs.tx.Index()
+	if err != nil {
+		return nil, err
+	}
+	t := shares.NewTally(shares.Source{Now: cs.tx.Now, Defs: cs.tx.Loaded.Defs, Nodes: cs.tx.Loaded.Nodes, ClassOf: cs.OfJob, Spans: cs.tx.Allocations().Spans,
+		Overrun: cs.tx.Overdue().Overrun}, unit, s, timer, ix)
+	if err := cs.tx.Reservations().Each(t.Keeps); err != nil {
+		return nil, err
+	}
+	return t, ix.Err()
+}
+
+// Allot finds out how much each class may start, with these jobs waiting.
+func (cs ClassShares) Allot(t *shares.Tally, line []*row.Job) (*shares.Allotment, *fairshare.Plan, error) {
+	if err := cs.tx.EachJob(t.Runs, row.JobRunning); err != nil {
+		return nil, nil, err
+	}
+	if err := cs.Wait(t, line); err != nil {
+		return nil, nil, err
+	}
+	return t.Allot()
+}
+
+// Wait counts the jobs of the queue that may begin by now and that pools and limits allow to start.
+func (cs ClassShares) Wait(t *shares.Tally, line []*row.Job) error {
+	start := cs.tx.Counters().Lettable()
+	defer start.Undo()
+	t.Lets = start.Lets
+	for _, j := range line {
+		if j.Begin > cs.tx.Now {
+			continue
+		}
+		if err := t.Waits(j); err != nil && !kernel.IsRefusal(err) {
+			return err
+		}
+	}
+	return nil
+}

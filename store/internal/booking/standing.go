@@ -1,0 +1,411 @@
+package booking
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// maxDepth bounds how many occurrences are kept ahead.
+const maxDepth = 1000
+
+// maxMissing bounds how many windows in a row that cannot be had are looked behind.
+const maxMissing = 100
+
+// MaxStandingName bounds the name of a standing reservation, in bytes: with a number
+// behind it, it must still be one.
+const MaxStandingName = index.MaxNodeName - len(".18446744073709551615")
+
+// Series makes the occurrences of a standing reservation.
+type Series struct {
+	Tx *kernel.Tx
+	*row.Standing
+	made map[int64]bool // renew: when the occurrences that there are start
+}
+
+func (s Series) put() error {
+	return s.Tx.File.Put(row.Standings, []byte(s.Name), row.EncodeStanding(s.Standing))
+}
+
+// Standing finds a standing reservation by its name.
+func (rs Reservations) Standing(name string) (*kernel.Standing, error) {
+	s, err := rs.tx.Reservations().Standing(name)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.StandingOf(s), nil
+}
+
+// EachStanding goes through the standing reservations by name, until fn fails.
+func (rs Reservations) EachStanding(fn func(*kernel.Standing) error) error {
+	return rs.tx.Reservations().EachStanding(func(s *row.Standing) error { return fn(kernel.StandingOf(s)) })
+}
+
+// addStanding makes a standing reservation and its first occurrences. Each of them must fit, or all
+// are refused now.
+func addStanding(tx *kernel.Tx, spec row.ReserveSpec) ([]*row.Reservation, error) {
+	if err := freeName(tx, spec.Name); err != nil {
+		return nil, err
+	}
+	if len(spec.Name) > MaxStandingName {
+		return nil, fmt.Errorf("%w: the name of a reservation that repeats has %d bytes; it may have %d, as its occurrences get numbers behind it",
+			kernel.ErrInvalid, len(spec.Name), MaxStandingName)
+	}
+	if spec.Depth == 0 {
+		spec.Depth = kernel.DefaultDepth
+	}
+	if spec.Depth < 1 || spec.Depth > maxDepth {
+		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", kernel.ErrInvalid, spec.Depth, maxDepth)
+	}
+	rule, err := recur.Parse(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
+	if errors.Is(err, recur.ErrInvalid) {
+		return nil, fmt.Errorf("%w%w", file.Wordless(kernel.ErrInvalid), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	spec.Repeat = rule.Repeat()
+	s := Series{Tx: tx, Standing: &row.Standing{ReserveSpec: spec}}
+	out, err := s.first(rule)
+	if err != nil {
+		if len(out) > 0 {
+			err = tx.Spoil(err)
+		}
+		return nil, err
+	}
+	if err := forgetEnded(tx, s.Name); err != nil {
+		return nil, err
+	}
+	return out, s.put()
+}
+
+// first makes the first Depth occurrences. With an error it returns those made before it.
+func (s Series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
+	var out []*row.Reservation
+	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
+		if len(out) > 0 && at < out[len(out)-1].End {
+			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", kernel.ErrInvalid, s.Name, kernel.Stamp(at))
+		}
+		note := ""
+		if len(out) == 0 && at != s.Start {
+			note = fmt.Sprintf("the rule names no occurrence at %s; this is its first", kernel.Stamp(s.Start))
+		}
+		r, err := s.occur(at, note)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, r)
+	}
+	if s.Over = len(out) < s.Depth; len(out) == 0 {
+		return nil, fmt.Errorf("%w: reservation %s never occurs", kernel.ErrInvalid, s.Name)
+	}
+	return out, nil
+}
+
+// occur makes the occurrence of a standing reservation that begins at an instant.
+func (s Series) occur(at int64, note string) (*row.Reservation, error) {
+	name, passedOver, err := s.nextName()
+	if err != nil {
+		return nil, err
+	}
+	s.Last = max(s.Last, at)
+	r, err := addOne(s.Tx, s.at(at), name)
+	if err != nil {
+		return nil, err
+	}
+	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
+	return r, s.Tx.Loaded.Reservations.Put(r)
+}
+
+// at describes the occurrence that begins at start.
+func (s Series) at(start int64) row.ReserveSpec {
+	spec := s.ReserveSpec
+	spec.Start, spec.End = start, start+s.End-s.Start
+	return spec
+}
+
+// nextName is the name of the next occurrence. Names that are given already, be it to
+// a reservation that has ended or to a standing one, are passed over, with a note.
+func (s Series) nextName() (name, note string, err error) {
+	for {
+		s.Made++
+		name = s.Name + "." + strconv.Itoa(s.Made)
+		_, plain := s.Tx.Reservations().Named(name)
+		_, standing := s.Tx.Reservations().Standing(name)
+		for _, err := range []error{plain, standing} {
+			if err != nil && !errors.Is(err, kernel.ErrNotFound) {
+				return "", "", err
+			}
+		}
+		if plain != nil && standing != nil {
+			return name, note, nil
+		}
+		note = joinNotes(note, "the name "+name+" is taken")
+	}
+}
+
+// joinNotes joins two notes; one may be empty, or both.
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
+// occurAgain makes a later occurrence, on the nodes that are still free.
+func (s Series) occurAgain(at int64) error {
+	again := *s.Standing
+	note := ""
+	if len(s.Nodes) > 0 {
+		if again.Nodes, note = s.stillFree(s.at(at)); len(again.Nodes) == 0 {
+			return fmt.Errorf("%w: %s", kernel.ErrConflict, note)
+		}
+	}
+	_, err := Series{Tx: s.Tx, Standing: &again}.occur(at, note)
+	if err == nil {
+		s.Made = again.Made
+	}
+	return err
+}
+
+// stillFree removes nodes from a list that are gone, or that a job without access has.
+func (s Series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
+	for _, n := range spec.Nodes {
+		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
+		_, _, err := s.Tx.Loaded.Nodes.Head(n)
+		if err == nil {
+			err = Booking{s.Tx, r}.keptOut(0)
+		}
+		if err == nil {
+			nodes = append(nodes, n)
+		} else if note == "" {
+			note = err.Error()
+		}
+	}
+	return nodes, note
+}
+
+// Renew makes the missing occurrences of a standing reservation. A window that does not fit is
+// tried again until it is over. A missed one is an event, and none is skipped.
+func (s Series) Renew() error {
+	made, err := s.occurrences()
+	if err != nil {
+		return err
+	}
+	rule, err := recur.Parse(s.Repeat.Rule, s.Repeat.Zone, s.Start)
+	if err != nil {
+		return fmt.Errorf("%w: standing reservation %s: %v", kernel.ErrDamaged, s.Name, err)
+	}
+	s.made = make(map[int64]bool, len(made))
+	ahead := 0
+	for _, r := range made {
+		if s.made[r.Start] = true; r.Start <= s.Last { // one behind is counted in its turn
+			ahead++
+		}
+	}
+	length := s.lasts()
+	missing, why := s.Missing, s.Note
+	s.Missing, s.Note = nil, ""
+	for _, at := range missing {
+		if at+length <= s.Tx.Now {
+			if err := s.missed(at, at, why); err != nil {
+				return err
+			}
+			continue
+		}
+		had, err := s.Try(at)
+		if err != nil {
+			return err
+		}
+		if had {
+			ahead++
+		} else {
+			s.Missing = append(s.Missing, at)
+		}
+	}
+	if over, ok := rule.After(s.Last); ok && over+length <= s.Tx.Now {
+		s.Last = s.Tx.Now - length
+		if err := s.missed(over, s.Last, "no command was given in its time"); err != nil {
+			return err
+		}
+	}
+	if err := s.further(rule, ahead); err != nil {
+		return err
+	}
+	return s.put()
+}
+
+// further makes occurrences behind the last, until so many are ahead as its depth says. It
+// looks behind windows that cannot be had for some that can.
+func (s Series) further(rule *recur.Recurrence, ahead int) error {
+	var missing []int64 // behind the last that can be had
+	lacks := s.Depth - ahead - len(s.Missing)
+	last := s.Last
+	for ahead < s.Depth && len(missing) < maxMissing {
+		at, ok := rule.After(last)
+		if !ok {
+			s.Over = len(s.Missing)+len(missing) == 0
+			break
+		}
+		last = at
+		had, err := s.Try(at)
+		switch {
+		case err != nil:
+			return err
+		case !had:
+			missing = append(missing, at)
+		default:
+			ahead++
+			s.Missing, s.Last, missing = append(s.Missing, missing...), at, nil
+		}
+	}
+	if n := min(lacks, len(missing)); n > 0 {
+		s.Missing, s.Last = append(s.Missing, missing[:n]...), missing[n-1]
+	}
+	return nil
+}
+
+// Try makes the occurrence that begins at an instant, if it can be had now. After the clock
+// was reset it may be there already.
+func (s Series) Try(at int64) (had bool, err error) {
+	if s.made[at] {
+		return true, nil
+	}
+	err = s.occurAgain(at)
+	if err == nil {
+		return true, nil
+	}
+	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, kernel.ErrNotFound, kernel.ErrInvalid, kernel.ErrConflict} {
+		if errors.Is(err, fine) && s.Tx.Spoilt == nil {
+			s.Note = err.Error()
+			return false, nil
+		}
+	}
+	return false, err
+}
+
+// lasts is how long an occurrence lasts.
+func (s Series) lasts() int64 {
+	if s.End <= s.Start { // its request says it
+		if a, err := AskFor(s.Tx, s.Request); err == nil {
+			return a.Duration
+		}
+	}
+	return max(1, s.End-s.Start)
+}
+
+// missed writes down that an occurrence never was, nor others that began up to the last.
+func (s Series) missed(first, last int64, why string) error {
+	what := s.Name + ": the occurrence at " + kernel.Stamp(first)
+	if last > first {
+		what += ", and any since,"
+	}
+	return s.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: s.Name, New: "missed", Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
+}
+
+// RetryStandings tries windows again that standing reservations could not have, with over
+// only where one of them is over.
+func RetryStandings(tx *kernel.Tx, over bool) error {
+	var again []*row.Standing
+	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
+		if len(s.Missing) > 0 && (!over || s.Missing[0]+(Series{Tx: tx, Standing: s}).lasts() <= tx.Now) {
+			again = append(again, s)
+		}
+		return nil
+	})
+	for _, s := range again {
+		if err == nil {
+			err = Series{Tx: tx, Standing: s}.Renew()
+		}
+	}
+	return err
+}
+
+// Rewound has standing reservations look again at windows that a clock that was ahead has
+// looked at.
+func Rewound(tx *kernel.Tx) error {
+	var again []*row.Standing
+	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
+		if s.Last > tx.Now {
+			s.Last, s.Over = tx.Now, false
+			s.Missing = slices.DeleteFunc(s.Missing, func(at int64) bool { return at > tx.Now })
+			again = append(again, s)
+		}
+		return nil
+	})
+	for _, s := range again {
+		if err == nil {
+			s := Series{Tx: tx, Standing: s}
+			if err = s.Renew(); err == nil {
+				err = s.removeAfter(s.Last)
+			}
+		}
+	}
+	return err
+}
+
+// removeAfter removes occurrences that begin after an instant.
+func (s Series) removeAfter(last int64) error {
+	made, err := s.occurrences()
+	for _, r := range made {
+		if err == nil && r.Start > last {
+			err = Booking{s.Tx, r}.remove()
+		}
+	}
+	return err
+}
+
+// occurrences are those of a standing reservation that have not ended.
+func (s Series) occurrences() ([]*row.Reservation, error) {
+	var out []*row.Reservation
+	err := s.Tx.File.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeReservation(key, payload)
+		if err == nil && r.Series == s.Name && r.End > s.Tx.Now {
+			out = append(out, r)
+		}
+		return true, err
+	})
+	slices.SortFunc(out, func(a, b *row.Reservation) int { return cmp.Compare(a.Start, b.Start) })
+	return out, err
+}
+
+// Occurrences are the reservation of a name or, for a standing one, those of its
+// occurrences that have not ended.
+func (rs Reservations) Occurrences(name string) ([]*kernel.Reservation, error) {
+	return kernel.ReservationsOf(occurrences(rs.tx, name))
+}
+
+func occurrences(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
+	s, err := tx.Reservations().Standing(name)
+	if err == nil {
+		return Series{Tx: tx, Standing: s}.occurrences()
+	}
+	if !errors.Is(err, kernel.ErrNotFound) {
+		return nil, err
+	}
+	r, err := tx.Reservations().Named(name)
+	return []*row.Reservation{r}, err
+}
+
+// remove forgets a standing reservation and its occurrences.
+func (s Series) remove() ([]*row.Reservation, error) {
+	list, err := s.occurrences()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
+		if err := (Booking{s.Tx, r}).remove(); err != nil {
+			return nil, err
+		}
+	}
+	return list, s.Tx.File.Remove(row.Standings, []byte(s.Name))
+}

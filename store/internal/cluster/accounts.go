@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// Account pays for jobs, or stands for a project. Accounts form trees.
+type Account struct {
+	Name    string
+	Parent  string // the account that it is part of, "" for none
+	Shares  int64  // of what its parent has, against those of its siblings
+	Members []row.AccountMember
+	Allow   []string // its permitted users, as user:ann or group:lab; empty: all
+}
+
+// Accounts gives access to the accounts of the cluster in a transaction. A job may name an account
+// that is not among them: it then has no parent and no shares.
+type Accounts struct{ tx *kernel.Tx }
+
+// AccountsOf gives access to them in a transaction.
+func AccountsOf(tx *kernel.Tx) Accounts { return Accounts{tx} }
+
+// Each goes through the accounts by name, until fn fails.
+func (as Accounts) Each(fn func(Account) error) error {
+	return sharing.EachAccount(as.tx.File, func(a *row.Account) error { return fn(Account(*a)) })
+}
+
+// Get finds an account, ErrNotFound where there is none.
+func (as Accounts) Get(name string) (Account, error) {
+	a, err := sharing.Account(as.tx.File, name)
+	if err != nil {
+		return Account{}, err
+	}
+	return Account(*a), nil
+}
+
+// Set makes an account, or changes it. It fails with ErrNotFound if there is no such
+// parent, and ErrInvalid.
+func (as Accounts) Set(a Account) error {
+	if err := access.Operates(as.tx, "accounts"); err != nil {
+		return err
+	}
+	r := row.Account(a)
+	if err := sharing.SetAccount(as.tx.File, &r); err != nil {
+		return err
+	}
+	return recountedFor(as.tx, limits.Account)
+}
+
+// Remove deletes an account. It fails with a Conflict naming a part of it, or a job that has not
+// ended, that needs it.
+func (as Accounts) Remove(name string) error {
+	if err := access.Operates(as.tx, "accounts"); err != nil {
+		return err
+	}
+	if _, err := as.Get(name); err != nil {
+		return err
+	}
+	err := as.tx.EachJob(func(j *row.Job) error {
+		if j.Account == name {
+			return row.Clash("account "+name, fmt.Sprintf("job %d is for it, %s", j.ID, j.State))
+		}
+		return nil
+	}, row.JobRunning, row.JobReserved, row.JobQueued, row.JobHeld)
+	if err == nil {
+		err = sharing.RemoveAccount(as.tx.File, name)
+	}
+	if err != nil {
+		return err
+	}
+	return recountedFor(as.tx, limits.Account)
+}
+
+// Preemption is the rules in a transaction by which jobs make way for others. Cycles carry
+// them out: see Cycle.Run.
+type Preemption struct{ tx *kernel.Tx }
+
+// PreemptionOf gives access to them in a transaction.
+func PreemptionOf(tx *kernel.Tx) Preemption { return Preemption{tx} }
+
+// Each goes through the rules in the order of their texts, until fn fails.
+func (ps Preemption) Each(fn func(*preempt.Rule) error) error {
+	return sharing.EachRule(ps.tx.File, fn)
+}
+
+// Get finds a rule by its text. It fails with ErrNotFound if the rule is not set.
+func (ps Preemption) Get(text string) (*preempt.Rule, error) { return sharing.Rule(ps.tx.File, text) }
+
+// Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid if
+// the rules would lead in a circle.
+func (ps Preemption) Set(r *preempt.Rule) error {
+	if err := access.Operates(ps.tx, "rules of preemption"); err != nil {
+		return err
+	}
+	return sharing.SetRule(ps.tx.File, r, kernel.MaxWalltime)
+}
+
+// Remove forgets a rule. It fails with ErrNotFound if there is none.
+func (ps Preemption) Remove(text string) error {
+	if err := access.Operates(ps.tx, "rules of preemption"); err != nil {
+		return err
+	}
+	r, err := ps.Get(text)
+	if err != nil {
+		return err
+	}
+	return ps.tx.File.Remove(row.Preempts, []byte(r.String()))
+}

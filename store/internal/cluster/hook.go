@@ -1,0 +1,237 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// The site's program, the hook, receives the events in order, each at least once. A run takes the
+// next events after the cursor, and the cursor moves when the run succeeds. The database is closed
+// while it runs, and a row records the process that runs it. If that process is killed, a later run
+// receives the same events.
+
+// HookTime is how long a run of the hook may take. HookHeld is how long a process that has begun a
+// run keeps others from starting one.
+const (
+	HookTime = 60 * time.Second
+	HookHeld = 90 * time.Second
+)
+
+// MaxHookEvents is how many events the hook gets in a run.
+const MaxHookEvents = 1000
+
+// HookEvent is an event as the hook gets it.
+type HookEvent struct {
+	kernel.Event
+	User    string      // whose job
+	Outcome row.Outcome // how the attempt has ended, if the event says so
+
+	// Mail is the kind of mail that the job's submitter wants for this event: begin, end, fail or
+	// requeue, or "". MailTo is the address.
+	Mail, MailTo string
+}
+
+// HookRun is a run of the hook.
+type HookRun struct {
+	Program []string // and its arguments
+	Events  []HookEvent
+	Failing time.Time // since when it has taken nothing, zero if it has taken the last it was handed
+
+	holder row.Nonce
+}
+
+// Begin begins a run of the hook for the process with this nonce, with the next events. There are
+// none if no hook is set, nothing has happened, or another process runs it. Call End within
+// HookHeld.
+func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
+	tx := hs.tx
+	if !tx.Writable() {
+		return nil, kernel.ErrReadOnly
+	}
+	set, err := tx.Settings()
+	run := &HookRun{holder: holder}
+	if err != nil || len(set.Hook) == 0 {
+		return run, err
+	}
+	if holder == (row.Nonce{}) {
+		return nil, fmt.Errorf("%w: a run of the hook needs a nonce", kernel.ErrInvalid)
+	}
+	h, err := hs.Row()
+	if err != nil {
+		return nil, err
+	}
+	run.Program, run.Failing = slices.Clone(set.Hook), kernel.Instant(h.Failing)
+	held := kernel.Seconds(HookHeld)
+	if h.Holder != (row.Nonce{}) && tx.Now < h.Until && h.Until <= tx.Now+held { // beyond that is by a clock that was wrong
+		return run, nil
+	}
+	err = tx.EachEvent(h.Cursor, func(ev *kernel.Event) (bool, error) {
+		is, err := hs.event(ev)
+		run.Events = append(run.Events, is)
+		return len(run.Events) < MaxHookEvents, err
+	})
+	if err != nil || len(run.Events) == 0 {
+		return run, err
+	}
+	h.Holder, h.Until = holder, tx.Now+held
+	return run, tx.StartsNone(func() error { return hs.put(h) })
+}
+
+// End ends a run of the hook that handled its events or failed. It returns since when the hook has
+// been failing. If another process has begun a run meanwhile, because this one took too long, it
+// changes nothing.
+func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
+	tx := hs.tx
+	if !tx.Writable() {
+		return since, kernel.ErrReadOnly
+	}
+	h, err := hs.Row()
+	if err != nil || h.Holder != run.holder || h.Holder == (row.Nonce{}) {
+		return kernel.Instant(h.Failing), err
+	}
+	h.Holder, h.Until = row.Nonce{}, 0
+	was := h.Failing
+	switch {
+	case !failed:
+		h.Failing = 0
+		if n := len(run.Events); n > 0 {
+			h.Cursor = run.Events[n-1].ID
+		}
+	case h.Failing == 0:
+		h.Failing = tx.Now
+	}
+	return kernel.Instant(h.Failing), tx.StartsNone(func() error {
+		if was == 0 == (h.Failing == 0) {
+			return hs.put(h)
+		}
+		state := map[bool]string{false: "working", true: "failing"}
+		return errors.Join(hs.put(h), tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, strings.Join(run.Program, " "))}))
+	})
+}
+
+// HookState is how far the hook is.
+type HookState struct {
+	Program []string  // nil if no hook is set
+	Failing time.Time // since when it has taken no events; zero while it takes them
+	Behind  uint64    // how many events it has not taken yet
+}
+
+// State tells how far the hook is.
+func (hs Hook) State() (HookState, error) {
+	s, err := ConfigOf(hs.tx).Settings()
+	if err != nil || len(s.Hook) == 0 {
+		return HookState{}, err
+	}
+	h, err := hs.Row()
+	if err != nil {
+		return HookState{}, err
+	}
+	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Behind: hs.tx.State.Events - h.Cursor}, nil
+}
+
+// Hook is the transaction as far as it is about the hook.
+type Hook struct{ tx *kernel.Tx }
+
+// HookOf gives access to them in a transaction.
+func HookOf(tx *kernel.Tx) Hook { return Hook{tx} }
+
+// set records that there is a hook from now on, or none. A new hook does not get earlier events;
+// one that replaces another goes on where that was.
+func (hs Hook) set(is bool) error {
+	if !is {
+		return hs.tx.File.Remove(row.Meta, row.KeyHook)
+	}
+	h, err := hs.Row()
+	if err != nil {
+		return err
+	}
+	return hs.put(h)
+}
+
+// Row is the hook's position; by default it is after the latest event.
+func (hs Hook) Row() (*row.Hook, error) {
+	payload, err := hs.tx.File.Get(row.Meta, row.KeyHook)
+	if err != nil || payload == nil {
+		return &row.Hook{Cursor: hs.tx.State.Events}, err
+	}
+	return row.DecodeHook(payload)
+}
+
+func (hs Hook) put(h *row.Hook) error {
+	return hs.tx.Spoil(hs.tx.File.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
+}
+
+// event adds the job's details to an event. The job may be gone by now.
+func (hs Hook) event(ev *kernel.Event) (HookEvent, error) {
+	out := HookEvent{Event: *ev}
+	if ev.Job == 0 {
+		return out, nil
+	}
+	payload, err := hs.tx.File.Get(row.Jobs, row.Key64(ev.Job))
+	if err != nil || payload == nil {
+		return out, err
+	}
+	j, err := row.DecodeJob(row.Key64(ev.Job), payload)
+	if err != nil {
+		return out, err
+	}
+	out.User = j.User
+	if ev.EndsAttempt() {
+		a, err := hs.tx.Attempts().Of(j, ev.Attempt)
+		if err != nil {
+			return out, err
+		}
+		out.Outcome = a.Outcome
+	}
+	err = hs.mail(j, &out)
+	return out, err
+}
+
+// mail finds out whether a job's submitter wants to be told of an event.
+func (hs Hook) mail(j *row.Job, ev *HookEvent) error {
+	of := mailed(&ev.Event)
+	if of == "" {
+		return nil
+	}
+	p, err := hs.tx.Payloads().Of(j)
+	if err != nil || p == nil || p.Ending.Mail == "" {
+		return err
+	}
+	wanted := strings.Split(p.Ending.Mail, ",")
+	if of == "fail" && !slices.Contains(wanted, of) {
+		of = "end" // it has ended, too
+	}
+	if !slices.Contains(wanted, of) {
+		return nil
+	}
+	ev.Mail, ev.MailTo = of, p.Ending.MailTo
+	if ev.MailTo == "" {
+		ev.MailTo = j.User
+		if p.Owner != nil && p.Owner.Name != "" {
+			ev.MailTo = p.Owner.Name
+		}
+	}
+	return nil
+}
+
+// mailed is the kind of mail for an event, or "".
+func mailed(ev *kernel.Event) string {
+	running := row.JobRunning.String()
+	switch {
+	case ev.Old != running && ev.New == running:
+		return "begin"
+	case ev.New == row.JobFailed.String():
+		return "fail"
+	case ev.New == row.JobFinished.String() || ev.New == row.JobCancelled.String():
+		return "end"
+	case ev.Old == running && ev.New != running:
+		return "requeue"
+	}
+	return ""
+}

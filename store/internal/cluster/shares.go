@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/placer/limits"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// Set replaces the settings of class shares; empty ones delete all. It fails with ErrInvalid
+// and the *fairshare.SettingError if they would not work. The timer of rebalancing restarts if its
+// basis changes: the classes, their loads, the threshold or the duration.
+func (sh Shares) Set(s *fairshare.Settings) error {
+	if err := access.Operates(sh.tx, "classes"); err != nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+	}
+	was, err := sh.tx.Shares()
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.Clone(s.Allow) {
+		if err := sharing.ValidAllow(&p.Who); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(s.Loads, func(c fairshare.ClassLoad) bool { return c.Class == p.Class }) {
+			p.Who = nil // the class is gone
+		}
+		s.SetAllowed(p.Class, p.Who)
+	}
+	sh.tx.Loaded.Matcher = nil
+	if was.Rebalance != s.Rebalance || !sameLoads(was.Loads, s.Loads) {
+		if err := booking.SetShareTimer(sh.tx, fairshare.Timer{}); err != nil {
+			return err
+		}
+	}
+	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) && s.Spare == (fairshare.Spare{}) {
+		err = sh.tx.File.Remove(row.Shares, row.KeyShareSettings)
+	} else {
+		err = sh.tx.File.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
+	}
+	if err != nil {
+		return err
+	}
+	return recountedFor(sh.tx, limits.Class)
+}
+
+func sameLoads(a, b []fairshare.ClassLoad) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	loads := make(map[string]int, len(a))
+	for _, c := range a {
+		loads[c.Class] = c.Load
+	}
+	for _, c := range b {
+		if load, ok := loads[c.Class]; !ok || load != c.Load {
+			return false
+		}
+	}
+	return true
+}
+
+// SetTimer keeps a timer for the next cycle. One that has not changed writes
+// nothing.
+func (sh Shares) SetTimer(t fairshare.Timer) error {
+	if err := access.Operates(sh.tx, "classes"); err != nil {
+		return err
+	}
+	return booking.SetShareTimer(sh.tx, t)
+}
+
+// State is the state that class shares plan on, by class and in the unit of the setting
+// share_unit. It covers all nodes that are up, what running jobs have of them, and what queued jobs
+// ask for that pools and limits allow to start now. Jobs on nodes that are not up do not count.
+// Nodes in an active reservation that admits no one are left out. A job counts in the class
+// submitted with it, if there is such a class, else in its user's.
+func (sh Shares) State() (*fairshare.State, error) {
+	t, err := booking.ClassSharesOf(sh.tx).Tally()
+	if err != nil {
+		return nil, err
+	}
+	if err := sh.tx.EachJob(t.Runs, row.JobRunning); err != nil {
+		return nil, err
+	}
+	line, err := startable(sh.tx)
+	if err != nil {
+		return nil, err
+	}
+	return &t.State, booking.ClassSharesOf(sh.tx).Wait(t, line)
+}
+
+// startable are the jobs of the queue that wait for no other job, and not to begin.
+func startable(tx *kernel.Tx) (line []*row.Job, err error) {
+	all, err := cycle.Line(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range all {
+		waitsFor, err := jobs.Ready(tx, j)
+		if waitsFor == "" && err == nil && j.Begin <= tx.Now {
+			line = append(line, j)
+		}
+		if err != nil && !errors.Is(err, kernel.ErrUnmet) {
+			return nil, err
+		}
+	}
+	return line, nil
+}
+
+// Allotted is what each class may start now; nil without classes.
+func Allotted(tx *kernel.Tx) (*shares.Allotment, error) {
+	tally, err := booking.ClassSharesOf(tx).Tally()
+	if err != nil || len(tally.State.Classes) == 0 {
+		return &shares.Allotment{Tally: tally}, err
+	}
+	line, err := startable(tx)
+	if err != nil {
+		return nil, err
+	}
+	a, _, err := booking.ClassSharesOf(tx).Allot(tally, line)
+	return a, err
+}

@@ -1,0 +1,198 @@
+package cycle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// clockAdvance is time that passes: the changes in it happen, and leave something to decide.
+type clockAdvance struct {
+	tx      *kernel.Tx
+	late    []*row.Job // that could not begin
+	renewed []string   // standing reservations with an occurrence that has ended
+}
+
+// advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf, now]. A
+// reader patches its memory, a writer stores the changes.
+func (p *clockAdvance) advance() error {
+	tx := p.tx
+	if tx.Now < tx.State.AsOf {
+		if tx.Now < tx.State.AsOf-tx.Skew() {
+			if err := p.farBehind(); err != nil {
+				return err
+			}
+		}
+		tx.Now = tx.State.AsOf
+		return nil
+	}
+	var due []change
+	err := tx.File.Each(row.Changes, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
+		if at > tx.Now {
+			return false, nil
+		}
+		due = append(due, change{at, owner})
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.all(due); err != nil {
+		return err
+	}
+	tx.State.AsOf = tx.Now
+	return nil
+}
+
+// farBehind refuses a writer whose clock is far behind the file's time: past events would be in its
+// future. Readers use the file's time, and get a warning.
+func (p *clockAdvance) farBehind() error {
+	tx := p.tx
+	switch opt := tx.Opt; {
+	case opt.Behind:
+	case tx.Writable():
+		return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now; wait or put the clock right, or if it is the database that is wrong: placectl clock reset",
+			kernel.ErrClock, tx.State.AsOf-tx.Now, kernel.Stamp(tx.State.AsOf), kernel.Stamp(tx.Now))
+	case opt.Warn != nil:
+		tx.Warned.Do(func() {
+			opt.Warn(fmt.Sprintf("the database stands at %s, and it is %s now: the answer is as of then", kernel.Stamp(tx.State.AsOf), kernel.Stamp(tx.Now)))
+		})
+	}
+	return nil
+}
+
+// all applies the due changes in order of time. Then a writer decides what they leave open: for
+// example, it replans jobs that could not begin. A reader searches for no nodes, and calls no
+// program: it sees such jobs as late.
+func (p *clockAdvance) all(due []change) error {
+	if len(due) == 0 {
+		return nil
+	}
+	defer p.tx.File.Pass()()
+	for _, c := range due {
+		key := row.TimeKey(c.at, c.owner)
+		kept, err := p.tx.File.Get(row.Changes, key)
+		if err != nil {
+			return err
+		}
+		if kept == nil { // it has ended already, for one that has begun at the same instant
+			continue
+		}
+		if err := p.tx.File.Remove(row.Changes, key); err != nil {
+			return err
+		}
+		p.tx.Calendar().SetNow(c.at)
+		happen := p.job
+		if row.IsReservation(c.owner) {
+			happen = p.reservation
+		}
+		if err := happen(c); err != nil {
+			return err
+		}
+	}
+	p.tx.Calendar().SetNow(p.tx.Now)
+	if err := p.renew(); err != nil {
+		return err
+	}
+	if p.tx.Writable() {
+		return replan(p.tx, p.late)
+	}
+	for _, j := range p.late { // they wait for a writer to replan them
+		if err := jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobLate, Reason: j.Reason, Lifted: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change is an instant at which a job's or reservation's time begins or ends by the clock.
+type change struct {
+	at    int64
+	owner uint64
+}
+
+// reservation begins or ends a reservation. When an occurrence of a standing reservation ends, it
+// is deleted, and the standing one must be renewed.
+func (p *clockAdvance) reservation(c change) error {
+	r, err := p.tx.Reservations().ByID(c.owner >> 1)
+	if err != nil {
+		return err
+	}
+	if c.at < r.End {
+		if err := p.beginOn(r.Nodes); err != nil {
+			return err
+		}
+		if err := p.tx.Happened(kernel.ReservationEvent(r, "planned", "active")); err != nil {
+			return err
+		}
+		p.tx.Loaded.Freed.On(r.Nodes) // for the jobs it admits
+		return nil
+	}
+	if err := (booking.Booking{Tx: p.tx, Reservation: r}).Finish(); err != nil {
+		return err
+	}
+	if err := p.tx.Happened(kernel.ReservationEvent(r, "active", "ended")); err != nil || r.Series == "" {
+		return err
+	}
+	if !slices.Contains(p.renewed, r.Series) {
+		p.renewed = append(p.renewed, r.Series)
+	}
+	return p.tx.Loaded.Reservations.Remove([]byte(r.Name))
+}
+
+// beginOn moves nodes on which a stretch has begun.
+func (p *clockAdvance) beginOn(nodes []uint32) error {
+	for _, n := range nodes {
+		p.tx.Calendar().Begin(n)
+	}
+	return p.tx.NodeIndex().Reclass(nodes, p.tx.Calendar().Now())
+}
+
+// renew makes the missing occurrences of standing reservations, one after the other. A reader stops
+// at the first that needs a search for nodes: a writer will find some, and later ones get what is
+// left.
+func (p *clockAdvance) renew() error {
+	for _, name := range p.renewed {
+		s, err := p.tx.Reservations().Standing(name)
+		if err != nil {
+			return err
+		}
+		if s.Over {
+			continue
+		}
+		if len(s.Nodes) == 0 && !p.tx.Writable() {
+			return nil
+		}
+		if err := (booking.Series{Tx: p.tx, Standing: s}).Renew(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pass brings the transaction to its instant.
+func Pass(tx *kernel.Tx) error {
+	tx.Starts.None = tx.Written()
+	err := (&clockAdvance{tx: tx}).advance()
+	tx.Starts.Clock = tx.Written()
+	return err
+}
+
+// settle settles what the cycle's own changes have left to decide.
+func (p *pass) settle() error { return Settle(p.tx) }
+
+// Settle decides what changes have left to decide: occurrences of standing reservations that were
+// missed, and plans that cannot be kept.
+func Settle(tx *kernel.Tx) error {
+	if tx.Loaded.Freed.Made() {
+		if err := booking.RetryStandings(tx, false); err != nil {
+			return err
+		}
+	}
+	return replan(tx, nil)
+}

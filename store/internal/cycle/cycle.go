@@ -1,0 +1,379 @@
+// Package cycle runs the queue: it lets time pass, decides who starts and who is planned, plays the
+// queue forward, and forecasts starts.
+package cycle
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
+)
+
+// CycleSpec configures a cycle. The zero value follows the settings.
+type CycleSpec struct {
+	Backfill kernel.Backfill
+	// Depth is the number of jobs that EASY plans ahead; 0: the setting depth.
+	Depth int
+	// WidestFirst lets the jobs with the most processors go first among those that could start
+	// around the planned ones, whatever their priority.
+	WidestFirst bool
+	// Silent is for a cycle whose report is not acted on: the next one reports the jobs that this
+	// one starts, and no job is stopped.
+	Silent bool
+	// By says who gets the started jobs in Launch. ByLauncher is the site's own launcher: it
+	// counts as executing them from then on, under Nonce. ByNobody is a reader of the report; if
+	// the setting launch is set, it gets no jobs with a command, because their launcher takes
+	// them. With BySupervisor Launch is empty: passes find the started jobs.
+	By    row.Claimant
+	Nonce row.Nonce
+	// Enough is called between jobs and ends the cycle by returning true; nil: no limit.
+	Enough func() bool
+
+	stands bool    // plans do not move, as with Relaxed
+	slack  float64 // with Relaxed
+
+	Singly bool // each job is decided alone, even in a lot of equal jobs: for tests
+}
+
+// depth is how many jobs are planned ahead at most.
+func (s *CycleSpec) depth() int {
+	switch {
+	case s.Backfill == kernel.FCFS:
+		return 0
+	case s.Backfill == kernel.Conservative:
+		return cycle.All
+	case s.Backfill == kernel.Relaxed:
+		return 1
+	}
+	return s.Depth
+}
+
+// kind returns what the next cycle must have in common with this one to use its findings.
+func (s *CycleSpec) kind() row.CycleKind {
+	kind := row.CycleKind{Backfill: uint64(s.Backfill), WidestFirst: s.WidestFirst}
+	if s.Backfill == kernel.EASY {
+		kind.Depth = uint64(s.Depth)
+	}
+	return kind
+}
+
+// asSet fills in the settings for what the caller left open.
+func (s *CycleSpec) asSet(tx *kernel.Tx) error {
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	if s.Backfill == kernel.AsSet {
+		s.Backfill = set.Backfill
+	}
+	if s.Depth < 0 || s.Depth > 0 && s.Backfill != kernel.EASY {
+		return fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", kernel.ErrInvalid, s.Depth, s.Backfill)
+	}
+	s.Depth = cmp.Or(s.Depth, set.Depth)
+	s.stands, s.slack = s.Backfill == kernel.Relaxed, set.Slack
+	return nil
+}
+
+// cyclesAs begins a cycle. It uses the findings of the last one if both are of one kind.
+func cyclesAs(tx *kernel.Tx, s *CycleSpec) {
+	if kind := s.kind(); tx.State.Cycle != kind {
+		tx.State.Cycle = kind
+		tx.Loaded.Freed.Anywhere()
+	}
+}
+
+// CycleReport lists what a cycle did.
+type CycleReport struct {
+	Started []*kernel.Job // in this cycle
+	// Stopped are the launched jobs that must be stopped since the last cycle: preempted, at
+	// the end of their walltime, cancelled, or queued again by a user. They have the nodes that
+	// they ran on.
+	Stopped   []*kernel.Job
+	Finished  []*kernel.Job // past their end, with the setting overdue = finish
+	Planned   []*kernel.Job // given a start or another one, which is later if an overdue job is in the way
+	Never     []NeverRuns   // in this cycle or before: no nodes of the cluster could ever serve them
+	Cancelled []*kernel.Job // what they depend on will not happen, or their deadline has passed
+	// Launch are the jobs to launch now: started since the last cycle, by it, by this one or by
+	// the clock. They are reported once.
+	Launch    []*kernel.Job
+	Waiting   int // left in the queue, planned jobs included
+	Unreached int // of those, not reached before Enough
+	// Next is the next instant at which the clock begins or ends something. Until then another
+	// cycle changes nothing unless the database has changed. The zero time: never.
+	Next time.Time
+}
+
+// Run makes one pass over the queue. It fails with ErrInvalid for a
+// specification that contradicts itself.
+func (sv Cycle) Run(spec CycleSpec) (*CycleReport, error) {
+	p, err := RunPass(sv.tx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return p.Report(), nil
+}
+
+func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
+	if !tx.Writable() {
+		return nil, kernel.ErrReadOnly
+	}
+	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && !spec.WidestFirst && spec.Enough == nil
+	if err := spec.asSet(tx); err != nil {
+		return nil, err
+	}
+	if spec.By == row.ByLauncher {
+		if err := jobs.AttemptsOf(tx).LaunchBy(kernel.LaunchExec); err != nil {
+			return nil, err
+		}
+	}
+	if err := PlaceAnew(tx); err != nil {
+		return nil, tx.Spoil(err)
+	}
+	start, since := tx.Opt.Now(), tx.Written()
+	cyclesAs(tx, &spec)
+	p := newPass(tx, spec)
+	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	if spec.By == row.BySupervisor {
+		if err := jobs.AttemptsOf(tx).LaunchBy(kernel.LaunchWork); err != nil {
+			return nil, err
+		}
+	}
+	if spec.Silent {
+		steps = steps[:len(steps)-2]
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, tx.Spoil(err)
+		}
+	}
+	err := tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
+	if asPasses { // one of theirs would see no more: this has seen what came before it in the transaction
+		since = tx.Starts.Clock
+	}
+	tx.StartsLooked(since)
+	return p, tx.Spoil(err)
+}
+
+// newPass begins a cycle.
+func newPass(tx *kernel.Tx, spec CycleSpec) *pass {
+	return &pass{tx: tx, playing: *plays.In(tx), spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]kernel.Span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]jobs.HeldStart), why: make(map[uint64]row.Reason), EqualTo: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.State.Invalidations}
+}
+
+// Report returns what the caller is told.
+func (p *pass) Report() *CycleReport {
+	list := func(l []*row.Job) []*kernel.Job { return kernel.Converted(l, kernel.JobOf) }
+	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
+		Never:     kernel.Converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{kernel.JobOf(n.Job), n.why} }),
+		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached, Next: kernel.Instant(p.next)}
+}
+
+// pass is a cycle under way, and the host of package placer/cycle, which decides about the waiting
+// jobs.
+type pass struct {
+	tally
+	tx        *kernel.Tx
+	playing   *Playing // nil outside of a play
+	spec      CycleSpec
+	queue     []*row.Job                // the jobs that may start, in order
+	placed    []placedJob               // that come before them
+	late      map[uint64]row.Reason     // jobs whose plans cannot be kept, and why
+	absent    map[uint64]bool           // jobs without a process to start them
+	aside     []*row.Job                // jobs that wait for something else than nodes
+	jobs      map[uint64]*row.Job       // of both, by number, with the decisions so far
+	EqualTo   map[uint64][]uint64       // the equal jobs directly after one of the queue
+	decider   *cycle.Pass               // of the queue
+	told      map[uint64]bool           // the jobs in Never
+	lifted    map[uint64][]kernel.Span  // plans taken off the calendar to be made anew, by job
+	delayed   map[uint64]bool           // jobs whose plans are blocked by an overdue job
+	rank      map[uint64]int            // places of the waiting jobs in the queue; nil until needed
+	following map[uint64][]*row.Job     // the jobs of aside that depend on the start of a job
+	turn      map[uint64]int            // places of jobs in the queue, if not by priority
+	claims    map[uint64]*row.Claim     // as they were before
+	madeWay   map[uint64][]MadeWay      // the jobs preempted in this cycle, by the job that takes their room; 0: for the share of a class
+	why       map[uint64]row.Reason     // why a job was stopped in this cycle and queued again
+	held      map[uint64]jobs.HeldStart // jobs whose start is decided and not carried out yet
+	allotted  *shares.Allotment         // nil without classes
+	letting   *Letting                  // nil until needed
+	began     uint64                    // the count of freed room when the cycle began
+	looked    uint64                    // and when it came to the queue
+}
+
+// tally collects a CycleReport.
+type tally struct {
+	started, stopped, finished, planned, cancelled, launch []*row.Job
+
+	never              []neverRuns
+	waiting, unreached int
+	next               int64 // the next instant at which the clock begins or ends something, 0 for never
+}
+
+// at adds an instant at which something begins or ends.
+func (t *tally) at(instant int64) {
+	if t.next == 0 || instant < t.next {
+		t.next = instant
+	}
+}
+
+// standings records missed occurrences of standing reservations.
+func (p *pass) standings() error { return booking.RetryStandings(p.tx, true) }
+
+// schedule starts and plans the jobs of the queue.
+func (p *pass) schedule() (err error) {
+	ordered, err := reordered(p.tx)
+	if err != nil {
+		return err
+	}
+	freed, err := p.tx.Loaded.Freed.Read()
+	if err != nil {
+		return err
+	}
+	p.looked = p.tx.State.Invalidations
+	making, err := p.making()
+	if err != nil {
+		return err
+	}
+	memory, err := p.playing.remembers(freed, ordered || p.allotted != nil)
+	if err != nil {
+		return err
+	}
+	p.decider = cycle.New(p, freed, cycle.Spec{Memory: memory, Depth: p.spec.depth(), InOrder: p.spec.Backfill == kernel.FCFS,
+		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.playing.counts()}, p.tx.Now)
+	p.tx.Loaded.Displaced = nil
+	p.tx.Loaded.Releases.Often = true
+	for anew := true; anew; {
+		queue, err := p.inTurn(ordered)
+		if err != nil {
+			return err
+		}
+		if p.unreached, anew, err = p.decider.Run(queue); err == nil && !anew {
+			anew, err = p.decider.Begin()
+			anew = anew && p.unreached == 0
+		}
+		if err == nil && anew {
+			err = errors.Join(p.listQueue(), p.unclaim(), p.allot(true))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTurn lists the jobs in the order of their turns.
+func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
+	queue, line := p.awaits(), p.queue
+	if p.allotted != nil {
+		if line, err = p.allotted.Order(line); err != nil {
+			return nil, err
+		}
+		ordered = true
+	}
+	p.rank, p.following = nil, nil
+	if p.turn = nil; ordered {
+		p.turn = make(map[uint64]int, len(line))
+	}
+	for i, j := range line {
+		if ordered {
+			p.turn[j.ID] = i
+		}
+		queue = append(queue, p.waits(j))
+	}
+	return queue, nil
+}
+
+// keep records which jobs the cycle has seen, and that it has seen all plans. The second alone is
+// not worth a commit, which would wake every process that waits for one.
+func (p *pass) keep() error {
+	tx := p.tx
+	if tx.State.Looked != tx.State.NextJob {
+		tx.State.Looked, tx.Dirty = tx.State.NextJob, true
+	}
+	if p.decider.Whole() && tx.State.Planned != p.looked && tx.Changed() {
+		tx.State.Planned, tx.Dirty = p.looked, true
+		tx.Loaded.Freed.Keep()
+	}
+	return nil
+}
+
+// soonest adds the starts of planned jobs and the ends of running ones.
+func (p *pass) soonest() error {
+	next, err := CycleOf(p.tx).NextChange()
+	if !next.IsZero() {
+		p.at(next.Unix())
+	}
+	return err
+}
+
+// waits describes a waiting job to package placer/cycle.
+func (p *pass) waits(j *row.Job) *cycle.Job {
+	p.jobs[j.ID] = j
+	q := p.tx.Loaded.Queue.Queued(j)
+	if q != nil && q.AsWas && j.State == row.JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 {
+		return &q.Turn
+	}
+	planned := j.State == row.JobReserved
+	late := planned && p.late[j.ID] != (row.Reason{})
+	priority := j.Priority
+	if p.turn != nil {
+		priority = -2 * int64(p.turn[j.ID])
+	}
+	begin := j.Begin
+	if p.absent[j.ID] {
+		begin = max(begin, j.Start)
+	}
+	c := cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
+		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Never: j.Never, Alike: len(p.EqualTo[j.ID])}
+	if p.allotted != nil {
+		c.Class, _ = p.allotted.Place(j) // known since the queue was ordered
+		if !planned {
+			c.Lifts = p.allotted.Lifts(j)
+		}
+	}
+	if q != nil {
+		q.Turn.Renew(c)
+		q.AsWas = j.State == row.JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 && p.turn == nil && p.allotted == nil
+		return &q.Turn
+	}
+	return &c
+}
+
+// launches reports the running jobs that have not been reported for launching.
+func (p *pass) launches() error {
+	set, err := p.tx.Settings()
+	if err != nil {
+		return err
+	}
+	ids, err := p.tx.ToBeLaunched()
+	for _, id := range ids {
+		j, errJob := p.tx.Job(id)
+		if err = errors.Join(err, errJob); err != nil {
+			return err
+		}
+		if p.spec.By == row.BySupervisor || p.spec.By == row.ByNobody && set.Launch != "" && j.HasCommand() {
+			continue // the launcher of this site takes it
+		}
+		j.Launched = true
+		if p.spec.By == row.ByLauncher {
+			a, err := p.tx.Attempts().Of(j, j.CurrentAttempt())
+			if err != nil {
+				return err
+			}
+			a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.Now, nil, nil
+			if err := p.tx.Attempts().Put(a); err != nil {
+				return err
+			}
+		}
+		if err := jobs.PutJob(p.tx, j, j.State); err != nil {
+			return err
+		}
+		p.launch = append(p.launch, j)
+	}
+	return err
+}

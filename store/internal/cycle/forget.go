@@ -1,0 +1,157 @@
+package cycle
+
+import (
+	"errors"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/nodehistory"
+	"github.com/placectl/placectl/store/internal/recovery"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
+)
+
+// forgetNodes forgets what nodes were before an instant.
+func forgetNodes(tx *kernel.Tx, before int64) error {
+	before = min(before, tx.Now)
+	gone, err := nodehistory.Forget(tx.File, before)
+	if gone {
+		tx.State.NodesSince = max(tx.State.NodesSince, before)
+	}
+	return tx.Spoil(err)
+}
+
+// RemoveEnded forgets ended jobs, except those that another job has come to depend on.
+func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
+	needed, err := recovery.Needed(tx.File)
+	if err != nil {
+		return err
+	}
+	dropped, had := make(map[row.PayloadKey]uint64), make(usage.Totals)
+	past := pastRuns{durations: newDurations(tx)}
+	for i, id := range ids {
+		key := row.Key64(id)
+		payload, err := tx.File.Get(row.Jobs, key)
+		if err != nil || payload == nil || needed.Contains(id) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		j, err := row.DecodeJob(key, payload)
+		if err != nil {
+			return err
+		}
+		if j.State.Live() {
+			continue
+		}
+		if err := tx.Loaded.Book.Whole(j, had); err != nil {
+			return err
+		}
+		if len(ids)-i <= LearnedFrom { // the others would be dropped at once
+			if err := past.add(j); err != nil {
+				return err
+			}
+		}
+		err = errors.Join(tx.Loaded.Jobs.Remove(key), jobs.Remove(tx, id))
+		if err != nil {
+			return tx.Spoil(err)
+		}
+		dropped[j.Payload]++
+	}
+	return tx.Spoil(errors.Join(tx.Loaded.Book.Gone(had), jobs.Drop(tx, dropped), past.trim()))
+}
+
+// RemoveEvents forgets events.
+func RemoveEvents(tx *kernel.Tx, ids []uint64) error {
+	for _, id := range ids {
+		if err := tx.File.Remove(row.Events, row.Key64(id)); err != nil {
+			return tx.Spoil(err)
+		}
+	}
+	return nil
+}
+
+// ForgetStep bounds how many jobs, and how many events, a cycle examines for deletion: the next
+// cycle goes on behind them.
+const ForgetStep = 1000
+
+// forget drops jobs that have ended longer ago than the setting keep_ended
+// says, and their events.
+func (p *pass) forget() error {
+	set, err := p.tx.Settings()
+	if err != nil || set.KeepEnded == 0 {
+		return err
+	}
+	before := p.tx.Now - int64(set.KeepEnded/time.Second)
+	needed, err := recovery.Needed(p.tx.File)
+	if err != nil {
+		return err
+	}
+	if err := p.forgetJobs(before, needed); err != nil {
+		return err
+	}
+	return errors.Join(p.forgetEvents(before), forgetNodes(p.tx, before))
+}
+
+// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because no
+// request names the array any more.
+func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
+	tx := p.tx
+	var old []uint64
+	looked, from := 0, tx.State.ForgottenJobs
+	tx.State.ForgottenJobs = 0 // from the first one on, where the last one is reached
+	err := tx.File.EachFrom(row.Jobs, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
+		if looked++; looked > ForgetStep {
+			tx.State.ForgottenJobs = row.Number64(key)
+			return false, nil
+		}
+		j, err := row.DecodeJob(key, payload)
+		if err != nil {
+			return false, err
+		}
+		stays, err := recovery.Stays(tx.File, j, before, needed)
+		if !stays && err == nil {
+			old = append(old, j.ID)
+		}
+		return true, err
+	})
+	tx.Dirty = tx.Dirty || tx.State.ForgottenJobs != from
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	return RemoveEnded(tx, old)
+}
+
+// forgetEvents goes on through the events.
+func (p *pass) forgetEvents(before int64) error {
+	tx := p.tx
+	var old []uint64
+	looked, from := 0, tx.State.ForgottenEvents
+	tx.State.ForgottenEvents = 0
+	err := tx.File.EachFrom(row.Events, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
+		if looked++; looked > ForgetStep {
+			tx.State.ForgottenEvents = row.Number64(key)
+			return false, nil
+		}
+		ev, err := row.DecodeEvent(key, payload)
+		if err != nil || ev.Time >= before {
+			return false, err // those behind it are later
+		}
+		if ev.Job != 0 {
+			there, err := tx.File.Get(row.Jobs, row.Key64(ev.Job))
+			if err != nil || there != nil {
+				return true, err
+			}
+		}
+		old = append(old, ev.ID)
+		return true, nil
+	})
+	tx.Dirty = tx.Dirty || tx.State.ForgottenEvents != from
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	return RemoveEvents(tx, old)
+}

@@ -1,0 +1,168 @@
+package cycle
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/postponed"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// overdue deals with jobs past their end. They end, or they are expected to go on for a grace from
+// now, and plans that are in conflict with that are made again. Jobs that were never reported for
+// launching are queued again.
+func (p *pass) overdue() error {
+	set, err := p.tx.Settings()
+	if err != nil {
+		return err
+	}
+	late, err := Jobs(p.tx)
+	if err != nil {
+		return err
+	}
+	var kept []*row.Job
+	for _, j := range late {
+		switch {
+		case j.ToLaunch():
+			err = missed(p.tx, j)
+		case kernel.IsExecuted(j):
+			err = executed(p.tx, j, set)
+			kept = append(kept, j)
+		case set.FinishOverdue:
+			err = finish(p.tx, j)
+			p.finished = append(p.finished, j)
+		default:
+			kept = append(kept, j)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(p.unready(), p.delays(kept))
+}
+
+// executed handles a job past its end whose command is executed. A supervisor is about to end it.
+// The process of an interactive run is told to, if overdue jobs end here.
+func executed(tx *kernel.Tx, j *row.Job, set *kernel.Settings) error {
+	if j.Ending || !set.FinishOverdue {
+		return nil
+	}
+	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
+	if err != nil || a.By == row.BySupervisor {
+		return err
+	}
+	return jobs.MachineOf(tx).EndsAs(j, row.JobFailed, WalltimeOver)
+}
+
+// missed queues a job again that was not reported for launching before its end. A planned job
+// begins by the clock and has its nodes from then on, but only a cycle reports it for launching.
+// Without one in all its time it has not run, so it has not finished and waits again.
+func missed(tx *kernel.Tx, j *row.Job) error {
+	return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseUntold, "its start at "+kernel.Stamp(j.Start)+" was not reported before its end"), Leaving: jobs.NeverTold})
+}
+
+// unready queues jobs again that were not reported for launching yet, and depend on a job that was
+// queued again since they began.
+func (p *pass) unready() error {
+	ids, err := p.tx.ToBeLaunched()
+	if err != nil {
+		return err
+	}
+	set, err := p.tx.Settings()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		j, err := p.tx.Job(id)
+		if err != nil {
+			return err
+		}
+		if ignored, err := jobs.UnclaimedTooLong(p.tx, j, set); ignored || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		waitsFor, err := jobs.Ready(p.tx, j)
+		if errors.Is(err, kernel.ErrUnmet) { // it is cancelled when the queue is read
+			waitsFor, err = err.Error(), nil
+		}
+		if waitsFor != "" {
+			err = jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseDependency, "its start at "+kernel.Stamp(j.Start)+" was not reported; "+waitsFor), Leaving: jobs.NeverTold})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Jobs lists the running jobs that should have ended by now.
+func Jobs(tx *kernel.Tx) (late []*row.Job, err error) {
+	err = tx.File.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
+		at, owner := row.SplitTimeKey(k)
+		if at > tx.Now || row.IsReservation(owner) {
+			return at <= tx.Now, nil
+		}
+		j, err := tx.Job(owner >> 1)
+		late = append(late, j)
+		return true, err
+	})
+	return late, err
+}
+
+// WalltimeOver is the reason of a job that was ended at its walltime.
+var WalltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its walltime")
+
+// finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
+// tried again. A launcher is told to stop it, as its nodes are others' now. A job that was
+// placed, and not executed by a supervisor or launcher, had its nodes for a time: it has finished.
+// So have all jobs of a queue that is played forward.
+func finish(tx *kernel.Tx, j *row.Job) error {
+	s := jobs.Step{End: min(j.End, tx.Now), Reason: WalltimeOver}
+	if tx.Opt.Plays || !j.Queued && !j.Claimed && !j.Launched {
+		s.To = row.JobFinished
+		return jobs.MachineOf(tx).Do(j, s)
+	}
+	r := jobs.Result{Outcome: row.OutcomeWalltime, Why: WalltimeOver.Text}
+	s.How = r.Note
+	return jobs.Executed(tx, j, r, s)
+}
+
+// delays finds the plans that are blocked by overdue jobs. They are made again at their turn.
+func (p *pass) delays(late []*row.Job) error {
+	p.delayed = make(map[uint64]bool)
+	seen := make(map[uint64]bool)
+	for _, j := range late {
+		behind, err := jobs.Behind(p.tx, j)
+		if err != nil {
+			return err
+		}
+		for _, id := range behind {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			planned, err := p.tx.Job(id)
+			if err != nil {
+				return err
+			}
+			guest, err := booking.Guest(p.tx, planned)
+			if err != nil {
+				return err
+			}
+			delayed, err := jobs.Conflict(p.tx, planned, guest, false)
+			if err != nil {
+				return err
+			}
+			if p.delayed[id] = delayed; delayed && !planned.Queued {
+				if err := postponed.Add(p.tx.File, planned); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,274 @@
+package cycle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// PlaySpec says how to play the queue forward.
+type PlaySpec struct {
+	Cycle CycleSpec
+	Until time.Time   // the zero time: until no more jobs start
+	First int         // so many waiting jobs at most, the first in the queue; 0: all
+	Done  func() bool // reports between instants whether to stop; nil: never
+
+	Forgets bool // each pass finds out everything again: for tests
+
+	Runs func(j *row.Job, ran int64) (int64, error) // how long a job runs in all that has run for a while; nil: its walltime
+}
+
+// Played is a waiting job and its start in a play.
+type Played struct {
+	Job    uint64
+	User   string
+	Class  string // its own, else its user's
+	CPUs   int64  // requested
+	Submit time.Time
+	Start  time.Time // zero: not before the end of the play
+}
+
+// Play plays the queue forward in a transaction that Suppose has begun. Each job runs for its
+// walltime, and there is a cycle wherever something ends, begins or may begin. Nothing comes to
+// the queue and no job is executed. It returns the waiting jobs by number. Do not use the
+// transaction afterwards: it is at the last instant of the play.
+func (sv Cycle) Play(spec PlaySpec) ([]Played, error) {
+	p, err := play(sv.tx, spec)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Played, 0, len(p.Waiting))
+	for _, j := range p.Waiting {
+		class := j.Class
+		if class == "" {
+			if class, err = sv.tx.ClassOf(j.User); err != nil {
+				return nil, err
+			}
+		}
+		cpus, err := cpusOf(sv.tx, j)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: kernel.Instant(j.Submit), Start: kernel.Instant(p.Started[j.ID])})
+	}
+	slices.SortFunc(list, func(a, b Played) int { return cmp.Compare(a.Job, b.Job) })
+	return list, nil
+}
+
+// Playing is a play of the queue.
+type Playing struct {
+	Tx      *kernel.Tx
+	spec    PlaySpec
+	Waiting []*row.Job       // as they were before the play, in the order of the queue
+	Behind  int              // how many more wait behind them
+	Started map[uint64]int64 // first start of each waiting job; 0: none yet
+	begins  []int64          // begin times that are still to come
+	ends    ends             // of jobs that end before or after their walltime
+	overrun map[uint64]int64 // until when jobs that were past their end keep their nodes
+	Whole   bool             // Done has not stopped it
+
+	Memory   *cycle.Memory
+	queue    kernel.PlayedQueue
+	kinds    map[uint64]string         // of requests, by job; nil if reservations admit some jobs only
+	requests map[string]*cycle.Request // of kinds
+}
+
+// plays has the play that a transaction is for.
+var plays kernel.Slot[*Playing]
+
+// play plays the queue.
+func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
+	if !tx.File.Supposed() {
+		return nil, kernel.ErrReadOnly
+	}
+	if err := spec.Cycle.asSet(tx); err != nil {
+		return nil, err
+	}
+	p := &Playing{Tx: tx, spec: spec, Started: make(map[uint64]int64), Whole: true}
+	if err := p.Prepare(); err != nil {
+		return nil, err
+	}
+	cyclesAs(tx, &p.spec.Cycle)
+	until := int64(row.LastInstant)
+	if !spec.Until.IsZero() {
+		until = kernel.Unix(spec.Until)
+	}
+	idle := 0
+	for left := len(p.Waiting); left > 0 && tx.Now <= until && idle < mostIdle; idle++ {
+		if spec.Done != nil && spec.Done() {
+			p.Whole = false
+			break
+		}
+		n, err := p.step()
+		if err != nil {
+			return nil, err
+		}
+		next, ok, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		if left -= n; !ok {
+			break
+		}
+		if n > 0 {
+			idle = 0
+		}
+		tx.Now, tx.Loaded.Overruns, *Orders.In(tx) = next, nil, nil
+		tx.Calendar().SetNow(next)
+	}
+	return p, nil
+}
+
+// mostIdle ends a play after so many instants at which no job started. Repeating reservations would
+// keep it going for ever.
+const mostIdle = 10_000
+
+// Prepare lists the waiting jobs and has running ones end at their walltimes, whatever executes them.
+func (p *Playing) Prepare() error {
+	tx := p.Tx
+	*plays.In(tx), tx.Loaded.Queue, tx.Opt.Plays = p, &p.queue, true
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	if !set.FinishOverdue {
+		if err := p.goesOn(); err != nil {
+			return err
+		}
+	}
+	if err := tx.PutSetting("overdue", "finish"); err != nil {
+		return err
+	}
+	if err := p.keepsRequests(); err != nil {
+		return err
+	}
+	line, err := Line(tx)
+	if err != nil {
+		return err
+	}
+	for i, j := range line {
+		if p.spec.First > 0 && len(p.Waiting) == p.spec.First {
+			p.Behind = len(line) - i
+			for _, j := range line[i:] {
+				if err := tx.Loaded.Jobs.Unlist(row.Waiting, row.WaitingKey(j)); err != nil {
+					return err
+				}
+			}
+			break
+		}
+		was := *j
+		p.Waiting, p.Started[j.ID] = append(p.Waiting, &was), 0
+		if j.Begin > tx.Now {
+			p.begins = append(p.begins, j.Begin)
+		}
+		if j.Attended || j.Attendant != nil {
+			alone := *j
+			alone.Attended, alone.Attendant = false, nil
+			if err := jobs.PutJob(tx, &alone, j.State); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.EachJob(func(j *row.Job) error {
+		j.Claimed, j.Launched = false, true
+		if j.EndsByClock() {
+			if err := tx.File.Mark(row.Changes, row.TimeKey(j.End, row.JobOwner(j.ID))); err != nil {
+				return err
+			}
+		} else if err := p.runs(j, tx.Now-j.Start); err != nil {
+			return err
+		}
+		return jobs.PutJob(tx, j, j.State)
+	}, row.JobRunning)
+}
+
+// step does what is due at an instant, and returns how many jobs started for the first time.
+func (p *Playing) step() (n int, err error) {
+	tx := p.Tx
+	if err := (&clockAdvance{tx: tx}).advance(); err != nil {
+		return 0, err
+	}
+	if err := p.finish(); err != nil {
+		return 0, err
+	}
+	c := newPass(tx, p.spec.Cycle)
+	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep, c.settle} {
+		if err := step(); err != nil {
+			return 0, err
+		}
+	}
+	ids, err := tx.ToBeLaunched()
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		j, err := tx.Job(id)
+		if err != nil {
+			return 0, err
+		}
+		if at, waited := p.Started[id]; waited && at == 0 {
+			p.Started[id] = j.Start
+			n++
+		}
+		j.Launched = true
+		if err := jobs.PutJob(tx, j, j.State); err != nil {
+			return 0, err
+		}
+		if err := p.runs(j, 0); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// next returns the next instant at which something ends, begins or may begin.
+func (p *Playing) next() (at int64, ok bool, err error) {
+	soonest := func(t int64) {
+		if t > p.Tx.Now && (!ok || t < at) {
+			at, ok = t, true
+		}
+	}
+	for _, table := range []row.Table{row.Releases, row.Changes} {
+		err := p.Tx.File.EachFrom(table, row.TimeKey(p.Tx.Now+1, 0), nil, func(key, _ []byte) (bool, error) {
+			t, _ := row.SplitTimeKey(key)
+			soonest(t)
+			return false, nil
+		})
+		if err != nil {
+			return 0, false, err
+		}
+	}
+	if len(p.ends) > 0 {
+		soonest(p.ends[0].at)
+	}
+	for _, t := range p.begins {
+		soonest(t)
+	}
+	err = p.spared(soonest)
+	return at, ok, err
+}
+
+// cpusOf returns the cpus that a job asks for, 0 if its request can no longer be read.
+func cpusOf(tx *kernel.Tx, j *row.Job) (int64, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return 0, err
+	}
+	spec, err := placer.Parse(defs, placer.Request{Select: j.Select, Place: j.Place})
+	if err != nil {
+		return 0, kernel.PassOver(err)
+	}
+	for _, w := range spec.Totals(defs) {
+		if w.Res == index.NCPUs {
+			return w.Value.Num, nil
+		}
+	}
+	return 0, nil
+}

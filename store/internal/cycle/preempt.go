@@ -1,0 +1,408 @@
+package cycle
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// Jobs are preempted by rules (package preempt), and for the shares of classes. A job that is being
+// executed keeps its nodes until it has stopped. No job is preempted twice for the same job, nor
+// for one that was preempted for it, whatever the rules say by then.
+
+// making is what a cycle knows of the jobs that it may preempt. It implements cycle.Preempter. The
+// running jobs are looked up when a job that may preempt others is short of nodes.
+type making struct {
+	*pass
+	ranks   *preempt.Ranks
+	running map[uint64]*row.Job          // as the cycle found them; nil until needed
+	list    []*row.Job                   // those of them that may be stopped, by number
+	awaited map[uint64]bool              // jobs for which others are ending
+	below   map[asker]*cycle.Below       // by the job that preempts
+	past    map[uint64]bool              // running jobs beyond a soft limit
+	subject map[*row.Job]preempt.Subject // of running jobs
+	tried   map[uint64]trialEnd          // jobs that are off their nodes on trial
+	costs   map[uint64]int64             // processor-seconds of work lost if a job is stopped
+	urgent  map[preempt.Subject]bool     // waiting jobs that may preempt others; nil until needed
+}
+
+// asker is a job that preempts others: its subject in the rules, and whether it is within its soft
+// limits, so that jobs beyond theirs make way for it.
+type asker struct {
+	preempt.Subject
+	within bool
+}
+
+// trialEnd is what a job on trial gets back.
+type trialEnd struct {
+	spans []kernel.Span
+	end   int64
+}
+
+// making returns nil if no job can be preempted.
+func (p *pass) making() (cycle.Preempter, error) {
+	if p.spec.Silent {
+		return nil, nil
+	}
+	ranks, err := sharing.Ranks(p.tx.File)
+	if ranks == nil || err != nil {
+		return nil, err
+	}
+	return &making{pass: p, ranks: ranks, below: make(map[asker]*cycle.Below), subject: make(map[*row.Job]preempt.Subject),
+		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
+}
+
+// subjectOf is a job's subject in the rules. Without a class of its own it has its user's.
+func (m *making) subjectOf(j *row.Job) (preempt.Subject, error) {
+	s := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
+	if s.Class != "" {
+		return s, nil
+	}
+	class, err := m.tx.ClassOf(j.User)
+	s.Class = class
+	return s, err
+}
+
+// Before implements cycle.Preempter, as do the methods that follow.
+func (m *making) Before(j, other *cycle.Job) (bool, error) {
+	a, err := m.subjectOf(m.jobs[j.ID])
+	if err != nil {
+		return false, err
+	}
+	b, err := m.subjectOf(m.jobs[other.ID])
+	return err == nil && m.ranks.Over(a, b) != nil, err
+}
+
+func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
+	j := m.jobs[c.ID]
+	who, err := m.asks(j)
+	if err != nil || !who.within && !m.ranks.Left(who.Subject) {
+		return nil, err
+	}
+	if err := m.lookUp(); err != nil {
+		return nil, err
+	}
+	if held, err := m.allotmentHolds(j); held || err != nil || m.awaited[j.ID] {
+		return nil, err
+	}
+	shared := m.below[who]
+	if shared == nil {
+		shared = new(cycle.Below)
+		for _, r := range m.list {
+			if err := m.add(shared, who, r); err != nil {
+				return nil, err
+			}
+		}
+		preempt.Order(shared.Candidates)
+		m.below[who] = shared
+	}
+	return m.less(shared, j)
+}
+
+// asks describes a job as one that preempts. For soft limits that is any job within its own.
+func (m *making) asks(j *row.Job) (who asker, err error) {
+	if who.Subject, err = m.subjectOf(j); err != nil || m.ranks.Soft() == nil {
+		return who, err
+	}
+	rules := m.tx.Counters().Rules
+	if all, err := rules.All(); all == nil || !all.Soft() || err != nil {
+		return who, err
+	}
+	beyond, err := rules.Beyond(j)
+	who.within = !beyond
+	return who, err
+}
+
+// lookUp reads the running jobs.
+func (m *making) lookUp() error {
+	if m.running != nil {
+		return nil
+	}
+	m.running, m.awaited = make(map[uint64]*row.Job), make(map[uint64]bool)
+	var all []*row.Job
+	err := m.tx.EachJob(func(r *row.Job) error {
+		all = append(all, r)
+		switch {
+		case m.jobs[r.ID] != nil: // this cycle has started it
+		case r.Ending && len(r.YieldedTo) > 0:
+			m.awaited[r.YieldedTo[len(r.YieldedTo)-1]] = true
+		case r.Queued && !r.Ending:
+			m.running[r.ID] = r
+			m.list = append(m.list, r)
+		}
+		return nil
+	}, row.JobRunning)
+	if err == nil && m.ranks.Soft() != nil {
+		m.past, err = m.tx.Counters().Rules.Past(all)
+	}
+	return err
+}
+
+// add adds a job to those that can be stopped for another, if that one goes before it and it may be
+// stopped now.
+func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
+	is, known := m.subject[r]
+	if !known {
+		var err error
+		if is, err = m.subjectOf(r); err != nil {
+			return err
+		}
+		m.subject[r] = is
+	}
+	rule := m.ranks.Over(who.Subject, is)
+	if rule == nil && who.within && m.past[r.ID] {
+		rule = m.ranks.Soft()
+	}
+	if rule == nil || rule.Spares(m.tx.Now-r.Start, len(r.YieldedTo)) {
+		return nil
+	}
+	grace, err := toGo(m.tx, r, rule.Grace)
+	if err != nil {
+		return err
+	}
+	if grace > 0 && r.End <= m.tx.Now+grace { // it ends by itself as soon
+		return nil
+	}
+	lost, err := m.lost(r)
+	b.Candidates = append(b.Candidates, preempt.Candidate{ID: r.ID, Owner: row.JobOwner(r.ID), Start: r.Start, Lost: lost, Grace: grace, Rule: rule})
+	return err
+}
+
+// lost is the work that is lost if a running job is stopped, in processor-seconds.
+func (m *making) lost(r *row.Job) (int64, error) {
+	lost, known := m.costs[r.ID]
+	if known {
+		return lost, nil
+	}
+	spans, err := m.tx.Allocations().Spans(r)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range spans {
+		n, err := m.tx.Loaded.Usage.CPUsOf(s.Node, s.Busy)
+		if err != nil {
+			return 0, err
+		}
+		lost += n * max(0, m.tx.Now-r.Start)
+	}
+	m.costs[r.ID] = lost
+	return lost, nil
+}
+
+// toGo is how long a job keeps its nodes after it was told to stop, in seconds: the grace of the
+// rule, or else its own. A job that is not claimed is not executed.
+func toGo(tx *kernel.Tx, j *row.Job, grace int64) (int64, error) {
+	executed := kernel.IsExecuted(j)
+	if !executed {
+		told, err := told(tx, j)
+		if !told || err != nil || j.End <= tx.Now {
+			return 0, err
+		}
+	}
+	if grace < 0 {
+		own, err := tx.Attempts().Grace(j)
+		if err != nil {
+			return 0, err
+		}
+		grace = kernel.Seconds(own)
+	}
+	if executed {
+		grace = max(grace, 1) // it cannot have stopped by now
+	}
+	return grace, nil
+}
+
+// told reports whether a launcher has claimed a job's attempt, and may be executing it.
+func told(tx *kernel.Tx, j *row.Job) (bool, error) {
+	if !j.Launched || j.Attended {
+		return false, nil
+	}
+	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
+	return err == nil && a.By == row.ByLauncher && a.Claimed != 0, err
+}
+
+// less removes the jobs that a job must not preempt: those that were stopped for it before, and
+// those that it was stopped for itself.
+func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
+	spared, err := m.madeWayFor(j)
+	if err != nil {
+		return nil, err
+	}
+	out := func(c preempt.Candidate) bool {
+		r := m.running[c.ID]
+		return r == nil || spared[c.ID] || slices.Contains(r.YieldedTo, j.ID)
+	}
+	if !slices.ContainsFunc(shared.Candidates, out) {
+		return shared, nil
+	}
+	return &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}, nil
+}
+
+// Yields: those that wait now may have their turn before the cycle is over.
+func (m *making) Yields(c *cycle.Job) (bool, error) {
+	j := m.jobs[c.ID]
+	if !j.Queued {
+		return false, nil
+	}
+	if m.urgent == nil {
+		m.urgent = make(map[preempt.Subject]bool)
+		for _, o := range slices.Concat(m.queue, m.aside) {
+			s, err := m.subjectOf(o)
+			if err != nil {
+				return false, err
+			}
+			if m.ranks.Left(s) {
+				m.urgent[s] = true
+			}
+		}
+	}
+	is, err := m.subjectOf(j)
+	for s := range m.urgent {
+		if m.ranks.Over(s, is) != nil {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+func (m *making) TakesBack(c, held *cycle.Job) (bool, error) {
+	j, h := m.jobs[c.ID], m.jobs[held.ID]
+	a, err := m.subjectOf(j)
+	if err != nil {
+		return false, err
+	}
+	b, err := m.subjectOf(h)
+	if err != nil {
+		return false, err
+	}
+	rule := m.ranks.Over(a, b)
+	if rule == nil || rule.Spares(rule.MinRun, len(h.YieldedTo)) || slices.Contains(h.YieldedTo, j.ID) {
+		return false, nil
+	}
+	spared, err := m.madeWayFor(j)
+	return !spared[h.ID], err
+}
+
+// madeWayFor lists the jobs that a job was stopped for, and those that they were stopped for.
+func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
+	if len(j.YieldedTo) == 0 {
+		return nil, nil
+	}
+	return preempt.MadeWayFor(j.ID, func(id uint64) ([]uint64, error) {
+		if id == j.ID {
+			return j.YieldedTo, nil
+		}
+		other, err := m.tx.Job(id)
+		if errors.Is(err, kernel.ErrNotFound) { // it has ended, and is forgotten
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return other.YieldedTo, nil
+	})
+}
+
+// allotmentHolds reports whether a job's class may not start it even if there was room: it
+// has all that it is entitled to, and nothing is idle that it could have on loan.
+func (m *making) allotmentHolds(j *row.Job) (bool, error) {
+	if m.allotted == nil {
+		return false, nil
+	}
+	at, err := m.allotted.Place(j)
+	if err != nil {
+		return false, err
+	}
+	wants, err := m.allotted.Wants(j)
+	if kernel.IsRefusal(err) {
+		return true, nil
+	}
+	return m.allotted.Left[at] <= 0 && m.allotted.Entitled[at] < wants, err
+}
+
+func (m *making) Try(c *preempt.Candidate) error {
+	r := m.running[c.ID]
+	spans, err := m.tx.Allocations().Spans(r)
+	if err != nil {
+		return err
+	}
+	m.tried[c.ID] = trialEnd{spans, r.End}
+	if err := jobs.Leave(m.tx, r); err != nil || c.Grace == 0 {
+		return err
+	}
+	r.End = m.tx.Now + c.Grace
+	kept := slices.Clone(spans)
+	for i := range kept {
+		kept[i].End = r.End
+	}
+	return booking.OccupyAgain(m.tx, r, kept, r.State)
+}
+
+func (m *making) Untry(c *preempt.Candidate) error {
+	r, was := m.running[c.ID], m.tried[c.ID]
+	delete(m.tried, c.ID)
+	if c.Grace > 0 {
+		if err := jobs.Leave(m.tx, r); err != nil {
+			return err
+		}
+	}
+	r.End = was.end
+	return booking.OccupyAgain(m.tx, r, was.spans, r.State)
+}
+
+func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
+	if err := m.Untry(c); err != nil {
+		return err
+	}
+	r := m.running[c.ID]
+	delete(m.running, c.ID)
+	m.awaited[other.ID] = c.Grace > 0 || m.awaited[other.ID]
+	m.urgent = nil
+	id := strconv.FormatUint(other.ID, 10)
+	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: row.Because(row.CausePreempted, fmt.Sprintf("made way for job %s (%s)", id, c.Rule))})
+}
+
+// stopping says how a job is preempted.
+type stopping struct {
+	forJob uint64 // 0: for another class's share
+	how    preempt.How
+	grace  int64 // seconds for which it keeps its nodes if it may be executed
+	rule   string
+	reason row.Reason
+}
+
+// makesWay preempts a running job: it is queued again, or cancelled. It leaves its nodes at once if
+// it is not executed, else when it has stopped or its grace is over.
+func (p *pass) makesWay(j *row.Job, s stopping) error {
+	if j.Ending {
+		return nil // it gives its nodes back already
+	}
+	becomes := row.JobQueued
+	if j.NoRequeue || s.how == preempt.Cancel {
+		becomes = row.JobCancelled
+	}
+	j.YieldedTo = append(j.YieldedTo, s.forJob)
+	if s.forJob != 0 {
+		if err := p.tx.Happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: s.reason}); err != nil {
+			return err
+		}
+	}
+	p.madeWay[s.forJob] = append(p.madeWay[s.forJob], MadeWay{Job: j.ID, Becomes: becomes, Until: kernel.Instant(min(p.tx.Now+s.grace, max(j.End, p.tx.Now))), Rule: s.rule})
+	if s.grace > 0 {
+		return jobs.MachineOf(p.tx).EndsWithin(j, becomes, s.reason, s.grace)
+	}
+	if becomes == row.JobQueued {
+		p.waiting++
+		p.why[j.ID] = s.reason
+	}
+	return jobs.MachineOf(p.tx).Do(j, jobs.Step{To: becomes, Reason: s.reason})
+}

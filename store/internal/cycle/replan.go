@@ -1,0 +1,141 @@
+package cycle
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/postponed"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// PlaceAnew plans the placed jobs whose plans were taken away.
+func PlaceAnew(tx *kernel.Tx) error {
+	if len(tx.Loaded.Unplaced) == 0 {
+		return nil
+	}
+	return replan(tx, nil)
+}
+
+// replan plans jobs that were put off, and those that were displaced, in the order of the queue.
+func replan(tx *kernel.Tx, late []*row.Job) error {
+	displaced := tx.Loaded.Displaced
+	late = slices.Concat(late, tx.Loaded.Unplaced)
+	if len(late)+len(displaced) == 0 {
+		return nil
+	}
+	tx.Loaded.Displaced, tx.Loaded.Unplaced = nil, nil
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	p := newPass(tx, CycleSpec{Backfill: kernel.Conservative, Silent: true, stands: set.Backfill == kernel.Relaxed, slack: set.Slack})
+	p.late = make(map[uint64]row.Reason)
+	known := make(map[uint64]*row.Job)
+	for _, j := range late {
+		known[j.ID], p.late[j.ID] = j, j.Reason
+		if !j.Queued {
+			p.placed = append(p.placed, placedJob{j, j.Start})
+		}
+	}
+	line, err := Line(tx)
+	if err != nil {
+		return err
+	}
+	for _, j := range line {
+		if known[j.ID] != nil {
+			j = known[j.ID]
+		} else if slices.Contains(displaced, j.ID) && j.State == row.JobQueued {
+			p.late[j.ID] = j.Reason
+			if waitsFor, err := jobs.Ready(tx, j); waitsFor != "" || err != nil {
+				if err != nil && !errors.Is(err, kernel.ErrUnmet) {
+					return err
+				}
+				continue
+			}
+			if absent, err := Unattended(tx, j); err != nil {
+				return err
+			} else if absent != "" {
+				continue
+			}
+		} else if j.State != row.JobReserved {
+			continue
+		}
+		p.queue = append(p.queue, j)
+	}
+	if err := errors.Join(p.shares(), p.schedule()); err != nil {
+		return err
+	}
+	tx.Loaded.Freed.Anywhere() // the next cycle looks at everything once more
+	return nil
+}
+
+// placedJob is a job placed at an instant that was put off.
+type placedJob struct {
+	*row.Job
+	wanted int64 // when it was to start
+}
+
+// putOffs lists the jobs placed at an instant that were put off, in the order of these
+// instants, for the pass to bring them forward.
+func (p *pass) putOffs() error {
+	list, err := postponed.Read(p.tx.File)
+	if err != nil {
+		return err
+	}
+	for _, x := range list.Jobs {
+		j, err := p.tx.Job(x.Job)
+		if errors.Is(err, kernel.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if j.State == row.JobReserved && (j.Start > x.Wanted || p.delayed[j.ID]) {
+			p.placed = append(p.placed, placedJob{j, x.Wanted})
+		}
+	}
+	slices.SortFunc(p.placed, func(a, b placedJob) int { return cmp.Or(cmp.Compare(a.wanted, b.wanted), cmp.Compare(a.ID, b.ID)) })
+	return nil
+}
+
+// keepPutOffs stores which of them are still put off.
+func (p *pass) keepPutOffs() error {
+	list, err := postponed.Read(p.tx.File)
+	if err != nil || len(list.Jobs) == 0 {
+		return err
+	}
+	wanted := make(map[uint64]int64)
+	for _, x := range p.placed {
+		if x.State == row.JobReserved && x.Start > x.wanted {
+			wanted[x.ID] = x.wanted
+		}
+	}
+	if len(wanted) == len(list.Jobs) {
+		return nil
+	}
+	list.Jobs = nil
+	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		list.Jobs = append(list.Jobs, row.PostponedJob{Job: id, Wanted: wanted[id]})
+	}
+	return postponed.Keep(p.tx.File, list)
+}
+
+// awaits are the jobs placed at an instant as they wait before the queue.
+func (p *pass) awaits() (out []*cycle.Job) {
+	for i, x := range p.placed {
+		if x.State == row.JobRunning || !x.State.Live() { // since the queue was gone through before
+			continue
+		}
+		j := p.waits(x.Job)
+		j.Placed, j.Begin = true, x.wanted
+		j.Priority = math.MaxInt64 - int64(i)
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package cycle
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Cycle runs the queue in a transaction, says when that has to be done again, and plays it forward.
+type Cycle struct{ tx *kernel.Tx }
+
+// CycleOf gives access to it in a transaction.
+func CycleOf(tx *kernel.Tx) Cycle { return Cycle{tx} }
+
+// A process that runs the queue makes a cycle when a commit may have let something start or stop.
+// The state row counts those commits. A commit counts unless all of its changes are known to let
+// nothing start: the claim of an attempt, a heartbeat, a run of the hook, and a cycle, which has
+// examined the queue itself.
+
+// Startable is the number of commits that may have let something start or stop.
+func (sv Cycle) Startable() uint64 { return sv.tx.State.Startable }
+
+// LastTook is how long the last cycle took, 0 if there was none.
+func (sv Cycle) LastTook() (time.Duration, error) {
+	last, err := sv.tx.Loaded.Tallies.LastCycle()
+	if err != nil || last == nil {
+		return 0, err
+	}
+	return time.Duration(last.Took), nil
+}
+
+// Overdue reports whether a running job is past its end. A cycle in the transaction of a report then
+// need not decide as one of its own does: how long such a job will stay is a guess of each
+// transaction.
+func (sv Cycle) Overdue() (bool, error) {
+	late, err := Jobs(sv.tx)
+	return len(late) > 0, err
+}
+
+// NextChange is when something planned begins or ends next by the clock, the zero time for never.
+func (sv Cycle) NextChange() (next time.Time, err error) {
+	for _, t := range [...]row.Table{row.Changes, row.Releases} {
+		err := sv.tx.File.Each(t, nil, func(key, _ []byte) (bool, error) {
+			at, _ := row.SplitTimeKey(key)
+			if at > sv.tx.Now && (next.IsZero() || at < next.Unix()) {
+				next = kernel.Instant(at)
+			}
+			return at <= sv.tx.Now, nil
+		})
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	return next, nil
+}
+
+// Pending reports whether a cycle or a pass may have something to do, now or later: a job
+// waits or is planned, was started and is not executed yet, or is executed. It reads a few
+// rows, however many jobs there are.
+func (sv Cycle) Pending() (bool, error) {
+	queues, err := sv.tx.Loaded.Tallies.All() // what this transaction has changed counts
+	if err != nil {
+		return false, err
+	}
+	for _, q := range queues {
+		if q.Counts[row.JobQueued] > 0 || q.Counts[row.JobReserved] > 0 {
+			return true, nil
+		}
+	}
+	for _, table := range []row.Table{row.Launches, row.Claimed} {
+		found := false
+		err := sv.tx.File.Each(table, nil, func(_, _ []byte) (bool, error) {
+			found = true
+			return false, nil
+		})
+		if found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,33 @@
+package cycle
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Suppose runs fn on a transaction of its own that sees what this reader sees and may change
+// everything. Its changes are in memory alone and are gone when fn returns. Others read and write
+// meanwhile. The policy local takes nodes in the order of their declaration.
+func Suppose(tx *kernel.Tx, fn func(*kernel.Tx) error) error {
+	if tx.File.Format() < kernel.FirstLog {
+		return row.Clash("the database", fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there", tx.File.Format(), row.Format))
+	}
+	rows, err := tx.File.Suppose()
+	if err != nil {
+		return err
+	}
+	opt := *tx.Opt
+	opt.Actor, opt.Local, opt.Warn, opt.Behind = nil, nil, nil, true
+	opt.Now = tx.Time
+	supposed, err := kernel.NewTx(&opt, tx.Path, tx.Logged, new(sync.Once), rows)
+	if err != nil {
+		return err
+	}
+	if err := Pass(supposed); err != nil {
+		return err
+	}
+	return kernel.OfStore(fn(supposed))
+}

@@ -1,0 +1,88 @@
+package cycle
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/hosts"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// A process can start jobs of its own user only. Where start is auto, a cycle that any user's
+// command has made would give nodes to jobs that no process starts. So a job with a command has
+// its turn only while a process of its user executes jobs: until then it keeps its place in the
+// queue, takes no part in it, and loses a plan that comes due.
+
+// Unattended says why no process would start a job, "" if one would.
+func Unattended(tx *kernel.Tx, j *row.Job) (why string, err error) {
+	if tx.Opt.Present == nil || !j.HasCommand() || j.Attended {
+		return "", nil
+	}
+	set, err := tx.Settings()
+	if err != nil || set.Start != kernel.StartAuto || set.Launch == kernel.LaunchExec {
+		return "", err
+	}
+	if j.UID != nil { // nearly always that of the payload's owner, which takes longer to read
+		if is, err := present(tx, kernel.Submitter{UID: *j.UID, Name: j.User}, set); is || err != nil {
+			return "", err
+		}
+	}
+	p, err := tx.Payloads().Of(j)
+	if err != nil {
+		return "", err
+	}
+	owner := kernel.Submitter{Name: j.User}
+	if p != nil && p.Owner != nil {
+		owner = *p.Owner
+	} else {
+		uid, known, err := access.RolesOf(tx).Owner()
+		if err != nil || !known {
+			return "", err
+		}
+		owner.UID = uid
+	}
+	is, err := present(tx, owner, set)
+	if is || err != nil {
+		return "", err
+	}
+	who := owner.Name
+	if who == "" {
+		who = fmt.Sprintf("uid %d", owner.UID)
+	}
+	return fmt.Sprintf("unattended: no process of %s starts jobs; any command of %s leaves one", who, who), nil
+}
+
+// presences has what a transaction has found out of users: whether a process of theirs executes jobs.
+var presences kernel.Slot[map[uint32]bool]
+
+// present reports whether a process of a user executes jobs: this one, another one on this host,
+// or one on another host that was heard of not long ago.
+func present(tx *kernel.Tx, who kernel.Submitter, set *kernel.Settings) (is bool, err error) {
+	found := presences.In(tx)
+	if is, known := (*found)[who.UID]; known {
+		return is, nil
+	}
+	opt := tx.Opt
+	if is = opt.Actor != nil && opt.Actor.UID == who.UID; !is {
+		id, err := tx.Identity()
+		if err != nil {
+			return false, err
+		}
+		is = opt.Present(id, who.UID)
+	}
+	if !is && set.LostAfter > 0 {
+		beats, err := hosts.Beats(tx.File)
+		if err != nil {
+			return false, err
+		}
+		for _, b := range beats {
+			is = is || b.User == who.Name && !kernel.SameHost(b.Host, opt.Host) && set.Counts(b.Seen, tx.Now)
+		}
+	}
+	if *found == nil {
+		*found = make(map[uint32]bool)
+	}
+	(*found)[who.UID] = is
+	return is, nil
+}

@@ -1,0 +1,132 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Get is one of a job's attempts, 0 for the one that it is at or was at last. It fails
+// with ErrNotFound when there is no such job, or it has not started so often.
+func (as Attempts) Get(job uint64, number int) (*kernel.Attempt, error) {
+	j, err := as.tx.Job(job)
+	if err != nil {
+		return nil, err
+	}
+	if number == 0 {
+		number = j.CurrentAttempt()
+	}
+	if number < 1 || number > j.CurrentAttempt() {
+		return nil, row.Missing("attempt", fmt.Sprintf("%d.%d", job, number))
+	}
+	a, err := withDevices(as.tx, j, number)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.AttemptOf(a), nil
+}
+
+// Each goes through the attempts of a job, or of all with 0, in the order of their
+// jobs and numbers, until fn fails.
+func (as Attempts) Each(job uint64, fn func(*kernel.Attempt) error) error {
+	each := func(j *row.Job) error {
+		for number := 1; number <= j.CurrentAttempt(); number++ {
+			a, err := withDevices(as.tx, j, number)
+			if err == nil {
+				err = fn(kernel.AttemptOf(a))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if job == 0 {
+		return as.tx.EachJob(each)
+	}
+	j, err := as.tx.Job(job)
+	if err != nil {
+		return err
+	}
+	return each(j)
+}
+
+// withDevices adds the devices to an attempt that has not ended.
+func withDevices(tx *kernel.Tx, j *row.Job, number int) (*row.Attempt, error) {
+	a, err := tx.Attempts().Of(j, number)
+	if err == nil && number == j.CurrentAttempt() && len(j.Devices) > 0 {
+		a.Devices, err = booking.JobDevices(tx, kernel.JobOf(j))
+	}
+	return a, err
+}
+
+// keepDevices records the devices of a job's last attempt if that was never claimed.
+func keepDevices(tx *kernel.Tx, j *row.Job, number int) error {
+	began, err := tx.Attempts().Began(j, number)
+	if err != nil {
+		return err
+	}
+	held, err := booking.JobDevices(tx, kernel.JobOf(j))
+	if err != nil {
+		return err
+	}
+	return tx.Attempts().Put(&row.Attempt{Job: j.ID, Number: number, State: row.AttemptEnded, Began: began, Ended: tx.Instant(), Devices: held})
+}
+
+// end records that the current attempt of a job has ended; how fills in the outcome. If the job
+// goes on without its nodes, the attempt remembers them. For an unclaimed last attempt the job's
+// own row is enough, except for the devices.
+func end(tx *kernel.Tx, j *row.Job, goesOn bool, how func(*row.Attempt)) error {
+	number := j.CurrentAttempt()
+	if number == 0 {
+		return nil
+	}
+	if j.EndsByClock() {
+		if err := tx.File.Remove(row.Changes, row.TimeKey(j.End, row.JobOwner(j.ID))); err != nil {
+			return err
+		}
+	}
+	if !goesOn && !j.Claimed && !j.Launched {
+		if len(j.Devices) > 0 {
+			return keepDevices(tx, j, number)
+		}
+		return nil
+	}
+	j.Attempt = number
+	a, err := withDevices(tx, j, number)
+	if err != nil || a.State == row.AttemptEnded {
+		return err
+	}
+	a.State, a.Ended = row.AttemptEnded, tx.Instant()
+	if a.Outcome == row.OutcomeNone {
+		a.Outcome = row.OutcomeStopped
+		if a.By == row.ByNobody && !j.Launched {
+			a.Outcome = row.OutcomeUnbegun
+		}
+	}
+	if how != nil {
+		how(a)
+	}
+	if !goesOn {
+		a.Chunks, a.Along = nil, nil
+	}
+	j.Claimed, j.Ending, j.Paused = false, false, false
+	return tx.Attempts().Put(a)
+}
+
+// Remove forgets the attempts of a job that goes.
+func Remove(tx *kernel.Tx, job uint64) error {
+	var keys [][]byte
+	err := tx.File.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {
+		keys = append(keys, append([]byte(nil), key...))
+		return true, nil
+	})
+	for _, key := range keys {
+		if err == nil {
+			err = tx.Loaded.Attempts.Remove(key)
+		}
+	}
+	return err
+}

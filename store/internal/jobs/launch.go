@@ -1,0 +1,118 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// LaunchEnded records that a started job was launched or, with an error, that it could not be. Then
+// it is queued again, and held after this many failures. It ignores a job that has ended in the
+// meantime.
+func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
+	if err := access.Operates(as.tx, "a launch"); err != nil {
+		return err
+	}
+	j, err := as.tx.Job(id)
+	if err != nil || j.State != row.JobRunning {
+		return err
+	}
+	if failed == nil {
+		if j.Failures != 0 {
+			j.Failures = 0
+			if err := PutJob(as.tx, j, j.State); err != nil {
+				return err
+			}
+		}
+		return as.tx.Happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
+	}
+	if j.Ending { // it has been stopped before it began
+		return AsMarked(as.tx, j)
+	}
+	state, reason := row.JobQueued, fmt.Sprintf("launch failed: %v", failed)
+	if j.Failures++; j.Failures >= most {
+		state, reason = row.JobHeld, fmt.Sprintf("launch failed %d times, the last time: %v", j.Failures, failed)
+	}
+	return MachineOf(as.tx).Do(j, Step{To: state, Reason: row.Because(row.CauseLaunch, reason), Leaving: NeverTold})
+}
+
+// SetCommand notes which command runs for a job that was placed.
+func (js Jobs) SetCommand(id uint64, command []string) error {
+	j, err := forChange(js.tx, id, "given a command", row.JobReserved, row.JobRunning)
+	if err != nil {
+		return err
+	}
+	j.Command = command
+	return PutJob(js.tx, j, j.State)
+}
+
+// toStop notes that the launcher of a running job must be told to stop it: the job loses its nodes
+// before its command has ended.
+func toStop(tx *kernel.Tx, j *row.Job) error {
+	if !j.Launched || j.Attended {
+		return nil
+	}
+	return tx.File.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
+}
+
+// LaunchBy sets how the jobs of this database are launched. The first call decides; others fail
+// with a Conflict if they differ.
+func (as Attempts) LaunchBy(way string) error {
+	set, err := as.tx.Settings()
+	if err != nil {
+		return err
+	}
+	switch set.Launch {
+	case way:
+		return nil
+	case "":
+		as.tx.Loaded.Settings = nil
+		return as.tx.Spoil(errors.Join(as.tx.File.Put(row.Config, []byte("launch"), row.EncodeText(way)), LeftToLaunch(as.tx)))
+	}
+	if set.Start == kernel.StartAuto {
+		return row.Clash("the setting start", "it is auto: commands leave a process that launches the jobs here, and a job may not be launched in two ways; placectl config set start=manual launch=exec is for a launcher of your own")
+	}
+	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
+}
+
+// LeftToLaunch announces jobs that cycles started before anything launched here: their starts were
+// printed, but never claimed. A job that has waited for long begins another attempt, so that there
+// is time to claim it.
+func LeftToLaunch(tx *kernel.Tx) error {
+	return tx.EachJob(func(j *row.Job) error {
+		if !j.OnlyPrinted() || j.End <= tx.Now {
+			return nil
+		}
+		a, err := tx.Attempts().Of(j, j.CurrentAttempt())
+		switch {
+		case err != nil || a.State != row.AttemptStarted:
+			return err
+		case tx.Now >= a.Began+claimWithin:
+			return again(tx, j, row.Because(row.CauseUntold, "it was not launched before jobs were launched here"))
+		}
+		j.Launched = false
+		return PutJob(tx, j, j.State)
+	}, row.JobRunning)
+}
+
+// HostOf names the host that executes a job: that of its first node, which is the node's resource
+// host, or its name.
+func (as Attempts) HostOf(j *kernel.Job) (string, error) {
+	r := j.Row()
+	return host(as.tx, &r)
+}
+
+func host(tx *kernel.Tx, j *row.Job) (string, error) {
+	nodes := j.NodeNumbers()
+	if len(nodes) == 0 {
+		return "", row.Clash(fmt.Sprintf("job %d", j.ID), "it has no nodes")
+	}
+	n, err := kernel.SnapshotRows(tx).Node(nodes[0])
+	if err != nil {
+		return "", err
+	}
+	return kernel.HostOfNode(n), nil
+}

@@ -1,0 +1,112 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// changed returns a changed payload of a job with a new select. Only the job's owner may change it:
+// it is what the owner's processes execute.
+func changed(tx *kernel.Tx, j *row.Job, selects string, change func(*kernel.Payload) error) (*kernel.Payload, error) {
+	p, err := tx.Payloads().Of(j)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it runs no command of ours: there is nothing of it to change")
+	}
+	if a := tx.Opt.Actor; a != nil && p.Owner != nil && a.UID != p.Owner.UID {
+		return nil, fmt.Errorf("%w: what job %d executes is signed by %s, who alone can change it", kernel.ErrNotPermitted, j.ID, p.Owner.Name)
+	}
+	if err := change(p); err != nil {
+		return nil, err
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return p, p.Fits(selects)
+}
+
+// replace has a job carry something else, and signs it. The job is put by the caller.
+func replace(tx *kernel.Tx, j *row.Job, p *kernel.Payload, sign Signer) error {
+	key, err := carry(tx, p, 1)
+	if err != nil {
+		return err
+	}
+	if err := Drop(tx, map[row.PayloadKey]uint64{j.Payload: 1}); err != nil {
+		return err
+	}
+	j.Payload, j.Signature = key, nil
+	return signPayload(tx, sign, j)
+}
+
+// Payload is what a job carries besides its command. It is nil if there is nothing: the job was
+// placed, or submitted by an older version. It fails with ErrNotFound if there is no such job.
+func (js Jobs) Payload(id uint64) (*kernel.Payload, error) {
+	j, err := js.tx.Job(id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := js.tx.Payloads().Of(j)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	sees, err := access.RolesOf(js.tx).SeesRow(j)
+	if !sees {
+		p.Script, p.Env = "", nil
+	}
+	return p, err
+}
+
+// carry stores the payload of new jobs, once for all that share it.
+func carry(tx *kernel.Tx, p *kernel.Payload, jobs int) (key row.PayloadKey, err error) {
+	if p == nil {
+		return key, nil
+	}
+	payload := row.EncodePayload(p.Row(uint64(jobs)))
+	if key, err = row.HashPayload(payload); err != nil {
+		return key, err
+	}
+	there, err := tx.File.Get(row.Payloads, key[:])
+	if err != nil {
+		return key, err
+	}
+	if there != nil {
+		n, err := row.PayloadJobs(there)
+		if err == nil {
+			payload, err = row.RecountPayload(there, n+uint64(jobs))
+		}
+		if err != nil {
+			return key, err
+		}
+	}
+	return key, tx.File.Put(row.Payloads, key[:], payload)
+}
+
+// Drop notes that jobs have gone, so many of each payload. A payload is deleted with its last job.
+func Drop(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
+	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
+		payload, err := tx.Payloads().Row(key)
+		if err != nil {
+			return err
+		}
+		jobs, err := row.PayloadJobs(payload)
+		switch {
+		case err != nil:
+			return err
+		case jobs < n:
+			return fmt.Errorf("%w: %d jobs carry %s, and %d of them go", kernel.ErrDamaged, jobs, key, n)
+		case jobs == n:
+			err = tx.File.Remove(row.Payloads, key[:])
+		default:
+			if payload, err = row.RecountPayload(payload, jobs-n); err == nil {
+				err = tx.File.Put(row.Payloads, key[:], payload)
+			}
+		}
+		return err
+	})
+}

@@ -1,0 +1,95 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Place places a request now and starts it as a job. A *placer.Refusal says why
+// not and, when it would fit later, from when on.
+func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
+	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		plan, err := snap.Place(a, js.tx.Now)
+		return plan, booking.WithStart(snap, a, js.tx.Now, err)
+	}))
+}
+
+// PlaceAt places a request for a start at an instant, now or later. A job that
+// is to start later has its nodes from then on, and starts by the clock.
+func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
+	at := kernel.Unix(start)
+	if at < js.tx.Now {
+		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", kernel.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
+	}
+	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		plan, err := snap.Place(a, at)
+		return plan, booking.WithStart(snap, a, js.tx.Now, err)
+	}))
+}
+
+// PlaceOrReserve places a request now or, if it does not fit now, at its earliest start.
+func (js Jobs) PlaceOrReserve(r placer.Request) (*kernel.Job, error) {
+	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
+		return snap.Earliest(a, js.tx.Now)
+	}))
+}
+
+func place(tx *kernel.Tx, r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
+	if !tx.Writable() {
+		return nil, kernel.ErrReadOnly
+	}
+	a, err := booking.AskFor(tx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := access.RolesOf(tx).Asks(r); err != nil {
+		return nil, err
+	}
+	snap, err := booking.Snapshot(tx, r.Queue)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := decide(snap, a)
+	if err != nil {
+		return nil, err
+	}
+	return NewJob(tx, r, a, plan)
+}
+
+// NewJob makes a job of a plan and carries the plan out.
+func NewJob(tx *kernel.Tx, r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Job, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	j := newcomer(tx, r, a, defs)
+	if err := booking.Admit(tx, j, a.Spec, 1, plan.Start > tx.Now); err != nil {
+		return nil, err
+	}
+	j.ID = tx.State.NextJob
+	tx.State.NextJob++
+	return j, MachineOf(tx).Do(j, Step{To: StateOf(tx, plan), Plan: &booking.PlannedFor{Ask: a, Plan: plan}})
+}
+
+// newcomer is a new job for a request. Its policy is the one it names; placement decides otherwise.
+func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
+	sel, place := tx.Loaded.Sayings.Normal(defs, r, a.Spec)
+	return &row.Job{Name: r.Name, User: r.User, UID: access.RolesOf(tx).Uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.Key,
+		Select: sel, Place: place, Walltime: a.Duration, Submit: tx.Now,
+		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
+}
+
+// StateOf is the state of a job with a plan.
+func StateOf(tx *kernel.Tx, plan *placer.Plan) row.JobState {
+	if plan.Start > tx.Now {
+		return row.JobReserved
+	}
+	return row.JobRunning
+}

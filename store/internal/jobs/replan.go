@@ -1,0 +1,138 @@
+package jobs
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/postponed"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// If an overdue job, a node that is down or a smaller amount breaks a plan, a cycle makes it again:
+// in the order of the queue, with the plans of all later jobs lifted. Jobs placed at an instant
+// come before the queue. Nothing else makes a plan for a job that had one.
+
+// displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
+// next cycle to plan; jobs placed at an instant get another start when the change is complete:
+// see placeAnew.
+func displace(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
+	for _, j := range list {
+		if err := takeOff(tx, j, why); err != nil {
+			return err
+		}
+	}
+	awaitPlaces(tx, list)
+	return nil
+}
+
+// takeOff takes a plan away. As a pass moves other plans, too, the plans of placed jobs are made
+// again once all are taken away: placeAnew.
+func takeOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
+	reason := WasToStart(j, why)
+	if j.Queued {
+		return MachineOf(tx).Do(j, Step{To: row.JobQueued, Reason: reason})
+	}
+	return PutOff(tx, j, reason)
+}
+
+// WasToStart is the reason of a job whose plan cannot be kept.
+func WasToStart(j *row.Job, why row.Reason) row.Reason {
+	return why.Behind("was to start at " + kernel.Stamp(j.Start) + "; ")
+}
+
+// awaitPlaces notes the placed ones of some jobs whose plans were taken away.
+func awaitPlaces(tx *kernel.Tx, list []*row.Job) {
+	for _, j := range list {
+		if !j.Queued {
+			tx.Loaded.Moved, tx.Loaded.Unplaced = append(tx.Loaded.Moved, j), append(tx.Loaded.Unplaced, j)
+		}
+	}
+}
+
+// offNode takes plans off a node that cannot serve them. Jobs of the queue have their turn
+// before the commit.
+func offNode(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
+	turnBeforeCommit(tx, list)
+	return displace(tx, list, why)
+}
+
+func turnBeforeCommit(tx *kernel.Tx, list []*row.Job) {
+	for _, j := range list {
+		if j.Queued {
+			tx.Loaded.Displaced = append(tx.Loaded.Displaced, j.ID)
+		}
+	}
+}
+
+// PutOff takes a planned job off its nodes, to be planned again.
+func PutOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
+	j.Reason = why
+	return errors.Join(postponed.Add(tx.File, j), vacate(tx, j))
+}
+
+// plannedOn lists the jobs that are to start on a node, by their start.
+func plannedOn(tx *kernel.Tx, number uint32) (list []*row.Job, err error) {
+	for _, b := range tx.Calendar().At(number) {
+		if b.Claim || b.Start <= tx.Now {
+			continue
+		}
+		j, err := tx.Job(b.Owner >> 1)
+		if err != nil {
+			return nil, err
+		}
+		if j.State == row.JobReserved && !slices.Contains(j.Along, number) {
+			list = append(list, j)
+		}
+	}
+	return list, tx.Calendar().Err()
+}
+
+// Outgrown takes the plans off a node that it cannot serve any more as it is now: the last
+// first, until the others fit.
+func Outgrown(tx *kernel.Tx, n *index.Node) error {
+	planned, err := plannedOn(tx, n.Number)
+	if err != nil {
+		return err
+	}
+	var off []*row.Job
+	for _, j := range slices.Backward(planned) {
+		serves, err := serves(tx, n, j)
+		if err == nil && !serves {
+			off = append(off, j)
+			err = takeOff(tx, j, row.Because(row.CauseNode, "node "+n.Name+" has less than it had"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	turnBeforeCommit(tx, off)
+	awaitPlaces(tx, off)
+	return nil
+}
+
+// serves reports whether a node can still serve a job's plan on it.
+func serves(tx *kernel.Tx, n *index.Node, j *row.Job) (bool, error) {
+	guest, err := booking.Guest(tx, j)
+	if err != nil {
+		return false, err
+	}
+	if taken, err := Conflict(tx, j, &Patient{Guest: guest, Now: tx.Now}, true); taken || err != nil {
+		return false, err
+	}
+	a, err := booking.AskOf(tx, j)
+	if kernel.IsRefusal(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	snap, err := booking.Snapshot(tx, j.Queue)
+	if err != nil {
+		return false, err
+	}
+	buckets, beyond := snap.Buckets(a)
+	return beyond || slices.ContainsFunc(buckets, func(b *index.Bucket) bool { return b.ID == n.Bucket }), snap.Index.Err()
+}

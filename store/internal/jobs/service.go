@@ -1,0 +1,112 @@
+// Package jobs changes jobs: their states, in one machine for all verbs, their submissions and
+// attempts, and the hosts that execute them.
+package jobs
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Jobs are the jobs in a transaction: placed at an instant, or submitted to the queue.
+type Jobs struct{ tx *kernel.Tx }
+
+// JobsOf gives access to them in a transaction.
+func JobsOf(tx *kernel.Tx) Jobs { return Jobs{tx} }
+
+// Attempts are the starts of jobs in a transaction: who executes them, and how they ended.
+type Attempts struct{ tx *kernel.Tx }
+
+// AttemptsOf gives access to them in a transaction.
+func AttemptsOf(tx *kernel.Tx) Attempts { return Attempts{tx} }
+
+// Get finds a job by its number, ErrNotFound when there is none.
+func (js Jobs) Get(id uint64) (*kernel.Job, error) { return kernel.JobResult(js.tx.Job(id)) }
+
+// Each calls fn for the jobs by number, all or only those in a state at the beginning, until fn
+// fails. Each job is passed as it is when its turn comes.
+func (js Jobs) Each(fn func(*kernel.Job) error, states ...row.JobState) error {
+	var j row.Job // one for all: callers get copies
+	return js.tx.EachJobRow(func(key, payload []byte) error {
+		if err := j.Decode(key, payload); err != nil {
+			return err
+		}
+		return fn(kernel.JobOf(&j))
+	}, states)
+}
+
+// PutJob writes a job that comes from a state, or 0 for a new one, with everything that follows
+// from it, and records the event.
+func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
+	booking.Noted(tx, j)
+	if j.State != row.JobRunning {
+		j.Devices = nil
+	}
+	if was != j.State {
+		if was == row.JobQueued {
+			if err := tx.Counters().Rules.Disclaim(j.ID); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(tx.Happened(kernel.JobEvent(j, was)), tx.Loaded.Tallies.Came(j, was)); err != nil {
+			return err
+		}
+	}
+	err := booking.Idles(tx, j, was)
+	if err == nil {
+		tx.Loaded.Queue.Noted(j)
+		err = tx.Loaded.Jobs.Put(j)
+	}
+	if err == nil && was != row.JobRunning && j.State == row.JobRunning {
+		err = tx.Loaded.Book.Turn(j, len(j.AllNodes()), j.Start, 1)
+	}
+	if err == nil && was != j.State && was != 0 && (was == row.JobRunning || !j.State.Live()) {
+		err = tx.Loaded.Book.Left(j, was, j.CurrentAttempt())
+	}
+	if err != nil || j.Array == 0 || j.State.Live() || !was.Live() {
+		return err
+	}
+	return booking.ArrayEnded(tx, j.Array)
+}
+
+// Asked is the chunks that a job asked for, one for each of j.Chunks: none for a job
+// that has no nodes. Where a resource that an ended job named is not defined any
+// more they are empty.
+func (js Jobs) Asked(j *kernel.Job) ([]placer.Chunk, error) {
+	r := j.Row()
+	return js.tx.Asked(&r)
+}
+
+// ExecVNode writes where a job runs as PBS does: (n0:ncpus=2)+(n0:ncpus=2), one
+// entry a chunk, chunks in select order.
+func (js Jobs) ExecVNode(j *kernel.Job) (string, error) {
+	defs, err := js.tx.Resources()
+	if err != nil {
+		return "", err
+	}
+	chunks, err := JobsOf(js.tx).Asked(j)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, c := range j.Chunks {
+		for _, n := range c.Nodes {
+			name, err := js.tx.Loaded.Nodes.Name(n.Node)
+			if err != nil {
+				return "", err
+			}
+			one := chunks[i].ExecVNode(defs, name)
+			for range n.Chunks {
+				if b.Len() > 0 {
+					b.WriteByte('+')
+				}
+				b.WriteString(one)
+			}
+		}
+	}
+	return b.String(), nil
+}

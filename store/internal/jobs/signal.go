@@ -1,0 +1,91 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	storekernel "github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	kernel "golang.org/x/sys/unix"
+)
+
+// A signal for a job is written into the row of its attempt. The process that executes the
+// attempt reads it there, sends it on all nodes of the job, and says so.
+
+// maxSignals bounds how many signals an attempt may have that were not sent yet.
+const maxSignals = 16
+
+// Signal has the processes of a running job sent a signal. It returns the attempt that they
+// belong to; the signal is sent once its Sent has come up to the returned number. It fails
+// with a Conflict if no process of ours executes the job's command, or too many signals
+// wait, and with ErrInvalid for a number that is no signal.
+func (asx Attempts) Signal(id uint64, sig int) (a *storekernel.Attempt, number int, err error) {
+	if sig < 1 || sig > 64 {
+		return nil, 0, fmt.Errorf("%w: there is no signal %d", storekernel.ErrInvalid, sig)
+	}
+	j, err := forChange(asx.tx, id, "sent a signal", row.JobRunning)
+	if err != nil {
+		return nil, 0, err
+	}
+	what := "job " + strconv.FormatUint(id, 10)
+	as := asx.tx.Attempts()
+	is, err := as.Of(j, j.CurrentAttempt())
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case is.By == row.ByLauncher:
+		return nil, 0, row.Clash(what, "your site's own launcher executes it, and takes no signals from here")
+	case !j.Claimed:
+		return nil, 0, row.Clash(what, "its command has not begun yet")
+	case len(is.Signals) >= maxSignals:
+		return nil, 0, row.Clash(what, fmt.Sprintf("%d signals wait to be delivered already", maxSignals))
+	}
+	is.Signals, is.Chunks, is.Along = append(is.Signals, uint8(sig)), nil, nil
+	err = errors.Join(as.Put(is), asx.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))}))
+	return storekernel.AttemptOf(is), is.Sent + len(is.Signals), asx.tx.Spoil(err)
+}
+
+// SignalName is the name of a signal as people write it, its number for one without a name.
+func SignalName(sig int) string {
+	name := kernel.SignalName(kernel.Signal(sig))
+	if name == "" {
+		return strconv.Itoa(sig)
+	}
+	return name[len("SIG"):]
+}
+
+// Signalled says that the first so many signals of an attempt were sent. It is for the
+// process that has claimed the attempt under a nonce; said again it changes nothing.
+func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) error {
+	j, err := forExecution(as.tx, job)
+	if err != nil {
+		return err
+	}
+	a, err := as.tx.Attempts().Of(j, attempt)
+	switch {
+	case err != nil:
+		return err
+	case a.Nonce != n || a.State == row.AttemptEnded:
+		return row.Clash(fmt.Sprintf("attempt %d.%d", job, attempt), "the job has gone on without it")
+	case sent <= a.Sent:
+		return nil
+	case sent > a.Sent+len(a.Signals):
+		return fmt.Errorf("%w: %d signals sent of %d", storekernel.ErrInvalid, sent, a.Sent+len(a.Signals))
+	}
+	paused := j.Paused
+	for _, sig := range a.Signals[:sent-a.Sent] {
+		switch kernel.Signal(sig) {
+		case kernel.SIGSTOP, kernel.SIGTSTP:
+			paused = true
+		case kernel.SIGCONT:
+			paused = false
+		}
+	}
+	a.Signals, a.Sent, a.Chunks, a.Along = a.Signals[sent-a.Sent:], sent, nil, nil
+	if err := as.tx.Attempts().Put(a); err != nil || paused == j.Paused {
+		return as.tx.Spoil(err)
+	}
+	j.Paused = paused
+	return as.tx.Spoil(PutJob(as.tx, j, j.State))
+}

@@ -1,0 +1,32 @@
+package jobs
+
+import (
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Unreached notes why no pass could be made on the host of a job that is starting. The claim of
+// its attempt takes that back. Nothing changes if the job has gone on since.
+func (as Attempts) Unreached(id uint64, attempt int, why string) error {
+	if !as.tx.Writable() {
+		return kernel.ErrReadOnly
+	}
+	j, err := as.tx.Job(id)
+	if err != nil {
+		return err
+	}
+	if err := access.RolesOf(as.tx).Executes(j); err != nil {
+		return err
+	}
+	if !kernel.JobOf(j).Starting() || j.CurrentAttempt() != attempt || j.Reason.Text == why {
+		return nil
+	}
+	return as.tx.Spoil(as.tx.StartsNone(func() error {
+		j.Reason = row.Because(row.CauseUnreached, why)
+		if err := as.tx.Happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: j.Reason}); err != nil {
+			return err
+		}
+		return PutJob(as.tx, j, j.State)
+	}))
+}

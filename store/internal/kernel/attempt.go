@@ -1,0 +1,179 @@
+package kernel
+
+import (
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Attempt is one start of a job.
+type Attempt struct {
+	Job    uint64
+	Number int // 1, 2, ...
+	State  row.AttemptState
+	By     row.Claimant
+	Nonce  row.Nonce
+	row.Process
+	Began   time.Time // when the job had its nodes
+	Claimed time.Time // zero: never
+	Ended   time.Time // zero: it has not
+	Outcome row.Outcome
+	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
+	Signal  int
+	Why     string // an explanation of its end
+	Use     ResourceUse
+	Log     string // where its output lies, if not where the job wanted it
+
+	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
+	Becomes row.JobState
+
+	Chunks  []JobChunk // the nodes that it had
+	Along   []uint32
+	Devices string // its devices, or those when it ended, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
+
+	Signals []int // that wait to be sent to its processes: see Attempts.Signal
+	Sent    int   // how many they were sent before those
+}
+
+// AllNodes lists the nodes that it had, each once, by number.
+func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
+
+// HasExit reports whether Exit says how the command ended: it was executed and its end was
+// observed, even if another process stopped it.
+func (a *Attempt) HasExit() bool {
+	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.Row()}).HasExit()
+}
+
+// ResourceUse is what an attempt used.
+type ResourceUse struct {
+	CPUUser   time.Duration
+	CPUSystem time.Duration
+	MaxRSS    int64 // bytes, of its largest process
+	MemPeak   int64 // bytes, of all its processes together; 0 if not measured
+	Leftover  int   // processes that outlived its command and were ended
+}
+
+// Row is the use as rows hold it.
+func (u ResourceUse) Row() row.ResourceUse {
+	return row.ResourceUse{CPUUser: u.CPUUser.Microseconds(), CPUSystem: u.CPUSystem.Microseconds(), MaxRSS: u.MaxRSS, MemPeak: u.MemPeak, Leftover: u.Leftover}
+}
+
+func AttemptOf(a *row.Attempt) *Attempt {
+	return &Attempt{Job: a.Job, Number: a.Number, State: a.State, By: a.By, Nonce: a.Nonce, Process: a.Process,
+		Began: Instant(a.Began), Claimed: Instant(a.Claimed), Ended: Instant(a.Ended),
+		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why.String(),
+		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
+		Log: a.Log, Becomes: a.Becomes, Chunks: Converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices,
+		Signals: Converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}
+}
+
+// chunkOf is a chunk as callers get it.
+func chunkOf(c row.JobChunk) JobChunk {
+	return JobChunk{c.Count, Converted(c.Nodes, func(n row.JobNode) JobNode { return JobNode(n) })}
+}
+
+// Attempts is the part of a transaction that deals with the attempts of jobs, and with what follows
+// for a job from an attempt's end.
+type Attempts struct{ tx *Tx }
+
+func (tx *Tx) Attempts() Attempts { return Attempts{tx} }
+
+// Of returns an attempt of a job. An attempt without a row is the last one and unclaimed: the job's
+// own row describes it.
+func (as Attempts) Of(j *row.Job, number int) (*row.Attempt, error) {
+	key := row.AttemptKey(j.ID, number)
+	payload, err := as.tx.Loaded.Attempts.Read(key)
+	if err != nil {
+		return nil, err
+	}
+	a := unclaimed(j, number)
+	if payload != nil {
+		kept, err := row.DecodeAttempt(key, payload)
+		if err != nil {
+			return nil, err
+		}
+		if onlyDevices(kept) {
+			a.Devices, a.Began = kept.Devices, kept.Began
+		} else {
+			a = kept
+		}
+	} else if a.Began, err = as.Began(j, number); err != nil {
+		return nil, err
+	}
+	if number == j.CurrentAttempt() && len(a.Chunks) == 0 {
+		a.Chunks, a.Along = j.Chunks, j.Along
+	}
+	return a, nil
+}
+
+// onlyDevices reports whether a is the unclaimed last attempt of its job. Its row exists only to
+// record the devices; the job's own row has the rest.
+func onlyDevices(a *row.Attempt) bool {
+	return a.State == row.AttemptEnded && a.Outcome == row.OutcomeNone
+}
+
+// unclaimed makes an attempt from the job's row if the attempt has no row of its own.
+func unclaimed(j *row.Job, number int) *row.Attempt {
+	a := &row.Attempt{Job: j.ID, Number: number, State: row.AttemptStarted}
+	switch {
+	case j.Attended:
+		a.By = row.ByRun
+	case j.Launched && !j.OnlyPrinted():
+		a.By = row.ByLauncher
+	}
+	if j.State != row.JobRunning {
+		a.State, a.Ended, a.Exit, a.Why = row.AttemptEnded, j.End, j.Exit, j.Reason
+		a.Outcome = row.OutcomeStopped
+		if j.Exit != 0 || j.State == row.JobFinished {
+			a.Outcome = row.OutcomeExited
+		}
+	} else if a.By != row.ByNobody {
+		a.State = row.AttemptClaimed
+	}
+	return a
+}
+
+// Began is when an attempt has begun: its job's start, or the end of the attempt before it,
+// where it follows on the same nodes.
+func (as Attempts) Began(j *row.Job, number int) (int64, error) {
+	at := j.Start
+	if number == 1 {
+		return at, nil
+	}
+	key := row.AttemptKey(j.ID, number-1)
+	payload, err := as.tx.Loaded.Attempts.Read(key)
+	if err != nil || payload == nil {
+		return at, err
+	}
+	before, err := row.DecodeAttempt(key, payload)
+	if err == nil {
+		at = max(at, before.Ended)
+	}
+	return at, err
+}
+
+// Put writes an attempt, and records whether it is being executed on a host.
+func (as Attempts) Put(a *row.Attempt) error { return as.tx.Loaded.Attempts.Put(a) }
+
+// Values of the setting launch.
+const (
+	LaunchExec = "exec" // cycles tell the site's launcher
+	LaunchWork = "work" // passes have a keeper execute them
+)
+
+// HostOfNode names the host of a node: what its resource host says, else its name.
+func HostOfNode(n *index.Node) string {
+	if v, ok := n.Get(index.Host); ok && v.Str != "" {
+		return v.Str
+	}
+	return n.Name
+}
+
+// SameHost compares host names, ignoring case, and the domain if one has none.
+func SameHost(a, b string) bool {
+	shortA, domainA, _ := strings.Cut(a, ".")
+	shortB, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(shortA, shortB) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
+}

@@ -1,0 +1,112 @@
+package kernel
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Skew is how many seconds a writer's clock may be behind the file's time: machines that share a
+// file disagree a little.
+const Skew = 5
+
+// Stamp is an instant as messages show it.
+func Stamp(t int64) string { return row.Stamp(t) }
+
+// NodeIndex is the transaction as far as it puts nodes where they belong in the index.
+type NodeIndex struct{ tx *Tx }
+
+func (tx *Tx) NodeIndex() NodeIndex { return NodeIndex{tx} }
+
+// Reclass puts nodes into the bitmaps that follow from the calendar, after stretches beginning at
+// an instant have come or gone. If that is in the future, what is left of a node now stays the
+// same.
+func (ni NodeIndex) Reclass(nodes []uint32, begin int64) error {
+	ix, err := ni.tx.Index()
+	if err != nil {
+		return err
+	}
+	begun := begin <= ni.tx.Calendar().Now()
+	for _, number := range nodes {
+		bucket, state, err := ni.tx.Loaded.Nodes.Head(number)
+		if err != nil {
+			return err
+		}
+		b := ix.Bucket(bucket)
+		if b == nil {
+			return fmt.Errorf("%w: node %d says it is in bucket %d", ErrDamaged, number, bucket)
+		}
+		class := index.None
+		if state == index.Up {
+			class = ni.ClassOf(number)
+			ix.Move(b, number, ix.ClassOf(b, number), class)
+		}
+		if !begun {
+			continue
+		}
+		if err := ni.tx.Loaded.Rooms.Measure(ix, number, class == index.Busy); err != nil {
+			return err
+		}
+	}
+	return ix.Err()
+}
+
+// ClassOf is the class of a node that is up, by the calendar.
+func (ni NodeIndex) ClassOf(node uint32) index.Class { return placer.ClassNow(ni.tx.Calendar(), node) }
+
+// Rows, the calendar and the placer count in whole Unix seconds, 0 for none. What goes
+// in and out of the package is time.Time, its zero value for none, and time.Duration.
+
+// Instant is an instant as callers get it.
+func Instant(unix int64) time.Time {
+	if unix == 0 {
+		return time.Time{}
+	}
+	return time.Unix(unix, 0)
+}
+
+// Unix is an instant as callers give it.
+func Unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// Lasting is so many seconds.
+func Lasting(seconds int64) time.Duration { return time.Duration(seconds) * time.Second }
+
+// Seconds is how long something lasts, in whole seconds, rounded away from 0: as the
+// placer reads a walltime.
+func Seconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	switch rest := d % time.Second; {
+	case rest > 0:
+		s++
+	case rest < 0:
+		s--
+	}
+	return s
+}
+
+// The file records a current time, and no writer may be behind it. So a writer with a wrong clock,
+// or with a chosen time, would lock out all others and end jobs early. Databases for tests and
+// simulations say so when they are made, and take any time. Databases of older formats never said
+// so: they count as production, because a wrong guess would harm production more than a test.
+
+// Ahead is how far, in seconds, a writer's clock may be ahead of this machine's.
+const Ahead = 60
+
+// AllowAnyTime makes a file one for tests.
+func AllowAnyTime(r *file.Recorder) (bool, error) {
+	id, err := r.Identity()
+	if err != nil {
+		return false, err
+	}
+	id.AnyTime = true
+	return true, r.PutIdentity(id)
+}

@@ -1,0 +1,120 @@
+package kernel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Cancelling, requeuing or releasing a job does not free its nodes while a process executes its
+// command. The attempt is marked as ending, with the job's next state; its executor stops the
+// command and reports that. Until then the command may still use what the job has.
+
+// IsExecuted reports whether a job's command is executed by a process that obeys marks.
+func IsExecuted(j *row.Job) bool { return j.State == row.JobRunning && j.Claimed }
+
+// Grace is how long a job has between being told to terminate and being killed.
+func (as Attempts) Grace(j *row.Job) (time.Duration, error) {
+	p, err := as.tx.Payloads().Of(j)
+	if err != nil || p == nil {
+		return DefaultGrace, err
+	}
+	return p.Ending.grace(), nil
+}
+
+// An attempt that has failed is followed by another where the job allows it: after how
+// many, after which outcomes and how much later is in its Ending.
+
+// CheckRetryOn verifies a list of outcomes after which a job is retried: exit statuses and ranges
+// of them, signal, walltime and oom, joined by commas, such as 1-5,75,oom. The empty list means
+// every signal and every status but 126 and 127, which say that there is no such program. It fails
+// with ErrInvalid.
+func CheckRetryOn(list string) error {
+	_, err := RetriedOn(list, row.OutcomeNone, 0)
+	return err
+}
+
+// RetriedOn reports whether a list has an outcome.
+func RetriedOn(list string, o row.Outcome, exit int) (bool, error) {
+	if list == "" {
+		return o == row.OutcomeSignal || o == row.OutcomeExited && exit != 126 && exit != 127 && exit != 0, nil
+	}
+	found := false
+	for _, item := range strings.Split(list, ",") {
+		switch item {
+		case row.OutcomeSignal.String(), row.OutcomeWalltime.String(), row.OutcomeOOM.String():
+			found = found || o.String() == item
+			continue
+		}
+		from, to, isRange := strings.Cut(item, "-")
+		if !isRange {
+			to = from
+		}
+		low, err := strconv.ParseUint(from, 10, 8)
+		high, errTo := strconv.ParseUint(to, 10, 8)
+		if err != nil || errTo != nil || low > high || low == 0 {
+			return false, fmt.Errorf("%w: %q is no outcome after which a job can be tried again: use statuses from 1 to 255 and ranges of them, signal, walltime and oom", ErrInvalid, item)
+		}
+		found = found || o == row.OutcomeExited && int(low) <= exit && exit <= int(high)
+	}
+	return found, nil
+}
+
+// WaitBefore is for how long a job waits after so many retries.
+func (e *Ending) WaitBefore(retried int) time.Duration {
+	wait := e.RetryWait
+	if wait == 0 {
+		wait = DefaultRetryWait
+	}
+	for range retried {
+		if wait *= 2; wait >= MaxRetryWait {
+			break
+		}
+	}
+	return min(wait, MaxRetryWait)
+}
+
+// maxRetryMem is the most memory that a retry may ask for, in percent.
+const maxRetryMem = 10_000
+
+// GrowsFor reports whether a retry after such an outcome asks for more memory.
+func (e *Ending) GrowsFor(o row.Outcome) bool { return e.RetryMem != 0 && o == row.OutcomeOOM }
+
+// Check verifies an ending. It fails with ErrInvalid.
+func (e *Ending) Check() error {
+	switch {
+	case e.Retries < 0 || e.Retries > MaxRetries:
+		return fmt.Errorf("%w: %d retries; there may be from 0 to %d", ErrInvalid, e.Retries, MaxRetries)
+	case e.RetryWait < 0 || e.RetryWait > MaxRetryWait:
+		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", ErrInvalid, e.RetryWait, MaxRetryWait)
+	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 || e.RetryMax > 0 && e.RetryMem == 0:
+		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", ErrInvalid, e.RetryMem, maxRetryMem)
+	case e.Signal < 0 || e.Signal > 64:
+		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
+	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:
+		return fmt.Errorf("%w: signal %d, %s before the end: both, or neither", ErrInvalid, e.Signal, e.Before)
+	case e.Signal == 0 && e.First:
+		return fmt.Errorf("%w: the first process alone is to get a signal, and there is none", ErrInvalid)
+	}
+	for _, when := range strings.Split(e.Mail, ",") {
+		switch when {
+		case "", "begin", "end", "fail", "requeue":
+		default:
+			return fmt.Errorf("%w: mail at %q; there are begin, end, fail and requeue", ErrInvalid, when)
+		}
+	}
+	for _, to := range strings.Split(e.MailTo, ",") {
+		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
+			return fmt.Errorf("%w: mail to %q; addresses are wanted, with commas between", ErrInvalid, e.MailTo)
+		}
+	}
+	return CheckRetryOn(e.RetryOn)
+}
+
+// notInAddress are characters that would end an address, or the line of a mail's head that
+// it stands in.
+func notInAddress(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/index"
+)
+
+// Options are how a database is opened. The zero value works.
+type Options struct {
+	// LockTimeout is how long View and Update wait for the file; 30 s when 0.
+	LockTimeout time.Duration
+	// Now is the clock; time.Now when nil. Unless the database was made with AnyTime,
+	// Update fails with ErrAnyTime if it is more than 60 s ahead of time.Now: all
+	// others would be locked out until then.
+	Now func() time.Time
+	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
+	// unless the database was made with AnyTime.
+	Chosen bool
+	// AnyTime makes a database to which any clock may write, for tests and simulations.
+	// It is for Create alone.
+	AnyTime bool
+	// Behind lets Update succeed although Now is before the file's time. The transaction is at the
+	// file's time then; use it for Tx.ResetClock.
+	Behind bool
+	// Private keeps the file open and locked from the first transaction to
+	// Close: for a process that has the database to itself. Its readers share it, its writers
+	// do not.
+	Private bool
+	// Beside lets readers go on while Update runs its function: they wait only while its changes
+	// are written, and see the old state until then. Other writers wait as ever. Use it for long
+	// transactions. It costs a second opening of the file. A database in a log always works like
+	// this.
+	Beside bool
+	// Warn is called once for a problem that does not stop work: the newest transaction may be
+	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
+	// be nil.
+	Warn func(string)
+	// Detail is called with details that help when debugging. It may be nil.
+	Detail func(string)
+	// Local implements the policy local. It returns the names of the candidates in the order in
+	// which to take them; those it omits come last, as declared. It is called within a transaction
+	// and must not begin another. If it is nil, nodes are taken as declared, unless the request has
+	// a Ranking.
+	Local func([]Candidate) []string
+	// Actor makes transactions, and may do no more than its role allows. Nil: everything is
+	// permitted.
+	Actor *Actor
+	// UIDOf finds the uid of a user other than the actor: jobs and roles of users are known by
+	// it. Nil: they are known by name.
+	UIDOf func(user string) (uid uint32, ok bool)
+	// Present reports whether a process on this host, whose name is Host, executes a user's jobs
+	// of a database: where start is auto, jobs of others wait. Nil: every user is present.
+	Present func(database Identity, uid uint32) bool
+	Host    string
+	// Replica is about databases that are kept in a log.
+	Replica ReplicaOptions
+
+	Plays bool // a queue is played forward: jobs end well at their walltime
+}
+
+func (opt *Options) LockWait() time.Duration {
+	if opt.LockTimeout == 0 {
+		return 30 * time.Second
+	}
+	return opt.LockTimeout
+}
+
+// OfStore is an error of a transaction under the name that callers know it by: the index
+// reads what rows hold, and knows nothing of files.
+func OfStore(err error) error {
+	if errors.Is(err, index.ErrSignature) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// Identity tells a database from others. A copy of its file has the same; one that was
+// made from a dump, or restored from a backup, has another epoch at least.
+type Identity struct {
+	ID    string // hexadecimal
+	Epoch uint32
+	// AnyTime says that the database is for tests: any instant may write it.
+	AnyTime bool
+}
+
+// Identity is what tells the database from others. Files of older formats have none until
+// they are first written to.
+func (tx *Tx) Identity() (Identity, error) {
+	id, err := tx.File.Identity()
+	if err != nil || id.Epoch == 0 {
+		return Identity{}, err
+	}
+	return Identity{hex.EncodeToString(id.ID[:]), id.Epoch, id.AnyTime}, nil
+}
+
+// URLScheme begins the name of a database that is reached by running the verb where it lies.
+const URLScheme = "ssh://"
+
+// SplitURL splits ssh://[USER@]HOST/PATH into the host to connect to, with its user, and the path
+// there. It fails with ErrInvalid for anything else.
+func SplitURL(url string) (host, path string, err error) {
+	rest, is := strings.CutPrefix(url, URLScheme)
+	at := strings.IndexByte(rest, '/')
+	if !is || at < 1 || at == len(rest)-1 {
+		return "", "", fmt.Errorf("%w: %q is not ssh://[USER@]HOST/PATH", ErrInvalid, url)
+	}
+	host, path = rest[:at], rest[at:]
+	user, name, both := strings.Cut(host, "@")
+	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' || both && (user == "" || name == "" || name[0] == '-') {
+		return "", "", fmt.Errorf("%w: %q names no host: it is ssh://[USER@]HOST/PATH, and what else ssh is to know of HOST stands in ~/.ssh/config", ErrInvalid, url)
+	}
+	return host, path, nil
+}
+
+// Rights compare uids: names are for people, and two machines may give one name to two users. The
+// owner is a row of the file, written when it is made, and root counts as the owner. The owner of
+// the file on disk matters only while no group and no others may write it. On a file that a group
+// may write, rights prevent mistakes, not malice: another program can write anything into it.
+
+// Actor makes transactions, and may do no more than its role allows.
+type Actor struct {
+	UID        uint32                  // the real one; events keep it
+	User       string                  // its name
+	Member     func(group string) bool // reports whether it is in a group; nil: it is in none
+	Namespaced bool                    // it is in a user namespace, whose maker chose the uid
+}
+
+// OnDisk reports whether a group or others may write a file, and whose it is.
+func OnDisk(path string) (shared bool, uid uint32, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, 0, err
+	}
+	is, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false, 0, errors.ErrUnsupported
+	}
+	return info.Mode().Perm()&0o022 != 0, is.Uid, nil
+}
+
+// MayOpen refuses an actor in a user namespace a file that a group or others may write: the
+// uid may be anybody's.
+func (a *Actor) MayOpen(path string) error {
+	if a == nil || !a.Namespaced || IsLog(path) {
+		return nil
+	}
+	if shared, _, err := OnDisk(path); err != nil || !shared {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is shared, and from a user namespace (unshare, a rootless container) placectl cannot tell which user is asking: run it outside", ErrNotPermitted, path)
+}
+
+// ReplicaOptions configure databases kept in a log with a replica on each machine. The zero value
+// works.
+type ReplicaOptions struct {
+	// Stale lets View answer from a replica that was up to date this long ago, without asking the
+	// log. A negative value accepts any replica, even if the log cannot be reached.
+	Stale time.Duration
+	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
+	Folder string
+	// Version and Verb are recorded in the log with each change: the program's version and what it
+	// did.
+	Version, Verb string
+}
+
+// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not that
+// of a file. Which schemes are known is a matter of how the program was built: etcd and
+// etcds with the tag etcd.
+func IsLog(name string) bool {
+	scheme, _, is := strings.Cut(name, "://")
+	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
+}
+
+// FirstLog is the format that the first logs had. A log of that format or a later one is
+// written in its own until it is upgraded, for machines that know no other: a table that the
+// format lacks stays empty (file.Recorder), and rows grow at their end, which older versions
+// pass over.
+const FirstLog = 8
+
+// logSkew is how many seconds a clock may be behind the time of a database in a log.
+const logSkew = 10
+
+// Skew is how many seconds a writer's clock may be behind the database's time.
+func (tx *Tx) Skew() int64 {
+	if tx.Logged {
+		return logSkew
+	}
+	return Skew
+}

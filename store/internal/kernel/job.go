@@ -1,0 +1,289 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// JobStates lists the states, in the order in which a job passes through them.
+func JobStates() []row.JobState { return row.AllJobStates() }
+
+// Dependency is another job, and how far that must have come.
+type Dependency struct {
+	When row.When
+	Job  uint64
+}
+
+// String writes it as flags and lists do: afterok:12.
+func (d Dependency) String() string { return row.Dependency(d).String() }
+
+// JobChunk is the nodes of one chunk of a job, in node order.
+type JobChunk struct {
+	Count int
+	Nodes []JobNode
+}
+
+// JobNode is a node and how many of the chunk are on it.
+type JobNode struct {
+	Node   uint32
+	Chunks int
+	Shared bool   // it does not have the whole node
+	Alone  bool   // it shares it with jobs of its own user only
+	Within uint64 // the number of the reservation that it is taken out of, 0 for none
+}
+
+// Job is a job.
+type Job struct {
+	ID       uint64
+	State    row.JobState
+	Name     string
+	User     string
+	Account  string
+	Queue    string
+	Class    string
+	Key      string // idempotency key, "" for none
+	Select   string // in normal form
+	Place    string
+	Path     placer.Path
+	Policy   string // its own or, once it has nodes, the one that it was placed by
+	Set      string // placement set, as key=value
+	Reason   row.Reason
+	Walltime time.Duration
+	Submit   time.Time
+	Start    time.Time // zero before it has one, as End
+	End      time.Time // expected while it runs, actual afterwards
+	Chunks   []JobChunk
+	Along    []uint32 // nodes taken whole because others of their host are
+
+	Group       string
+	Access      index.Access
+	Reservation string // the one that it insists on
+	Prefer      []string
+	Exclude     string // names of nodes that it does not want
+
+	// NoPolicy says that it named no policy: each time that it is placed, the one of
+	// its queue or of the store counts then.
+	NoPolicy bool
+
+	Queued    bool // it came through the queue: cycles plan it
+	Attended  bool // a process waits for its start and launches it: run
+	NoRequeue bool // when it is stopped for another class it is not queued again
+	Launched  bool // its launch was announced
+	Never     bool // it was said that it can never run, as the cluster was then
+	Priority  int64
+	Begin     time.Time // it does not start before; zero: whenever
+	Deadline  time.Time // it has to end by then; zero: whenever
+	After     []Dependency
+	Array     uint64   // the first job of its array, 0 for none
+	Index     int      // in the array, from 0
+	Command   []string // what a launcher runs
+	Exit      int      // exit status, see HasExit
+	Failures  int      // launches that failed
+
+	Attendant *row.Attendant // the process that waits for its start or executes it, or nil
+
+	Attempt  int      // its current or last attempt; 0: it has never started
+	Claimed  bool     // a process executes that attempt
+	Ending   bool     // and is to stop
+	Retried  int      // how many attempts that failed were followed by another
+	Unbegun  int      // attempts in a row that were claimed and not executed
+	Lost     int      // attempts in a row that were lost
+	Excluded []uint32 // nodes it avoids, because they could not execute it
+
+	Idle      time.Duration // for how long since its submit it has not waited for its turn: it was held, kept by a limit, or ran
+	IdleSince time.Time     // since when it does not, again; zero: it does
+
+	// Payload is the same for jobs that carry the same: see Jobs.Payload. It is zero for a
+	// job that carries nothing.
+	Payload row.PayloadKey
+
+	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
+	Devices []JobDevices   // its devices on nodes that name them, while it runs: see Tx.JobDevices
+
+	Pools       []placer.PoolAmount // its wants of the cluster's pools, by name
+	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
+
+	YieldedTo  []uint64 // the jobs it made way for, the latest last; 0 for the share of another class
+	OverLimits bool     // no limit but its array's keeps it from starting
+
+	UID       *uint32 // of User; nil if that is unknown
+	Signature []byte  // see Jobs.Signed; nil for none
+
+	RetryOf uint64 // the job that it does once more: see Jobs.Retry; 0 for none
+	Line    string // of a Submission of Each: the line that it is for
+	Comment string // a word of its user
+	Paused  bool   // its processes have been sent STOP and not CONT since
+
+	Backfilled bool // it started before a job that stood higher and waited
+
+	Promised time.Time // the latest start that relaxed backfilling has promised it, zero for none
+	Earliest time.Time // the earliest start that it had then, by walltimes asked for
+}
+
+// JobDevices are a job's devices of one resource of a node, by their positions in the node's list.
+type JobDevices struct {
+	Node  uint32
+	Res   index.ResID
+	Which devices.Bits
+}
+
+// NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
+// chunk of the select that is on it.
+func (j *Job) NodeNumbers() []uint32 {
+	n := 0
+	for i := range j.Chunks {
+		n += len(j.Chunks[i].Nodes)
+	}
+	out := make([]uint32, 0, n)
+	for i := range j.Chunks {
+		for _, on := range j.Chunks[i].Nodes {
+			out = append(out, on.Node)
+		}
+	}
+	return out
+}
+
+// AllNodes lists the nodes that a job has, each once: those of its chunks in their
+// order, then those taken along.
+func (j *Job) AllNodes() []uint32 {
+	return row.AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
+}
+
+// Request is the job's request.
+func (j *Job) Request() placer.Request {
+	r := j.Row()
+	return r.Request()
+}
+
+// Why is why the job is where it is: its Reason, and that it is ending where it is.
+func (j *Job) Why() string { return Why(j.Ending, j.Reason.String()) }
+
+// Shown is the state of a job as people read it: that of one that was sent STOP is paused.
+func (j *Job) Shown() string {
+	if j.Paused && j.State == row.JobRunning {
+		return "paused"
+	}
+	return j.State.String()
+}
+
+// HasExit reports whether Exit says how the job ended. It does for a finished or failed job, but
+// not for a lost one, whose end is unknown.
+func (j *Job) HasExit() bool { return (&row.Job{State: j.State, Lost: j.Lost}).HasExit() }
+
+func Why(ending bool, reason string) string {
+	switch {
+	case !ending:
+		return reason
+	case reason == "":
+		return "ending"
+	}
+	return "ending: " + reason
+}
+
+// JobOf is a job as callers get it.
+func JobOf(j *row.Job) *Job {
+	return &Job{
+		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
+		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Lasting(j.Walltime),
+		Submit: Instant(j.Submit), Start: Instant(j.Start), End: Instant(j.End),
+		Chunks: Converted(j.Chunks, chunkOf),
+		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
+		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
+		Begin: Instant(j.Begin), Deadline: Instant(j.Deadline), After: Converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
+		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
+		Devices:   Converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
+		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Lasting(j.Idle), IdleSince: Instant(j.IdleSince),
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
+		Promised: Instant(j.Promised), Earliest: Instant(j.Earliest),
+	}
+}
+
+// Row is the job's row.
+func (j *Job) Row() row.Job {
+	return row.Job{
+		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
+		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Seconds(j.Walltime),
+		Submit: Unix(j.Submit), Start: Unix(j.Start), End: Unix(j.End),
+		Chunks: Converted(j.Chunks, func(c JobChunk) row.JobChunk {
+			return row.JobChunk{Count: c.Count, Nodes: Converted(c.Nodes, func(n JobNode) row.JobNode { return row.JobNode(n) })}
+		}),
+		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
+		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
+		Begin: Unix(j.Begin), Deadline: Unix(j.Deadline), After: Dependencies(j.After),
+		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
+		Devices:   Converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
+		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
+		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Seconds(j.Idle), IdleSince: Unix(j.IdleSince),
+		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
+		Promised: Unix(j.Promised), Earliest: Unix(j.Earliest),
+	}
+}
+
+// Dependencies are dependencies as rows hold them.
+func Dependencies(list []Dependency) []row.Dependency {
+	return Converted(list, func(d Dependency) row.Dependency { return row.Dependency(d) })
+}
+
+// Converted makes another list of one, nil of an empty one.
+func Converted[A, B any](list []A, of func(A) B) []B {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]B, len(list))
+	for i, v := range list {
+		out[i] = of(v)
+	}
+	return out
+}
+
+// JobResult is a job as callers get it, unless something has failed.
+func JobResult(j *row.Job, err error) (*Job, error) {
+	if err != nil {
+		return nil, err
+	}
+	return JobOf(j), nil
+}
+
+// JobsResult is the same of several.
+func JobsResult(list []*row.Job, err error) ([]*Job, error) {
+	if err != nil {
+		return nil, err
+	}
+	return Converted(list, JobOf), nil
+}
+
+// Starting reports whether the job has its nodes, and no process executes its command yet, though
+// a pass has to start one.
+func (j *Job) Starting() bool {
+	return j.State == row.JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 || j.Payload != (row.PayloadKey{}))
+}
+
+// A job changes its state in one function, machine.do, for verbs, the clock, cycles and reports
+// alike. It takes the same steps each time, as far as the change needs them:
+//
+//	leave  the use of its nodes counts, its attempt ends, a launcher is told to stop it, and
+//	       its nodes, counters and instants are given back
+//	change what it asks for
+//	enter  it gets nodes, counters and devices, all of them verified
+//	put    its row, the indexes that follow from it, and the event
+//
+// docs/states.md has the table of changes, and what asks for each.
+
+// Stage is where a job is in its life.
+type Stage uint8
+
+const (
+	Unborn  Stage = iota
+	Waits         // held, queued or late: it has no nodes
+	Planned       // it has nodes from an instant on
+	Runs
+	Over
+)
+
+var Stages = map[row.JobState]Stage{0: Unborn, row.JobHeld: Waits, row.JobQueued: Waits, row.JobLate: Waits, row.JobReserved: Planned,
+	row.JobRunning: Runs, row.JobFinished: Over, row.JobFailed: Over, row.JobCancelled: Over}

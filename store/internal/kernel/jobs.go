@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+func (tx *Tx) Job(id uint64) (*row.Job, error) {
+	key, payload, err := tx.jobRow(id)
+	if err != nil {
+		return nil, err
+	}
+	return row.DecodeJob(key, payload)
+}
+
+// jobRow is the row of a job.
+func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
+	key = row.Key64(id)
+	payload, err = tx.Loaded.Jobs.Read(key)
+	if err == nil && payload == nil {
+		err = row.Missing("job", strconv.FormatUint(id, 10))
+	}
+	return key, payload, err
+}
+
+func (tx *Tx) EachJob(fn func(*row.Job) error, states ...row.JobState) error {
+	return tx.EachJobRow(func(key, payload []byte) error {
+		j, err := row.DecodeJob(key, payload)
+		tx.Loaded.Jobs.Handed(key, payload)
+		if err != nil {
+			return err
+		}
+		return fn(j)
+	}, states)
+}
+
+// EachJobRow goes through the rows of jobs.
+func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobState) error {
+	if len(states) == 0 {
+		return tx.File.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
+	}
+	walks := make([]*file.Walk, len(states)) // all at once: fn may move jobs from one state to another
+	for i, s := range states {
+		walks[i] = tx.File.Walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
+		defer walks[i].End()
+	}
+	rows := tx.File.Finder(row.Jobs)
+	for _, w := range walks {
+		err := w.Each(func(key, _ []byte) (bool, error) {
+			if len(key) != 9 {
+				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
+			}
+			payload, err := rows.Find(key[1:])
+			if err == nil && payload == nil {
+				err = row.Missing("job", strconv.FormatUint(binary.BigEndian.Uint64(key[1:]), 10))
+			}
+			if err != nil {
+				return false, err
+			}
+			return true, fn(key[1:], payload)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NodeNames are the names of a job's nodes, in chunk order.
+func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
+	out := make([]string, len(numbers))
+	for i, number := range numbers {
+		name, err := tx.Loaded.Nodes.Name(number)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = name
+	}
+	return out, nil
+}
+
+func (tx *Tx) Asked(j *row.Job) ([]placer.Chunk, error) {
+	if len(j.Chunks) == 0 && j.State != row.JobRunning && j.State != row.JobReserved {
+		return nil, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := placer.ParseSelect(defs, j.Select)
+	switch {
+	case err != nil && !j.State.Live():
+		return make([]placer.Chunk, len(j.Chunks)), nil
+	case err != nil || len(chunks) != len(j.Chunks):
+		return nil, fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+	}
+	return chunks, nil
+}
+
+// Owner is whose a stretch of the calendar is: a job's or a reservation's.
+type Owner struct {
+	Job         uint64 // 0 for a reservation
+	Reservation string
+}
+
+func (o Owner) String() string {
+	if o.Job != 0 {
+		return "job " + strconv.FormatUint(o.Job, 10)
+	}
+	return "reservation " + o.Reservation
+}
+
+// Owner tells whose a stretch of the calendar is.
+func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
+	if !row.IsReservation(b.Owner) {
+		return Owner{Job: b.Owner >> 1}, nil
+	}
+	r, err := tx.Reservations().ByID(b.Owner >> 1)
+	if err != nil {
+		return Owner{}, err
+	}
+	return Owner{Reservation: r.Name}, nil
+}
+
+// ownerNodes lists the nodes of a job or reservation.
+func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
+	if row.IsReservation(owner) {
+		r, err := tx.Reservations().ByID(owner >> 1)
+		if err != nil {
+			return nil, err
+		}
+		return r.Nodes, nil
+	}
+	key, payload, err := tx.jobRow(owner >> 1)
+	if err != nil {
+		return nil, err
+	}
+	var v row.JobView
+	if err := v.Open(key, payload); err != nil {
+		return nil, err
+	}
+	return v.AllNodes()
+}

@@ -1,0 +1,55 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/store/internal/file"
+)
+
+// Once makes a change happen once, however often it is requested: it binds the change to an
+// idempotency key. If the outcome of an Update is unknown, because its commit failed on its way to
+// disk, or the process died, repeat it with the same key and the same request.
+//
+// The answer is kept for the time of the setting keep_keys, and until the jobs that the change made
+// have ended.
+type Once struct {
+	Key     string // 1 to MaxKey bytes
+	Request []byte // everything the change depends on; another request with the key fails with ErrKey
+	// Answer is the function's answer. The first call sets it; later calls with the key find it
+	// here.
+	Answer []byte
+	// Repeated says that the function has not been run: the change had been made before.
+	Repeated bool
+	// Refused is set by a function whose answer is not to be kept, although the
+	// transaction is: asked again, it is run again.
+	Refused bool
+}
+
+// Valid fails with ErrInvalid when the key is empty or too long.
+func (o *Once) Valid() error {
+	if o.Key == "" || len(o.Key) > MaxKey {
+		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
+	}
+	return nil
+}
+
+// MaxKey is how many bytes an idempotency key may have.
+const MaxKey = 1000
+
+// ErrKey says that an idempotency key belongs to another request. It is an ErrConflict, too.
+var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(ErrConflict))
+
+// UsedKey is an ErrKey about a key that was used before files kept answers: which jobs
+// it made is known, and neither their request nor the answer.
+type UsedKey struct {
+	Key   string
+	First uint64 // the number of the first job that it made
+	Jobs  int    // how many there are; their numbers follow each other
+}
+
+func (u *UsedKey) Error() string {
+	return fmt.Sprintf("key %q was used before the file kept answers: it made job %d", u.Key, u.First)
+}
+
+// Unwrap makes errors.Is see ErrKey.
+func (u *UsedKey) Unwrap() error { return ErrKey }

@@ -1,0 +1,203 @@
+package kernel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Payload is what a job carries besides its request and its command, so that it can run later and
+// elsewhere. Equal payloads are stored once.
+type Payload struct {
+	Script      string   // the script to run; a command beside it is its arguments
+	Interpreter string   // runs the script in place of what its #! line names; "" for that
+	Dir         string   // where it runs, an absolute path
+	Umask       uint32   // file mode bits to clear in new files
+	Env         []string // its environment, NAME=VALUE
+	Limits      []ResourceLimit
+	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
+	Err         string     // where its errors go; "" for where the output goes
+	Append      bool       // the first attempt appends to a file that is there, too
+	Compat      string     // the system whose variables it finds in its environment: pbs, slurm, or ""
+	Variables   []string   // NAME=VALUE, of those what only the directives of its script say
+	Input       string     // where its standard input comes from, as CheckPattern describes it; "" for nothing
+	Owner       *Submitter // the submitter, or nil if unknown
+	Ending      Ending
+}
+
+// Submitter is the person who submitted a job: its commands run as if that person had started them.
+type Submitter struct {
+	UID  uint32 // the real user's
+	Name string // that user's
+	Host string // where it was submitted
+}
+
+// UnnamedUser is the name used for a user without one.
+func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
+
+// Named reports whether the submitter had a name there.
+func (s *Submitter) Named() bool { return s.Name != "" && s.Name != UnnamedUser(s.UID) }
+
+// Ending says how a job's attempts are ended, what follows a failed one, and who gets mail about
+// it. The zero value is the default throughout.
+type Ending struct {
+	Retries   int           // how many attempts may follow one that has failed
+	RetryOn   string        // after which: see CheckRetryOn; "" for the default
+	RetryWait time.Duration // before the first retry, twice as long before each further one, at most an hour; 0 for 30 s
+	Signal    int           // sent to its processes before the end; 0 for none
+	Before    time.Duration // so long before
+	First     bool          // to its first process alone
+	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
+	Mail      string        // events to mail the owner about: begin, end, fail and requeue, joined by commas
+	MailTo    string        // where to, with commas between; "" for the owner
+	RetryMem  int           // after oom each chunk asks for so many percent of the memory that it asked for; 0 for as much
+	RetryMax  int64         // and at most this many KiB; 0: what the largest node has
+}
+
+// The defaults of an Ending.
+const (
+	DefaultRetryWait = 30 * time.Second
+	MaxRetryWait     = time.Hour
+	DefaultGrace     = 30 * time.Second
+	MaxRetries       = 1_000
+)
+
+// grace is how long a job has between being told to terminate and being killed.
+func (e *Ending) grace() time.Duration {
+	switch {
+	case e.Grace < 0:
+		return 0
+	case e.Grace == 0:
+		return DefaultGrace
+	}
+	return e.Grace
+}
+
+// ResourceLimit is a kernel limit of a process, as getrlimit has it. Its name is in lower case:
+// nofile, stack. NoLimit means none.
+type ResourceLimit struct {
+	Name       string
+	Soft, Hard uint64
+}
+
+// Limits on payloads, in bytes.
+const (
+	MaxScript      = 1 << 20
+	MaxEnvironment = 128 << 10
+)
+
+// patternLetters are what may stand behind a % in a pattern.
+const patternLetters = "jAaxuNt%"
+
+// CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index, %x
+// its name, %u its user, %N its first node, %t the attempt, and %% a %. A number may have a width
+// of up to two digits and is padded with zeros then: %5j. Any other letter is an ErrInvalid.
+func CheckPattern(pattern string) error {
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '%' {
+			continue
+		}
+		if i++; i == len(pattern) {
+			return fmt.Errorf("%w: the pattern %q ends in a %%; %%%% stands for one", ErrInvalid, pattern)
+		}
+		for n := 0; n < 2 && i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9'; n++ {
+			i++
+		}
+		letters := patternLetters
+		if pattern[i-1] != '%' {
+			letters = "jAat" // the numbers
+		}
+		if strings.IndexByte(letters, pattern[i]) < 0 {
+			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u user, %%N first node, %%t attempt and %%%%",
+				ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
+		}
+	}
+	return nil
+}
+
+// Check verifies a payload by itself.
+func (p *Payload) Check() error {
+	if p == nil {
+		return nil
+	}
+	env := 0
+	for _, v := range p.Env {
+		if name, _, ok := strings.Cut(v, "="); !ok || name == "" || strings.IndexByte(v, 0) >= 0 {
+			return fmt.Errorf("%w: %q in the environment is not NAME=VALUE", ErrInvalid, name)
+		}
+		env += len(v) + 1
+	}
+	for _, pattern := range []string{p.Out, p.Err, p.Input} {
+		if err := CheckPattern(pattern); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(p.Script) > MaxScript:
+		return fmt.Errorf("%w: the script has %d bytes, and may have %d", ErrInvalid, len(p.Script), MaxScript)
+	case strings.IndexByte(p.Script, 0) >= 0:
+		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is no text", ErrInvalid, strings.IndexByte(p.Script, 0))
+	case env > MaxEnvironment:
+		return fmt.Errorf("%w: the environment has %d bytes, and may have %d", ErrInvalid, env, MaxEnvironment)
+	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
+		return fmt.Errorf("%w: the directory %q is no absolute path", ErrInvalid, p.Dir)
+	case p.Umask > 0o777:
+		return fmt.Errorf("%w: the umask %o is more than 777", ErrInvalid, p.Umask)
+	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
+		return fmt.Errorf("%w: there are variables of pbs and slurm, and none of %q", ErrInvalid, p.Compat)
+	}
+	return p.Ending.Check()
+}
+
+// Fits verifies a payload against the request.
+func (p *Payload) Fits(selects string) error {
+	if p != nil && p.Ending.RetryMem != 0 && !strings.Contains(selects, "mem=") {
+		return fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
+	}
+	return nil
+}
+
+// Payloads is the transaction as far as it is about what jobs carry besides their commands.
+type Payloads struct{ tx *Tx }
+
+func (tx *Tx) Payloads() Payloads { return Payloads{tx} }
+
+func (ps Payloads) Of(j *row.Job) (*Payload, error) {
+	if j.Payload == (row.PayloadKey{}) {
+		return nil, nil
+	}
+	payload, err := ps.Row(j.Payload)
+	if err != nil {
+		return nil, err
+	}
+	p, err := row.DecodePayload(j.Payload[:], payload)
+	if err != nil {
+		return nil, err
+	}
+	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
+		Limits: Converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*Submitter)(p.Owner),
+		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, Lasting(p.Ending.RetryWait), p.Ending.Signal, Lasting(p.Ending.Before), p.Ending.First,
+			Lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
+}
+
+// Row is the row of a payload that a number of jobs share.
+func (p *Payload) Row(jobs uint64) *row.Payload {
+	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
+		Limits: Converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*row.Submitter)(p.Owner),
+		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: Seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
+			Before: Seconds(p.Ending.Before), First: p.Ending.First, Grace: Seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}
+}
+
+// Row is a row that a job names.
+func (ps Payloads) Row(key row.PayloadKey) ([]byte, error) {
+	payload, err := ps.tx.File.Get(row.Payloads, key[:])
+	if err == nil && payload == nil {
+		err = key.Missing()
+	}
+	return payload, err
+}

@@ -1,0 +1,210 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// ByKey returns the job of a key of the queue.
+func (ws Waiting) ByKey(key []byte) (*row.Job, error) {
+	if len(key) != 16 {
+		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
+	}
+	id := binary.BigEndian.Uint64(key[8:])
+	_, payload, err := ws.tx.jobRow(id)
+	if err != nil {
+		return nil, err
+	}
+	return ws.ListedAs(id, payload)
+}
+
+// ListedAs is a job that waits, with a row.
+func (ws Waiting) ListedAs(id uint64, payload []byte) (*row.Job, error) {
+	if q := ws.tx.Loaded.Queue; q != nil && q.Read != nil {
+		return q.job(id, payload)
+	}
+	ws.tx.Loaded.Jobs.Handed(row.Key64(id), payload)
+	return row.DecodeJob(row.Key64(id), payload)
+}
+
+// PlayedQueue is the queue of a play, kept from one instant to the next. It follows the rows of
+// jobs as they are put.
+type PlayedQueue struct {
+	line   []*QueuedJob          // the waiting jobs in their order, and those that have left since it was read
+	Listed map[uint64]*QueuedJob // nil: the line must be read again
+	Read   map[uint64]ReadJob    // waiting jobs by number; nil with preemption
+}
+
+// QueuedJob is a job that waited when the queue was read.
+type QueuedJob struct {
+	Job   *row.Job // nil: it has left the queue
+	Turn  cycle.Job
+	AsWas bool // its turn still says what the job is
+}
+
+// ReadJob is a job and the row that it was decoded from.
+type ReadJob struct {
+	payload []byte
+	job     *row.Job
+}
+
+// List begins with the waiting jobs in order.
+func (q *PlayedQueue) List(line []*row.Job) {
+	q.line, q.Listed = nil, make(map[uint64]*QueuedJob, len(line))
+	for _, j := range line {
+		x := &QueuedJob{Job: j}
+		q.line, q.Listed[j.ID] = append(q.line, x), x
+	}
+}
+
+// Waiting lists the jobs that still wait.
+func (q *PlayedQueue) Waiting() []*QueuedJob {
+	q.line = slices.DeleteFunc(q.line, func(x *QueuedJob) bool { return x.Job == nil })
+	return slices.Clone(q.line)
+}
+
+// Noted follows a job whose row changes.
+func (q *PlayedQueue) Noted(j *row.Job) {
+	if q == nil || q.Listed == nil {
+		return
+	}
+	x, waits := q.Listed[j.ID], j.Waits(j.State)
+	switch {
+	case x == nil && waits, x != nil && waits && x.Job.Priority != j.Priority:
+		q.Listed = nil
+	case x == nil:
+	case waits:
+		x.Job, x.AsWas = j, false
+	default:
+		x.Job = nil
+		delete(q.Listed, j.ID)
+	}
+}
+
+// Queued returns a job's entry in the line, nil if there is none.
+func (q *PlayedQueue) Queued(j *row.Job) *QueuedJob {
+	if q == nil || q.Listed == nil {
+		return nil
+	}
+	return q.Listed[j.ID]
+}
+
+// job decodes the row of a waiting job, once until the row changes.
+func (q *PlayedQueue) job(id uint64, payload []byte) (*row.Job, error) {
+	if was, known := q.Read[id]; known && len(was.payload) == len(payload) && &was.payload[0] == &payload[0] {
+		return was.job, nil
+	}
+	j, err := row.DecodeJob(row.Key64(id), payload)
+	if err == nil {
+		q.Read[id] = ReadJob{payload, j}
+	}
+	return j, err
+}
+
+// MaxPriority is the highest priority of a job; the lowest is -MaxPriority.
+const MaxPriority = 1 << 40
+
+// Waiting is the transaction as far as it is about jobs that wait in the queue.
+type Waiting struct{ tx *Tx }
+
+func (tx *Tx) Waiting() Waiting { return Waiting{tx} }
+
+func (tx *Tx) ArrayJobs(array uint64) ([]*row.Job, error) {
+	var list []*row.Job
+	err := tx.File.EachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		if err != nil || j.Array != array {
+			return false, err
+		}
+		list = append(list, j)
+		return true, nil
+	})
+	if err == nil && len(list) == 0 {
+		err = row.Missing("job array", strconv.FormatUint(array, 10)+"[]")
+	}
+	return list, err
+}
+
+// ErrUnmet says that a dependency can no longer be met.
+var ErrUnmet = errors.New("depends on what will not happen")
+
+// Met reports whether a dependency on a job is met. The error is errUnmet when it
+// never will be.
+func Met(d row.Dependency, other *row.Job) (bool, error) {
+	ended := !other.State.Live()
+	ok := other.State == row.JobFinished
+	switch d.When {
+	case row.After:
+		started := other.Start != 0 && (other.State == row.JobRunning || ended && other.Start <= other.End)
+		if ended && !started {
+			return false, ErrUnmet
+		}
+		return started, nil
+	case row.AfterOK:
+		if ended && !ok {
+			return false, ErrUnmet
+		}
+		return ended, nil
+	case row.AfterNotOK:
+		if ended && ok {
+			return false, ErrUnmet
+		}
+		return ended, nil
+	}
+	return ended, nil
+}
+
+// A cycle is one pass over the queue: due jobs begin, overdue jobs end, and waiting jobs are
+// started or planned in order. It is one transaction: all of it happens, or nothing, and a second
+// cycle at the same instant changes nothing.
+//
+// Jobs are taken by priority, then by number. Package placer/cycle decides which of them start.
+
+// Backfill says which jobs a cycle plans ahead, and which may pass them.
+type Backfill uint8
+
+// The kinds of backfilling.
+const (
+	AsSet        Backfill = iota // what the setting backfill says
+	EASY                         // the first that does not fit is planned, the others around it
+	FCFS                         // no job passes one that does not fit
+	Conservative                 // all are planned
+	Relaxed                      // the first that does not fit is promised a start, the shortest go around it
+)
+
+var backfillNames = [...]string{EASY: "easy", FCFS: "fcfs", Conservative: "conservative", Relaxed: "relaxed"}
+
+func (b Backfill) String() string { return backfillNames[b] }
+
+// ParseBackfill reads a kind of backfilling, "" for AsSet.
+func ParseBackfill(s string) (Backfill, error) {
+	for i, name := range backfillNames {
+		if strings.EqualFold(s, name) {
+			return Backfill(i), nil
+		}
+	}
+	return 0, fmt.Errorf("no backfill %q: use fcfs, easy, conservative or relaxed%w", s, file.Wordless(ErrInvalid))
+}
+
+// ToBeLaunched lists the running jobs that have not been reported for launching.
+func (tx *Tx) ToBeLaunched() (ids []uint64, err error) {
+	err = tx.File.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
+		if len(key) != 8 {
+			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
+		}
+		ids = append(ids, binary.BigEndian.Uint64(key))
+		return true, nil
+	})
+	return ids, err
+}
+
+// Counts reports whether a beat of an instant says that processes are there now.
+func (s *Settings) Counts(seen, now int64) bool { return now-seen <= Seconds(s.LostAfter)/2 }

@@ -1,0 +1,246 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Reservation keeps nodes, or amounts of them, for a stretch of time: for the subjects on its
+// access list, or unused if the list is empty.
+type Reservation struct {
+	ID         uint64
+	Name       string
+	Start, End time.Time // [Start, End)
+	Nodes      []uint32  // ascending
+	// Uses is what it keeps of each node; nil keeps them whole.
+	Uses   []timeline.Use
+	Access placer.AccessList
+	Limit  time.Duration       // how much of it one job may use, 0 for all
+	Series string              // the standing reservation that it is an occurrence of, "" for none
+	Note   string              // what went otherwise than asked for
+	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that require it
+}
+
+// State is planned, active or ended, seen from an instant.
+func (r *Reservation) State(now time.Time) string {
+	return (&row.Reservation{Start: Unix(r.Start), End: Unix(r.End)}).State(Unix(now))
+}
+
+// ReservationOf is a reservation as callers get it.
+func ReservationOf(r *row.Reservation) *Reservation {
+	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, Lasting(r.Limit), r.Series, r.Note, r.Pools}
+}
+
+// ReservationsOf are reservations as callers get them.
+func ReservationsOf(list []*row.Reservation, err error) ([]*Reservation, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Reservation, len(list))
+	for i, r := range list {
+		out[i] = ReservationOf(r)
+	}
+	return out, nil
+}
+
+// grantOf is a reservation as a subject with access sees it.
+func grantOf(r *row.Reservation, affinity placer.Affinity) placer.Grant {
+	return placer.Grant{Owner: row.ReservationOwner(r.ID), Name: r.Name, Start: r.Start, End: r.End,
+		Nodes: roaring.BitmapOf(r.Nodes...), Affinity: affinity, Limit: r.Limit}
+}
+
+// Reservations is the transaction as far as it is about reservations.
+type Reservations struct{ tx *Tx }
+
+func (tx *Tx) Reservations() Reservations { return Reservations{tx} }
+
+func (rs Reservations) Named(name string) (*row.Reservation, error) {
+	payload, err := rs.tx.File.Get(row.Reservations, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		return nil, row.Missing("reservation", name)
+	}
+	return row.DecodeReservation([]byte(name), payload)
+}
+
+func (rs Reservations) ByID(id uint64) (*row.Reservation, error) {
+	payload, err := rs.tx.File.Get(row.ReservationIDs, row.Key64(id))
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		return nil, fmt.Errorf("%w: no reservation number %d", ErrDamaged, id)
+	}
+	return rs.Named(row.DecodeText(payload))
+}
+
+func (rs Reservations) Each(fn func(*row.Reservation) error) error {
+	return rs.tx.File.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
+		r, err := row.DecodeReservation(key, payload)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(r)
+	})
+}
+
+// Grants are the reservations that have not ended at an instant and may be used.
+// With a name, that one, or one of its occurrences, is insisted on.
+func (rs Reservations) Grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {
+	found := make(map[uint64]bool)
+	var out []placer.Grant
+	insisted := false
+	err := rs.LettingIn(who, func(id uint64, _ placer.AccessEntry) error {
+		if found[id] {
+			return nil
+		}
+		found[id] = true
+		r, err := rs.ByID(id)
+		if err != nil || r.End <= since {
+			return err
+		}
+		affinity, ok := r.Access.Affinity(who)
+		if !ok {
+			return nil
+		}
+		if insist != "" && (r.Name == insist || r.Series == insist) {
+			affinity, insisted = placer.Required, true
+		}
+		out = append(out, grantOf(r, affinity))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if insist == "" || insisted {
+		return out, nil
+	}
+	return nil, rs.notLetIn(insist, since)
+}
+
+// LettingIn calls fn for the access entries that admit a subject, with the numbers of their
+// reservations.
+func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
+	if rs.tx.Writable() {
+		if any, err := rs.tx.File.Last(row.Access); any == nil {
+			return err
+		}
+	}
+	for _, a := range who.Entries() {
+		prefix := row.AccessPrefix(a.Kind, a.Value)
+		err := rs.tx.File.Each(row.Access, prefix, func(key, _ []byte) (bool, error) {
+			if len(key) != len(prefix)+8 {
+				return true, nil // a longer value that begins alike
+			}
+			return true, fn(binary.BigEndian.Uint64(key[len(prefix):]), a)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	array := who.ArrayPrefix()
+	if array == "" {
+		return nil
+	}
+	return rs.tx.File.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
+		if len(key) < 1+len(array)+1+8 {
+			return false, fmt.Errorf("%w: access %x", ErrDamaged, key)
+		}
+		end := len(key) - 8
+		a := placer.AccessEntry{Kind: placer.AccessJob, Value: string(key[1 : end-1])}
+		if !a.Numbers(&who) {
+			return true, nil
+		}
+		return true, fn(binary.BigEndian.Uint64(key[end:]), a)
+	})
+}
+
+// notLetIn is why a reservation cannot be insisted on.
+func (rs Reservations) notLetIn(name string, since int64) error {
+	_, err := rs.Standing(name)
+	if err != nil {
+		r, missing := rs.Named(name)
+		if missing != nil {
+			return missing
+		}
+		if r.End <= since {
+			return row.Clash("reservation "+name, "it has ended")
+		}
+	}
+	return row.Clash("reservation "+name, "it does not let this request in: see its access list")
+}
+
+// ReserveSpec describes a reservation to make.
+type ReserveSpec struct {
+	Name  string
+	Nodes []uint32 // exactly these, whole
+	// Request says, where Nodes is empty, how much to keep of what kind; it is
+	// chosen once. Its walltime is how long.
+	Request    placer.Request
+	Start, End time.Time // End counts with Nodes only
+	Access     placer.AccessList
+	Limit      time.Duration // how much of it one job may use, 0 for all
+	// Repeat makes it a standing reservation that keeps Depth occurrences ahead; the zero value
+	// does not repeat.
+	Repeat recur.Repeat
+	Depth  int
+}
+
+// Row is the specification as rows hold it.
+func (s *ReserveSpec) Row() row.ReserveSpec {
+	return row.ReserveSpec{Name: s.Name, Nodes: s.Nodes, Request: s.Request, Start: Unix(s.Start), End: Unix(s.End), Access: s.Access,
+		Limit: Seconds(s.Limit), Repeat: s.Repeat, Depth: s.Depth}
+}
+
+// Standing is a repeating reservation. Its occurrences are reservations named NAME.1, NAME.2 and so
+// on. A name that is taken is skipped. Depth occurrences are kept ahead, including those under way.
+// When one ends, the next is made: on the same nodes, without those that a job has by then, or by a
+// new search. If that fails, it is tried again whenever there is new room, until its window is
+// over.
+type Standing struct {
+	ReserveSpec
+	Made    int         // the number of the latest occurrence
+	Last    time.Time   // when the latest one starts that was tried
+	Over    bool        // the rule has no more
+	Note    string      // why the latest of Missing cannot be made
+	Missing []time.Time // occurrences up to Last that cannot be made now, and are tried again
+}
+
+// DefaultDepth is how many occurrences are kept ahead where nothing is said.
+const DefaultDepth = 2
+
+// StandingOf is a standing reservation as callers get it.
+func StandingOf(s *row.Standing) *Standing {
+	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, Lasting(s.Limit), s.Repeat, s.Depth}
+	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note, Converted(s.Missing, Instant)}
+}
+
+func (rs Reservations) Standing(name string) (*row.Standing, error) {
+	payload, err := rs.tx.File.Get(row.Standings, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		return nil, row.Missing("reservation", name)
+	}
+	return row.DecodeStanding([]byte(name), payload)
+}
+
+func (rs Reservations) EachStanding(fn func(*row.Standing) error) error {
+	return rs.tx.File.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
+		s, err := row.DecodeStanding(key, payload)
+		if err != nil {
+			return false, err
+		}
+		return true, fn(s)
+	})
+}

@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/shares"
+)
+
+// Settings are the store's settings, read and given their defaults.
+type Settings struct {
+	Signature    []string // resources that make up signatures; empty: all possible ones
+	GroupKey     []string // resources whose values make placement sets; empty: none
+	ExplicitSets bool     // nodes without a value of the key are in no set
+	DoNotSpan    bool     // a request that fits no placement set never runs
+	ExactFit     bool     // chunks that compete for nodes are assigned exactly, not first fit
+	Policy       placer.Policy
+	PriorityF    string       // of policy priority, "" for priorityf.Default
+	Access       index.Access // whose jobs may be on a node together, where neither it nor they say
+	Topology     []string     // resources that name a node's switches, the outermost first
+	SetOrder     placer.SetOrder
+	// SetDelay is how long a request that would fit a placement set waits for one, before
+	// it spans them: 0 for ever, negative not at all.
+	SetDelay        time.Duration
+	LocalProgram    []string // of policy local
+	LocalTimeout    time.Duration
+	DefaultWalltime time.Duration
+	FinishOverdue   bool           // jobs past their end have ended; else they keep their nodes
+	KeepEnded       time.Duration  // for how long jobs that have ended are kept; 0: for ever
+	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
+	Bind            devices.Policy // how devices are chosen for jobs that do not say
+	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
+	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
+	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
+	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
+	Hook            []string       // the program that is handed the events, and its arguments; empty: none
+	Health          []string       // the program that reports whether a node is healthy, and its arguments; empty: none
+	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
+	SuspectWindow   time.Duration  // within so long
+	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0: never
+	Pin             string         // whether jobs are kept to their cores: PinCores, or none
+	Detect          string         // action for missing devices of a host: drain, warn or off
+	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
+	Partition       string         // of front-ends: what nodes and jobs without a queue are in
+	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
+	Start           string         // StartAuto, StartManual, "" for not set
+	Path            string         // PATH of the process that runs the queue
+	JobPriority     string         // expression that orders waiting jobs; "": their own priority
+	PriorityMin     int64          // limits for users other than operators
+	PriorityMax     int64
+	PriorityEvery   time.Duration // it is evaluated at whole multiples of this
+	HalfLife        time.Duration // after so long use counts half
+	Decays          bool          // such use is kept
+	Ages            bool          // how long jobs wait for their turn matters
+	MinJobAge       time.Duration // for how long squeue lists jobs that have ended
+	Backfill        Backfill      // how far cycles plan ahead that are not told
+	Depth           int           // how many jobs that do not fit they plan with EASY
+	Slack           float64       // how much later than its earliest start the first job may be promised with Relaxed, in walltimes of its own
+	Enforce         string        // limits on memory: auto, cgroup, poll or none
+}
+
+// PinCores is the setting pin that keeps jobs to the cores that they hold.
+const PinCores = "cpus"
+
+// Setting describes one setting.
+type Setting struct {
+	Name    string
+	Value   string // as set, or the default
+	Default string
+	Set     bool // it was set, so it is not the default
+	Doc     string
+}
+
+// IndexedBy lists the signature resources by number.
+func (s *Settings) IndexedBy(defs *index.Defs) []index.ResID {
+	if len(s.Signature) == 0 {
+		return defs.DefaultSignature()
+	}
+	return ResIDs(defs, s.Signature)
+}
+
+func ResIDs(defs *index.Defs, names []string) []index.ResID {
+	var ids []index.ResID
+	for _, name := range names {
+		if def, ok := defs.Lookup(name); ok {
+			ids = append(ids, def.ID)
+		}
+	}
+	return ids
+}
+
+// Settings reads the settings once; the result is read-only.
+func (tx *Tx) Settings() (*Settings, error) {
+	if tx.Loaded.Settings != nil {
+		return tx.Loaded.Settings, nil
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	set := make(map[string]string)
+	err = tx.File.Each(row.Config, nil, func(k, payload []byte) (bool, error) {
+		set[string(k)] = row.DecodeText(payload)
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := new(Settings)
+	for _, def := range SettingDefs {
+		v, ok := set[def.Name]
+		if !ok {
+			v = def.Value
+		}
+		if err := def.read(defs, v, s); err != nil {
+			return nil, fmt.Errorf("%w: setting %s: %v", ErrDamaged, def.Name, err)
+		}
+	}
+	if s.Launch == "" && s.Start == StartAuto {
+		s.Launch = LaunchWork
+	}
+	tx.Loaded.Settings = s
+	return s, nil
+}
+
+// SettingNames lists the settings there are.
+func SettingNames() []string {
+	names := make([]string, len(SettingDefs))
+	for i, def := range SettingDefs {
+		names[i] = def.Name
+	}
+	return names
+}
+
+// SettingWords are the words that a setting takes, where they are few; nil if it takes others.
+func SettingWords(name string) []string {
+	words := ""
+	switch name {
+	case "accept":
+		words = "any feasible"
+	case "access":
+		words = "shared singleuser singlejob singletask"
+	case "backfill":
+		words = "easy fcfs conservative relaxed"
+	case "bind":
+		words = "compact tight scatter"
+	case "chunk_fit":
+		words = "first exact"
+	case "detect":
+		words = "drain warn off"
+	case "do_not_span_sets", "only_explicit_sets":
+		words = "true false"
+	case "enforce":
+		words = "auto cgroup poll none"
+	case "job_priority":
+		words = "fifo slurm maui"
+	case "launch":
+		words = LaunchExec + " " + LaunchWork
+	case "overdue":
+		words = "keep finish"
+	case "pin":
+		words = "none " + PinCores
+	case "policy":
+		words = strings.ReplaceAll(policyNames(), ",", "")
+	case "set_order":
+		words = "smallest first largest"
+	case "start":
+		words = StartAuto + " " + StartManual
+	case "share_unit":
+		words = "ncpus " + shares.Nodes
+	}
+	return strings.Fields(words)
+}
+
+// PutSetting writes the row of a setting.
+func (tx *Tx) PutSetting(name, value string) error {
+	i := slices.IndexFunc(SettingDefs, func(d settingDef) bool { return d.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)
+	}
+	defs, err := tx.Resources()
+	if err != nil {
+		return err
+	}
+	was, err := tx.File.Get(row.Config, []byte(name))
+	if err != nil {
+		return err
+	}
+	if was == nil || row.DecodeText(was) != value {
+		tx.Loaded.Freed.Anywhere()
+	}
+	if value == "" {
+		err = tx.File.Remove(row.Config, []byte(name))
+	} else {
+		if err := SettingDefs[i].read(defs, value, new(Settings)); err != nil {
+			return fmt.Errorf("%w setting %s: %w", ErrInvalid, name, err)
+		}
+		err = tx.File.Put(row.Config, []byte(name), row.EncodeText(value))
+	}
+	tx.Loaded.Settings = nil
+	return err
+}
+
+// The values of the setting start.
+const (
+	StartAuto   = "auto"   // commands that change the queue leave a process that runs it
+	StartManual = "manual" // cron, or a person, makes cycles and passes
+)

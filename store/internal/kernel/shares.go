@@ -1,0 +1,47 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// The class shares of a store are two rows: the settings, and since when the shares have been out
+// of balance, which a cycle stores for the next one.
+
+// Shares returns a copy of the settings of class shares. Change it by its methods and pass it to
+// SetShares. A store in which none were set has no classes.
+func (tx *Tx) Shares() (*fairshare.Settings, error) {
+	payload, err := tx.File.Get(row.Shares, row.KeyShareSettings)
+	if err != nil || payload == nil {
+		return new(fairshare.Settings), err
+	}
+	return row.DecodeShareSettings(payload)
+}
+
+// ShareTimer is since when classes have been as far apart as the threshold of
+// rebalancing says, as the last cycle left it.
+func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
+	payload, err := tx.File.Get(row.Shares, row.KeyShareState)
+	if err != nil || payload == nil {
+		return fairshare.Timer{}, err
+	}
+	return row.DecodeShareTimer(payload)
+}
+
+// ClassOf is the class that a requestor's jobs are in: that of the first mapping
+// which matches, else the default class; "" in a store without classes.
+func (tx *Tx) ClassOf(requestor string) (string, error) {
+	if tx.Loaded.Matcher == nil {
+		s, err := tx.Shares()
+		if err != nil {
+			return "", err
+		}
+		if tx.Loaded.Matcher, err = s.Matcher(); err != nil {
+			return "", fmt.Errorf("%w: class shares: %v", ErrDamaged, err)
+		}
+	}
+	class, _ := tx.Loaded.Matcher.Class(requestor)
+	return class, nil
+}

@@ -1,0 +1,233 @@
+// Package kernel is a transaction on the rows of a database: what it has read of them, as rows and as
+// callers get them, the settings, the index and the calendar. The packages above work on it, each on
+// those before it: access, booking, jobs, cycle, batch and cluster, ask.
+package kernel
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/batches"
+	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/nodehistory"
+	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/rules"
+	"github.com/placectl/placectl/store/internal/state"
+	"github.com/placectl/placectl/store/internal/tallies"
+	"github.com/placectl/placectl/store/internal/usage"
+	"github.com/placectl/placectl/timeline"
+)
+
+// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper, and
+// writes them when it commits. It is not safe for concurrent use, and ends with the function it was
+// given to.
+type Tx struct {
+	Opt        *Options   // of the handle
+	Path       string     // of the database
+	Logged     bool       // it is kept in a log
+	Warned     *sync.Once // of the handle: the warning about a clock that is behind was given
+	File       *file.Recorder
+	Now        int64
+	State      row.State
+	Dirty      bool   // the state has changed and must be saved
+	Spoilt     error  // a change failed halfway: nothing of the transaction may be kept
+	Unrecorded uint64 // so many events are a reader's own
+	Key        string // the idempotency key of the change, or ""
+	Starts     startCount
+	Loaded     loaded
+}
+
+// loaded is what a transaction has read of the file so far, and changed.
+type loaded struct {
+	Settings     *Settings
+	Sayings      RequestCache
+	Defs         *index.Defs
+	Index        *index.Index
+	Calendar     *timeline.Calendar
+	Source       *derived.Source
+	Rooms        *derived.Rooms
+	Releases     *derived.Releases
+	Usage        *usage.Nodes
+	Book         *usage.Book
+	Nodes        *nodes.Rows
+	Batches      *batches.Batches
+	Freed        *derived.Freed
+	Matcher      *fairshare.Matcher // of the class shares
+	Overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
+	Moved        []*row.Job         // placed at an instant, whose plans could not be kept
+	Queue        *PlayedQueue       // of a play; nil outside
+	kept         map[any]any        // by the packages above: see Slot
+	Unplaced     []*row.Job         // those of them that have no new plan yet
+	Displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
+	Counters     *derived.Counters
+	Tallies      *tallies.Tallies
+	Jobs         *state.Table[row.Job]
+	Attempts     *state.Table[row.Attempt]
+	Reservations *state.Table[row.Reservation]
+	Answers      *state.Table[row.Answer]
+	Past         *nodehistory.Log
+}
+
+func NewLoaded(tx *Tx) loaded {
+	rows := nodes.NewRows(tx.File, tx.Resources)
+	b := derived.Base{Rows: tx.File, State: &tx.State, Now: &tx.Now, Calendar: tx.Calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.Overdue().Overrun,
+		Fail: tx.failed, Dirty: func() { tx.Dirty = true }}
+	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.File, Resources: tx.Resources, ClassOf: tx.ClassOf})}
+	counts := &tallies.Tallies{Rows: tx.File, EachJob: tx.EachJob}
+	return loaded{Nodes: rows, Source: derived.NewSource(b), Rooms: derived.NewRooms(b),
+		Releases: &derived.Releases{Base: b}, Usage: &usage.Nodes{Rows: tx.File, Nodes: rows},
+		Book:     &usage.Book{Rows: tx.File, Resources: tx.Resources, EachJob: tx.EachJob, Attempt: tx.Attempts().Of, Decay: tx.Decay},
+		Counters: counters, Tallies: counts, Past: &nodehistory.Log{Rows: tx.File, Now: &tx.Now}, Freed: &derived.Freed{Base: b},
+		Jobs:     state.NewTable(tx.File, &row.JobRows, counts.Count, counters.Rules.Changed),
+		Attempts: state.NewTable(tx.File, &row.AttemptRows, nil), Reservations: state.NewTable(tx.File, &row.ReservationRows, nil), Answers: state.NewTable(tx.File, &row.AnswerRows, nil)}
+}
+
+// failed keeps an error from reading derived rows, for the next use of the index to return.
+func (tx *Tx) failed(err error) {
+	if tx.Loaded.Index != nil {
+		tx.Loaded.Index.Fail(err)
+	}
+}
+
+// NewTx starts a transaction on rows, at the file's own current time.
+func NewTx(opt *Options, path string, logged bool, warned *sync.Once, rows *file.Recorder) (*Tx, error) {
+	tx := &Tx{Opt: opt, Path: path, Logged: logged, Warned: warned, File: rows}
+	tx.Now = tx.Opt.Now().Unix()
+	tx.Loaded = NewLoaded(tx)
+	tx.State = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.Now, NodesSince: tx.Now}
+	payload, err := tx.File.Get(row.Meta, row.KeyState)
+	if err == nil && payload != nil {
+		err = tx.State.Decode(payload)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !tx.RecordsNodes() {
+		tx.State.NodesSince = 0
+	}
+	return tx, nil
+}
+
+// RecordsNodes reports whether what nodes were is on record: formats before do not keep it.
+func (tx *Tx) RecordsNodes() bool { return tx.File.Format() >= row.NodePasts.Since() }
+
+// Writable reports whether the transaction may change things.
+func (tx *Tx) Writable() bool { return tx.File.Writable() }
+
+// Time is the transaction's instant, in whole seconds.
+func (tx *Tx) Time() time.Time { return time.Unix(tx.Now, 0) }
+
+// Spoil notes that a change failed halfway, for callers that go on regardless.
+func (tx *Tx) Spoil(err error) error {
+	if err != nil && tx.Spoilt == nil {
+		tx.Spoilt = fmt.Errorf("the transaction cannot be kept, a change in it failed: %w", err)
+	}
+	return err
+}
+
+// Changed reports whether there is something to commit.
+func (tx *Tx) Changed() bool { return tx.Dirty || tx.File.Changed() }
+
+// Index is the node index of the transaction, loaded as it is asked.
+func (tx *Tx) Index() (*index.Index, error) {
+	if tx.Loaded.Index == nil {
+		defs, err := tx.Resources()
+		if err != nil {
+			return nil, err
+		}
+		set, err := tx.Settings()
+		if err != nil {
+			return nil, err
+		}
+		tx.Loaded.Index = index.New(defs, set.IndexedBy(defs), tx.Loaded.Source, index.Limits{Buckets: tx.State.NextBucket, Nodes: tx.State.NextNode})
+		if tx.File.Format() < 2 {
+			tx.Loaded.Index.MarkAll(index.Ranked, index.Ruled)
+		}
+		if tx.File.Format() < 4 {
+			tx.Loaded.Index.ForgetSpeeds()
+		}
+		if tx.File.Format() < 6 {
+			tx.Loaded.Index.MarkAll(index.Judged)
+		}
+	}
+	return tx.Loaded.Index, nil
+}
+
+// Calendar is the calendar of the nodes, loaded on demand.
+func (tx *Tx) Calendar() *timeline.Calendar {
+	if tx.Loaded.Calendar == nil {
+		tx.Loaded.Calendar = timeline.NewCalendar(tx.Loaded.Source, tx.Now, derived.Grace)
+		tx.Loaded.Calendar.Overrun = tx.Overdue().Overrun
+	}
+	return tx.Loaded.Calendar
+}
+
+// Written grows with each change of the transaction.
+func (tx *Tx) Written() uint64 {
+	return uint64(tx.File.AllWrites()) + tx.State.Invalidations + tx.State.NextJob
+}
+
+// startCount counts the changes of a transaction that let something start, for its commit.
+type startCount struct {
+	Clock uint64 // the number of changes when the clock was up to date
+	None  uint64 // the number of changes that let nothing start
+}
+
+// StartsNone makes a change that lets nothing start or stop.
+func (tx *Tx) StartsNone(change func() error) error {
+	was := tx.Written()
+	err := change()
+	tx.Starts.None += tx.Written() - was
+	return err
+}
+
+// StartsLooked records that a cycle has examined the queue, at this number of changes. What the
+// clock did before is settled, too.
+func (tx *Tx) StartsLooked(since uint64) {
+	if since == tx.Starts.Clock {
+		tx.Starts.None = tx.Written()
+		return
+	}
+	tx.Starts.None += tx.Written() - since
+}
+
+// MayStart reports whether the transaction has changed anything that may let something start or
+// stop.
+func (tx *Tx) MayStart() bool { return tx.Written() > tx.Starts.None }
+
+// Decay is the accounting of use in which older use counts less.
+func (tx *Tx) Decay() (usage.Decay, error) {
+	set, err := tx.Settings()
+	if err != nil {
+		return usage.Decay{}, err
+	}
+	return usage.Decay{Kept: set.Decays, HalfLife: Seconds(set.HalfLife), Unit: set.ShareUnit}, nil
+}
+
+// Batches are the batches of the transaction.
+func (tx *Tx) Batches() *batches.Batches {
+	if tx.Loaded.Batches == nil {
+		tx.Loaded.Batches = batches.New(tx.File, tx.Now, tx.Spoil)
+	}
+	return tx.Loaded.Batches
+}
+
+// Wish is the reason for what the actor of the transaction requests.
+func (tx *Tx) Wish(why string) row.Reason {
+	r := row.Because(row.CauseRequest, why)
+	if a := tx.Opt.Actor; a != nil {
+		r.By = a.User
+	}
+	return r
+}
+
+// Outrun is the reason of a job that has lost its plan to jobs before it.
+var Outrun = row.Because(row.CauseDisplaced, "jobs before it took its place")
+
+// Causes lists the causes.
+func Causes() []row.Cause { return row.Causes() }

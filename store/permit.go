@@ -1,0 +1,111 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/sharing"
+)
+
+// Operator is the role of users who may change what all users share.
+const Operator = sharing.Operator
+
+// Permit fails with ErrNotPermitted if the actor of opt lacks a right to a database, by its
+// name. If the file is damaged, the owner on disk counts as its owner; a file that is missing
+// permits everything.
+func Permit(path string, opt *Options, right Right, what string) error {
+	a := opt.Actor
+	if right == Anybody || a == nil || IsLog(path) {
+		return nil
+	}
+	shared, uid, err := kernel.OnDisk(path)
+	if errors.Is(err, fs.ErrNotExist) || a.UID == 0 && !a.Namespaced || err == nil && !shared && uid == a.UID {
+		return nil
+	}
+	db, err := Open(path, opt)
+	if err != nil {
+		return permittedOnDisk(path, a, what, err)
+	}
+	return errors.Join(db.permit(right, what), db.Close())
+}
+
+// permit is Permit of an open database.
+func (db *DB) permit(right Right, what string) error {
+	a := db.opt.Actor
+	if a == nil || db.log != nil {
+		return nil
+	}
+	err := db.View(func(tx *Tx) error { return access.RolesOf(tx.k).Permit(right, what) })
+	if err == nil || errors.Is(err, ErrNotPermitted) {
+		return err
+	}
+	return permittedOnDisk(db.Path(), a, what, err)
+}
+
+// permittedOnDisk goes by the owner on disk of a database that cannot be read.
+func permittedOnDisk(path string, a *Actor, what string, why error) error {
+	if errors.Is(why, ErrNotPermitted) || errors.Is(why, ErrLocked) {
+		return why
+	}
+	if _, uid, err := kernel.OnDisk(path); err == nil && (a.UID == 0 || a.UID == uid) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: that is for the owner of the database, which cannot be read: %w", ErrNotPermitted, what, why)
+}
+
+// A job's script, environment and signature may hold secrets. They are for its submitter, its user
+// and the owner of the database. Others get backups and dumps without them.
+
+// seen is the database as far as the actor may see it: the file itself, or a copy that lacks
+// what other users' jobs carry. done gives the copy up.
+func (db *DB) seen() (f *file.File, done func(), err error) {
+	done = func() {}
+	if f, err = db.current(); err != nil {
+		return nil, done, err
+	}
+	err = db.permit(Owners, "what jobs of others carry")
+	if !errors.Is(err, ErrNotPermitted) {
+		return f, done, err
+	}
+	dir, err := os.MkdirTemp("", "placectl-*")
+	if err != nil {
+		return nil, done, err
+	}
+	done = func() { os.RemoveAll(dir) } //nolint:errcheck // it is a folder for temporary files
+	path := filepath.Join(dir, "copy.db")
+	if _, err = f.Backup(path, nil); err == nil {
+		err = db.redact(path)
+	}
+	if err == nil {
+		f, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout})
+	}
+	if err == nil {
+		_, err = f.Compact(false, nil) // free pages still hold what was removed
+	}
+	return f, done, err
+}
+
+// redact takes out of a private copy what jobs of other users than the actor carry.
+func (db *DB) redact(path string) error {
+	copied, err := openScratch(path, db.opt)
+	if err != nil {
+		return err
+	}
+	return errors.Join(copied.file.Update(func(r *file.Recorder) (bool, error) {
+		tx, err := copied.beginAsOf(r)
+		if err == nil {
+			err = jobs.Redact(tx.k, *db.opt.Actor)
+		}
+		if err == nil {
+			err = tx.flush()
+		}
+		return true, err
+	}), copied.Close())
+}
