@@ -1,10 +1,10 @@
-// Package fronts is what the front-ends for users of PBS and Slurm share (packages pbs and slurm
-// below it): what they read and change in a database, as an interface with plain rows, and how they
-// read command lines that getopt_long would read.
+// Package fronts has what the commands for users of PBS and Slurm share (packages pbs and slurm below
+// it): an interface with plain rows for what they read and change in a database, and a parser of command
+// lines by the rules of getopt_long.
 //
-// A front-end is a translator: the words of a command line become calls that our own verbs make,
-// and the results become the text that the other system would print. Programs read that text as
-// often as people do, so it matches to the letter, and a successful command prints nothing else.
+// A front-end is a translator: words of a command line become the calls that our own verbs make, and
+// results become the text that the other system would print. Programs read that text as often as people
+// do. So it matches to the letter, and a successful command prints nothing else.
 package fronts
 
 import (
@@ -18,7 +18,7 @@ import (
 // Call is a command as typed.
 type Call struct {
 	Name           string   // qsub, sbatch, ...
-	Args           []string // the words behind it
+	Args           []string // the words after it
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Cluster
@@ -26,7 +26,7 @@ type Call struct {
 	Host // the machine that it was typed on
 }
 
-// Whole is what is known of the whole database now.
+// Whole describes the whole database as of now.
 func (c *Call) Whole() (about *About, err error) {
 	err = c.View(func(v View) (err error) {
 		about, err = v.About()
@@ -39,90 +39,88 @@ func (c *Call) Whole() (about *About, err error) {
 type Cluster interface {
 	// View calls fn with the database as it is.
 	View(fn func(View) error) error
-	// Update calls fn, and keeps what it has changed if it returns nil. fn may be called
-	// more than once, and only the last call counts.
+	// Update calls fn, and keeps its changes if it returns nil. fn may be called more than once; only
+	// the last call counts.
 	Update(fn func(Change) error) error
-	// Wait returns when a job has ended, or all of an array.
+	// Wait returns when a job, or all of an array, has ended.
 	Wait(job uint64) error
-	// WaitStart returns when a job has started, or ended.
+	// WaitStart returns when a job has started or ended.
 	WaitStart(job uint64) error
 }
 
-// View is the database as it was at some instant.
+// View is the database as of an instant.
 type View interface {
-	// Jobs calls fn for the jobs of a selection, by number. A job is fn's to keep.
+	// Jobs calls fn for the selected jobs, by number. fn may keep them.
 	Jobs(s Selection, fn func(*Job) error) error
-	// Nodes are the nodes by number, with the jobs that are on each.
+	// Nodes lists the nodes by number, with the jobs on each.
 	Nodes() ([]*Node, error)
-	// About is what is known of the whole.
+	// About describes the whole database.
 	About() (*About, error)
-	// Script is what a job runs, "" if it runs no script.
+	// Script is the script of a job; "" for none.
 	Script(job uint64) (string, error)
-	// Missing reports whether an error of a Change says that a thing of a kind is not
-	// there: "queue", "job", "node", "reservation".
+	// Missing reports whether an error of a Change says that something of a kind does not exist:
+	// "queue", "job", "node", "reservation".
 	Missing(err error, kind string) bool
 }
 
-// Change is a database that is being changed.
+// Change is a database during a change.
 type Change interface {
 	View
 	Submit(Submission) ([]*Job, error)
 	// Do does something to a job.
 	Do(what Deed, job uint64) error
-	// Alter gives a job that waits what the options ask for instead of what it had, and
-	// one that runs another name, priority or walltime.
+	// Alter changes a waiting job as the options ask. Of a running one it changes name, priority or
+	// walltime.
 	Alter(job uint64, family directives.Family, given []directives.Given) error
-	// Signal has the processes of a running job sent a signal. Update returns once it was
-	// delivered.
+	// Signal sends a signal to the processes of a running job. Update returns once it is delivered.
 	Signal(job uint64, number int) error
-	// SetNode gives a node a state: up, offline, drained or down. reason "" keeps the one
-	// it has.
+	// SetNode sets the state of a node: up, offline, drained or down. reason "" keeps the old one.
 	SetNode(name, state, reason string) error
 }
 
-// Deed is what can be done to a job.
+// Deed is an action on a job.
 type Deed uint8
 
 // The deeds.
 const (
 	Cancel Deed = iota
-	Kill        // and its nodes are given back at once
+	Kill        // it ends, and gives its nodes back at once
 	Hold
 	Unhold
 	Requeue
-	RequeueHeld // it is held then
+	RequeueHeld // it is queued again and held
 )
 
-// Host is what a front-end knows of the machine and the person.
+// Host is what a front-end knows of the machine and the user.
 type Host struct {
 	User   string // the real uid's name
 	UID    int
 	Zone   *time.Location
 	Dir    string // where the command was typed
-	Exec   string // how this host is called
+	Exec   string // the name of this host
 	Open   func(name string) (io.ReadCloser, error)
-	Master bool // the caller may change the jobs of others: as the owner of the database, root or an operator
+	Master bool // the caller may change jobs of others, as the owner of the database, root or an operator
 	People
 }
 
-// People is the directory of users and groups of the machine.
+// People is the machine's directory of users and groups.
 type People interface {
-	// UID finds a user, by name or as uid:4242.
+	// UID finds a user, given by name or as uid:4242.
 	UID(name string) (uid uint32, ok bool)
-	// PrimaryGroup is the group that a user has without being listed in it.
+	// PrimaryGroup is a user's own group, which does not list the user.
 	PrimaryGroup(uid uint32) (name string, gid uint32, ok bool)
 }
 
-// Selection says which jobs are asked for.
+// Selection says which jobs to show.
 type Selection struct {
-	IDs   []uint64 // these alone, with all of an array where it is its first; nil: all
-	Ended bool     // those that have ended, too
-	// Since: of those that have ended all since that instant; others need not be among
-	// them. Zero: all.
+	IDs   []uint64 // only these, with the whole array for its first job; nil: all
+	Ended bool     // include ended jobs
+	// Since asks for all jobs that ended since that instant. Others that have ended may be missing.
+	// Zero: all.
 	Since   time.Time
-	Details bool // with Detail
-	Why     bool // with Wait
-	Starts  bool // with the expected start, and end, of those that wait
+	Details bool // fill in Detail
+	Why     bool // fill in Wait
+	Starts  bool // fill in the expected start and end of waiting jobs
 }
 
 // Submission is a job to be submitted.
@@ -130,29 +128,29 @@ type Submission struct {
 	Family directives.Family
 	Given  []directives.Given
 	Script string   // its text
-	Source string   // how messages call it
-	Args   []string // words behind the script
+	Source string   // its name in messages
+	Args   []string // words after the script
 	Name   string   // the job's default name
 	Line   string   // the whole command line
-	Plan   bool     // it is only to be said when it would start
+	Plan   bool     // only report when it would start
 
 	Notes    []string // notes about it: standard error stays empty
 	Attended bool     // its command is executed where it was typed
 }
 
-// About is what is known of a cluster as a whole.
+// About describes a cluster as a whole.
 type About struct {
 	Now       time.Time
-	Server    string        // of PBS: what stands behind the numbers of jobs
-	Partition string        // what nodes and jobs without a queue are in
-	Keep      time.Duration // for how long jobs that have ended are still listed
-	Walltime  time.Duration // of a job that does not ask for any
+	Server    string        // of PBS: what follows the numbers of jobs
+	Partition string        // of nodes and jobs without a queue
+	Keep      time.Duration // how long ended jobs are listed
+	Walltime  time.Duration // of a job that asks for none
 	MaxArray  int
 	Queues    []string
-	Accounts  []string // that jobs have, and classes
+	Accounts  []string // accounts of jobs, and classes
 	Reserved  []string // names of reservations
 	Licenses  []License
-	Database  string // its file's name
+	Database  string // the file's name
 }
 
 // License is an amount of the whole cluster.
@@ -161,14 +159,14 @@ type License struct {
 	Total, Used, Free int64
 }
 
-// What a submission may be refused for.
+// Reasons for refusing a submission.
 var (
 	ErrNever = errors.New("no nodes could ever serve it")
 	ErrLimit = errors.New("a limit does not let it in")
 )
 
-// ErrDenied is what the caller may not do.
+// ErrDenied says that the caller is not permitted to do something.
 var ErrDenied = errors.New("denied")
 
-// May reports whether the person may change a job.
+// May reports whether the user may change a job.
 func (h *Host) May(j *Job) bool { return h.Master || j.Mine }

@@ -9,14 +9,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Given is an option of a command line: its long name, or where it has none its letter.
+// Given is an option of a command line: its long name, or its letter if it has none.
 type Given = directives.Given
 
-// Options are those that a command has.
+// Options are the options of a command.
 type Options []directives.Declared
 
-// Declare reads a list of options: "h,noheader j,jobs= nice? 1". With = they have a value,
-// with ? one that is attached, or none.
+// Declare reads a list of options: "h,noheader j,jobs= nice? 1". Those with = have a value. Those with ?
+// have an attached one, or none.
 func Declare(list string) (o Options) {
 	for _, word := range strings.Fields(list) {
 		var d directives.Declared
@@ -37,7 +37,7 @@ func Declare(list string) (o Options) {
 	return o
 }
 
-// Help is a line for each option, behind how the command is called.
+// Help returns the usage and one line for each option.
 func (o Options) Help(usage string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: %s\n", usage)
@@ -61,16 +61,16 @@ func (o Options) Help(usage string) string {
 	return b.String()
 }
 
-// Order says where options may stand.
+// Order says where options may appear.
 type Order bool
 
-// Where options may stand.
+// Where options may appear.
 const (
-	Anywhere Order = false // as GNU's getopt takes them
-	InFront  Order = true  // what follows the first word that is none are arguments
+	Anywhere Order = false // as in GNU's getopt
+	InFront  Order = true  // only before the first argument
 )
 
-// Read parts words into options and arguments. The error is what getopt_long says.
+// Read splits words into options and arguments. Errors have the words of getopt_long.
 func (o Options) Read(words []string, order Order) (given []Given, rest []string, err error) {
 	for len(words) > 0 {
 		w := words[0]
@@ -129,7 +129,7 @@ func (o Options) short(w string, words []string, given *[]Given) ([]string, erro
 	for i := 1; i < len(w); i++ {
 		var found *directives.Declared
 		for k := range o {
-			if o[k].Short == w[i] && w[i] != 0 { // options without a short form have a 0 there
+			if o[k].Short == w[i] && w[i] != 0 { // options without a short form have 0
 				found = &o[k]
 				break
 			}
@@ -157,10 +157,10 @@ func (o Options) short(w string, words []string, given *[]Given) ([]string, erro
 	return words, nil
 }
 
-// Set is options by name, the last of each.
+// Set is the options by name, the last one of each.
 type Set map[string]string
 
-// SetOf are options by name.
+// SetOf returns options by name.
 func SetOf(given []Given) Set {
 	s := make(Set, len(given))
 	for _, g := range given {
@@ -169,7 +169,7 @@ func SetOf(given []Given) Set {
 	return s
 }
 
-// Has reports whether any of the options was given.
+// Has reports whether one of the options was given.
 func (s Set) Has(names ...string) bool {
 	for _, n := range names {
 		if _, ok := s[n]; ok {
@@ -179,8 +179,8 @@ func (s Set) Has(names ...string) bool {
 	return false
 }
 
-// Word shows a name among columns that are split on blanks: a blank, or what cannot be
-// printed, is a _.
+// Word makes a name one word, for columns separated by blanks: blanks and characters that are not
+// printable become _.
 func Word(s string) string {
 	return Replace(s, '_', func(c rune) bool { return c <= ' ' || c == 0x7f || !text.IsPrintable(string(c)) })
 }
@@ -200,8 +200,8 @@ func Replace(s string, by byte, is func(rune) bool) string {
 	return string(b)
 }
 
-// Cut is the first n characters of a text, the last of them replaced by end if there are more.
-// A byte that is not UTF-8 is a character.
+// Cut returns the first n characters of a text, the last of them replaced by end if there are more. A
+// byte that is not UTF-8 counts as a character.
 func Cut(s string, n int, end string) string {
 	at, keep := 0, n-len(end)
 	for i := range s {

@@ -2,7 +2,7 @@ package fronts
 
 import "time"
 
-// State is what has become of a job.
+// State is the state of a job.
 type State uint8
 
 // The states.
@@ -13,9 +13,9 @@ const (
 	Finished
 	Failed
 	Cancelled
-	Walltime // it was ended because its time was over
-	OOM      // because it had more memory than it had asked for
-	Lost     // how it ended is unknown
+	Walltime // it ended at its time limit
+	OOM      // it used more memory than it asked for
+	Lost     // nothing is known of its end
 )
 
 // Over reports whether a job has ended.
@@ -28,27 +28,27 @@ type Wait uint8
 const (
 	ForNothing Wait = iota
 	ForRoom
-	ForTurn // others are before it
+	ForTurn // others come before it
 	ForJob
 	ForBegin
 	ForRelease
 	ForReservation
-	ForLimit    // others under the same limit have all that it lets there be
-	ForThrottle // the limit is that of its array
-	Never       // it can never run as the cluster is
-	NeverJob    // a job that it depends on has ended otherwise
+	ForLimit    // others use up a common limit
+	ForThrottle // the same, with the limit of its array
+	Never       // it can never run on this cluster
+	NeverJob    // a job that it depends on has ended in another way
 )
 
-// Job is a job.
+// Job is a job as front-ends see it.
 type Job struct {
 	ID      uint64
-	Array   uint64 // the number of its array's first job, 0: of none
+	Array   uint64 // number of its array's first job; 0: none
 	Index   int
-	Limit   int // how many of its array run at once, 0: any number
+	Limit   int // how many of its array may run at once; 0: any number
 	Name    string
 	User    string
-	UID     int  // -1 if it is unknown
-	Mine    bool // it is the caller's
+	UID     int  // -1: unknown
+	Mine    bool // the caller owns it
 	Account string
 	Comment string
 	Queue   string // "" for none
@@ -56,34 +56,34 @@ type Job struct {
 
 	State                               State
 	Ending, Paused                      bool
-	Exit                                int // of one that has ended
-	Signal                              int // that ended it, 0: none
+	Exit                                int // of an ended job
+	Signal                              int // that ended it; 0: none
 	Wait                                Wait
 	Reason                              string
 	Priority                            int64
 	Requeue                             bool
-	Begin, Submit, Start, End, Deadline time.Time // End: expected while it runs
+	Begin, Submit, Start, End, Deadline time.Time // End: expected, while it runs
 	Walltime                            time.Duration
 	After                               []Dependency
 
 	Select, Place string
-	Nodes         []string // that it has, or had
-	NodeCount     int      // asked for, before it has any
+	Nodes         []string // of a running or ended job
+	NodeCount     int      // requested, before it has any
 	CPUs          int
 	Tasks         int
-	Mem           int64 // kb, of all chunks
+	Mem           int64 // kB, of all chunks
 	GPUs          int
-	NodeMem       int64 // kb, of the first chunk
+	NodeMem       int64 // kB, of the first chunk
 	NodeCPUs      int   // of the first chunk
 	NodeGPUs      int
 	Features      []string
 	Excl          bool
-	Exclude       string    // nodes that it does not want, folded
-	Licenses      []License // Used: what it asked for of each
+	Exclude       string    // unwanted nodes, folded
+	Licenses      []License // Used: the amounts it asked for
 	Reservation   string
 	Attempt       int
 
-	*Detail // nil if it was not asked for
+	*Detail // nil unless requested
 }
 
 // Dependency is a job that another depends on.
@@ -92,7 +92,7 @@ type Dependency struct {
 	Job  uint64
 }
 
-// Detail is what it takes further rows to know.
+// Detail is what has to be read from further rows.
 type Detail struct {
 	ExecVNode       string
 	Dir             string
@@ -101,17 +101,17 @@ type Detail struct {
 	Joined          bool // both streams go to Out
 	Mail, MailTo    string
 	Env             []string // NAME=VALUE
-	Line            string   // how it was submitted
+	Line            string   // the submitting command line
 	Command         string
-	Host            string // where
+	Host            string // where it was typed
 	CPUUser, CPUSys time.Duration
 	MaxRSS          int64 // bytes
 	CPUsPerTask     int
-	MemPerCPU       int64 // kb
+	MemPerCPU       int64 // kB
 	MemPerNode      int64
 }
 
-// Elapsed is how long a job has run by an instant.
+// Elapsed is how long a job has run at an instant.
 func (j *Job) Elapsed(now time.Time) time.Duration {
 	switch {
 	case j.Start.IsZero() || j.State < Running:
@@ -127,29 +127,29 @@ type Node struct {
 	Name           string
 	Queue          string
 	State          NodeState
-	Reserved       bool // a reservation has it
-	Excl           bool // one job has it whole
+	Reserved       bool // it is reserved
+	Excl           bool // a job has all of it
 	Since          time.Time
 	Reason         string
 	CPUs, CPUsUsed int
-	Mem, MemUsed   int64 // kb
-	Disk           int64 // kb
+	Mem, MemUsed   int64 // kB
+	Disk           int64 // kB
 	GPUs, GPUsUsed int
 	Load           float64
 	Features       []string
-	Priority       int64 // nodes with more are taken first
+	Priority       int64 // higher ones are taken first
 	Jobs           []uint64
-	Values         []Value // all its resources, in their order
+	Values         []Value // all its resources, in order
 }
 
 // Value is a resource of a node.
 type Value struct {
 	Name, Value, Used string
 	Consumable        bool
-	Counted           bool // a whole number of something, and no size or time
+	Counted           bool // a whole number, and no size or time
 }
 
-// NodeState is how a node stands.
+// NodeState is the state of a node.
 type NodeState uint8
 
 // The states of nodes.

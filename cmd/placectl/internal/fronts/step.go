@@ -2,33 +2,31 @@ package fronts
 
 import "io"
 
-// Here is the place where a command was typed, as far as it starts programs: a login host,
-// or the script of a job.
+// Here is the place where a command was typed, if it starts programs: a login host, or the script of a
+// job.
 type Here interface {
-	// Getenv is a variable of the environment, "" for none.
+	// Getenv returns an environment variable; "" for none.
 	Getenv(name string) string
-	// Step runs tasks side by side on nodes of the job that the command was typed in,
-	// and returns how each ended.
+	// Step runs tasks in parallel on nodes of the current job, and returns how each ended.
 	Step(s *Step) ([]TaskEnd, error)
-	// Allocate submits a job, waits until it has its nodes, and runs a command here while
-	// it has them, with what env says of the job in its environment. A first word that is
-	// Ourselves is this program. told is told of the job where it has to wait, and when it
-	// begins.
+	// Allocate submits a job, waits for its nodes, and runs a command here while it has them, with env
+	// added to the environment. The first word Ourselves means this program. told is called when the job
+	// has to wait, and when it begins.
 	Allocate(s Submission, told func(*Job), env func(*Job) []string) (status int, err error)
-	// Create opens a file for output, again or to append to it.
+	// Create opens an output file, new or for appending.
 	Create(name string, append bool) (io.WriteCloser, error)
-	// Counted counts the steps of the job that the command was typed in, from 0 on.
+	// Counted numbers the steps of the current job, from 0.
 	Counted() int
 }
 
 // Ourselves is this program as a command.
 const Ourselves = "placectl"
 
-// Step is tasks that run side by side.
+// Step is tasks that run in parallel.
 type Step struct {
 	Tasks    []Task
-	In       io.Reader // for those that are fed
-	Together bool      // where one fails the others are ended
+	In       io.Reader // for tasks with Feed
+	Together bool      // if one fails, the others are ended
 }
 
 // Task is a program on a node.
@@ -37,18 +35,18 @@ type Task struct {
 	Words    []string
 	Env      []string // added to the environment
 	In       io.Reader
-	Feed     bool // it gets what Step.In has
+	Feed     bool // it reads Step.In
 	Out, Err io.Writer
 }
 
-// TaskEnd is how a task has ended.
+// TaskEnd is how a task ended.
 type TaskEnd struct {
 	Status int
 	Signal int    // that ended it, 0: none
-	Why    string // it could not be started
+	Why    string // why it could not be started
 }
 
-// Refusal is why a submission was not taken, with the database as it was.
+// Refusal says why a submission was refused. Nothing was changed.
 type Refusal struct {
 	View View
 	Err  error

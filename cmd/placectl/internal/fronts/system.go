@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// System is one whose commands are understood.
+// System is a system whose commands are understood.
 type System struct {
 	Commands map[string]func(*Call) error
-	Version  string   // what a command prints that is asked for its version
-	Asks     []string // the options that ask for it
-	// Elsewhere are the commands that there are not, and what does here what they do.
+	Version  string   // printed for the options in Asks
+	Asks     []string // the options that ask for the version
+	// Elsewhere are commands that do not exist here, and what to use instead.
 	Elsewhere map[string]string
-	// Failure is what is said of an error that is placectl's own, a format of the command's
-	// name and the error; Code is the exit status then.
+	// Failure is a format for errors of placectl itself, with the command's name and the error. Code is
+	// the exit status.
 	Failure string
 	Code    int
-	Denied  *Status // in place of Failure and Code, if it is not permitted: a format of the command's name and the error
+	Denied  *Status // in place of Failure and Code if something is not permitted: a format with the command's name and the error
 }
 
-// Names are the commands that are understood, in order, with those that only say what to use instead.
+// Names lists the understood commands in order, with those of Elsewhere.
 func (s *System) Names() []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for _, one := range []iter.Seq[string]{maps.Keys(s.Commands), maps.Keys(s.Elsewhere)} {
@@ -36,8 +36,7 @@ func (s *System) Names() []string {
 	})
 }
 
-// Run runs a command and returns its exit status. done reports whether there is one of that
-// name.
+// Run runs a command and returns its exit status; done is false if there is no command of that name.
 func (s *System) Run(c *Call) (status int, done bool) {
 	do, ok := s.Commands[c.Name]
 	instead, elsewhere := s.Elsewhere[c.Name]
@@ -69,8 +68,7 @@ func (s *System) Run(c *Call) (status int, done bool) {
 	return s.Code, true
 }
 
-// Status ends a command: the text goes to standard error as it is, and the number is the
-// exit status.
+// Status ends a command: the text goes to standard error, and the number is the exit status.
 type Status struct {
 	Code int
 	Text string
@@ -78,7 +76,7 @@ type Status struct {
 
 func (s *Status) Error() string { return strings.TrimSuffix(s.Text, "\n") }
 
-// Failf fails a command with a text, a line of its own.
+// Failf fails a command with a line of text.
 func Failf(code int, format string, args ...any) error {
 	return &Status{code, fmt.Sprintf(format, args...) + "\n"}
 }

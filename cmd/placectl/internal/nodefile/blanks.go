@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// blankRows are rows of words between blanks; the last one is the rest of the line.
+// blankRows are rows of words separated by blanks. The last word takes the rest of the line.
 type blankRows struct {
 	data    []byte
 	columns int
-	offset  int // what was read
-	line    int // the one that was read last
+	offset  int // bytes read
+	line    int // the last line read
 	cells   []blankCell
 }
 
 // blankCell is a word of a line.
 type blankCell struct {
 	text string
-	at   int // in the line
+	at   int // its place in the line
 }
 
-// blankCells takes a line apart into so many words at most.
+// blankCells splits a line into at most so many words.
 func blankCells(line string, most int) (cells []blankCell) {
 	line = strings.TrimRight(line, " \t\r\n")
 	for at := 0; len(cells) < most; {
@@ -39,7 +39,7 @@ func blankCells(line string, most int) (cells []blankCell) {
 	return cells
 }
 
-// Read returns the words of the next line that has any.
+// Read returns the words of the next line that is not empty.
 func (b *blankRows) Read() ([]string, error) {
 	for b.offset < len(b.data) {
 		line, _, _ := bytes.Cut(b.data[b.offset:], []byte{'\n'})
@@ -56,8 +56,8 @@ func (b *blankRows) Read() ([]string, error) {
 	return nil, io.EOF
 }
 
-// FieldPos is where a word of the last line stands.
+// FieldPos is the place of a word of the last line.
 func (b *blankRows) FieldPos(i int) (line, column int) { return b.line, b.cells[i].at + 1 }
 
-// InputOffset is how far the rows were read.
+// InputOffset is the number of bytes read.
 func (b *blankRows) InputOffset() int64 { return int64(b.offset) }

@@ -15,21 +15,21 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// rows are the rows of a table: those of a *csv.Reader, or of words between blanks.
+// rows are the rows of a table: of a *csv.Reader, or of words separated by blanks.
 type rows interface {
 	Read() ([]string, error)
 	FieldPos(field int) (line, column int)
 	InputOffset() int64
 }
 
-// csvNodes reads a node file that is CSV: RFC 4180, with either line end, and with the
-// separator of , ; and tab that its header has most of. A header with none of them is one of
-// words between blanks, as other tools print.
+// csvNodes reads a node file in CSV: RFC 4180, with either line end. The separator is the one of comma,
+// semicolon and tab that the header contains most often. A header without any has words separated by
+// blanks, as other tools print them.
 type csvNodes struct {
 	*File
 	r      rows
 	keys   []key // of the columns
-	nameAt int   // the column of the names
+	nameAt int   // the column with the names
 }
 
 func (f *File) parseCSV() error {
@@ -55,7 +55,7 @@ func (f *File) parseCSV() error {
 	}
 }
 
-// rows reads a part of the table that begins at a row.
+// rows reads the part of the table that begins at a row.
 func (f *File) rows(data []byte) rows {
 	header, _, _ := bytes.Cut(bytes.TrimLeft(f.Data, "\r\n"), []byte{'\n'})
 	separator, most := ',', bytes.Count(header, []byte{','})
@@ -69,12 +69,12 @@ func (f *File) rows(data []byte) rows {
 	}
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma = separator
-	r.FieldsPerRecord = -1 // what to say of a ragged row is ours
+	r.FieldsPerRecord = -1 // we report ragged rows ourselves
 	r.ReuseRecord = true
 	return r
 }
 
-// next is where the next row begins.
+// next is the offset of the next row.
 func (c *csvNodes) next() int {
 	at := int(c.r.InputOffset())
 	for at < len(c.Data) && (c.Data[at] == '\n' || c.Data[at] == '\r') {
@@ -115,8 +115,8 @@ func (c *csvNodes) header() error {
 	return c.unmet()
 }
 
-// sampleRow looks at the first row of values, to name the type of an undeclared column. It reads
-// beside the real reader, and ignores errors.
+// sampleRow looks at the first row of values, to guess the type of an undeclared column. It does not
+// move the reader, and ignores errors.
 func (c *csvNodes) sampleRow(columns int) []string {
 	cells, _ := c.rows(c.Data[min(int(c.r.InputOffset()), len(c.Data)):]).Read()
 	out := make([]string, columns)
@@ -149,7 +149,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 	return nil
 }
 
-// key is what a column is about.
+// key finds what a column is about.
 func (c *csvNodes) key(head, sample string) (key, error) {
 	c.seen[head] = true
 	m, ok := c.opt.Columns[head]
@@ -175,7 +175,7 @@ func (c *csvNodes) key(head, sample string) (key, error) {
 	return k, err
 }
 
-// compact takes the blanks out of a number: 1 024, or 64 GB.
+// compact removes blanks from a number such as 1 024 or 64 GB.
 func compact(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsSpace(c) {
@@ -220,7 +220,7 @@ func (c *csvNodes) errCell(i int, err error) error {
 	return c.errLine(line, col, err)
 }
 
-// errLine is an error at a line and a column in bytes, as the reader counts.
+// errLine is an error at a line and a byte column, as the reader counts them.
 func (c *csvNodes) errLine(line, col int, err error) error {
 	rest := c.Data
 	for range line - 1 {
@@ -230,7 +230,7 @@ func (c *csvNodes) errLine(line, col int, err error) error {
 	return &infile.Error{Position: infile.Position{File: c.Name, Line: line, Col: col}, Err: err}
 }
 
-// syntaxError puts what the reader complains of into our words.
+// syntaxError rewords an error of the reader.
 func (c *csvNodes) syntaxError(err error) error {
 	var p *csv.ParseError
 	if !errors.As(err, &p) {

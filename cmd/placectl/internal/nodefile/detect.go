@@ -10,17 +10,16 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 )
 
-// fromWords are the outputs that the formats are.
+// fromWords names the source of each format.
 var fromWords = map[string]string{
 	"pbs":   "the output of pbsnodes",
 	"slurm": "the output of scontrol or sinfo",
 }
 
-// foreigners are the members of the first object that tell whose output it is; a format of
-// "" is ours.
+// foreigners are members of the first object that identify its source; format "" is our own.
 var foreigners = []struct {
 	member string
-	object bool // its value has to be an object; any will do otherwise
+	object bool // its value must be an object; otherwise any value will do
 	format string
 }{
 	{"name", false, ""},
@@ -28,10 +27,10 @@ var foreigners = []struct {
 	{"nodes", false, "slurm"},
 }
 
-// pbsBegins is how the output of pbsnodes begins: a name, and below it an attribute.
+// pbsBegins matches the beginning of pbsnodes' output: a name, and below it an attribute.
 var pbsBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s,;=]+[ \t]*\r?\n[ \t]+[A-Za-z_.]+ = `) })
 
-// detect knows the format by how the file begins.
+// detect recognises the format by the beginning of the file.
 func (f *File) detect() string {
 	text := f.Data[min(infile.SkipBlanks(f.Data, 0), len(f.Data)):]
 	switch first := firstWord(text[:min(len(text), 4096)]); {
@@ -52,8 +51,8 @@ func (f *File) detect() string {
 	return "csv"
 }
 
-// foreignJSON tells by the members of the first object whose output this is, "" for ours.
-// It looks no further than the first member that decides.
+// foreignJSON recognises a source by the members of the first object; "" is our own. It stops at the
+// first member that decides.
 func (f *File) foreignJSON() string {
 	dec := json.NewDecoder(bytes.NewReader(f.Data))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
@@ -66,7 +65,7 @@ func (f *File) foreignJSON() string {
 			return ""
 		}
 		at := infile.SkipBlanks(f.Data, int(dec.InputOffset()))
-		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // past the colon
+		at = infile.SkipBlanks(f.Data, min(at+1, len(f.Data))) // after the colon
 		opens := at < len(f.Data) && f.Data[at] == '{'
 		for _, known := range foreigners {
 			if key == known.member && (opens || !known.object) {

@@ -15,20 +15,20 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Devices of a node are given as the value of their resource, as in ngpus=0-1@0+2-3@1, or
-// in full under devices, which is an object in JSON:
+// The devices of a node are given as the value of their resource, as in ngpus=0-1@0+2-3@1, or in full
+// under devices, which in JSON is an object:
 //
 //	{"ngpus":[{"id":0,"group":0,"uuid":"GPU-1b","model":"A100","vram":"80gb"},{"id":1,"group":1,"state":"drained"}]}
 //
-// What is not said of a device that is there already stays as it is.
+// Facts that are not given about an existing device stay as they are.
 
-// given are the devices of a resource as they are given; none forgets those there are.
+// given is a list of devices of a resource. An empty one removes the existing devices.
 type given struct {
 	res    index.ResID
 	set    devices.Set
-	word   bool            // as the value of the resource
-	stated map[string]bool // the devices that the list says are drained or not
-	facts  map[string]bool // and those that it says are cut or not
+	word   bool            // given as the value of the resource
+	stated map[string]bool // devices for which the list says whether they are drained
+	facts  map[string]bool // and those for which it says whether they are cut
 }
 
 // Device is a device as JSON has it.
@@ -37,16 +37,16 @@ type Device struct {
 	Group   int    `json:"group"`
 	UUID    string `json:"uuid,omitempty"`
 	Model   string `json:"model,omitempty"`
-	VRAM    any    `json:"vram,omitempty"` // bytes, or a size with its unit
+	VRAM    any    `json:"vram,omitempty"` // bytes, or a size with a unit
 	State   string `json:"state,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Slices  *int   `json:"slices,omitempty"`
 	Into    string `json:"into,omitempty"`
 	Threads []int  `json:"threads,omitempty"`
-	Job     any    `json:"job,omitempty"` // the job that has it; not read
+	Job     any    `json:"job,omitempty"` // the job that has it; ignored
 }
 
-// countable refuses devices of a resource whose amounts are not numbers of devices.
+// countable refuses devices of a resource that does not count devices.
 func countable(def index.Def) error {
 	if def.Type == index.Long && def.Consumable {
 		return nil
@@ -54,7 +54,7 @@ func countable(def index.Def) error {
 	return fmt.Errorf("only a consumable long has devices, and %s is a %s", def.Name, def.Type)
 }
 
-// nameDevices reads the notation.
+// nameDevices reads the notation of devices.
 func (p *Patch) nameDevices(def index.Def, text string, word bool) error {
 	if err := countable(def); err != nil {
 		return err
@@ -184,11 +184,10 @@ func (g *given) read(from *Device) error {
 	return nil
 }
 
-// DefaultSlices is the resource that slices of devices are of, where nothing else is said.
+// DefaultSlices is the resource of device slices unless another is given.
 const DefaultSlices = "gslices"
 
-// over is the set that is given, with what was known of the devices in an old one where
-// nothing is said of it.
+// over returns the given set. Facts that it does not give are taken from an old one.
 func (g *given) over(old devices.Set) devices.Set {
 	out := g.set.Clone()
 	for i := range out {
@@ -219,7 +218,7 @@ func (g *given) over(old devices.Set) devices.Set {
 	return out
 }
 
-// applyDevices names the devices of a node.
+// applyDevices sets the devices of a node.
 func (p *Patch) applyDevices(n *index.Node) error {
 	if p.forget {
 		n.Devices = nil

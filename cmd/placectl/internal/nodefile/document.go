@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// document is a value of JSON that another tool has written, with its place in the file.
+// document is a JSON value written by another tool, with its place in the file.
 type document struct {
 	at      int
-	token   json.Token // json.Delim('{') and ('['), or what a scalar is
-	text    string     // of a scalar; null is empty
-	names   []string   // of the members of an object
+	token   json.Token // json.Delim('{') or ('['), or the scalar
+	text    string     // of a scalar; null is ""
+	names   []string   // names of an object's members
 	members []*document
 }
 
-// maxDepth bounds how deep documents are nested.
+// maxDepth bounds the nesting of documents.
 const maxDepth = 64
 
 // documents reads a file of one or several values.
@@ -62,7 +62,7 @@ func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
 			return d, nil
 		}
 		if d.token == json.Delim('{') {
-			name, _ := tok.(string) // the decoder lets nothing else pass
+			name, _ := tok.(string) // the decoder allows nothing else
 			d.names = append(d.names, name)
 			if tok, err = j.inside(); err != nil {
 				return nil, err
@@ -79,7 +79,7 @@ func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
 func (d *document) isObject() bool { return d != nil && d.token == json.Delim('{') }
 func (d *document) isList() bool   { return d != nil && d.token == json.Delim('[') }
 
-// get is a member of an object, through several objects; nil if there is none.
+// get finds a member at a path of objects; nil if there is none.
 func (d *document) get(path ...string) *document {
 	for _, name := range path {
 		if !d.isObject() {
@@ -96,7 +96,7 @@ func (d *document) get(path ...string) *document {
 	return d
 }
 
-// list are the members of a list, none of anything else.
+// list returns the elements of a list, none of anything else.
 func (d *document) list() []*document {
 	if !d.isList() {
 		return nil
@@ -104,7 +104,7 @@ func (d *document) list() []*document {
 	return d.members
 }
 
-// each calls fn with the members of an object.
+// each calls fn for the members of an object.
 func (d *document) each(fn func(name string, m *document) error) error {
 	if !d.isObject() {
 		return nil
@@ -117,8 +117,8 @@ func (d *document) each(fn func(name string, m *document) error) error {
 	return nil
 }
 
-// word is a scalar's text, a list's joined by commas, and of what newer versions of Slurm
-// write as {"set":true,"infinite":false,"number":1} the number.
+// word returns a scalar's text, the elements of a list joined by commas, or the number in what newer
+// versions of Slurm write as {"set":true,"infinite":false,"number":1}.
 func (d *document) word() string {
 	switch {
 	case d == nil:

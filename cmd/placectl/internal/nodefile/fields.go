@@ -13,21 +13,21 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// maxWord bounds words such as a reason, a feature or a string resource, in
-// bytes. Values are keys of the index, which bounds them too.
+// maxWord bounds words such as reasons, features and string resources, in bytes. The index has their
+// values as keys, which are bounded, too.
 const maxWord = 1024
 
 var errReasonUp = errors.New("reason: only a node that is down, offline or drained has one, and this one would be up")
 
-// field is one of the fields that every node has, as files and key=value
-// words name it. An empty text stands for the default.
+// field is one of the fields that every node has, as files and key=value words name it. An empty text
+// means the default.
 type field struct {
 	name string
 	read func(n *index.Node, text string) error
 	copy func(to, from *index.Node)
 }
 
-// fields are all of them, but for the name.
+// fields are all of them except the name.
 var fields = []field{
 	{"queue", readQueue, func(to, from *index.Node) { to.Queue = from.Queue }},
 	{"priority", readPriority, func(to, from *index.Node) { to.Priority = from.Priority }},
@@ -44,7 +44,7 @@ var fields = []field{
 	{"distances", readDistances, func(to, from *index.Node) { to.Distances = from.Distances }},
 }
 
-// The positions in fields of those that others must know.
+// Positions in fields that other code uses.
 const (
 	fieldQueue     = 0
 	fieldSpeed     = 3
@@ -80,10 +80,10 @@ func readState(n *index.Node, s string) (err error) {
 	return err
 }
 
-// measure is a kind of number that is measured of nodes, or estimated.
+// measure is a kind of number that is measured or estimated for nodes.
 type measure struct {
 	valid func(float64) bool
-	is    string // in an error: what would be right
+	is    string // in errors: what would be right
 }
 
 var (
@@ -92,7 +92,7 @@ var (
 	usageMeasure = measure{index.ValidUsage, "a number from 0 to 1, such as 0.75"}
 )
 
-// read understands a number that is given.
+// read parses a given number.
 func (m measure) read(s string) (float64, error) {
 	if err := CheckWord(s); err != nil {
 		return 0, err
@@ -101,7 +101,7 @@ func (m measure) read(s string) (float64, error) {
 	if err != nil || !m.valid(v) {
 		return 0, fmt.Errorf("%s is not %s", text.Quoted(s), m.is)
 	}
-	return v + 0, nil // so that -0 is 0
+	return v + 0, nil // makes 0 of -0
 }
 
 func readMeasure(to *float64, s string, m measure) (err error) {
@@ -112,8 +112,7 @@ func readMeasure(to *float64, s string, m measure) (err error) {
 	return err
 }
 
-// readFeatures takes them apart at | and at commas, the form in which lists are
-// printed.
+// readFeatures splits features at | and at commas, as lists print them.
 func readFeatures(n *index.Node, s string) error {
 	n.Features = nil
 	for f := range strings.FieldsFuncSeq(s, func(c rune) bool { return c == '|' || c == ',' }) {
@@ -143,7 +142,7 @@ func readSharing(n *index.Node, s string) (err error) {
 	return err
 }
 
-// readDistances reads how far groups of devices lie apart: 10,21;21,10.
+// readDistances reads the distances between groups of devices: 10,21;21,10.
 func readDistances(n *index.Node, s string) (err error) {
 	n.Distances, err = devices.ParseDistances(s)
 	return err
@@ -154,8 +153,7 @@ func readWord(to *string, s string) error {
 	return CheckWord(s)
 }
 
-// CheckWord refuses a word, such as a node's reason, that is too long or cannot be
-// printed.
+// CheckWord refuses a word, such as a node's reason, that is too long or not printable.
 func CheckWord(s string) error {
 	switch {
 	case len(s) > maxWord:
@@ -166,7 +164,7 @@ func CheckWord(s string) error {
 	return nil
 }
 
-// readResource reads a node's value of a resource, nil when the text is empty.
+// readResource reads a node's value of a resource; nil for "".
 func readResource(def index.Def, s string) (*index.Value, error) {
 	if s == "" {
 		return nil, nil

@@ -12,10 +12,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// What other tools say of nodes is read in two steps. A reader of one tool says of each
-// node what its values are to us, and what it has no use for. At the end of the file the
-// resources that are missing get the type that all their values together show, and each
-// node becomes a Patch.
+// Files of other tools are read in two steps. A reader for the tool translates each node's values, and
+// notes those that we have no use for. At the end of the file, missing resources are declared with a
+// type that fits all their values, and each node becomes a Patch.
 
 // foreign is a file of another tool.
 type foreign struct {
@@ -32,28 +31,28 @@ type found struct {
 	at      int
 	given   []givenText
 	devices map[string]devices.Set // by resource
-	told    map[string]bool        // what was told of this node
+	told    map[string]bool        // what the file said about this node
 }
 
-// givenText is a value of a field or a resource of ours.
+// givenText is a value for a field or a resource of ours.
 type givenText struct {
-	key    string // as the tool calls it
-	word   string // as we do
+	key    string // the tool's name for it
+	word   string // our name for it
 	text   string
 	at     int
-	mapped bool      // --map says so
-	def    index.Def // how to declare the resource where it is missing; a type of 0 is that of its values
+	mapped bool      // by --map
+	def    index.Def // how to declare the resource if it is missing; with type 0 the values decide
 }
 
-// Unmapped is a field that was not imported.
+// Unmapped is a field that is not imported.
 type Unmapped struct {
 	Field string
 	Nodes int
 	value string
-	one   bool // all have this value
+	one   bool // the value, if all have the same
 }
 
-// String is the field as notes tell of it: weight (40 nodes, all 1).
+// String describes the field for notes: weight (40 nodes, all 1).
 func (u *Unmapped) String() string {
 	s := u.Field + " (" + text.Plural(u.Nodes, "node")
 	switch {
@@ -72,7 +71,7 @@ func (f *File) foreign() *foreign {
 	return &foreign{File: f, byName: make(map[string]*found), left: make(map[string]*Unmapped)}
 }
 
-// node is the node of a name, a new one where there is none yet.
+// node returns the node of a name, which is new if necessary.
 func (f *foreign) node(name string, at int) (*found, error) {
 	if err := CheckName(name); err != nil {
 		return nil, f.Errorf(at, "%w", err)
@@ -89,8 +88,7 @@ func (f *foreign) node(name string, at int) (*found, error) {
 	return n, nil
 }
 
-// wanted does with a value what --map and --skip say of its field; false if they say
-// nothing.
+// wanted applies --map and --skip to a value; false if they do not mention its field.
 func (n *found) wanted(key, text string, at int) bool {
 	m, ok := n.f.opt.Columns[key]
 	if !ok {
@@ -103,26 +101,26 @@ func (n *found) wanted(key, text string, at int) bool {
 	return true
 }
 
-// give gives the node a value of one of our fields or of a resource that is there.
+// give sets a value of one of our fields, or of an existing resource.
 func (n *found) give(key, word, text string, at int) {
 	if text != "" {
 		n.given = append(n.given, givenText{key: key, word: word, text: text, at: at})
 	}
 }
 
-// declare gives the node a value of a resource, which is made where it is missing.
+// declare sets a value of a resource, which is declared if it is missing.
 func (n *found) declare(key, text string, at int, def index.Def) {
 	if text != "" {
 		n.given = append(n.given, givenText{key: key, word: def.Name, text: text, at: at, def: def})
 	}
 }
 
-// has reports whether something was given already.
+// has reports whether a field has a value already.
 func (n *found) has(word string) bool {
 	return slices.ContainsFunc(n.given, func(g givenText) bool { return strings.EqualFold(g.word, word) })
 }
 
-// name gives the node the devices of a resource.
+// nameDevices sets the devices of a resource.
 func (n *found) nameDevices(resource string, set devices.Set) {
 	if len(set) == 0 || len(set) > devices.MaxDevices {
 		return
@@ -133,7 +131,7 @@ func (n *found) nameDevices(resource string, set devices.Set) {
 	n.devices[resource] = set
 }
 
-// unmapped notes what is not imported of the node.
+// unmapped notes a value that is not imported.
 func (n *found) unmapped(field, value string) {
 	if n.told[field] {
 		return
@@ -153,7 +151,7 @@ func (f *foreign) leave(field, value string) {
 	u.one = u.one && u.value == value
 }
 
-// state gives the node its state, and a reason where it is not up.
+// state sets the node's state, and a reason unless it is up.
 func (n *found) state(key string, state index.State, at int, reasonKey, reason string, reasonAt int) {
 	if state == index.Up {
 		n.give(key, "state", "free", at)
@@ -166,7 +164,7 @@ func (n *found) state(key string, state index.State, at int, reasonKey, reason s
 	n.give(reasonKey, "reason", reason, reasonAt)
 }
 
-// done makes patches of the nodes.
+// done makes patches of all nodes.
 func (f *foreign) done() error {
 	if len(f.nodes) == 0 {
 		return f.Errorf(0, "the file names no node")
@@ -183,8 +181,7 @@ func (f *foreign) done() error {
 	return nil
 }
 
-// declareMissing declares the resources that are missing, in the order in which they are
-// met, with the type that their values show.
+// declareMissing declares missing resources, in the order of the file, with the types of their values.
 func (f *foreign) declareMissing() error {
 	wanted := make(map[string]*missing)
 	var order []*missing
@@ -236,27 +233,27 @@ func (f *File) declareOne(def index.Def) error {
 	return err
 }
 
-// missing is a resource that must be declared.
+// missing is a resource to declare.
 type missing struct {
 	index.Def
 	shown index.Type
 	first *givenText
 }
 
-// typeOf is the type that a value shows.
+// typeOf guesses the type of a value.
 func typeOf(text string) index.Type {
 	if strings.Contains(text, ",") {
 		return index.StringArray
 	}
 	switch t := guessType(text); {
 	case t == index.Boolean && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false"):
-		return index.String // on, off, yes and no are words as well
+		return index.String // on, off, yes and no are also words
 	default:
 		return t
 	}
 }
 
-// wider is a type that has values of both; 0 stands for none.
+// wider is a type for values of both; 0 means none.
 func wider(a, b index.Type) index.Type {
 	number := func(t index.Type) bool { return t == index.Long || t == index.Float }
 	switch {
@@ -325,7 +322,7 @@ func rank(mapped bool) int {
 	return 1
 }
 
-// megabytes writes a number of MiB as a size, less so many, "" if it is none.
+// megabytes writes a number of MiB, minus less, as a size; "" if it is not a number.
 func megabytes(text string, less int64) string {
 	n, err := strconv.ParseInt(text, 10, 48)
 	if err != nil || n <= less {

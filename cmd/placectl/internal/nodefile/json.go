@@ -13,15 +13,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// jsonNodes reads a node file that is JSON: an array of objects, or one object
-// after the other.
+// jsonNodes reads a node file in JSON: an array of objects, or one object after the other.
 type jsonNodes struct {
 	*File
 	dec      *json.Decoder
-	shift    int   // where the decoder has begun
+	shift    int   // where the decoder began
 	at       int   // where the last token begins
-	own      bool  // the node has a column that only lists of ours have
-	unitless error // the node's first size without a unit
+	own      bool  // the node has a column that only our lists have
+	unitless error // the first size of the node without a unit
 }
 
 func (f *File) parseJSON() error {
@@ -29,7 +28,7 @@ func (f *File) parseJSON() error {
 		return fmt.Errorf("%s: this is %s; import it with --from %s", f.Name, fromWords[from], from)
 	}
 	j := jsonNodes{File: f, dec: json.NewDecoder(bytes.NewReader(f.Data))}
-	j.dec.UseNumber() // 2 and "2" take the same way, and no digit is lost
+	j.dec.UseNumber() // 2 and "2" are read alike, and no digit is lost
 	tok, err := j.token()
 	if err == io.EOF {
 		return f.Errorf(0, "the file is empty; write an array of nodes, or a node a line")
@@ -52,7 +51,7 @@ func (f *File) parseJSON() error {
 	}
 }
 
-// array reads nodes to the end of the array, and that the file ends there too.
+// array reads nodes to the end of the array, which must be the end of the file.
 func (j *jsonNodes) array() error {
 	for {
 		tok, err := j.inside()
@@ -75,8 +74,7 @@ func (j *jsonNodes) array() error {
 	return j.Errorf(j.at, "something follows the end of the array")
 }
 
-// token reads the next token and notes where it begins. It returns io.EOF only
-// between values.
+// token reads the next token and notes where it begins. It returns io.EOF only between values.
 func (j *jsonNodes) token() (json.Token, error) {
 	j.at = j.shift + int(j.dec.InputOffset())
 	for j.at = infile.SkipBlanks(j.Data, j.at); j.at < len(j.Data) && (j.Data[j.at] == ',' || j.Data[j.at] == ':'); {
@@ -132,8 +130,8 @@ func (j *jsonNodes) node(tok json.Token) error {
 	return j.add(p)
 }
 
-// members reads the members of a node, or of its resources, to the closing
-// brace. A resource may stand among the fields, as lists of nodes print it.
+// members reads the members of a node, or of its resources, up to the closing brace. Resources may be
+// among the fields, as our lists print them.
 func (j *jsonNodes) members(p *Patch, outer bool) error {
 	var nested bool
 	for {
@@ -143,7 +141,7 @@ func (j *jsonNodes) members(p *Patch, outer bool) error {
 		}
 		word, ok := tok.(string)
 		if !ok {
-			return nil // the closing brace: the decoder lets nothing else pass
+			return nil // the closing brace: the decoder allows nothing else
 		}
 		if !outer || word != "resources" {
 			if err := j.member(p, word, outer); err != nil {
@@ -202,8 +200,8 @@ func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 	return nil
 }
 
-// set reads a value into the patch. Whether the file is a list of ours, whose sizes
-// are in bytes, is known at the node's end only.
+// set reads a value into the patch. Only at the node's end is it clear whether the file is one of our
+// lists, which have sizes in bytes.
 func (j *jsonNodes) set(p *Patch, k key, v jsonValue) error {
 	text, err := j.opt.Units.complete(k, k.unlisted(v.text))
 	if err != nil && j.unitless == nil {
@@ -215,21 +213,20 @@ func (j *jsonNodes) set(p *Patch, k key, v jsonValue) error {
 	return err
 }
 
-// jsonValue is a value as the text that the same value would be in CSV; null is
-// empty.
+// jsonValue is a value as the text that it would be in CSV; null is "".
 type jsonValue struct {
 	text string
 	list bool
 	at   int
 }
 
-// valueOf reads the value of a member: an object is what devices are.
+// valueOf reads the value of a member. Only devices are an object.
 func (j *jsonNodes) valueOf(word string, outer bool) (jsonValue, error) {
 	if !outer || word != "devices" {
 		return j.value()
 	}
 	v := jsonValue{at: infile.SkipBlanks(j.Data, int(j.dec.InputOffset()))}
-	v.at = infile.SkipBlanks(j.Data, min(v.at+1, len(j.Data))) // past the colon
+	v.at = infile.SkipBlanks(j.Data, min(v.at+1, len(j.Data))) // after the colon
 	var raw json.RawMessage
 	if err := j.dec.Decode(&raw); err != nil {
 		return v, j.Errorf(v.at, "this is not JSON: %w", err)
@@ -279,7 +276,7 @@ func (j *jsonNodes) value() (jsonValue, error) {
 	}
 }
 
-// scalar is the text of a value that is no list.
+// scalar is the text of a value that is not a list.
 func (j *jsonNodes) scalar(tok json.Token) (string, error) {
 	switch tok := tok.(type) {
 	case nil:
@@ -294,7 +291,7 @@ func (j *jsonNodes) scalar(tok json.Token) (string, error) {
 	return "", j.Errorf(j.at, "%s where a number, a string or a boolean belongs", describeToken(tok))
 }
 
-// plainNumber writes 1e3 as 1000: values have no exponents.
+// plainNumber writes 1e3 as 1000, because values have no exponents.
 func plainNumber(s string) string {
 	if !strings.ContainsAny(s, "eE") {
 		return s

@@ -10,20 +10,20 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// key is what a column of a node file, or a key of key=value, is about.
+// key says what a column of a node file, or the key of key=value, is about.
 type key struct {
 	name     string
 	field    int       // position in fields, -1 for a resource
 	def      index.Def // the resource
 	isName   bool
 	devices  bool   // all devices of the node
-	computed bool   // a column of `node list` that is worked out, not given
-	skip     bool   // a column that is passed over
-	unit     Column // what --map says of its values
+	computed bool   // a column of `node list` that is computed, and cannot be set
+	skip     bool   // an ignored column
+	unit     Column // from --map, for its values
 }
 
-// findKey finds what a column or key is about, in any case. sample is a
-// value of it, from which a type is guessed where it is not declared.
+// findKey finds out what a column or key is about, in any case. sample is one of its values, from which
+// the type of an undeclared resource is guessed.
 func findKey(defs *index.Defs, word, sample string) (key, error) {
 	name := strings.ToLower(word)
 	switch name {
@@ -52,10 +52,10 @@ func findKey(defs *index.Defs, word, sample string) (key, error) {
 	return key{}, unknownKey(defs, word, sample)
 }
 
-// FreeSuffix makes the name of the column that says how much is free.
+// FreeSuffix ends the names of columns that say how much is free.
 const FreeSuffix = "_free"
 
-// unknownKey says what the word may have meant, and how to declare it.
+// unknownKey says what the word may have meant, or how to declare it.
 func unknownKey(defs *index.Defs, word, sample string) error {
 	known := []string{"name", "devices"}
 	for i := range fields {
@@ -64,7 +64,7 @@ func unknownKey(defs *index.Defs, word, sample string) error {
 	words := text.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
 	typ := guessType(sample)
 	if _, err := index.NewDefs().Add(index.Def{Name: word, Type: typ}); err != nil {
-		return errors.New(words) // no resource could be called so
+		return errors.New(words) // it is no valid name of a resource
 	}
 	words += " (to declare it: placectl resource add " + word + "=" + typ.String()
 	if typ.Numeric() {
@@ -73,7 +73,7 @@ func unknownKey(defs *index.Defs, word, sample string) error {
 	return errors.New(words + ")")
 }
 
-// guessType is the type of resource that a value looks like.
+// guessType is the type of resource that fits a value.
 func guessType(s string) index.Type {
 	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return index.Long
@@ -91,8 +91,8 @@ func guessType(s string) index.Type {
 	return index.String
 }
 
-// unlisted undoes what lists of nodes print of a speed that is not set, so that
-// they can be imported: 0, which no node that has a speed has.
+// unlisted undoes how our lists print a speed that is not set, so that they can be imported: as 0, which
+// is no valid speed.
 func (k key) unlisted(text string) string {
 	if k.field == fieldSpeed || k.field == fieldProcSpeed {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && v == 0 {
@@ -102,7 +102,7 @@ func (k key) unlisted(text string) string {
 	return text
 }
 
-// takesList reports whether the value may be a list.
+// takesList reports whether the value can be a list.
 func (k key) takesList() bool {
 	return k.field == fieldFeatures || k.def.Type == index.StringArray
 }

@@ -7,16 +7,15 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 )
 
-// Load is the load of the nodes of a list, as it was given.
+// Load is the load of nodes, as given.
 type Load struct {
 	Names string // a node list
 	Load  float64
-	At    int // offset of its line in the file
+	At    int // offset of its line
 }
 
-// ParseLoads reads lines, a load a line. Empty lines say nothing; no load at all is
-// refused, because a program that died is a likelier cause of it than a cluster
-// without nodes.
+// ParseLoads reads one load per line, and skips empty lines. It refuses a file without loads, because a
+// program that died is a likelier cause than a cluster without nodes.
 func ParseLoads(f *infile.Text) ([]Load, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func ParseLoads(f *infile.Text) ([]Load, error) {
 	return loads, nil
 }
 
-// parseLoadLine understands a line, which begins at at.
+// parseLoadLine reads the line at an offset.
 func parseLoadLine(f *infile.Text, line string, at int) (Load, error) {
 	names, value, ok := strings.Cut(line, "=")
 	if words := strings.Fields(line); !ok && len(words) == 2 {
@@ -59,5 +58,5 @@ func parseLoadLine(f *infile.Text, line string, at int) (Load, error) {
 	return Load{names, load, at}, nil
 }
 
-// ParseLoad reads how many processors are busy.
+// ParseLoad reads the number of busy processors.
 func ParseLoad(s string) (float64, error) { return loadMeasure.read(s) }

@@ -11,13 +11,13 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// MachineFields are those of a line of a file of machines. Behind them may stand the
-// features of the machines, with commas between.
+// MachineFields are the fields of a line in a machine file. They may be followed by the features of the
+// machines, separated by commas.
 const MachineFields = "number, name, how many, cores, speed, memory in kb"
 
 const machineFields = 6
 
-// ParseMachines makes the nodes of a file of machines: each line is a kind of them.
+// ParseMachines makes nodes from a machine file. Each line describes machines of one kind.
 func ParseMachines(f *infile.Text) ([]*index.Node, error) {
 	var nodes []*index.Node
 	at := 0
@@ -42,7 +42,7 @@ func ParseMachines(f *infile.Text) ([]*index.Node, error) {
 	return nodes, nil
 }
 
-// machineKind is a line of a file of machines.
+// machineKind is a line of a machine file.
 type machineKind struct {
 	name      string
 	count     int
@@ -82,8 +82,7 @@ func (k machineKind) node(n int) *index.Node {
 	return node
 }
 
-// IsMachines tells a file of machines from other lists of nodes: it has no header,
-// its lines begin with a number.
+// IsMachines recognises a machine file: it has no header, and its lines begin with a number.
 func IsMachines(f *infile.Text) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(f.Data), []byte{'\n'})
 	words := strings.Fields(string(first))

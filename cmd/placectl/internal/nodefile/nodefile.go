@@ -1,10 +1,8 @@
-// Package nodefile reads what describes nodes: files of nodes as CSV or as JSON, and as other
-// tools print them (a reader a file, and one table of them all), key=value words, lines of
-// loads and files of machines. A file is read whole and
-// understood to the end before anything is changed, so that an import can be all or
-// nothing without the database being held while a pipe is slow. Every error says line
-// and column. It knows no verb and no store: what it reads are nodes of package index,
-// given the resources that are declared.
+// Package nodefile reads descriptions of nodes: node files in CSV, JSON and the formats of other tools,
+// key=value words, lines of loads, and machine files. A file is read and understood to its end before
+// anything changes. So an import is all or nothing, and a slow pipe does not hold the database. Every
+// error has a line and a column. The package knows no verbs and no store. It returns nodes of package
+// index, given the declared resources.
 package nodefile
 
 import (
@@ -15,25 +13,25 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// maxNodes bounds the nodes of a file.
+// maxNodes bounds the number of nodes in a file.
 const maxNodes = 1_000_000
 
-// File is a node file that is being read, and then what it says.
+// File is a node file while it is read, and then its content.
 type File struct {
 	infile.Text
-	Base     *index.Defs // the resources that were declared before
-	Defs     *index.Defs // those, and what the file needs besides
-	Made     []index.Def // of them those that the file needs besides
+	Base     *index.Defs // the resources declared before
+	Defs     *index.Defs // these, and those that the file needs besides
+	Made     []index.Def // only the latter
 	Nodes    []Patch
-	Computed map[string]bool // columns met that are worked out and not given
+	Computed map[string]bool // columns of the file that are computed and cannot be set
 	Unmapped []*Unmapped     // fields of another tool that are not imported
 	opt      Options
 	byName   map[string]int  // positions in Nodes
-	seen     map[string]bool // fields of another tool, or columns, that were met
-	met      map[string]bool // of them those that are mapped or skipped
+	seen     map[string]bool // fields of another tool, or columns, in the file
+	met      map[string]bool // those of them that are mapped or skipped
 }
 
-// readers are the forms that a node file may have.
+// readers are the formats of node files.
 var readers = []struct {
 	format string
 	parse  func(*File) error
@@ -44,7 +42,7 @@ var readers = []struct {
 	{"slurm", (*File).parseSlurm},
 }
 
-// Formats are the words for the format of a file: auto, and those there are.
+// Formats lists the names of formats, auto first.
 func Formats() []string {
 	words := []string{"auto"}
 	for _, r := range readers {
@@ -53,10 +51,9 @@ func Formats() []string {
 	return words
 }
 
-// Parse reads a node file, with the resources that are declared. Of files of ours a resource
-// that is not declared is an error; what other tools say makes it, with the type that its
-// values show. What is wrong with the file is an *infile.Error; that it is another tool's
-// than the format says is another error.
+// Parse reads a node file. In our own formats an undeclared resource is an error. In those of other
+// tools it is declared with a type that fits its values. An error in the file is an *infile.Error. If
+// the file is not in the requested format, it is another error.
 func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 	f := &File{Text: in, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int), Computed: make(map[string]bool),
 		seen: make(map[string]bool), met: make(map[string]bool)}
@@ -85,11 +82,10 @@ func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 	return nil, text.NotOneOf(format, Formats())
 }
 
-// ownListing is the column that shows that a file was printed by `node list`: no
-// other has it. Its sizes are in bytes.
+// ownListing is a column that only `node list` prints. Sizes in its output are in bytes.
 const ownListing = "bucket"
 
-// add takes a node that has been read.
+// add adds a node.
 func (f *File) add(p Patch) error {
 	if first, ok := f.byName[p.Name]; ok {
 		return f.Errorf(p.At, "the node %s is in the file already, at line %d", p.Name, f.At(f.Nodes[first].At).Line)
@@ -102,13 +98,13 @@ func (f *File) add(p Patch) error {
 	return nil
 }
 
-// Names reports whether the file has a node of a name.
+// Names reports whether the file has a node of this name.
 func (f *File) Names(name string) bool {
 	_, ok := f.byName[name]
 	return ok
 }
 
-// CheckName says what a node may not be called.
+// CheckName refuses an invalid name of a node.
 func CheckName(s string) error {
 	if index.ValidNodeName(s) {
 		return nil

@@ -11,28 +11,28 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Options say how to read a file. The zero value works for our own formats.
+// Options say how to read a file. The zero value is right for our own formats.
 type Options struct {
 	Format  string            // one of Formats; "" is auto
 	Units   *Units            // nil gives none
-	Columns map[string]Column // what to do with fields, as the file calls them
+	Columns map[string]Column // what to do with fields, by the file's names
 
-	// DefaultPartition is the partition of Slurm that is no queue of its own.
+	// DefaultPartition is the Slurm partition that becomes no queue.
 	DefaultPartition string
 
-	// Beside reads a file that lies beside the node file; ok is false if there is
-	// none. Nil where nothing lies beside it.
+	// Beside reads a file next to the node file; ok is false if there is none. It is nil if there is no
+	// folder.
 	Beside func(name string) (data []byte, ok bool)
 }
 
-// Column is what to do with a field of a file: it is a field of ours, or passed over.
+// Column says what to do with a field of a file: read it as a field of ours, or skip it.
 type Column struct {
 	Field string
-	Unit  string // for values without one; as sizes have it, or s, min and h
+	Unit  string // for values without a unit; one of the units of sizes, or s, min, h
 	Skip  bool
 }
 
-// ParseColumns reads what --map and --skip are given: HEADER=FIELD[:UNIT], and HEADER.
+// ParseColumns reads --map, HEADER=FIELD[:UNIT], and --skip, HEADER.
 func ParseColumns(maps, skips []string) (map[string]Column, error) {
 	if len(maps)+len(skips) == 0 {
 		return nil, nil
@@ -62,10 +62,10 @@ func ParseColumns(maps, skips []string) (map[string]Column, error) {
 	return out, nil
 }
 
-// timeUnits are how many seconds a unit of time has.
+// timeUnits are the seconds in units of time.
 var timeUnits = map[string]float64{"s": 1, "min": 60, "h": 3600}
 
-// complete gives a value the unit that it lacks.
+// complete adds a missing unit to a value.
 func (c Column) complete(text string) string {
 	if c.Unit == "" {
 		return text
@@ -80,7 +80,7 @@ func (c Column) complete(text string) string {
 	return text + c.Unit
 }
 
-// unmet are the columns that the file does not have.
+// unmet fails for columns that the file lacks.
 func (f *File) unmet() error {
 	for _, head := range slices.Sorted(maps.Keys(f.opt.Columns)) {
 		if !f.met[head] {

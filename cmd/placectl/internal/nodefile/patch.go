@@ -11,17 +11,16 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Patch is what a row of a node file, or a few key=value words, say of one
-// node. Of an existing node everything else stays as it is; a new one has
-// defaults there.
+// Patch is what a row of a node file, or key=value words, say about a node. All else about an existing
+// node stays. A new one gets defaults.
 type Patch struct {
-	index.Node               // the values that are given; Number and Bucket stand for nothing
-	mentioned  uint32        // by position in fields: which fields are given
-	unset      []index.ResID // resources to be taken away
+	index.Node               // the given values; Number and Bucket mean nothing
+	mentioned  uint32        // the given fields, by position in fields
+	unset      []index.ResID // resources to remove
 	named      []given       // devices of resources
-	devices    bool          // devices is given,
-	forget     bool          // as empty: the node is to name none
-	At         int           // offset in the file at which it begins
+	devices    bool          // devices is given
+	forget     bool          // as empty: the node will name none
+	At         int           // its offset in the file
 }
 
 // ParseWords reads key=value words.
@@ -53,7 +52,7 @@ func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) 
 	return p, nil
 }
 
-// set reads a value into the patch. An empty text takes the value away.
+// set reads a value into the patch. An empty text removes the value.
 func (p *Patch) set(defs *index.Defs, k key, text string) error {
 	if k.devices {
 		return p.readDevices(defs, text)
@@ -80,7 +79,7 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 	return nil
 }
 
-// has reports whether the patch says something of the key already.
+// has reports whether the patch has the key already.
 func (p *Patch) has(k key) bool {
 	if k.devices {
 		return p.devices
@@ -92,11 +91,10 @@ func (p *Patch) has(k key) bool {
 	return set || slices.Contains(p.unset, k.def.ID) || slices.ContainsFunc(p.named, func(g given) bool { return g.word && g.res == k.def.ID })
 }
 
-// mentions reports whether the patch gives the field.
+// mentions reports whether the patch has the field.
 func (p *Patch) mentions(field int) bool { return p.mentioned&(1<<field) != 0 }
 
-// apply gives a node the values of the patch. It takes for granted that the
-// node's resources are its own to change.
+// apply sets the values of the patch. The node must own its resources.
 func (p *Patch) apply(n *index.Node) error {
 	for i, f := range fields {
 		if p.mentions(i) {
@@ -121,13 +119,13 @@ func (p *Patch) apply(n *index.Node) error {
 	return nil
 }
 
-// Create makes a new node of the patch.
+// Create makes a new node from the patch.
 func (p *Patch) Create(name string) (*index.Node, error) {
 	n := &index.Node{Name: name}
 	return n, p.apply(n)
 }
 
-// Change is a copy of a node with the patch applied, and whether that differs.
+// Change returns a copy of a node with the patch applied, and whether it differs.
 func (p *Patch) Change(old *index.Node) (n *index.Node, changed bool, err error) {
 	n = new(index.Node)
 	*n = *old
@@ -136,7 +134,7 @@ func (p *Patch) Change(old *index.Node) (n *index.Node, changed bool, err error)
 	return n, !sameNode(old, n), err
 }
 
-// sameNode compares all that people say of nodes.
+// sameNode compares everything that can be set.
 func sameNode(a, b *index.Node) bool {
 	return a.Queue == b.Queue && a.Priority == b.Priority && a.State == b.State && a.Reason == b.Reason &&
 		a.Speed == b.Speed && a.ProcSpeed == b.ProcSpeed && a.Load == b.Load && a.Usage == b.Usage &&

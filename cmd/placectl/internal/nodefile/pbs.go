@@ -10,16 +10,16 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// pbsnodes shows nodes as their names at the beginning of lines, and their attributes
-// indented below, or as JSON; Torque's the same with other attributes.
+// pbsnodes prints nodes as names at the beginning of lines, with indented attributes below, or as JSON.
+// Torque does the same with other attributes.
 
-// pbsNodes are the nodes that are read.
+// pbsNodes are the nodes read.
 type pbsNodes struct {
 	*foreign
-	consumable map[string]bool // resources that jobs are said to have of some node
+	consumable map[string]bool // resources that a job has on some node
 }
 
-// pbsAttribute is an attribute of a node, its resources as resources_available.mem.
+// pbsAttribute is an attribute of a node. Its resources are called resources_available.mem and so on.
 type pbsAttribute struct {
 	key, text string
 	at        int
@@ -49,7 +49,7 @@ const (
 	pbsUsed = "resources_assigned."
 )
 
-// text reads what pbsnodes -a shows.
+// text reads the output of pbsnodes -a.
 func (s *pbsNodes) text() error {
 	name, begins, at := "", 0, 0
 	var list []pbsAttribute
@@ -80,7 +80,7 @@ func (s *pbsNodes) text() error {
 	return s.node(name, begins, list)
 }
 
-// json reads what pbsnodes -F json writes.
+// json reads the output of pbsnodes -F json.
 func (s *pbsNodes) json() error {
 	docs, err := s.documents()
 	if err != nil {
@@ -109,10 +109,10 @@ func (s *pbsNodes) json() error {
 	})
 }
 
-// vnode is the name of a part of a node as PBS has it: g1[0].
+// vnode matches PBS's name for a part of a node: g1[0].
 var vnode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\[\]]+)\[([0-9]+)\]$`) })
 
-// node gives a node its values. g1[0] becomes g1.0, and keeps the old name as its vnode.
+// node sets a node's values. g1[0] becomes g1.0, and keeps the old name as its vnode.
 func (s *pbsNodes) node(name string, at int, list []pbsAttribute) error {
 	if name == "" && len(list) == 0 {
 		return nil
@@ -145,7 +145,7 @@ func (s *pbsNodes) node(name string, at int, list []pbsAttribute) error {
 	return nil
 }
 
-// attribute gives a node the value of one of its attributes.
+// attribute sets the value of an attribute.
 func (s *pbsNodes) attribute(n *found, a pbsAttribute) {
 	resource, has := strings.CutPrefix(a.key, pbsHas)
 	switch {
@@ -176,7 +176,7 @@ func (s *pbsNodes) attribute(n *found, a pbsAttribute) {
 	}
 }
 
-// status takes memory and load out of what Torque's host has told last.
+// status takes memory and load from the last report of Torque's host.
 func (s *pbsNodes) status(n *found, a pbsAttribute) {
 	for word := range strings.SplitSeq(a.text, ",") {
 		switch key, value, _ := strings.Cut(word, "="); key {
@@ -189,7 +189,7 @@ func (s *pbsNodes) status(n *found, a pbsAttribute) {
 	n.unmapped("status (rest)", "")
 }
 
-// pbsState is down before offline, which is before anything else.
+// pbsState returns down before offline, and offline before anything else.
 func pbsState(text string) index.State {
 	words := strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 	for _, w := range []string{"down", "stale", "state-unknown", "unknown"} {

@@ -12,17 +12,17 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Slurm shows its nodes as blocks of KEY=VALUE (scontrol show nodes, a block a line with
-// -o), as a table (sinfo -N) and as JSON. All of them become the words of scontrol here.
+// Slurm prints nodes as blocks of KEY=VALUE (scontrol show nodes, with -o one block per line), as a
+// table (sinfo -N) and as JSON. All are translated to the keys of scontrol.
 
-// slurmNodes are the nodes that are read, and the partition that is no queue.
+// slurmNodes are the nodes read, and the partition that becomes no queue.
 type slurmNodes struct {
 	*foreign
 	fallback string     // the default partition
-	gres     []gresLine // of gres.conf
+	gres     []gresLine // from gres.conf
 }
 
-// slurmRecord is a node in the words of scontrol.
+// slurmRecord is a node with scontrol's keys.
 type slurmRecord struct {
 	at     int
 	keys   []string
@@ -44,7 +44,7 @@ func (r *slurmRecord) put(key, text string, at int) {
 	r.values[key] = slurmValue{text, at}
 }
 
-// number is a value that is a whole number, 0 if it is none.
+// number is a value as a whole number, 0 if it is none.
 func (r *slurmRecord) number(key string) int64 {
 	n, _ := strconv.ParseInt(r.values[key].text, 10, 48)
 	return n
@@ -81,7 +81,7 @@ func firstWord(data []byte) string {
 	return string(word)
 }
 
-// beside reads what lies beside the file: gres.conf, and what tells the default partition.
+// beside reads files next to the node file: gres.conf, and those that name the default partition.
 func (s *slurmNodes) beside() error {
 	if s.opt.Beside == nil {
 		return nil
@@ -101,11 +101,11 @@ func (s *slurmNodes) beside() error {
 	return nil
 }
 
-// slurmKey finds where a KEY= begins.
+// slurmKey matches the beginning of KEY=.
 var slurmKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[ \t])([A-Z][A-Za-z_]*)=`) })
 
-// slurmWords takes a line apart: a value runs to the next KEY=, a reason to the comment
-// behind it, or the end of the line.
+// slurmWords splits a line. A value ends at the next KEY=. A reason ends at the comment after it, or at
+// the end of the line.
 func slurmWords(line string, fn func(key, value string, at int)) {
 	hits := slurmKey().FindAllStringSubmatchIndex(line, -1)
 	for i := 0; i < len(hits); i++ {
@@ -121,7 +121,7 @@ func slurmWords(line string, fn func(key, value string, at int)) {
 	}
 }
 
-// partitions looks for the default one.
+// partitions looks for the default partition.
 func (s *slurmNodes) partitions(text string) {
 	name := ""
 	for line := range strings.Lines(text) {
@@ -138,7 +138,7 @@ func (s *slurmNodes) partitions(text string) {
 	}
 }
 
-// blocks reads what scontrol shows. Partitions among it tell the default one.
+// blocks reads the output of scontrol. Its partitions tell the default one.
 func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 	s.partitions(string(s.Data))
 	var r *slurmRecord
@@ -171,14 +171,14 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 	return records, nil
 }
 
-// tableKeys are the columns of sinfo in the words of scontrol.
+// tableKeys translates the columns of sinfo to scontrol's keys.
 var tableKeys = sync.OnceValue(func() map[string]string {
 	return map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres", "STATE": "State", "PARTITION": "Partitions",
 		"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight", "GRES_USED": "GresUsed"}
 })
 
-// table reads what sinfo -N shows: a node is there once for each of its partitions. The
-// default one has a star.
+// table reads the output of sinfo -N, which has a node once for each of its partitions. The default one
+// has a star.
 func (s *slurmNodes) table() (records []*slurmRecord, err error) {
 	var heads []string
 	byName := make(map[string]*slurmRecord)
@@ -223,13 +223,13 @@ func (s *slurmNodes) table() (records []*slurmRecord, err error) {
 	return records, nil
 }
 
-// jsonKeys are the members of JSON in the words of scontrol.
+// jsonKeys translates members of JSON to scontrol's keys.
 var jsonKeys = sync.OnceValue(func() map[string]string {
 	return map[string]string{"name": "NodeName", "cpus": "CPUTot", "effective_cpus": "CPUEfctv", "real_memory": "RealMemory", "specialized_memory": "MemSpecLimit",
 		"gres": "Gres", "gres_used": "GresUsed", "features": "AvailableFeatures", "temporary_disk": "TmpDisk", "partitions": "Partitions", "weight": "Weight", "reason": "Reason"}
 })
 
-// json reads what sinfo --json and scontrol show nodes --json write.
+// json reads the output of sinfo --json and scontrol show nodes --json.
 func (s *slurmNodes) json() (records []*slurmRecord, err error) {
 	docs, err := s.documents()
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *slurmNodes) json() (records []*slurmRecord, err error) {
 	return records, nil
 }
 
-// nothing is what Slurm writes where there is nothing to be said.
+// nothing reports whether Slurm's text means that there is no value.
 func nothing(text string) bool {
 	switch strings.ToLower(text) {
 	case "", "(null)", "n/a", "none", "n/s", "unknown":
@@ -280,7 +280,7 @@ func nothing(text string) bool {
 	return false
 }
 
-// record gives a node its values.
+// record sets a node's values.
 func (s *slurmNodes) record(r *slurmRecord) error {
 	name, ok := r.values["NodeName"]
 	if !ok || name.text == "" {
@@ -306,7 +306,7 @@ func (s *slurmNodes) record(r *slurmRecord) error {
 	return nil
 }
 
-// values goes through what is said of a node.
+// values goes through the values of a node.
 func (s *slurmNodes) values(n *found, r *slurmRecord) error {
 	for _, key := range r.keys {
 		v := r.values[key]
@@ -344,7 +344,7 @@ func (s *slurmNodes) values(n *found, r *slurmRecord) error {
 			if err := s.giveGres(n, r); err != nil {
 				return err
 			}
-		case "Reason", "ActiveFeatures", "MemSpecLimit": // said above
+		case "Reason", "ActiveFeatures", "MemSpecLimit": // handled above
 		default:
 			n.unmapped(key, v.text)
 		}
@@ -352,19 +352,19 @@ func (s *slurmNodes) values(n *found, r *slurmRecord) error {
 	return nil
 }
 
-// whoAndWhen is what Slurm puts behind a reason.
+// whoAndWhen matches what Slurm adds to a reason.
 var whoAndWhen = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` *\[[^\[\]]*@[^\[\]]*\]$`) })
 
-// slurmStates are the states and flags that say more than that a node is up.
+// slurmStates are the states and flags that mean more than that a node is up.
 var slurmStates = sync.OnceValue(func() map[string]index.State {
 	return map[string]index.State{"DOWN": index.Down, "UNKNOWN": index.Down, "UNK": index.Down, "NOT_RESPONDING": index.Down, "NO_RESPOND": index.Down, "ERROR": index.Down,
 		"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained, "FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
 })
 
-// slurmUp are those that say no more.
+// slurmUp are those that mean no more.
 var slurmUp = []string{"IDLE", "MIXED", "MIX", "ALLOCATED", "ALLOC", "COMPLETING", "COMP"}
 
-// state is down where a flag says so, else drained where one does.
+// state is down if a flag says so, else drained if one says so.
 func (s *slurmNodes) state(n *found, r *slurmRecord) {
 	v := r.values["State"]
 	state := index.Up

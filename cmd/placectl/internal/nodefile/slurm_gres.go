@@ -12,15 +12,15 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// Generic resources of Slurm, such as gpu:a100:4(S:0-1), say how many there are and to which
-// sockets they are near. Which of them is near which only gres.conf says. Where neither is
-// known the devices are counted, and not named.
+// Slurm's generic resources, such as gpu:a100:4(S:0-1), say how many devices there are and which sockets
+// are near them. Only gres.conf says which device is near which socket. If both are unknown, the devices
+// are counted and not named.
 
-// gres is one of the resources of a node.
+// gres is a generic resource of a node.
 type gres struct {
 	name, kind string // gpu, a100
 	count      int64
-	sockets    []int // near which they are; nil: not known
+	sockets    []int // near them; nil: unknown
 }
 
 // parseGres reads a list such as gpu:a100:2(S:0),shard:8.
@@ -84,7 +84,7 @@ func gresCount(text string) (int64, bool) {
 	return n << shift, true
 }
 
-// numbers reads a set of numbers, as 0,2-3.
+// numbers reads a set of numbers, such as 0,2-3.
 func numbers(text string, most int) (out []int, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -154,7 +154,7 @@ func parseGresConf(data []byte) (lines []gresLine, err error) {
 	return lines, nil
 }
 
-// giveGres gives a node its resources, and names the devices whose places are known.
+// giveGres sets a node's resources, and names the devices whose sockets are known.
 func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 	v := r.values["Gres"]
 	list, err := parseGres(v.text)
@@ -196,7 +196,7 @@ func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 	return nil
 }
 
-// confDevices are the GPUs of a node as gres.conf says, nil if it does not say as many.
+// confDevices are the GPUs of a node by gres.conf; nil if it does not have this many.
 func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devices.Set) {
 	var near [][]int
 	for _, l := range s.gres {
@@ -223,7 +223,7 @@ func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devi
 	return sortedDevices(set)
 }
 
-// lastNumber is the number at the end of a device's file, which is what programs call it.
+// lastNumber is the number at the end of a device file's name. Programs call the device by it.
 func lastNumber(file string, or int) string {
 	digits := file[len(strings.TrimRight(file, "0123456789")):]
 	if n, err := strconv.Atoi(digits); err == nil {
@@ -232,8 +232,8 @@ func lastNumber(file string, or int) string {
 	return strconv.Itoa(or)
 }
 
-// groupOfCores is the socket of a device's cores; where sockets are not known, the how
-// manieth of the different sets of cores it has.
+// groupOfCores is the socket of a device's cores. If sockets are unknown, it numbers the different sets
+// of cores.
 func groupOfCores(near [][]int, i int, perSocket int64) int {
 	if len(near[i]) == 0 {
 		return 0
@@ -251,8 +251,8 @@ func groupOfCores(near [][]int, i int, perSocket int64) int {
 	return min(slices.Index(slices.Compact(firsts), near[i][0]), devices.MaxGroup)
 }
 
-// nearDevices are the GPUs of a node by the sockets that their resources tell. Those of
-// several sockets are dealt out in order, as many to each: which is near which is not said.
+// nearDevices are the GPUs of a node by the sockets of their resources. GPUs of several sockets are
+// dealt out in order, as many to each, because Slurm does not say which is near which.
 func (s *slurmNodes) nearDevices(n *found, r *slurmRecord, list []gres) (set devices.Set) {
 	indexed := strings.Contains(r.values["GresUsed"].text, "IDX:")
 	for _, g := range list {

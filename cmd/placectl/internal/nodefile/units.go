@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// In a description of nodes a size must have a unit, for 64 is as likely meant in
-// GiB as in bytes. --unit gives one to those that have none.
+// In a description of nodes a size must have a unit, because 64 may mean GiB as well as bytes. --unit
+// gives one to sizes without.
 
-// Units are the units that --unit gives. Its zero value gives none.
+// Units are the units given by --unit. The zero value has none.
 type Units struct {
 	all string
 	of  map[index.ResID]string
 }
 
-// ParseUnits reads what --unit was given, each a list with commas.
+// ParseUnits reads the values of --unit, each a list separated by commas.
 func ParseUnits(given []string, defs *index.Defs) (*Units, error) {
 	u := &Units{of: make(map[index.ResID]string)}
 	for _, list := range given {
@@ -63,8 +63,7 @@ func isSize(s string) bool {
 	return err == nil
 }
 
-// complete gives a value of a node the unit that it lacks. Without one to give, the
-// error names the choices.
+// complete adds a missing unit to a value. If there is no unit to add, the error names the choices.
 func (u *Units) complete(k key, text string) (string, error) {
 	if k.field >= 0 || k.def.Type != index.Size || !index.BareSize(text) {
 		return text, nil

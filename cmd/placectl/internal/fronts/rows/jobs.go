@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Jobs calls fn for the jobs of a selection, by number.
+// Jobs calls fn for the selected jobs, by number.
 func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 	one := func(j *store.Job) error {
 		job, err := v.job(j, s)
@@ -32,7 +32,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 		}
 		return nil
 	}
-	var list []*store.Job // those of each state come by number
+	var list []*store.Job // jobs of one state come by number
 	if s.Ended {
 		known := false
 		if !s.Since.IsZero() {
@@ -73,8 +73,8 @@ func byNumber(a, b *store.Job) int {
 	return 0
 }
 
-// named are the jobs of some numbers, with all of an array for that of its first. A number
-// that no job has is passed over.
+// named finds jobs by number. The number of an array's first job stands for the whole array. Unknown
+// numbers are skipped.
 func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 	seen := make(map[uint64]bool)
 	for _, id := range ids {
@@ -105,7 +105,7 @@ func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 // Row is a job as front-ends see it.
 func (v *View) Row(j *store.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
 
-// jobStates are the states of jobs; how one has failed its attempt says.
+// jobStates translates states. The attempt says how a job has failed.
 var jobStates = map[store.JobState]fronts.State{store.JobHeld: fronts.Held, store.JobQueued: fronts.Queued, store.JobReserved: fronts.Queued, store.JobLate: fronts.Queued,
 	store.JobRunning: fronts.Running, store.JobFinished: fronts.Finished, store.JobFailed: fronts.Failed, store.JobCancelled: fronts.Cancelled}
 
@@ -134,7 +134,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	case out.Mine && v.Host != nil:
 		out.UID = v.Host.UID
 	}
-	if !strings.Contains(j.Place, "scatter") { // as few nodes as there may be
+	if !strings.Contains(j.Place, "scatter") { // the smallest possible number of nodes
 		out.NodeCount = 1
 	}
 	for _, a := range j.After {
@@ -164,7 +164,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	return out, err
 }
 
-// starts says when a job that waits is expected to start.
+// starts fills in when a waiting job is expected to start.
 func (v *View) starts(j *store.Job, out *fronts.Job) error {
 	if err := v.looks(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (v *View) starts(j *store.Job, out *fronts.Job) error {
 	return err
 }
 
-// looks begins an outlook, once.
+// looks begins an outlook once.
 func (v *View) looks() (err error) {
 	if v.look == nil {
 		v.look, err = v.Tx.Ask().Outlook()
@@ -182,7 +182,7 @@ func (v *View) looks() (err error) {
 	return err
 }
 
-// limit is how many jobs of an array may run at once, 0 for any number.
+// limit is how many jobs of an array may run at once; 0: any number.
 func (v *View) limit(array uint64) (int, error) {
 	if v.limits == nil {
 		var err error
@@ -193,7 +193,7 @@ func (v *View) limit(array uint64) (int, error) {
 	return int(v.limits[array]), nil
 }
 
-// outcome says how the last attempt has ended.
+// outcome fills in how the last attempt ended.
 func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 	a, err := v.Tx.Attempts().Get(j.ID, 0)
 	if err != nil {
@@ -216,12 +216,12 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 	return err
 }
 
-// waits are what jobs wait for.
+// waits translates what jobs wait for.
 var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
 	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
 
-// why says what a job waits for. Of those that wait for room alone the one whose turn is
-// first waits for Resources, or for nothing if there is room, the others for their turn.
+// why says what a job waits for. Among jobs that only wait for room, the first waits for Resources, or
+// for nothing if there is room. The others wait for their turn.
 func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	if err := v.looks(); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	return nil
 }
 
-// Script is what a job runs.
+// Script returns a job's script.
 func (v *View) Script(job uint64) (string, error) {
 	p, err := v.Tx.Jobs().Payload(job)
 	if err != nil || p == nil {
@@ -271,10 +271,10 @@ func (v *View) Script(job uint64) (string, error) {
 	return p.Script, nil
 }
 
-// LineVariable is the variable that keeps the command line that submitted a job.
+// LineVariable is the environment variable with the submitting command line.
 const LineVariable = "PLACECTL_SUBMIT_LINE"
 
-// detail reads the rows beside the job's own.
+// detail reads further rows about the job.
 func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 	d := new(fronts.Detail)
 	p, err := v.Tx.Jobs().Payload(j.ID)

@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// endedSince are the jobs that have ended since an instant, and some that did before it. A
-// database may keep any number of jobs that ended long ago, and workflow managers ask for
-// those of the last minutes every few seconds, so the events tell: they are numbered as
-// they happened. known is false if there are no events of that time any more.
+// endedSince lists the jobs that have ended since an instant, and some that ended before. Workflow
+// managers ask for those of the last minutes every few seconds, and a database may keep many older ones.
+// So endedSince reads events, which are numbered in order of time. known is false if events of that time
+// are gone.
 func (v *View) endedSince(since time.Time) (list []*store.Job, known bool, err error) {
 	from, known, err := store.EventsSince(v.Tx, since)
 	if err != nil || !known {

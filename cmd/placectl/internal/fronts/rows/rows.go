@@ -1,4 +1,4 @@
-// Package rows shows a database to the front-ends: jobs and nodes as plain rows.
+// Package rows gives front-ends the jobs and nodes of a database as plain rows.
 package rows
 
 import (
@@ -16,16 +16,16 @@ import (
 // View is a transaction as front-ends see it.
 type View struct {
 	Tx       *store.Tx
-	Database string // its file
+	Database string // the file's name
 	Host     *fronts.Host
 
 	defs    *index.Defs
 	look    *store.Outlook
 	selects map[string]*demand
-	limits  map[uint64]int64 // how many jobs of an array may run at once, for arrays with a limit
+	limits  map[uint64]int64 // how many jobs of an array may run at once, if limited
 }
 
-// About is what is known of the whole.
+// About describes the whole database.
 func (v *View) About() (*fronts.About, error) {
 	s, err := v.Tx.Config().Settings()
 	if err != nil {
@@ -62,12 +62,12 @@ func (v *View) About() (*fronts.About, error) {
 	return a, err
 }
 
-// Missing reports whether an error says that a thing of a kind is not there.
+// Missing reports whether an error says that something of a kind does not exist.
 func (v *View) Missing(err error, kind string) bool {
 	return errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), kind+" ")
 }
 
-// Nodes are the nodes, with what is on each.
+// Nodes lists the nodes, with what is on each.
 func (v *View) Nodes() (list []*fronts.Node, err error) {
 	if v.defs, err = v.Tx.Config().Resources(); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (v *View) Nodes() (list []*fronts.Node, err error) {
 	return list, err
 }
 
-// states are the states of nodes.
+// states translates the states of nodes.
 var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, store.NodePartly: fronts.Partly, store.NodeBusy: fronts.Busy,
 	store.NodeDown: fronts.Down, store.NodeOffline: fronts.Offline, store.NodeDrained: fronts.Drained}
 
@@ -151,7 +151,7 @@ type demand struct {
 	features                 []string
 }
 
-// demand reads a select once for all jobs that have it.
+// demand parses a select once for all jobs with it.
 func (v *View) demand(text string) (*demand, error) {
 	if d := v.selects[text]; d != nil {
 		return d, nil
@@ -169,7 +169,7 @@ func (v *View) demand(text string) (*demand, error) {
 	v.selects[text] = d
 	chunks, err := placer.ParseSelect(v.defs, text)
 	if err != nil {
-		return d, nil // a resource that it names is not defined any more
+		return d, nil // a resource in it is no longer defined
 	}
 	for i, c := range chunks {
 		tasks := 1
@@ -209,7 +209,7 @@ func (v *View) demand(text string) (*demand, error) {
 	return d, nil
 }
 
-// Cores is how many cpus a select asks for.
+// Cores is the number of cpus that a select asks for.
 func (v *View) Cores(sel string) (int, error) {
 	d, err := v.demand(sel)
 	if err != nil {
