@@ -15,10 +15,10 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/jobs"
-	storekernel "github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 
-	kernel "golang.org/x/sys/unix"
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -166,13 +166,13 @@ func (l *lifeOfJobs) look(tx *Tx) error {
 			e = &expected{placed: !j.Queued}
 			l.jobs[j.ID] = e
 		}
-		if from, to := storekernel.Stages[e.state], storekernel.Stages[j.State]; from == storekernel.Over && e.state != j.State || from != to && !jobs.May[from][to] && to == storekernel.Unborn {
+		if from, to := kernel.Stages[e.state], kernel.Stages[j.State]; from == kernel.Over && e.state != j.State || from != to && !jobs.May[from][to] && to == kernel.Unborn {
 			l.Errorf("job %d was %s and is %s", j.ID, e.state, j.State)
 		}
 		if e.fate == JobCancelled && j.State != JobRunning && j.State != JobCancelled && l.own != j.ID {
 			l.Errorf("job %d was cancelled, and is %s", j.ID, j.State)
 		}
-		e.state, e.executed = j.State, storekernel.IsExecuted(j)
+		e.state, e.executed = j.State, kernel.IsExecuted(j)
 		if e.fate = 0; j.Ending {
 			a, err := tx.k.Attempts().Of(j, j.CurrentAttempt())
 			if err != nil {
@@ -260,11 +260,11 @@ func (l *lifeOfJobs) act() {
 				s.Payload = &Payload{Dir: "/", Ending: Ending{Retries: n, RetryWait: time.Second}}
 			}
 			if rapid.IntRange(0, 3).Draw(l.T, "deadline") == 0 {
-				s.Deadline = storekernel.Instant(tx.k.Now + int64(rapid.IntRange(1, 2000).Draw(l.T, "by")))
+				s.Deadline = kernel.Instant(tx.k.Now + int64(rapid.IntRange(1, 2000).Draw(l.T, "by")))
 			}
 			_, err = tx.Jobs().Submit(s)
 		case "place":
-			_, err = tx.Jobs().PlaceAt(l.request(), storekernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
+			_, err = tx.Jobs().PlaceAt(l.request(), kernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
 		case "cycle":
 			_, err = tx.Cycle().Run(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T, "backfill")})
 		case "extend":
@@ -346,9 +346,9 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	sig := rapid.SampledFrom([]kernel.Signal{kernel.SIGSTOP, kernel.SIGCONT, kernel.SIGUSR1}).Draw(l.T, "signal")
+	sig := rapid.SampledFrom([]unix.Signal{unix.SIGSTOP, unix.SIGCONT, unix.SIGUSR1}).Draw(l.T, "signal")
 	a, number, err := tx.Attempts().Signal(id, int(sig))
-	if refused := was.State != JobRunning || !storekernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
+	if refused := was.State != JobRunning || !kernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
 		l.Errorf("signal of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
 	if err != nil {
@@ -361,7 +361,7 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	if paused := sig == kernel.SIGSTOP || was.Paused && sig != kernel.SIGCONT; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
+	if paused := sig == unix.SIGSTOP || was.Paused && sig != unix.SIGCONT; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
 		l.Errorf("after %v job %d is %s, paused %v; it was %s, paused %v", sig, id, is.State, is.Paused, was.State, was.Paused)
 	}
 	return nil
@@ -503,12 +503,12 @@ func TestExtendIsAsked(t *testing.T) {
 	runs := s.started(Submission{Request: hourOn(4)})
 	var waits, plan uint64
 	s.do(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true, Deadline: storekernel.Instant(tx.k.Now + 5000)})
+		list, err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true, Deadline: kernel.Instant(tx.k.Now + 5000)})
 		if err != nil {
 			return err
 		}
 		waits = list[0].ID
-		j, err := tx.Jobs().PlaceAt(hourOn(1), storekernel.Instant(tx.k.Now+60))
+		j, err := tx.Jobs().PlaceAt(hourOn(1), kernel.Instant(tx.k.Now+60))
 		if err == nil {
 			plan = j.ID
 		}
@@ -531,7 +531,7 @@ func TestExtendIsAsked(t *testing.T) {
 // the deadline of its job.
 func TestLateClaimKeepsDeadline(t *testing.T) {
 	s := newMachineStory(t)
-	id := s.started(Submission{Request: hourOn(1), Deadline: storekernel.Instant(s.t + 3700), Command: []string{"true"}})
+	id := s.started(Submission{Request: hourOn(1), Deadline: kernel.Instant(s.t + 3700), Command: []string{"true"}})
 	s.clock.t += 300
 	s.do(func(tx *Tx) error {
 		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})

@@ -112,8 +112,8 @@ type CycleReport struct {
 
 // Run makes one pass over the queue. It fails with ErrInvalid for a
 // specification that contradicts itself.
-func (sv Cycle) Run(spec CycleSpec) (*CycleReport, error) {
-	p, err := RunPass(sv.tx, spec)
+func (cy Cycle) Run(spec CycleSpec) (*CycleReport, error) {
+	p, err := RunPass(cy.tx, spec)
 	if err != nil {
 		return nil, err
 	}

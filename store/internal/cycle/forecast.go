@@ -69,13 +69,13 @@ func (fs *Forecasts) IsBehind(job uint64) bool {
 var readForecasts kernel.Slot[**Forecasts]
 
 // Forecasts returns the expected starts, nil if there are none.
-func (sv Cycle) Forecasts() (*Forecasts, error) {
-	read := readForecasts.In(sv.tx)
+func (cy Cycle) Forecasts() (*Forecasts, error) {
+	read := readForecasts.In(cy.tx)
 	if *read != nil {
 		return **read, nil
 	}
-	fs, err := forecasts(sv.tx)
-	if err == nil && !sv.tx.Writable() {
+	fs, err := forecasts(cy.tx)
+	if err == nil && !cy.tx.Writable() {
 		*read = &fs
 	}
 	return fs, err
@@ -95,13 +95,13 @@ func forecasts(tx *kernel.Tx) (*Forecasts, error) {
 
 // FreshForecasts returns expected starts as of now: it plays the queue unless nothing has changed
 // since the last play.
-func (sv Cycle) FreshForecasts() (*Forecasts, error) {
-	fs, err := CycleOf(sv.tx).Forecasts()
-	if err != nil || sv.tx.Writable() || fs != nil && !OutOfDate(sv.tx, fs) {
+func (cy Cycle) FreshForecasts() (*Forecasts, error) {
+	fs, err := CycleOf(cy.tx).Forecasts()
+	if err != nil || cy.tx.Writable() || fs != nil && !OutOfDate(cy.tx, fs) {
 		return fs, err
 	}
-	if fs, err = PlayForecasts(sv.tx, fs, nil); err == nil {
-		*readForecasts.In(sv.tx) = &fs
+	if fs, err = PlayForecasts(cy.tx, fs, nil); err == nil {
+		*readForecasts.In(cy.tx) = &fs
 	}
 	return fs, err
 }

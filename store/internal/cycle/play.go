@@ -39,8 +39,8 @@ type Played struct {
 // walltime, and there is a cycle wherever something ends, begins or may begin. Nothing comes to
 // the queue and no job is executed. It returns the waiting jobs by number. Do not use the
 // transaction afterwards: it is at the last instant of the play.
-func (sv Cycle) Play(spec PlaySpec) ([]Played, error) {
-	p, err := play(sv.tx, spec)
+func (cy Cycle) Play(spec PlaySpec) ([]Played, error) {
+	p, err := play(cy.tx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +48,11 @@ func (sv Cycle) Play(spec PlaySpec) ([]Played, error) {
 	for _, j := range p.Waiting {
 		class := j.Class
 		if class == "" {
-			if class, err = sv.tx.ClassOf(j.User); err != nil {
+			if class, err = cy.tx.ClassOf(j.User); err != nil {
 				return nil, err
 			}
 		}
-		cpus, err := cpusOf(sv.tx, j)
+		cpus, err := cpusOf(cy.tx, j)
 		if err != nil {
 			return nil, err
 		}

@@ -54,23 +54,23 @@ type MadeWay struct {
 }
 
 // MayStop reports whether a waiting job may preempt others by some rule.
-func (sv Cycle) MayStop(id uint64) (bool, error) {
-	j, err := sv.tx.Job(id)
+func (cy Cycle) MayStop(id uint64) (bool, error) {
+	j, err := cy.tx.Job(id)
 	if err != nil || !j.Queued || j.State != row.JobQueued && j.State != row.JobReserved {
 		return false, err
 	}
-	ranks, err := sharing.Ranks(sv.tx.File)
+	ranks, err := sharing.Ranks(cy.tx.File)
 	if ranks == nil || err != nil {
 		return false, err
 	}
-	who, err := (&making{pass: &pass{tx: sv.tx}}).subjectOf(j)
+	who, err := (&making{pass: &pass{tx: cy.tx}}).subjectOf(j)
 	return ranks.Left(who) || ranks.Soft() != nil, err
 }
 
 // WouldStop lists the jobs that a cycle would stop now for a waiting job. It runs one, so call it in a
 // DryRun.
-func (sv Cycle) WouldStop(id uint64) ([]MadeWay, error) {
-	p, err := RunPass(sv.tx, CycleSpec{})
+func (cy Cycle) WouldStop(id uint64) ([]MadeWay, error) {
+	p, err := RunPass(cy.tx, CycleSpec{})
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ func CycleOf(tx *kernel.Tx) Cycle { return Cycle{tx} }
 // examined the queue itself.
 
 // Startable is the number of commits that may have let something start or stop.
-func (sv Cycle) Startable() uint64 { return sv.tx.State.Startable }
+func (cy Cycle) Startable() uint64 { return cy.tx.State.Startable }
 
 // LastTook is how long the last cycle took, 0 if there was none.
-func (sv Cycle) LastTook() (time.Duration, error) {
-	last, err := sv.tx.Loaded.Tallies.LastCycle()
+func (cy Cycle) LastTook() (time.Duration, error) {
+	last, err := cy.tx.Loaded.Tallies.LastCycle()
 	if err != nil || last == nil {
 		return 0, err
 	}
@@ -33,20 +33,20 @@ func (sv Cycle) LastTook() (time.Duration, error) {
 // Overdue reports whether a running job is past its end. A cycle in the transaction of a report then
 // need not decide as one of its own does: how long such a job will stay is a guess of each
 // transaction.
-func (sv Cycle) Overdue() (bool, error) {
-	late, err := Jobs(sv.tx)
+func (cy Cycle) Overdue() (bool, error) {
+	late, err := Jobs(cy.tx)
 	return len(late) > 0, err
 }
 
 // NextChange is when something planned begins or ends next by the clock, the zero time for never.
-func (sv Cycle) NextChange() (next time.Time, err error) {
+func (cy Cycle) NextChange() (next time.Time, err error) {
 	for _, t := range [...]row.Table{row.Changes, row.Releases} {
-		err := sv.tx.File.Each(t, nil, func(key, _ []byte) (bool, error) {
+		err := cy.tx.File.Each(t, nil, func(key, _ []byte) (bool, error) {
 			at, _ := row.SplitTimeKey(key)
-			if at > sv.tx.Now && (next.IsZero() || at < next.Unix()) {
+			if at > cy.tx.Now && (next.IsZero() || at < next.Unix()) {
 				next = kernel.Instant(at)
 			}
-			return at <= sv.tx.Now, nil
+			return at <= cy.tx.Now, nil
 		})
 		if err != nil {
 			return time.Time{}, err
@@ -58,8 +58,8 @@ func (sv Cycle) NextChange() (next time.Time, err error) {
 // Pending reports whether a cycle or a pass may have something to do, now or later: a job
 // waits or is planned, was started and is not executed yet, or is executed. It reads a few
 // rows, however many jobs there are.
-func (sv Cycle) Pending() (bool, error) {
-	queues, err := sv.tx.Loaded.Tallies.All() // what this transaction has changed counts
+func (cy Cycle) Pending() (bool, error) {
+	queues, err := cy.tx.Loaded.Tallies.All() // what this transaction has changed counts
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +70,7 @@ func (sv Cycle) Pending() (bool, error) {
 	}
 	for _, table := range []row.Table{row.Launches, row.Claimed} {
 		found := false
-		err := sv.tx.File.Each(table, nil, func(_, _ []byte) (bool, error) {
+		err := cy.tx.File.Each(table, nil, func(_, _ []byte) (bool, error) {
 			found = true
 			return false, nil
 		})

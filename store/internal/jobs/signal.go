@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	storekernel "github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-	kernel "golang.org/x/sys/unix"
+	"golang.org/x/sys/unix"
 )
 
 // A signal for a job is written into the row of its attempt. The process that executes the
@@ -20,17 +20,16 @@ const maxSignals = 16
 // belong to; the signal is sent once its Sent has come up to the returned number. It fails
 // with a Conflict if no process of ours executes the job's command, or too many signals
 // wait, and with ErrInvalid for a number that is no signal.
-func (asx Attempts) Signal(id uint64, sig int) (a *storekernel.Attempt, number int, err error) {
+func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, err error) {
 	if sig < 1 || sig > 64 {
-		return nil, 0, fmt.Errorf("%w: there is no signal %d", storekernel.ErrInvalid, sig)
+		return nil, 0, fmt.Errorf("%w: there is no signal %d", kernel.ErrInvalid, sig)
 	}
-	j, err := forChange(asx.tx, id, "sent a signal", row.JobRunning)
+	j, err := forChange(as.tx, id, "sent a signal", row.JobRunning)
 	if err != nil {
 		return nil, 0, err
 	}
 	what := "job " + strconv.FormatUint(id, 10)
-	as := asx.tx.Attempts()
-	is, err := as.Of(j, j.CurrentAttempt())
+	is, err := as.tx.Attempts().Of(j, j.CurrentAttempt())
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -42,13 +41,13 @@ func (asx Attempts) Signal(id uint64, sig int) (a *storekernel.Attempt, number i
 		return nil, 0, row.Clash(what, fmt.Sprintf("%d signals wait to be delivered already", maxSignals))
 	}
 	is.Signals, is.Chunks, is.Along = append(is.Signals, uint8(sig)), nil, nil
-	err = errors.Join(as.Put(is), asx.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))}))
-	return storekernel.AttemptOf(is), is.Sent + len(is.Signals), asx.tx.Spoil(err)
+	err = errors.Join(as.tx.Attempts().Put(is), as.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))}))
+	return kernel.AttemptOf(is), is.Sent + len(is.Signals), as.tx.Spoil(err)
 }
 
 // SignalName is the name of a signal as people write it, its number for one without a name.
 func SignalName(sig int) string {
-	name := kernel.SignalName(kernel.Signal(sig))
+	name := unix.SignalName(unix.Signal(sig))
 	if name == "" {
 		return strconv.Itoa(sig)
 	}
@@ -71,14 +70,14 @@ func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) err
 	case sent <= a.Sent:
 		return nil
 	case sent > a.Sent+len(a.Signals):
-		return fmt.Errorf("%w: %d signals sent of %d", storekernel.ErrInvalid, sent, a.Sent+len(a.Signals))
+		return fmt.Errorf("%w: %d signals sent of %d", kernel.ErrInvalid, sent, a.Sent+len(a.Signals))
 	}
 	paused := j.Paused
 	for _, sig := range a.Signals[:sent-a.Sent] {
-		switch kernel.Signal(sig) {
-		case kernel.SIGSTOP, kernel.SIGTSTP:
+		switch unix.Signal(sig) {
+		case unix.SIGSTOP, unix.SIGTSTP:
 			paused = true
-		case kernel.SIGCONT:
+		case unix.SIGCONT:
 			paused = false
 		}
 	}

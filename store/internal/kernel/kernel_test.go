@@ -1,0 +1,83 @@
+package kernel
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asked are the fields of function type that callers of package store set: what only they know, or
+// decide. Nothing else is handed down as a function: packages take the transaction, and those below
+// them.
+var asked = []string{"Options.Now", "Options.Warn", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
+	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change"}
+
+// TestLayers: nothing embeds the transaction, and no structure of the packages that work on it has
+// a field of function type, but for those that callers set.
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for _, layer := range []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask"} {
+		err := filepath.WalkDir(filepath.Join("..", layer), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if !ok {
+					return true
+				}
+				structure, ok := spec.Type.(*ast.StructType)
+				if !ok {
+					return true
+				}
+				for _, f := range structure.Fields.List {
+					if len(f.Names) == 0 && strings.HasSuffix(typeName(f.Type), "Tx") {
+						t.Errorf("%s: %s embeds a transaction", path, spec.Name.Name)
+					}
+					if _, is := f.Type.(*ast.FuncType); !is {
+						continue
+					}
+					for _, name := range f.Names {
+						field := spec.Name.Name + "." + name.Name
+						if found = append(found, field); !slices.Contains(asked, field) {
+							t.Errorf("%s: %s is a function", path, field)
+						}
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, field := range asked {
+		if !slices.Contains(found, field) {
+			t.Errorf("%s is no function any more", field)
+		}
+	}
+}
+
+// typeName is the name of a type, without its package.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
