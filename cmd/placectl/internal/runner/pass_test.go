@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -140,5 +141,28 @@ func TestPacing(t *testing.T) {
 	p.Turn(ctx)
 	if pause := time.Since(last); pause < leastPause {
 		t.Errorf("a turn without a cycle ends %v after the one before", pause)
+	}
+}
+
+// TestGivesMemoryBack: what a cycle has left is collected once, when nothing happens any more.
+func TestGivesMemoryBack(t *testing.T) {
+	p := runnerIn(newSite(t).dir).NewPasses()
+	forced := func() uint32 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumForcedGC
+	}
+	for _, c := range []struct {
+		ago  time.Duration // since the last cycle
+		more uint32
+	}{{time.Second, 0}, {trimAfter + time.Second, 1}} {
+		p.cycled = time.Now().Add(-c.ago)
+		for i := range uint32(2) {
+			before := forced()
+			p.Due = time.Now().Add(10 * time.Millisecond)
+			if p.Wait(t.Context(), Wakes{}); forced()-before != c.more*(1-i) {
+				t.Errorf("a cycle %v ago, wait %d: %d collections", c.ago, i, forced()-before)
+			}
+		}
 	}
 }
