@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -39,17 +38,15 @@ func HasEnded(pid int) bool {
 	return err != unix.EINTR && (err != nil || is != 0)
 }
 
-// Inherited fails unless the descriptors from 3 on are of the kinds, unix.S_IF*, that Detach passes
-// on to such a process. A process that is started otherwise may have anything there, the
-// database's file for one: nothing may be written to that.
-func Inherited(kinds ...uint32) error {
-	for i, kind := range kinds {
-		var is unix.Stat_t
-		if err := unix.Fstat(3+i, &is); err != nil || is.Mode&unix.S_IFMT != kind {
-			return fmt.Errorf("descriptor %d is not what placectl passes on to a process that it starts for itself: this is not for the command line", 3+i)
-		}
+// Inherited is the file that Detach has passed on to this process, as descriptor 3; nil if that is
+// none. It may be another one in a process that was started otherwise.
+func Inherited() *os.File {
+	var is unix.Stat_t
+	if unix.Fstat(3, &is) != nil || is.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil
 	}
-	return nil
+	unix.CloseOnExec(3) // nothing that is started later holds it
+	return os.NewFile(3, "inherited")
 }
 
 // Replace executes another program in place of this one, with a file as descriptor 3: the one that

@@ -39,12 +39,7 @@ func child(dir, verb string, args []string) int {
 	case "keep":
 		var gate *launch.Gate
 		if gate, err = launch.NewGate(); err == nil {
-			var lock *os.File
-			if launch.Inherited(unix.S_IFREG) == nil {
-				unix.CloseOnExec(3)
-				lock = os.NewFile(3, "lock")
-			}
-			err = r.Keep(ctx, gate, lock)
+			err = r.Keep(ctx, gate, launch.Inherited())
 		}
 	case "watch":
 		status, err := Watch(os.Stdin)

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"os"
 	"runtime"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
@@ -11,7 +10,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 )
 
 // Keep declares the verb keep.
@@ -41,10 +39,7 @@ func keep(r *session.Run, c *cli.Context) error {
 	if c.Bool(verbs.DryRun) {
 		return r.View(func(*store.Tx) error { return nil })
 	}
-	lock, err := inheritedLock()
-	if err != nil {
-		return err
-	}
+	lock := launch.Inherited()
 	runtime.GOMAXPROCS(1)         // what it does for a small task are many short steps: each would wake another thread
 	gate, err := launch.NewGate() // while this process is small
 	if err != nil {
@@ -60,15 +55,6 @@ func keep(r *session.Run, c *cli.Context) error {
 		runner.Summon = func() error { return summon(&own) }
 	}
 	return runner.Keep(r.Ctx, gate, lock)
-}
-
-// inheritedLock is the file that this process was started with; nil for none.
-func inheritedLock() (*os.File, error) {
-	if launch.Inherited(unix.S_IFREG) != nil {
-		return nil, nil
-	}
-	unix.CloseOnExec(3) // nothing that is started later holds it
-	return os.NewFile(3, "keeper"), nil
 }
 
 // summon has an attendant started if there is something to do, and rings for the one that is
