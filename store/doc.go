@@ -27,57 +27,34 @@
 //
 // # Methods by topic
 //
-// What a transaction can do is grouped: tx.Jobs().Place(request).
+// What a transaction can do is grouped: tx.Jobs().Place(request). The methods of a group, and
+// `go doc github.com/placectl/placectl/store/internal/jobs.Jobs` and its like has their texts:
 //
-// [Tx.Jobs], the jobs, placed at an instant or submitted to the queue: [Jobs.Alter], [Jobs.Array],
-// [Jobs.Asked], [Jobs.Cancel], [Jobs.Each], [Jobs.ExecVNode], [Jobs.Extend], [Jobs.Finish],
-// [Jobs.Get], [Jobs.Hold], [Jobs.Named], [Jobs.Payload], [Jobs.Place], [Jobs.PlaceAt],
-// [Jobs.PlaceOrReserve], [Jobs.Release], [Jobs.Requeue], [Jobs.RequeueHeld], [Jobs.Retry],
-// [Jobs.SetCommand], [Jobs.Sign], [Jobs.Signed], [Jobs.Submit], [Jobs.Unhold].
-//
-// [Tx.Attempts], the starts of jobs: who executes them, how they ended: [Attempts.Attend],
-// [Attempts.AttendedOn], [Attempts.BeforeClaim], [Attempts.Claim], [Attempts.ClaimedOn],
-// [Attempts.Each], [Attempts.Finish], [Attempts.Get], [Attempts.GiveBack],
-// [Attempts.HoldUnsigned], [Attempts.HostOf], [Attempts.LaunchBy], [Attempts.LaunchEnded],
-// [Attempts.Lose], [Attempts.Report], [Attempts.Signal], [Attempts.Signalled],
-// [Attempts.Unclaimed], [Attempts.Unreached].
-//
-// [Tx.Cycle], running the queue, and playing it forward: [Cycle.Forecasts],
-// [Cycle.FreshForecasts], [Cycle.LastTook], [Cycle.MayStop], [Cycle.NextChange], [Cycle.Overdue],
-// [Cycle.Pending], [Cycle.Play], [Cycle.Run], [Cycle.Startable], [Cycle.WouldStop].
-//
-// [Tx.Reservations], single and repeating reservations: [Reservations.Add], [Reservations.Each],
-// [Reservations.EachStanding], [Reservations.Get], [Reservations.Occurrences],
-// [Reservations.Remove], [Reservations.Reserve], [Reservations.ReserveNodes],
-// [Reservations.Standing].
-//
-// [Tx.Nodes], the nodes, and what is on them: [Nodes.Allocations], [Nodes.Beginning],
-// [Nodes.ByNumber], [Nodes.Each], [Nodes.Get], [Nodes.Left], [Nodes.Moved], [Nodes.Names],
-// [Nodes.Number], [Nodes.Occupancy], [Nodes.Owner], [Nodes.Put], [Nodes.Remove], [Nodes.Resolve],
-// [Nodes.Scan], [Nodes.SetLoad], [Nodes.SetState], [Nodes.Used].
-//
-// [Tx.Devices], the devices of nodes, and which jobs have them: [Devices.Cut], [Devices.Detected],
-// [Devices.Drain], [Devices.HeldBy], [Devices.JoinNode], [Devices.Of], [Devices.OfNode],
-// [Devices.On], [Devices.Resume], [Devices.SplitNode].
-//
-// [Tx.Config], settings and resources: [Config.AddResource], [Config.AllSettings],
-// [Config.RemoveResource], [Config.Resources], [Config.Set], [Config.Settings].
-//
-// [Tx.Queues], the queues: [Queues.Add], [Queues.All], [Queues.Get], [Queues.Remove],
-// [Queues.Set].
-//
-// [Tx.Shares], class shares: [Shares.ClassOf], [Shares.Get], [Shares.Set], [Shares.SetTimer],
-// [Shares.State], [Shares.Timer].
-//
-// [Tx.Ask], questions: when something starts, why it waits, how the cluster is used: [Ask.Ask],
-// [Ask.Buckets], [Ask.Candidates], [Ask.Explain], [Ask.ExplainJob], [Ask.Metrics], [Ask.Outlook],
-// [Ask.PlacementSets], [Ask.Policy], [Ask.Route], [Ask.Stats], [Ask.WaitsFor], [Ask.When],
-// [Ask.WhenJob].
-//
-// [Tx.Batches], the batches of package locality: [Batches.Done], [Batches.Each],
-// [Batches.EachHost], [Batches.EachJob], [Batches.EachRange], [Batches.Expire], [Batches.Fail],
-// [Batches.Get], [Batches.Host], [Batches.Make], [Batches.Next], [Batches.Places],
-// [Batches.Recompute], [Batches.Remove].
+//   - [Tx.Jobs], the jobs, placed at an instant or submitted to the queue. Alter, Array, Asked,
+//     Cancel, Each, ExecVNode, Extend, Finish, Get, Hold, Named, Payload, Place, PlaceAt,
+//     PlaceOrReserve, Release, Requeue, RequeueHeld, Retry, SetCommand, Sign, Signed, Submit,
+//     Unhold.
+//   - [Tx.Attempts], the starts of jobs: who executes them, how they ended. Attend, AttendedOn,
+//     BeforeClaim, Claim, ClaimedOn, Each, Finish, Get, GiveBack, HoldUnsigned, HostOf, LaunchBy,
+//     LaunchEnded, Lose, Report, Signal, Signalled, Unclaimed, Unreached.
+//   - [Tx.Cycle], running the queue, and playing it forward. Forecasts, FreshForecasts, LastTook,
+//     MayStop, NextChange, Overdue, Pending, Play, Run, Startable, WouldStop.
+//   - [Tx.Reservations], single and repeating reservations. Add, Each, EachStanding, Get,
+//     Occurrences, Remove, Reserve, ReserveNodes, Standing.
+//   - [Tx.Nodes], the nodes, and what is on them. Allocations, Beginning, ByNumber, Each, Get,
+//     Left, Moved, Names, Number, Occupancy, Owner, Put, Remove, Resolve, Scan, SetLoad, SetState,
+//     Used.
+//   - [Tx.Devices], the devices of nodes, and which jobs have them. Cut, Detected, Drain, HeldBy,
+//     JoinNode, Of, OfNode, On, Resume, SplitNode.
+//   - [Tx.Config], settings and resources. AddResource, AllSettings, RemoveResource, Resources,
+//     Set, Settings.
+//   - [Tx.Queues], the queues. Add, All, Get, Remove, Set.
+//   - [Tx.Shares], class shares. ClassOf, Get, Set, SetTimer, State, Timer.
+//   - [Tx.Ask], questions: when something starts, why it waits, how the cluster is used. Ask,
+//     Buckets, Candidates, Explain, ExplainJob, Metrics, Outlook, PlacementSets, Policy, Route,
+//     Stats, WaitsFor, When, WhenJob.
+//   - [Tx.Batches], the batches of package locality. Done, Each, EachHost, EachJob, EachRange,
+//     Expire, Fail, Get, Host, Make, Next, Places, Recompute, Remove.
 //
 // [Tx.Limits], [Tx.Pools], [Tx.Accounts], [Tx.Preemption], [Tx.Roles], [Tx.Priorities] and
 // [Tx.Usage] are about sharing, [Tx.Hosts] about the hosts that execute attempts, [Tx.Hook] about

@@ -19,9 +19,13 @@ func TestDocGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	var grouped, there []string
-	for _, m := range regexp.MustCompile(`\[([A-Z]\w+\.\w+)\]`).FindAllSubmatch(text, -1) {
-		if name := string(m[1]); !strings.HasPrefix(name, "DB.") {
-			grouped = append(grouped, name)
+	for _, m := range regexp.MustCompile(`\[(Tx\.\w+)\]`).FindAllSubmatch(text, -1) {
+		grouped = append(grouped, string(m[1]))
+	}
+	lines := regexp.MustCompile(`\n//\s+`).ReplaceAllString(string(text), " ")
+	for _, m := range regexp.MustCompile(`- \[Tx\.(\w+)\],[^-]*?\. ((?:\w+, )*\w+)\.`).FindAllStringSubmatch(lines, -1) {
+		for name := range strings.SplitSeq(m[2], ", ") {
+			grouped = append(grouped, m[1]+"."+name)
 		}
 	}
 	documented := []any{Jobs{}, Attempts{}, Cycle{}, Reservations{}, Nodes{}, Devices{}, Config{}, Queues{}, Shares{}, Ask{}, Batches{}}
