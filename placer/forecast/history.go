@@ -2,24 +2,23 @@ package forecast
 
 import "slices"
 
-// keep is how many durations are kept of each kind of jobs, and least from how many on they say
-// something.
+// keep is the number of durations kept of each kind of jobs. With fewer than least they say nothing.
 const (
 	keep  = 20
 	least = 3
 )
 
-// Job is a job, as far as its duration is foretold.
+// Job is what predictions look at in a job.
 type Job struct {
 	User, Name string
 	Asked      int64 // seconds, at least 1
-	Size       int64 // processors, or whatever else says how large it is
+	Size       int64 // processors, or another measure of its size
 }
 
-// past is the duration of a job that has ended.
+// past is the run of an ended job.
 type past struct{ ran, asked int64 }
 
-// ring is the last of some jobs that have ended.
+// ring holds the last runs of some jobs.
 type ring struct {
 	list []past
 	next int
@@ -34,20 +33,20 @@ func (r *ring) add(p past) {
 	r.next = (r.next + 1) % keep
 }
 
-// kind is what jobs have in common: all that is not zero.
+// kind is what jobs have in common: all fields that are not zero.
 type kind struct {
 	user, name  string
 	asked, size int64
-	any         bool // whoever the user is
+	any         bool // any user
 }
 
-// History is how long jobs have run. The zero value knows nothing.
+// History is the durations of ended jobs. The zero value knows none.
 type History struct {
 	kinds map[kind]*ring
 }
 
-// kindsOf are the kinds of a job, the narrowest first. Of the first scaled ones durations are
-// those of jobs that asked for the same; of the others the ratio to what was asked counts.
+// kindsOf lists the kinds of a job, the narrowest first. In the first of these, up to scaled, jobs asked
+// for the same duration. In the others the ratio to what they asked for counts.
 func kindsOf(j Job) (list [6]kind) {
 	return [6]kind{
 		{user: j.User, name: j.Name, asked: j.Asked, size: j.Size},
@@ -59,10 +58,10 @@ func kindsOf(j Job) (list [6]kind) {
 	}
 }
 
-// scaled is from which of the kinds of a job on durations are scaled.
+// scaled is the number of kinds whose durations are used as they are.
 const scaled = 3
 
-// Learn takes down how long a job ran, which has ended by itself or at what it asked for.
+// Learn records how long a job ran that ended by itself or at its limit.
 func (h *History) Learn(j Job, ran int64) {
 	if h.kinds == nil {
 		h.kinds = make(map[kind]*ring)
@@ -81,8 +80,8 @@ func (h *History) Learn(j Job, ran int64) {
 	}
 }
 
-// Likely is for how long a job is likely to run in all, when it has run for a while: at least 1,
-// longer than it has run, and no longer than it asked for.
+// Likely predicts the total run time of a job that has run for a while: at least 1, longer than it has
+// run, and no longer than it asked for.
 func (h *History) Likely(j Job, ran int64) int64 {
 	likely := j.Asked
 	var durations [keep]int64

@@ -7,36 +7,36 @@ import (
 
 const (
 	outcomes = 200  // how many are kept
-	perUser  = 3    // of these at most of one user, where there are several
+	perUser  = 3    // at most this many of one user, if there are several users
 	likelyAt = 0.5  // the quantile of a likely start
-	safeAt   = 0.92 // and of a safe one: so that nine of ten start by then
+	safeAt   = 0.92 // the quantile of a safe one: nine of ten start by then
 	ofWait   = 0.2  // the width is at least this part of the wait by asked durations
 	minWidth = 300  // seconds
 )
 
-// Enough is from how many outcomes on they say something.
+// Enough is the number of outcomes from which the record counts.
 const Enough = 30
 
 // Plays are the starts of a job in two plays of the queue at an instant.
 type Plays struct {
 	Now   int64
-	Asked int64 // all jobs running as long as they asked for
-	Drawn int64 // for their likely durations
+	Asked int64 // if all jobs run as long as they asked for
+	Drawn int64 // if all run for their likely durations
 }
 
-// width is what a record measures outcomes in.
+// width is the unit in which outcomes are measured.
 func (p Plays) width() float64 {
 	return max(float64(p.Asked-p.Drawn), ofWait*float64(p.Asked-p.Now), minWidth)
 }
 
 // Forecast is when a job is expected to start.
 type Forecast struct {
-	Likely int64 // sooner about as often as later
+	Likely int64 // sooner as often as later
 	Safe   int64 // by then in nine of ten cases
-	Asked  int64 // at the latest if no other job comes before it
+	Asked  int64 // the latest, if no other job comes before it
 }
 
-// Outcome is what has become of a forecast.
+// Outcome is a forecast and the actual start.
 type Outcome struct {
 	Job  uint64
 	User string
@@ -45,25 +45,25 @@ type Outcome struct {
 	Start int64
 }
 
-// z is where the start was, in widths behind the play of likely durations.
+// z is the start in widths after that of the play with likely durations.
 func (o *Outcome) z() float64 { return float64(o.Start-o.Drawn) / o.width() }
 
 // Kept reports whether the job started by its safe start.
 func (o *Outcome) Kept() bool { return o.Start <= o.Safe }
 
-// Record is what has become of forecasts. The zero value has none.
+// Record is the outcomes of forecasts. The zero value has none.
 type Record struct {
 	list []Outcome // the oldest first
 	of   map[string]int
 }
 
-// Outcomes are those that count, the oldest first; for reading only.
+// Outcomes lists the outcomes, the oldest first. Do not change them.
 func (r *Record) Outcomes() []Outcome { return r.list }
 
-// Len is how many outcomes there are, and Kept of how many the job started by its safe start.
+// Len is the number of outcomes.
 func (r *Record) Len() int { return len(r.list) }
 
-// Kept counts them.
+// Kept is the number of jobs that started by their safe start.
 func (r *Record) Kept() (n int) {
 	for i := range r.list {
 		if r.list[i].Kept() {
@@ -73,7 +73,7 @@ func (r *Record) Kept() (n int) {
 	return n
 }
 
-// Of makes a forecast of two plays. As long as there are few outcomes, the plays are the forecast.
+// Of makes a forecast of two plays. With few outcomes, the plays are the forecast.
 func (r *Record) Of(p Plays) Forecast {
 	likely, safe := p.Drawn, max(p.Asked, p.Drawn)
 	if len(r.list) >= Enough {
@@ -101,14 +101,14 @@ func (r *Record) safest(n int) int {
 	return min(n-1, int(math.Ceil(math.Ceil((m+1)*safeAt)/m*float64(n)))-1)
 }
 
-// Learn takes down when a job started that had a forecast.
+// Learn records the start of a job that had a forecast.
 func (r *Record) Learn(o Outcome) {
 	if r.of == nil {
 		r.of = make(map[string]int)
 	}
 	r.list = append(r.list, o)
 	r.of[o.User]++
-	for len(r.of) > 1 && r.of[o.User] > perUser { // one user's burst is not the record
+	for len(r.of) > 1 && r.of[o.User] > perUser { // one user's burst must not fill the record
 		r.drop(slices.IndexFunc(r.list, func(other Outcome) bool { return other.User == o.User }))
 	}
 	if len(r.list) > outcomes {

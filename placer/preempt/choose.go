@@ -9,21 +9,21 @@ import (
 type Candidate struct {
 	ID    uint64
 	Owner uint64 // as in the calendar
-	Start int64  // since when it runs
-	Lost  int64  // processor-seconds of work that are lost with it
-	Grace int64  // seconds that it keeps its nodes for after it was told; 0: none
-	Rule  *Rule  // by which it makes way
+	Start int64  // when it began to run
+	Lost  int64  // processor-seconds of work lost if it is stopped
+	Grace int64  // seconds that it keeps its nodes after being told; 0: none
+	Rule  *Rule  // the rule by which it makes way
 }
 
-// Order puts the jobs to stop first: those that lose the least work, and of equals the newest.
+// Order puts the jobs to stop first: those that lose the least work, and of equal ones the newest.
 func Order(list []Candidate) {
 	slices.SortFunc(list, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Start, a.Start), cmp.Compare(b.ID, a.ID))
 	})
 }
 
-// MadeWayFor is the set of jobs that a job has made way for, and those that these have, and so on;
-// nil if there are none. yielded lists the jobs that one has made way for; 0 is an unnamed one.
+// MadeWayFor is the set of jobs that a job has made way for, directly or through others; nil if there
+// are none. yielded lists the jobs that one has made way for; 0 is an unnamed one.
 func MadeWayFor(job uint64, yielded func(job uint64) ([]uint64, error)) (map[uint64]bool, error) {
 	var seen map[uint64]bool
 	for next := []uint64{job}; len(next) > 0; next = next[1:] {
@@ -45,13 +45,12 @@ func MadeWayFor(job uint64, yielded func(job uint64) ([]uint64, error)) (map[uin
 	return seen, nil
 }
 
-// Trial is the nodes, to see what would be if jobs were stopped.
+// Trial is the nodes, for trying what happens if jobs are stopped.
 type Trial interface {
-	// Stop takes a candidate to be stopped, Keep takes that back.
+	// Stop stops a candidate in the trial, and Keep undoes that.
 	Stop(i int) error
 	Keep(i int) error
-	// Start is when the job that they are stopped for could start, if that is no later
-	// than an instant.
+	// Start is when the job could start that they are stopped for, if that is no later than latest.
 	Start(latest int64) (start int64, ok bool, err error)
 }
 
@@ -90,16 +89,16 @@ func Choose(list []Candidate, now int64, t Trial) (chosen []int, start int64, er
 	return chosen, start, nil
 }
 
-// choice is a choice under way.
+// choice is a choice in progress.
 type choice struct {
 	list    []Candidate
 	now     int64
 	trial   Trial
-	stopped int   // the first so many are
-	start   int64 // that was found last
+	stopped int   // the first stopped candidates are stopped
+	start   int64 // the last start found
 }
 
-// helps stops the first n candidates, and no others, and reports whether that helps.
+// helps stops exactly the first n candidates, and reports whether that helps.
 func (c *choice) helps(n int) (bool, error) {
 	for ; c.stopped < n; c.stopped++ {
 		if err := c.trial.Stop(c.stopped); err != nil {
@@ -122,10 +121,10 @@ func (c *choice) helps(n int) (bool, error) {
 	return ok, err
 }
 
-// enough stops as few of the first candidates as help, and returns how many; 0 if all of
-// them together do not.
+// enough stops as few of the first candidates as help, and returns how many; 0 if all of them do not
+// help.
 func (c *choice) enough() (int, error) {
-	low, high := 0, 1 // low do not help
+	low, high := 0, 1 // low does not help
 	for {
 		high = min(high, len(c.list))
 		if high == low {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Ranks are rules together: who goes before whom. Nil Ranks are no rules.
+// Ranks are all rules together: they say who goes before whom. Nil Ranks have no rules.
 type Ranks struct {
 	rules []*Rule
 	soft  *Rule
@@ -30,9 +30,9 @@ func NewRanks(rules []*Rule) (*Ranks, error) {
 	return r, r.circle()
 }
 
-// circle fails where a job on the right of a rule can be on the left of another, and so on
-// until it is on the left of the first. Each step there is by itself a job that can be, so
-// there is a circle of jobs if and only if there is one of rules.
+// circle fails if a job on the right of a rule can be on the left of another, and so on back to the
+// first. Every such step is possible for some job by itself. So there is a circle of jobs if and only if
+// there is one of rules.
 func (r *Ranks) circle() error {
 	const unseen, under, done = 0, 1, 2
 	state := make([]int, len(r.rules))
@@ -79,15 +79,15 @@ func (r *Ranks) Soft() *Rule {
 	return r.soft
 }
 
-// Left reports whether a subject is on the left of some rule: only such jobs, and those
-// within their soft limits, have others make way.
+// Left reports whether a subject is on the left of some rule. Only such jobs, and those within their
+// soft limits, make others give way.
 func (r *Ranks) Left(s Subject) bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return rule.Over.fits(&s) })
 }
 
-// Over is the rule by which a goes before b, nil if it does not. Where all on the right
-// of a rule are on the left of another, who goes before them goes before those behind them,
-// too; the last rule of such a way says how b is treated.
+// Over is the rule by which a goes before b; nil if it does not. If everyone on the right of a rule is
+// on the left of another, whoever goes before them also goes before those after them. The last rule of
+// such a way says how b is treated.
 func (r *Ranks) Over(a, b Subject) *Rule {
 	if r == nil || len(r.rules) == 0 {
 		return nil

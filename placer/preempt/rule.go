@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// ErrRule is a rule that cannot be.
+// ErrRule is an invalid rule.
 var ErrRule = errors.New("preemption rule")
 
-// How is what becomes of a job that makes way.
+// How says what happens to a job that makes way.
 type How uint8
 
-// What becomes of it.
+// What can happen to it.
 const (
 	Requeue How = iota // it waits again, unless it must not run twice
 	Cancel
@@ -26,7 +26,7 @@ func (h How) String() string {
 	return "requeue"
 }
 
-// ParseHow reads what becomes of a job that makes way. It fails with ErrRule.
+// ParseHow reads a How. It fails with ErrRule.
 func ParseHow(s string) (How, error) {
 	for _, h := range []How{Requeue, Cancel} {
 		if s == h.String() {
@@ -36,7 +36,7 @@ func ParseHow(s string) (How, error) {
 	return 0, fmt.Errorf("%w: a job that makes way is not %q: use requeue or cancel", ErrRule, s)
 }
 
-// OwnGrace is the grace of a rule that leaves jobs their own.
+// OwnGrace means each job's own grace.
 const OwnGrace = -1
 
 // Defaults of a rule.
@@ -45,29 +45,29 @@ const (
 	DefaultAtMost = 3
 )
 
-// Rule is that some jobs may stop others.
+// Rule says that some jobs may stop others.
 type Rule struct {
-	Over  Key // who may
-	Under Key // whom; unused for Soft
+	Over  Key // who may stop
+	Under Key // who may be stopped; unused for Soft
 	Soft  bool
 
 	How    How
-	Grace  int64 // seconds between being told and being killed; OwnGrace: as each job has it
-	MinRun int64 // seconds that a job runs before it is stopped
-	AtMost int   // how often a job is stopped in its life, by whatever rule; 0: as often as need be
+	Grace  int64 // seconds between being told and being killed; OwnGrace: each job's own
+	MinRun int64 // seconds that a job runs before it can be stopped
+	AtMost int   // how often a job is stopped in its life by any rule; 0: any number
 }
 
-// Key is what a job has to be for a side of a rule: all that is named. The empty key
-// stands, on the right, for all who are on the left of no rule.
+// Key is a side of a rule: a job has to have all its terms. On the right, the empty key means all jobs
+// that are on the left of no rule.
 type Key []Term
 
-// Term is one thing that a job has to be.
+// Term is one property of a job.
 type Term struct{ Kind, Name string }
 
-// Kinds lists what jobs can be told apart by.
+// Kinds lists the properties that rules can name.
 var Kinds = []string{"user", "group", "account", "class", "queue"}
 
-// Subject is what a job is.
+// Subject is the properties of a job.
 type Subject struct{ User, Group, Account, Class, Queue string }
 
 // Of returns the user, group, account, class or queue of the subject.
@@ -85,12 +85,12 @@ func (s *Subject) Of(kind string) string {
 	return s.Queue
 }
 
-// fits reports whether a subject is all that a key names.
+// fits reports whether a subject has all terms of a key.
 func (k Key) fits(s *Subject) bool {
 	return !slices.ContainsFunc(k, func(t Term) bool { return s.Of(t.Kind) != t.Name })
 }
 
-// meets reports whether a job could be what both keys name.
+// meets reports whether a job could fit both keys.
 func (k Key) meets(o Key) bool {
 	for _, t := range k {
 		for _, u := range o {
@@ -102,7 +102,7 @@ func (k Key) meets(o Key) bool {
 	return true
 }
 
-// implies reports whether every job that is what k names is what o names.
+// implies reports whether every job that fits k fits o.
 func (k Key) implies(o Key) bool {
 	return !slices.ContainsFunc(o, func(t Term) bool { return !slices.Contains(k, t) })
 }
@@ -118,10 +118,10 @@ func (k Key) String() string {
 	return strings.Join(words, ",")
 }
 
-// softWord is the rule that jobs beyond a soft limit make way for those within theirs.
+// softWord is the rule by which jobs beyond a soft limit make way for those within theirs.
 const softWord = "soft"
 
-// String is the rule as Parse reads it, without its numbers: what it is called.
+// String is the rule as Parse reads it, without its numbers. It is the rule's name.
 func (r *Rule) String() string {
 	if r.Soft {
 		return softWord
@@ -129,10 +129,9 @@ func (r *Rule) String() string {
 	return r.Over.String() + " over " + r.Under.String()
 }
 
-// Parse reads a rule: KEY over KEY, where KEY is kind:name, or several of them with commas
-// between that all have to fit, or soft. On the right all, *, or kind:* stand for all jobs
-// that are on the left of no rule. The rule has the numbers that rules have by default.
-// It fails with ErrRule.
+// Parse reads a rule: KEY over KEY, or soft. A KEY is kind:name, or several of them separated by commas
+// that must all fit. On the right all, *, or kind:* mean all jobs that are on the left of no rule. The
+// rule gets the default numbers. It fails with ErrRule.
 func Parse(text string) (*Rule, error) {
 	r := &Rule{Grace: OwnGrace, MinRun: DefaultMinRun, AtMost: DefaultAtMost}
 	words := strings.Fields(text)
@@ -180,8 +179,8 @@ func parseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// Spares reports whether the rule does not stop a job yet, or not any more: one that has run for
-// so many seconds, and has made way so many times.
+// Spares reports whether the rule does not stop a job, which has run for so many seconds and made way so
+// many times.
 func (r *Rule) Spares(ran int64, times int) bool {
 	return ran < r.MinRun || r.AtMost > 0 && times >= r.AtMost
 }

@@ -1,6 +1,6 @@
-// Package priority orders waiting jobs by a function of package priorityf: it supplies the values
-// of the terms that are not the job's own, and evaluates. It is pure: the caller converts its rows
-// to plain values once for a pass, and evaluates each job.
+// Package priority orders waiting jobs by a function of package priorityf: it supplies the values of the
+// terms that do not come from the job itself, and evaluates. It is pure: the caller converts its rows to
+// plain values once for a pass, and evaluates each job.
 package priority
 
 import (
@@ -15,7 +15,7 @@ import (
 // Numbers are the priority numbers of users, groups, accounts, classes and queues.
 type Numbers map[string]float64
 
-// Set takes note of a number.
+// Set sets a number.
 func (n Numbers) Set(kind, name string, number int64) {
 	n[kind+":"+name] = float64(number)
 	n["most "+kind] = max(n["most "+kind], float64(number))
@@ -26,10 +26,10 @@ type Job struct {
 	priorityf.JobFacts
 	ID uint64 // the first submitted has the lowest
 	preempt.Subject
-	Asks func(name string) int64 // of a consumable or a pool, in its own unit
+	Asks func(name string) int64 // the requested amount of a consumable or a pool, in its own unit
 }
 
-// Order evaluates an expression. What the expression does not speak of may be left out.
+// Order evaluates an expression. Fields that the expression does not use may be left out.
 type Order struct {
 	Expr    *priorityf.JobFunction
 	CPUs    float64 // of the cluster
@@ -39,10 +39,10 @@ type Order struct {
 	Begun   []uint64 // the numbers of jobs that have begun, ascending
 
 	terms  []priorityf.JobTerm
-	values []float64 // of the terms, for one job
+	values []float64 // of the terms, for the current job
 }
 
-// Prepare fills in the values that are those of all jobs.
+// Prepare fills in the values that all jobs share.
 func (o *Order) Prepare() {
 	o.terms = o.Expr.Terms()
 	o.values = make([]float64, len(o.terms))
@@ -86,17 +86,17 @@ func (o *Order) Value(j *Job) float64 {
 	return o.Expr.Eval(o.values)
 }
 
-// Parts are the terms of the outermost sum, for the job that was evaluated last.
+// Parts returns the terms of the outermost sum, for the job evaluated last.
 func (o *Order) Parts() []priorityf.Term { return o.Expr.Parts(o.values) }
 
-// Valued is something with the value and the number of its job.
+// Valued is something with its job's value and number.
 type Valued[T any] struct {
 	Is    T
 	ID    uint64
 	Value float64
 }
 
-// Sort puts the highest value first, of equals the one that was submitted first.
+// Sort puts the highest value first, and of equal ones the one submitted first.
 func Sort[T any](list []Valued[T]) {
 	slices.SortFunc(list, func(a, b Valued[T]) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Use is each subject's fraction of all use, and its share by Fair Tree: of the accounts that were
-// set, of subjects with use, and of those with waiting jobs.
+// Use is each subject's fraction of all use, and its share by Fair Tree. It has the accounts that were
+// set, subjects with use, and those with waiting jobs.
 type Use struct {
 	parts  map[string]float64    // of all use, by user:ann and the like
 	shares map[string]float64    // of all, alike
@@ -37,7 +37,7 @@ func (t *Use) Account(name, parent string, shares int64) {
 	t.parents[name] = parent
 }
 
-// Member puts a member into an account that was put there.
+// Member adds a member to an account.
 func (t *Use) Member(account, user string, shares int64) {
 	t.closed[account] = true
 	u := &fairshare.Member{Name: user, Shares: shares}
@@ -61,8 +61,8 @@ func (t *Use) Waits(account, user string) { t.user(account, user) }
 // Class sets a class's fraction of the cluster.
 func (t *Use) Class(name string, part float64) { t.shares["class:"+name] = part }
 
-// Rank works parts, shares and ranks out, once all is told. It adds in the order of names:
-// sums of floats are the same each time.
+// Rank computes parts, shares and ranks, once everything is set. It adds in the order of names, so sums
+// of floats are the same each time.
 func (t *Use) Rank() {
 	for _, name := range slices.Sorted(maps.Keys(t.parents)) {
 		up := t.accounts[t.parents[name]]

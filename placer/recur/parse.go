@@ -44,8 +44,8 @@ var repeatLists = []struct {
 	{"BYSETPOS", 1, 366, true, func(o *rrule.ROption) *[]int { return &o.Bysetpos }},
 }
 
-// parser reads a rule. The library has a parser, too; it lets pass what
-// contradicts itself and does not say where it stopped.
+// parser reads a rule. The library has a parser, too, but that accepts contradictions and does not say
+// where an error is.
 type parser struct {
 	text string
 	zone *time.Location
@@ -57,7 +57,7 @@ func (p *parser) failAt(at int, format string, args ...any) error {
 	return &syntax.Error{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
-// fail is about a part, or about the whole rule where that part is not given.
+// fail is an error about a part, or about the whole rule if that part is not given.
 func (p *parser) fail(key, format string, args ...any) error {
 	return p.failAt(p.at[key], format, args...)
 }
@@ -123,7 +123,7 @@ func (p *parser) part(at int, part string) error {
 		o.Freq, err = p.freq(valueAt, value)
 	case "INTERVAL":
 		if o.Interval, err = p.number(valueAt, key, value, 1, maxInterval); o.Interval == 1 {
-			o.Interval = 0 // goes without saying
+			o.Interval = 0 // the default
 		}
 	case "COUNT":
 		o.Count, err = p.number(valueAt, key, value, 1, maxRepeats)
@@ -166,7 +166,7 @@ func (p *parser) number(at int, key, s string, low, high int) (int, error) {
 	return int(n), nil
 }
 
-// signed reads a number that may count from the end.
+// signed reads a number that can count from the end.
 func (p *parser) signed(at int, key, s string, low, high int) (int, error) {
 	digits := s
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -264,9 +264,8 @@ func (p *parser) until(at int, value string) (time.Time, error) {
 	return time.Time{}, p.failAt(at, "UNTIL is a day such as 20271231, or a time such as 20271231T180000 (local) or 20271231T170000Z, not %q", value)
 }
 
-// check refuses parts that do not go together: what the RFC forbids, what the
-// library would overlook or stumble over, and what is more often than once a
-// minute.
+// check refuses parts that do not go together: what the RFC forbids, what the library would overlook or
+// fail on, and what repeats more than once a minute.
 func (p *parser) check() error {
 	o := &p.rule
 	if _, ok := p.at["FREQ"]; !ok {

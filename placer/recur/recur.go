@@ -28,19 +28,19 @@ import (
 // ErrInvalid matches errors about the start or the zone of a rule, not about its text.
 var ErrInvalid = errors.New("invalid")
 
-// Repeat is a rule as it is written down; the zero value is for what does not repeat.
+// Repeat is a rule as written. The zero value does not repeat.
 type Repeat struct {
 	Rule string // daily, weekly, or an RRULE such as FREQ=WEEKLY;BYDAY=MO,FR
-	Zone string // whose clocks count: an IANA name, "" for UTC
+	Zone string // an IANA name of the zone whose clocks count; "" for UTC
 }
 
-// Recurrence is a rule that was understood, with its first start.
+// Recurrence is a parsed rule with its first start.
 type Recurrence struct {
 	rule  rrule.ROption // as written, without DTSTART
 	full  rrule.ROption // the same with what it takes from the first start
 	zone  *time.Location
-	start int64 // what the rule does not say is taken from it
-	first int64 // the first occurrence: the start, or where the rule does not name that the next instant that it does
+	start int64 // it supplies what the rule leaves open
+	first int64 // the first occurrence: the start, or the next instant that fits the rule
 	last  int64 // nothing occurs after it, by COUNT or UNTIL
 }
 
@@ -56,7 +56,7 @@ func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	if start < 0 || start > lastRepeat {
 		return nil, fmt.Errorf("%w start of a repetition: it lies outside the years 1970 to 9999", ErrInvalid)
 	}
-	if zone == "Local" { // means another zone wherever the file is opened
+	if zone == "Local" { // it would mean another zone wherever the file is opened
 		return nil, fmt.Errorf("%w time zone Local: name the one that is meant, such as Europe/Berlin", ErrInvalid)
 	}
 	loc, err := time.LoadLocation(zone)
@@ -75,7 +75,7 @@ func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	return r, nil
 }
 
-// String is the rule in normal form, to be stored: Parse reads it back.
+// String is the rule in normal form, for storing. Parse reads it.
 func (r *Recurrence) String() string {
 	switch text := r.rule.RRuleString(); text {
 	case "FREQ=DAILY":
@@ -140,7 +140,7 @@ func (r *Recurrence) fill() {
 	}
 }
 
-// maxNumber is up to where days are numbered: in a month, or in a year.
+// maxNumber is the largest number of a day, in a month or a year.
 func maxNumber(o *rrule.ROption) int {
 	if o.Freq == rrule.MONTHLY || len(o.Bymonth) > 0 {
 		return 5
@@ -148,8 +148,8 @@ func maxNumber(o *rrule.ROption) int {
 	return 53
 }
 
-// plainOrNumbered writes MO among numbered days as 1MO, 2MO, and so on: the
-// library takes only days that are in both lists, the RFC means either.
+// plainOrNumbered writes MO among numbered days as 1MO, 2MO and so on: the library takes only days in
+// both lists, and the RFC means either.
 func plainOrNumbered(days []rrule.Weekday, highest int) []rrule.Weekday {
 	numbered := func(d rrule.Weekday) bool { return d.N() != 0 }
 	if !slices.ContainsFunc(days, numbered) {
@@ -198,8 +198,8 @@ func (r *Recurrence) bound(p *parser) error {
 	return nil
 }
 
-// names reports whether an instant is one that clocks show when the rule means. That
-// it comes second where they show the same twice does not matter here.
+// names reports whether clocks show an instant that the rule means. That it may be the second one of two
+// with the same time does not matter here.
 func (r *Recurrence) names(at int64) bool {
 	want := wallOf(at, r.zone)
 	for wall := range r.walls(want) {
@@ -210,8 +210,7 @@ func (r *Recurrence) names(at int64) bool {
 	return false
 }
 
-// daily is the rule with an hourly or minutely one's steps taken out, whose days
-// are found much faster.
+// daily is an hourly or minutely rule without its steps. Its days are found much faster.
 func (r *Recurrence) daily() *Recurrence {
 	if r.full.Freq < rrule.HOURLY {
 		return r
@@ -222,11 +221,11 @@ func (r *Recurrence) daily() *Recurrence {
 	return &days
 }
 
-// nth is the nth occurrence, or the last that there is.
+// nth is the nth occurrence, or the last.
 func (r *Recurrence) nth(n int) int64 {
 	at := r.first
 	for more := true; more && n > 1; {
-		more = false // a search may end, two hundred years later, before the rule does
+		more = false // a search may end two hundred years later, before the rule does
 		for at = range r.after(at) {
 			more = true
 			if n--; n == 1 {
@@ -237,8 +236,8 @@ func (r *Recurrence) nth(n int) int64 {
 	return at
 }
 
-// meets reports whether the steps of an hourly or a minutely rule ever come upon
-// its hours and minutes. The library would look for ever.
+// meets reports whether the steps of an hourly or minutely rule ever reach its hours and minutes. The
+// library would search for ever.
 func (r *Recurrence) meets() bool {
 	o := &r.full
 	if o.Freq < rrule.HOURLY {
@@ -250,7 +249,7 @@ func (r *Recurrence) meets() bool {
 		at, unit = start.Hour()*60, 60
 	}
 	step, rest := o.Interval*unit, minutesOfDay
-	for rest != 0 { // their greatest common divisor is what the steps come to in the end
+	for rest != 0 { // the steps reach all multiples of their greatest common divisor
 		step, rest = rest, step%rest
 	}
 	for m := at % step; m < minutesOfDay; m += step {

@@ -36,8 +36,7 @@ const lastRepeat = 253402300799
 const (
 	minutesOfDay = 24 * 60
 	secondsOfDay = minutesOfDay * 60
-	// calendarCycle is the seconds of 400 years, after which the days of the week
-	// and the leap years come again.
+	// calendarCycle is the seconds of 400 years, after which weekdays and leap years repeat.
 	calendarCycle = 146097 * secondsOfDay
 	// latestSearch is the last year in which a search begins.
 	latestSearch = 9999 - 200
@@ -50,12 +49,12 @@ func first(times iter.Seq[int64]) (int64, bool) {
 	return 0, false
 }
 
-// after goes through the instants of the rule after t, each once and in order,
-// for at least two hundred years. COUNT and UNTIL play no part.
+// after goes through the instants of the rule after t, each once and in order, for at least two hundred
+// years. It ignores COUNT and UNTIL.
 func (r *Recurrence) after(t int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		last := t
-		var held []int64 // in order: of skipped times, which others may still come before
+		var held []int64 // in order: of skipped times, before which others may still come
 		for wall := range r.walls(r.searchFrom(t)) {
 			for len(held) > 0 && wallOf(held[0], r.zone) < wall {
 				if last = held[0]; !yield(last) {
@@ -86,8 +85,7 @@ func (r *Recurrence) after(t int64) iter.Seq[int64] {
 	}
 }
 
-// walls goes through the wall times of the rule from the beginning of the
-// interval that from is in.
+// walls goes through the wall times of the rule from the beginning of the interval that contains from.
 func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		begin := r.interval(from)
@@ -96,7 +94,7 @@ func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 		o.Dtstart = time.Unix(begin.Unix()+shift, 0).UTC()
 		rule, err := rrule.NewRRule(o)
 		if err != nil {
-			return // what it checks, the parser has checked
+			return // the parser has checked what it checks
 		}
 		for next := rule.Iterator(); ; {
 			at, ok := next()
@@ -107,17 +105,17 @@ func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 	}
 }
 
-// searchFrom is a wall time before which none stands for an instant after t.
+// searchFrom is a wall time before which no wall time means an instant after t.
 func (r *Recurrence) searchFrom(t int64) int64 {
 	wall := wallOf(t, r.zone)
 	if change, _ := time.Unix(t, 0).In(r.zone).ZoneBounds(); !change.IsZero() && t-change.Unix() < secondsOfDay {
-		wall -= secondsOfDay // a skipped time may stand for one that is yet to come
+		wall -= secondsOfDay // a skipped time may mean a later one
 	}
 	return max(wall, wallOf(r.start, r.zone))
 }
 
-// interval is the beginning, on the wall, of the year, month, week, day, hour or
-// minute that the rule looks at for a wall time, INTERVAL considered.
+// interval is the beginning, in wall time, of the rule's year, month, week, day, hour or minute that
+// contains a wall time, with INTERVAL.
 func (r *Recurrence) interval(wall int64) time.Time {
 	start := time.Unix(wallOf(r.start, r.zone), 0).UTC()
 	at := time.Unix(wall, 0).UTC()
@@ -149,22 +147,22 @@ func (r *Recurrence) interval(wall int64) time.Time {
 // mondayFirst is the day of the week, 0 for Monday.
 func mondayFirst(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
-// wallOf is what clocks show at an instant, as the Unix seconds at which those of
-// UTC show the same.
+// wallOf is the time that clocks show at an instant, as the Unix seconds at which UTC clocks show the
+// same.
 func wallOf(at int64, zone *time.Location) int64 {
 	_, offset := time.Unix(at, 0).In(zone).Zone()
 	return at + int64(offset)
 }
 
-// instantOf is the first instant at which clocks show a wall time; where a change
-// skips it, the instant at which they would without the change.
+// instantOf is the first instant at which clocks show a wall time. If a change skips it, it is the
+// instant at which they would show it without the change.
 func instantOf(wall int64, zone *time.Location) int64 {
 	year, month, day := time.Unix(wall, 0).UTC().Date()
 	hour, minute, second := time.Unix(wall, 0).UTC().Clock()
 	t := time.Date(year, month, day, hour, minute, second, 0, zone)
 	_, offset := t.Zone()
 	switch at := t.Unix(); {
-	case at+int64(offset) < wall: // skipped, and read with the offset from after the change
+	case at+int64(offset) < wall: // skipped, and read with the offset after the change
 		return wall - int64(offset)
 	case at+int64(offset) == wall:
 		if change, _ := t.ZoneBounds(); !change.IsZero() {

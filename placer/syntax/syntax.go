@@ -1,5 +1,5 @@
-// Package syntax goes through texts that people write - requests, priority functions,
-// repetitions - and says what is wrong with them, and where.
+// Package syntax scans texts that people write - requests, priority functions, repetitions - and reports
+// errors with their place.
 package syntax
 
 import (
@@ -13,28 +13,28 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// ErrRequest is what every error about a request's text or values matches: the
-// user has to write it differently, the state of the cluster plays no part.
+// ErrRequest is wrapped by every error about the text or the values of a request: the user has to change
+// the request, whatever the state of the cluster.
 var ErrRequest = errors.New("bad request")
 
-// Error says what is wrong with a text, and where.
+// Error is an error in a text, with its place.
 type Error struct {
 	What   string // what the text is: "select", "place", "priorityf", ...
 	Input  string // the whole text
-	Offset int    // the byte the error is about; len(Input) when something is missing at the end
-	Msg    string // what was wrong, and what would be right
-	Cause  error  // the error that Msg puts into words, nil if it has no type of its own
+	Offset int    // the byte of the error; len(Input) if something is missing at the end
+	Msg    string // what is wrong, and what would be right
+	Cause  error  // the error that Msg puts into words; nil if it has no type of its own
 }
 
-// Error is one line, also for a hostile text: bytes that cannot be printed are
-// quoted, and of a long text only the part around the error is shown.
+// Error is one line, even for a hostile text: it quotes bytes that are not printable, and shows only the
+// part of a long text around the error.
 func (e *Error) Error() string {
 	before, after := e.around()
 	return fmt.Sprintf("%s %s: at character %d: %s",
 		e.What, strconv.Quote(before+after), utf8.RuneCountInString(e.Input[:e.Offset])+1, e.Msg)
 }
 
-// Unwrap makes every Error an ErrRequest, beside what caused it.
+// Unwrap returns ErrRequest and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{ErrRequest}
@@ -42,8 +42,7 @@ func (e *Error) Unwrap() []error {
 	return []error{ErrRequest, e.Cause}
 }
 
-// Caret is the text and, on a second line, a ^ below the place of the error.
-// Both lines end without a line feed.
+// Caret is the text with a second line that marks the error with ^. Neither line ends with a line feed.
 func (e *Error) Caret() string {
 	before, after := e.around()
 	before = escape(before)
@@ -53,8 +52,7 @@ func (e *Error) Caret() string {
 // aroundBytes is how much of a text an error shows on either side of its place.
 const aroundBytes = 80
 
-// around cuts a text at the error's place and shortens both halves. A cut never
-// falls inside a character.
+// around cuts a text at the error and shortens both halves, without splitting characters.
 func (e *Error) around() (before, after string) {
 	before, after = e.Input[:e.Offset], e.Input[e.Offset:]
 	if from := len(before) - aroundBytes; from > 0 {
@@ -72,8 +70,7 @@ func (e *Error) around() (before, after string) {
 	return before, after
 }
 
-// escape writes what cannot be printed as Go does in a string, and leaves
-// quotes alone.
+// escape writes characters that are not printable as in a Go string, and leaves quotes alone.
 func escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -89,7 +86,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// printable judges a decoded rune and its length: a broken one has length 1.
+// printable judges a decoded rune by its length: a broken one has length 1.
 func printable(r rune, n int) bool { return (r != utf8.RuneError || n > 1) && unicode.IsPrint(r) }
 
 // Scanner goes through a text, or a part of one: what is read ends at End, but

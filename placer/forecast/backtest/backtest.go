@@ -1,5 +1,5 @@
-// Package backtest replays a log of jobs with the forecasts that would have been made, and says how
-// they turned out. It is for simulations and benchmarks: a database keeps its own record.
+// Package backtest replays a log of jobs, makes the forecasts that would have been made, and compares
+// them with the starts. It is for simulations and benchmarks: a database keeps its own record.
 package backtest
 
 import (
@@ -15,33 +15,33 @@ import (
 	"github.com/placectl/placectl/placer/forecast"
 )
 
-// Log is jobs to be replayed on so many processors, with forecasts of those that wait.
+// Log is jobs to replay on a number of processors, with forecasts of those that wait.
 type Log struct {
 	Procs int64
 	Jobs  []backfill.Job
-	// Cluster and Asks have the jobs placed on nodes, instead of on so many processors.
+	// Cluster and Asks place the jobs on nodes instead.
 	Cluster *cluster.Cluster
 	Asks    []placer.Ask
-	Of      []forecast.Job // the same, as far as durations are foretold
+	Of      []forecast.Job // what predictions look at in each job
 	Policy  backfill.Policy
 	Slack   float64 // of relaxed backfilling
-	// Every is of how many submissions that have to wait one gets a forecast, at least 1.
+	// Every n-th submission that has to wait gets a forecast; at least 1.
 	Every int
-	// Progress, where it is not nil, is told after every start how many there were, and ends
-	// the replay with its error.
+	// Progress is called after every start with the number of starts; its error ends the replay. It may
+	// be nil.
 	Progress func(started int) error
 }
 
-// Made is a forecast that was made when a job was submitted, and what became of it.
+// Made is a forecast made at submission, and the actual start.
 type Made struct {
 	forecast.Plays
 	forecast.Forecast
 	Job   int32
-	Alone int64 // its earliest start, as if the others that wait were not there
+	Alone int64 // its earliest start if no other jobs waited
 	Start int64
 }
 
-// Replay replays a log, and makes forecasts of the jobs that have to wait when they are submitted.
+// Replay replays a log, and makes forecasts of the jobs that have to wait at submission.
 func Replay(log *Log) ([]int64, []Made, error) {
 	o := &observer{log: log, pending: make(map[int32]*Made)}
 	var starts []int64
@@ -62,14 +62,14 @@ func Replay(log *Log) ([]int64, []Made, error) {
 	return starts, list, nil
 }
 
-// view is what is known of a machine, or a cluster, while a log is replayed on it.
+// view is the state of a machine, or a cluster, during a replay.
 type view interface {
 	Waiting() []int32
 	Alone(job int32, now int64) (int64, error)
 	Play(job int32, now int64, run func(job int32, ran int64) int64) (int64, error)
 }
 
-// observer learns from what happens in a replay, and makes the forecasts.
+// observer learns during a replay, and makes the forecasts.
 type observer struct {
 	log     *Log
 	view    view
@@ -118,17 +118,17 @@ func (o *observer) Ended(job int32, _ int64) {
 	o.history.Learn(o.log.Of[job], o.log.Jobs[job].Run)
 }
 
-// Score is how forecasts have turned out. Shares are from 0 to 1.
+// Score rates forecasts. Shares are from 0 to 1.
 type Score struct {
 	Forecasts             int
-	LateAlone, ErrorAlone float64 // of the earliest start alone: how many jobs started later, and the median error in minutes
-	Likely, Error         float64 // how many started by their likely start, and the median error in minutes
-	Safe, Worst           float64 // how many by their safe start, and in the worst tenth of the log
-	SafeWait, AskedWait   float64 // from the forecast to the safe start, and to that by asked durations: means in hours
+	LateAlone, ErrorAlone float64 // by the earliest start alone: the share that started later, and the median error in minutes
+	Likely, Error         float64 // the share that started by their likely start, and the median error in minutes
+	Safe, Worst           float64 // the share that started by their safe start, and in the worst tenth of the log
+	SafeWait, AskedWait   float64 // mean hours from the forecast to the safe start, and to that by asked durations
 	Thirds                [3]float64
 }
 
-// Sum sums forecasts up, which are in the order in which they were made.
+// Sum rates forecasts, in the order in which they were made.
 func Sum(list []Made) (s Score) {
 	s.Forecasts = len(list)
 	if len(list) == 0 {
@@ -173,8 +173,7 @@ func Sum(list []Made) (s Score) {
 	return s
 }
 
-// JobOf is an entry of a log as far as its duration is foretold. The number of its program stands
-// for its name.
+// JobOf is what predictions look at in a log's entry. The program's number is the name.
 func JobOf(j backfill.Job, e swf.Job) forecast.Job {
 	of := forecast.Job{User: strconv.FormatInt(e.User, 10), Asked: j.Request, Size: j.Procs}
 	if e.App > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// outcome is what a command has to say of the jobs that it could not change.
+// outcome collects messages about the jobs that a command could not change.
 type outcome struct {
 	text strings.Builder
 	code int
@@ -28,8 +28,8 @@ func (o *outcome) status() error {
 	return &fronts.Status{Code: o.code, Text: o.text.String()}
 }
 
-// each does something to each job that the words name; one that cannot be changed keeps no
-// other from it. ended takes jobs that have ended as done.
+// each does something to each job in words. A job that cannot be changed does not stop the others. ended
+// accepts jobs that have ended as done.
 func each(c *fronts.Call, words []string, ended bool, fit func(*fronts.Job) (code int, why string), do func(fronts.Change, *fronts.Job) error) error {
 	var out *outcome
 	err := c.Update(func(ch fronts.Change) error {
@@ -90,7 +90,7 @@ func each(c *fronts.Call, words []string, ended bool, fit func(*fronts.Job) (cod
 	return out.status()
 }
 
-// deeds is a command that does the same to every job.
+// deeds returns a command that does the same to every job.
 func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 	return func(c *fronts.Call) error {
 		given, words, err := options(c, list)

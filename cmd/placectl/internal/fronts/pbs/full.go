@@ -12,13 +12,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// attribute is one that qstat -f shows. A value that is a number is one in JSON, too.
+// attribute is a line of qstat -f. A number is also one in JSON.
 type attribute struct {
 	name, resource string
 	value          string
 }
 
-// attributes are what is known of a job, in the order in which qstat -f has them.
+// attributes lists a job's attributes in the order of qstat -f.
 func (s *status) attributes(e *entry) (list []attribute) {
 	add := func(name, value string) {
 		if value != "" {
@@ -149,7 +149,7 @@ func (s *status) arrayAttributes(e *entry, add func(name, value string)) {
 	add("array_indices_remaining", cmp.Or(ranges(left), "-"))
 }
 
-// ranges writes indices in order with ranges: 0-3,7.
+// ranges writes sorted indices with ranges: 0-3,7.
 func ranges(list []string) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -186,7 +186,7 @@ func hostPath(host, path string) string {
 	return host + ":" + path
 }
 
-// latest is when something last happened to a job.
+// latest is the time of a job's last change.
 func latest(j *fronts.Job) time.Time {
 	switch {
 	case j.State.Over():
@@ -215,14 +215,14 @@ func mailPoints(mail string) string {
 	return cmp.Or(points, "n")
 }
 
-// arguments are what stands behind the command's name.
+// arguments are the words after the command's name.
 func arguments(line string) string {
 	_, rest, _ := strings.Cut(line, " ")
 	return rest
 }
 
-// variables are a job's variables as Variable_List has them: those of the submission first, as
-// PBS_O_ variables, and then those that the job was given by -v or -V.
+// variables are a job's variables for Variable_List: first those of the submission, as PBS_O_ variables,
+// then those given by -v or -V.
 func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 	if len(d.Env) == 0 {
 		return nil

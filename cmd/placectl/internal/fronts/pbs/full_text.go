@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// full1 is qstat -f of an entry.
+// full1 writes qstat -f for an entry.
 func (s *status) full1(e *entry) {
 	if s.set["F"] == "dsv" {
 		delimiter := cmp.Or(s.set["D"], "|")
@@ -44,7 +44,7 @@ func (a attribute) key() string {
 	return a.name + "." + a.resource
 }
 
-// line writes an attribute. A long one goes on behind a newline and a tab, unless -w or -1.
+// line writes an attribute. A long one continues after a newline and a tab, unless -w or -1 is given.
 func (s *status) line(key, value string) {
 	const width = 78
 	value = fronts.Replace(value, ' ', func(c rune) bool { return c < ' ' })

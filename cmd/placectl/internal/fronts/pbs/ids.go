@@ -8,12 +8,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// ref is a reference to a job: 12, 12.server, an array 12[], an element 12[3], some of them
-// 12[1-3].
+// ref is a reference to a job: 12, 12.server, an array 12[], an element 12[3], or several 12[1-3].
 type ref struct {
 	text     string
 	id       uint64
-	from, to int // -1: not of an array, or all of it
+	from, to int // -1: not of an array, or the whole array
 }
 
 func parseRef(text string) (r ref, err error) {
@@ -57,7 +56,7 @@ func (r ref) names(j *fronts.Job) bool {
 	return j.ID == r.id
 }
 
-// name is how a job is called: 12.placectl, 12[3].placectl.
+// name is a job's name in PBS: 12.placectl, 12[3].placectl.
 func name(j *fronts.Job, server string) string {
 	if j.Array != 0 {
 		return fmt.Sprintf("%d[%d].%s", j.Array, j.Index, server)

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
-// json is -F json: objects in the order of attributes.
+// json is -F json: objects with members in the order of attributes.
 func (s *status) json(list []*entry) error {
 	jobs := new(object)
 	for _, e := range list {
@@ -35,7 +35,7 @@ func (s *status) json(list []*entry) error {
 	return doc.write(&s.b)
 }
 
-// number is a whole number where the text is one.
+// number returns a whole number if the text is one.
 func number(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 		return n
@@ -43,7 +43,7 @@ func number(text string) any {
 	return text
 }
 
-// object is a JSON object whose names keep their order.
+// object is a JSON object whose members keep their order.
 type object struct {
 	names  []string
 	values []any

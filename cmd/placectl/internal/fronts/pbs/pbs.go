@@ -1,15 +1,15 @@
-// Package pbs answers as the commands of OpenPBS 23 do: qsub, qstat, qdel and their likes. It
-// knows no store, opens no file and looks at no clock: see package fronts.
+// Package pbs answers like the commands of OpenPBS 23: qsub, qstat, qdel and so on. It knows no store,
+// opens no file and reads no clock: see package fronts.
 package pbs
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// version is whose answers these are. Toil looks for PBSPro in it.
+// version is the version that we claim to be. Toil looks for PBSPro in it.
 const version = "pbs_version = PBSPro_23.06.06"
 
-// The exit statuses: errors of PBS, their low bytes.
+// Exit statuses: the low bytes of PBS's errors.
 const (
 	badState   = 168
 	badValue   = 166
@@ -28,11 +28,10 @@ func system() *fronts.System {
 			"qterm": "there is no server that could be ended", "tracejob": "placectl show JOB, placectl events --job JOB"}}
 }
 
-// Commands are the commands that there are.
+// Commands lists the commands.
 func Commands() []string { return system().Names() }
 
-// Run runs a command and returns its exit status. done reports whether the command is one
-// of ours.
+// Run runs a command and returns its exit status; done is false if the command is not ours.
 func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
@@ -41,7 +40,7 @@ func commands() map[string]func(*fronts.Call) error {
 		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "qmove": qmove, "pbs_rstat": rstat, "qmgr": qmgr}
 }
 
-// options reads options as getopt does: those of PBS end at the first argument.
+// options reads options as getopt does: in PBS they end at the first argument.
 func options(c *fronts.Call, list string) ([]fronts.Given, []string, error) {
 	given, rest, err := fronts.Declare(list).Read(c.Args, fronts.InFront)
 	if err != nil {

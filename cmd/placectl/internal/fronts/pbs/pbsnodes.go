@@ -11,10 +11,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// parseSize reads a size, in kb.
+// parseSize reads a size, in kB.
 func parseSize(text string) (int64, error) { return index.ParseSize(strings.ToLower(text)) }
 
-// nodeState is the word for how a node stands.
+// nodeState is PBS's word for a node's state.
 func nodeState(n *fronts.Node) string {
 	switch {
 	case n.State == fronts.Down:
@@ -31,14 +31,14 @@ func nodeState(n *fronts.Node) string {
 	return "free"
 }
 
-// pbsnodes lists nodes, and takes them out and back.
+// pbsnodes lists nodes, and changes their state.
 func pbsnodes(c *fronts.Call) error {
 	given, rest, err := options(c, "a v l L S j H s= o r c C= F= D= d")
 	if err != nil {
 		return err
 	}
 	set := fronts.SetOf(given)
-	for len(rest) > 0 && strings.HasPrefix(rest[len(rest)-1], "-") { // an option behind nodes
+	for len(rest) > 0 && strings.HasPrefix(rest[len(rest)-1], "-") { // an option after nodes
 		return fronts.Failf(2, "pbsnodes: options stand in front of nodes")
 	}
 	if set.Has("o", "r", "c") {
@@ -92,16 +92,16 @@ func pbsnodes(c *fronts.Call) error {
 	return nil
 }
 
-// nodeList is what pbsnodes shows.
+// nodeList is the output of pbsnodes.
 type nodeList struct {
 	c     *fronts.Call
 	about *fronts.About
 	set   fronts.Set
 	nodes []*fronts.Node
-	jobs  map[uint64]string // how those on the nodes are called
+	jobs  map[uint64]string // names of the jobs on the nodes
 }
 
-// namesOn are the names of the jobs on nodes.
+// namesOn returns the names of the jobs on nodes.
 func namesOn(v fronts.View, about *fronts.About, nodes []*fronts.Node) (map[uint64]string, error) {
 	var ids []uint64
 	for _, n := range nodes {
@@ -179,7 +179,7 @@ func (l *nodeList) attributes(n *fronts.Node) (list []attribute) {
 		}
 	}
 	add("queue", "", n.Queue)
-	add("properties", "", strings.Join(n.Features, ",")) // as Torque calls them
+	add("properties", "", strings.Join(n.Features, ",")) // Torque's name for them
 	add("comment", "", n.Reason)
 	add("resv_enable", "", "True")
 	add("sharing", "", "default_shared")
@@ -226,7 +226,7 @@ func (l *nodeList) json(b *strings.Builder) error {
 	return doc.write(b)
 }
 
-// busy is -j: a line a node with its jobs, and what is free of all there is.
+// busy is -j: one line for each node with its jobs, and how much of each resource is free.
 func (l *nodeList) busy(b *strings.Builder) {
 	b.WriteString("                                                        mem       ncpus   nmics   ngpus\n" +
 		"vnode           state           njobs   run   susp      f/t        f/t     f/t     f/t   jobs\n" +
@@ -241,7 +241,7 @@ func (l *nodeList) busy(b *strings.Builder) {
 	}
 }
 
-// changeNodes takes nodes out (-o) or back (-r, -c), with a comment (-C).
+// changeNodes takes nodes offline (-o) or back (-r, -c), with a comment (-C).
 func changeNodes(c *fronts.Call, set fronts.Set, names []string) error {
 	if len(names) == 0 {
 		return fronts.Failf(2, "usage: pbsnodes -o | -r NODE...")

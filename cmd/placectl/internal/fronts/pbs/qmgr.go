@@ -7,8 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// qmgr shows the server and its queues as the commands that would make them. It changes
-// nothing.
+// qmgr prints the server and its queues as commands that would make them. It changes nothing.
 func qmgr(c *fronts.Call) error {
 	given, rest, err := options(c, "a c= e n z")
 	if err != nil {

@@ -52,7 +52,7 @@ func qselect(c *fronts.Call) error {
 	return err
 }
 
-// selected reports whether a job is what all of the options ask for.
+// selected reports whether a job satisfies all options.
 func selected(j *fronts.Job, given []fronts.Given, about *fronts.About) (bool, error) {
 	for _, g := range given {
 		ok := true
@@ -95,7 +95,7 @@ func selected(j *fronts.Job, given []fronts.Given, about *fronts.About) (bool, e
 	return true, nil
 }
 
-// operator parts .gt.5 into its operator and its value.
+// operator splits .gt.5 into operator and value.
 func operator(text string) (op, value string) {
 	if strings.HasPrefix(text, ".") {
 		if op, value, ok := strings.Cut(text[1:], "."); ok {
@@ -121,7 +121,7 @@ func holds(op string, order int) bool {
 	return order == 0
 }
 
-// resource reports whether a job's resource is as RESOURCE.op.VALUE says.
+// resource reports whether a job satisfies RESOURCE.op.VALUE.
 func resource(j *fronts.Job, text string) (bool, error) {
 	name, rest, _ := strings.Cut(text, ".")
 	op, value, ok := strings.Cut(rest, ".")

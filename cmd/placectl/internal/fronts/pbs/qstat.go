@@ -27,7 +27,7 @@ func qstat(c *fronts.Call) error {
 		return err
 	}
 	s := &status{c: c, set: fronts.SetOf(given)}
-	// Options may stand behind what is asked for, too: qstat -f 12 -x.
+	// Options may also follow the arguments: qstat -f 12 -x.
 	for i, w := range rest {
 		if strings.HasPrefix(w, "-") {
 			more, tail, err := fronts.Declare("a B f F= D= H i J n Q q r s t T u= w x 1").Read(rest[i:], fronts.Anywhere)
@@ -70,7 +70,7 @@ func qstat(c *fronts.Call) error {
 	return nil
 }
 
-// history reports whether jobs that have ended are shown, and whether they alone.
+// history reports whether ended jobs are shown, and whether only they are.
 func (s *status) history() (too, alone bool) { return s.set.Has("x", "H"), s.set.Has("H") }
 
 func (s *status) jobs(v fronts.View, words []string) error {
@@ -135,7 +135,7 @@ func (s *status) miss(code int, format string, args ...any) {
 	s.code = code
 }
 
-// full is a name with the server behind it.
+// full is a name with the server.
 func (s *status) full(r ref) string {
 	if strings.Contains(r.text, ".") {
 		return r.text

@@ -8,13 +8,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// entry is what qstat shows in one place: a job, or an array as a whole.
+// entry is one entry of qstat: a job, or an array as a whole.
 type entry struct {
 	*fronts.Job
-	all []*fronts.Job // of the array; nil: it is one job
+	all []*fronts.Job // of the array; nil for a single job
 }
 
-// entries are the jobs of a selection, those of an array together.
+// entries lists the jobs of a selection, with those of an array together.
 func (s *status) entries(v fronts.View, sel fronts.Selection) (list []*entry, err error) {
 	arrays := make(map[uint64]*entry)
 	err = v.Jobs(sel, func(j *fronts.Job) error {
@@ -34,8 +34,7 @@ func (s *status) entries(v fronts.View, sel fronts.Selection) (list []*entry, er
 	return list, err
 }
 
-// pick is what a name stands for among entries: an array as a whole, or with an index, or
-// -t, its elements.
+// pick finds the entries of a name: an array as a whole, or with an index, or -t, its elements.
 func (s *status) pick(r ref, all []*entry) (found []*entry) {
 	for _, e := range all {
 		if e.all == nil {
@@ -64,7 +63,7 @@ func (e *entry) over() bool {
 	return !slices.ContainsFunc(e.all, func(j *fronts.Job) bool { return !j.State.Over() })
 }
 
-// shows reports whether an entry is among those that -u, -i, -r and -J ask for.
+// shows reports whether -u, -i, -r and -J select an entry.
 func (s *status) shows(e *entry) bool {
 	if list, ok := s.set["u"]; ok && !slices.Contains(strings.Split(list, ","), e.User) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// counts are how many jobs are in each state.
+// counts are the numbers of jobs in each state.
 type counts struct{ total, queued, running, held, waiting, exiting int }
 
 func (n *counts) add(j *fronts.Job, now time.Time) {
@@ -29,7 +29,7 @@ func (n *counts) add(j *fronts.Job, now time.Time) {
 	}
 }
 
-// counted counts the jobs that have not ended by queue.
+// counted counts live jobs by queue.
 func (s *status) counted(v fronts.View) (all counts, by map[string]*counts, err error) {
 	by = map[string]*counts{}
 	for _, q := range s.about.Queues {

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// print writes the entries in the form that is asked for.
+// print writes the entries in the requested form.
 func (s *status) print(list []*entry) error {
 	if s.set.Has("t") {
 		var each []*entry
@@ -37,7 +37,7 @@ func (s *status) print(list []*entry) error {
 	return nil
 }
 
-// plain is the table that qstat prints without options.
+// plain is the table of qstat without options.
 func (s *status) plain(list []*entry) {
 	w := [3]int{17, 16, 16}
 	if s.set.Has("w") {
@@ -59,8 +59,8 @@ func (s *status) plain(list []*entry) {
 	}
 }
 
-// startsAt is an expected start in five characters, as qstat -T has it: the time of today, the day of
-// this week, else the month and the day.
+// startsAt writes an expected start in five characters, as qstat -T does: a time today, a day of this
+// week, or else month and day.
 func startsAt(at, now time.Time) string {
 	at = at.In(now.Location())
 	switch {
@@ -74,7 +74,7 @@ func startsAt(at, now time.Time) string {
 	return at.Format("01/02")
 }
 
-// alternative is the table of -a and its likes.
+// alternative is the table of -a and the like.
 func (s *status) alternative(list []*entry) {
 	w := [4]int{15, 8, 8, 10}
 	if s.set.Has("w") {

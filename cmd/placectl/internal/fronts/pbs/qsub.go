@@ -14,11 +14,11 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// submitted is what a command line of qsub says beside the options that a script has, too.
+// submitted is what only a command line of qsub can say, not a script.
 type submitted struct {
 	fronts.Submission
 	silent, block, interactive bool
-	typed                      []string // with -I: the command behind --, none for a shell
+	typed                      []string // with -I: the command after --; none for a shell
 }
 
 // qsub submits a script.
@@ -92,7 +92,7 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 				q.Given = append(q.Given, fronts.Given{Name: "W", Value: rest})
 			}
 		case "v":
-			if g.Value != "" { // Toil names none so
+			if g.Value != "" { // Toil passes an empty name
 				q.Given = append(q.Given, g)
 			}
 		default:
@@ -105,7 +105,7 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 	return q, q.script(c, rest, command)
 }
 
-// behindDash parts the words from a command behind --.
+// behindDash splits words at --.
 func behindDash(words []string) (front, command []string) {
 	for i, w := range words {
 		if w == "--" {
@@ -115,7 +115,7 @@ func behindDash(words []string) (front, command []string) {
 	return words, nil
 }
 
-// withoutBlock takes block=true out of the attributes.
+// withoutBlock removes block=true from the attributes.
 func withoutBlock(list string, block bool) (bool, string) {
 	var left []string
 	for part := range strings.SplitSeq(list, ",") {
@@ -131,14 +131,14 @@ func withoutBlock(list string, block bool) (bool, string) {
 	return block, strings.Join(left, ",")
 }
 
-// maxScript bounds what is read of a script: one byte more than it may have.
+// maxScript is one byte more than a script may have.
 const maxScript = 1<<20 + 1
 
 func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 	switch {
 	case len(command) > 0 && len(rest) > 0:
 		return fronts.Failf(2, "qsub: a script and a command behind --: give one of them")
-	case q.interactive && len(rest) == 0: // standard input is the shell's
+	case q.interactive && len(rest) == 0: // standard input belongs to the shell
 		q.Name, q.Source = "STDIN", "the command line"
 		q.typed = command
 		return nil
@@ -174,8 +174,8 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 	return nil
 }
 
-// interactive runs a shell, or the command after --, while its job has its nodes. Of a script
-// only the directives are read.
+// interactive runs a shell, or the command after --, while its job has its nodes. Only the directives of
+// a script are read.
 func interactive(c *fronts.Call, q *submitted) error {
 	q.Args = q.typed
 	if len(q.Args) == 0 {
@@ -217,7 +217,7 @@ func interactive(c *fronts.Call, q *submitted) error {
 	return nil
 }
 
-// refused is what a command says of options that were not taken.
+// refused words the error for options that were refused.
 func refused(c *fronts.Call, v fronts.View, err error) error {
 	var unknown *index.UnknownResource
 	if errors.As(err, &unknown) {
@@ -238,7 +238,7 @@ func refused(c *fronts.Call, v fronts.View, err error) error {
 	return err
 }
 
-// awaited waits for a job, or all of its array, and ends as it did, as the worst of them.
+// awaited waits for a job, or a whole array, and ends with its worst exit status.
 func awaited(c *fronts.Call, id uint64) error {
 	if err := c.Wait(id); err != nil {
 		return err

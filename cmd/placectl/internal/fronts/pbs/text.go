@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// state is the letter of a job.
+// state is the letter of a job's state.
 func state(j *fronts.Job, now time.Time) string {
 	switch {
 	case j.State.Over():
@@ -27,7 +27,7 @@ func state(j *fronts.Job, now time.Time) string {
 	return "Q"
 }
 
-// exitStatus is how a job that has ended did.
+// exitStatus is the exit status of an ended job.
 func exitStatus(j *fronts.Job) int {
 	switch j.State {
 	case fronts.Failed:
@@ -47,21 +47,21 @@ func exitStatus(j *fronts.Job) int {
 	return 0
 }
 
-// clock writes a time span: 01:30:00.
+// clock writes a duration: 01:30:00.
 func clock(d time.Duration) string {
 	s := int64(d / time.Second)
 	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// hours writes a time span without its seconds: 00:10.
+// hours writes a duration without seconds: 00:10.
 func hours(d time.Duration) string { return clock(d)[:len(clock(d))-3] }
 
-// stamp is what ctime writes, without its newline.
+// stamp writes a time as ctime does, without the newline.
 func stamp(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("Mon Jan _2 15:04:05 2006")
 }
 
-// size writes kb as PBS does: 1gb, 1500mb, 7kb.
+// size writes kB as PBS does: 1gb, 1500mb, 7kb.
 func size(kb int64) string {
 	for i, unit := range []string{"kb", "mb", "gb", "tb"} {
 		if kb%1024 != 0 || kb == 0 || i == 3 {
@@ -72,7 +72,7 @@ func size(kb int64) string {
 	return ""
 }
 
-// rounded is a size of kb in the largest unit of which it is at least one, rounded down.
+// rounded writes a size in kB in the largest unit of at least one, rounded down.
 func rounded(kb int64) string {
 	for _, unit := range []string{"kb", "mb", "gb"} {
 		if kb < 1024 {
@@ -83,10 +83,10 @@ func rounded(kb int64) string {
 	return fmt.Sprintf("%dtb", kb)
 }
 
-// cut shortens a text to a width, its last character then a *.
+// cut shortens a text to a width, with * as its last character.
 func cut(s string, width int) string { return fronts.Cut(fronts.Word(s), width, "*") }
 
-// used is how much time of cpus a job has had, else of the clock.
+// used is the cpu time that a job has used, or else its elapsed time.
 func used(j *fronts.Job, now time.Time) string {
 	d := j.Elapsed(now)
 	if j.Detail != nil && j.Detail.CPUUser+j.Detail.CPUSys > 0 {
@@ -98,7 +98,7 @@ func used(j *fronts.Job, now time.Time) string {
 	return clock(d)
 }
 
-// orDashes is a text, or -- for none.
+// orDashes is a text, or -- if it is empty.
 func orDashes(s string) string {
 	if s == "" || s == "0" {
 		return "--"
@@ -106,7 +106,7 @@ func orDashes(s string) string {
 	return s
 }
 
-// execHost is where a job is: n1/0*2+n2/0*2.
+// execHost is a job's place: n1/0*2+n2/0*2.
 func execHost(j *fronts.Job) string {
 	words := make([]string, len(j.Nodes))
 	for i, n := range j.Nodes {

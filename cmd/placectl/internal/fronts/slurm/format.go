@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// column is one of a listing.
+// column is a column of a listing.
 type column[T any] struct {
 	head  string
 	width int  // 0: as wide as its text
-	right bool // else on the left
+	right bool // aligned to the right
 	value func(T) string
-	after string // text behind it
+	after string // text after it
 }
 
-// field is what a listing may show: its letter for %X, its name for -O, its heading.
+// field is something that a listing can show: its letter for %X, its name for -O, and its heading.
 type field[T any] struct {
 	letter byte
 	name   string
@@ -25,10 +25,10 @@ type field[T any] struct {
 	value  func(T) string
 }
 
-// fields are what a kind of listing may show.
+// fields are those of one kind of listing.
 type fields[T any] []field[T]
 
-// percent reads %[.][N]X with text in between; lead is what stands before the first.
+// percent reads %[.][N]X with text in between; lead is the text before the first.
 func (fs fields[T]) percent(format string) (lead string, cols []column[T], err error) {
 	lead, rest, more := strings.Cut(format, "%")
 	for more {
@@ -60,7 +60,7 @@ func (fs fields[T]) percent(format string) (lead string, cols []column[T], err e
 	return lead, cols, nil
 }
 
-// widest bounds the width of a column.
+// widest is the largest width of a column.
 const widest = 10_000
 
 func widthOf(digits string) (int, error) {
@@ -74,7 +74,7 @@ func widthOf(digits string) (int, error) {
 	return n, nil
 }
 
-// named reads NAME[:[.]N], joined by commas; a column is 20 wide where nothing is said.
+// named reads NAME[:[.]N], joined by commas. The default width is 20.
 func (fs fields[T]) named(format string) (cols []column[T], err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimSpace(word), ":")

@@ -7,21 +7,21 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// Slurm has cpus, memory and a temporary disk of its own; whatever else a node has a number
-// of is a generic resource there: gpu:a100:4,licence:2.
+// Slurm treats cpus, memory and temporary disk separately. All other numbers of a node are generic
+// resources: gpu:a100:4,licence:2.
 
-// own are the resources that stand in columns of their own.
+// own are the resources with columns of their own.
 var own = map[string]bool{"ncpus": true, "ngpus": true, "mem": true, "disk": true}
 
-// shards are parts of GPUs, which Slurm calls by another name.
+// shards are parts of GPUs. Slurm has another name for them.
 const shards = "gslices"
 
-// gres are the generic resources of a node, (null) for none.
+// gres lists the generic resources of a node, or (null).
 func gres(n *fronts.Node) string {
 	return generic(n, n.GPUs, func(v fronts.Value) string { return v.Value })
 }
 
-// gresUsed says the same of what jobs have of them.
+// gresUsed lists those that jobs use.
 func gresUsed(n *fronts.Node) string {
 	return generic(n, n.GPUsUsed, func(v fronts.Value) string { return cmp.Or(v.Used, "0") })
 }
@@ -31,7 +31,7 @@ func generic(n *fronts.Node, gpus int, count func(fronts.Value) string) string {
 	if n.GPUs > 0 {
 		word := "gpu:"
 		for _, v := range n.Values {
-			if v.Name == "gputype" && !strings.ContainsAny(v.Value, ", \t:()") { // one kind, of a name that Slurm could have
+			if v.Name == "gputype" && !strings.ContainsAny(v.Value, ", \t:()") { // a single kind, with a name that is valid in Slurm
 				word += v.Value + ":"
 			}
 		}
@@ -49,7 +49,7 @@ func generic(n *fronts.Node, gpus int, count func(fronts.Value) string) string {
 	return orNull(strings.Join(words, ","))
 }
 
-// weight is what Slurm sorts nodes by, the least first, 1 where nothing is said.
+// weight is Slurm's sort key for nodes, the least first; 1 by default.
 func weight(n *fronts.Node) int {
 	if n.Priority == 0 {
 		return 1

@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// ref is a reference to a job: 12, an element 12_3, some 12_[1-3,7], a step 12.batch.
+// ref is a reference to a job: 12, an element 12_3, several 12_[1-3,7], or a step 12.batch.
 type ref struct {
 	text    string
 	id      uint64
-	indices [][2]int // from, to; nil: all of an array
+	indices [][2]int // from, to; nil: the whole array
 	step    string
 }
 
@@ -64,7 +64,7 @@ func (r ref) names(j *fronts.Job) bool {
 	return r.indices == nil
 }
 
-// parseRefs reads names joined by commas; those in brackets are not parted.
+// parseRefs reads names joined by commas, except commas in brackets.
 func parseRefs(list string) (refs []ref, err error) {
 	depth, from := 0, 0
 	for i := 0; i <= len(list); i++ {
@@ -91,7 +91,7 @@ func parseRefs(list string) (refs []ref, err error) {
 	return refs, nil
 }
 
-// numbers are the numbers that the references begin with.
+// numbers returns the job numbers of the references.
 func numbers(refs []ref) []uint64 {
 	ids := make([]uint64, len(refs))
 	for i, r := range refs {

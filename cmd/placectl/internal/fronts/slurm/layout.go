@@ -8,13 +8,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// allocation is what a job has, by node.
+// allocation is a job's resources by node.
 type allocation struct {
 	nodes       []string
 	tasks, cpus []int // nil if unknown
 }
 
-// allocated reads it of the environment of a job.
+// allocated reads it from the environment of a job.
 func allocated(getenv func(string) string) (a allocation, err error) {
 	list := getenv("SLURM_JOB_NODELIST")
 	if list == "" {
@@ -33,7 +33,7 @@ func allocated(getenv func(string) string) (a allocation, err error) {
 	return a, nil
 }
 
-// unfolded reads numbers as Slurm writes them: 4(x2),2.
+// unfolded reads numbers in Slurm's notation: 4(x2),2.
 func unfolded(text string) (list []int) {
 	for _, part := range strings.Split(text, ",") {
 		number, times, many := strings.Cut(strings.TrimSuffix(part, ")"), "(x")
@@ -52,7 +52,7 @@ func unfolded(text string) (list []int) {
 	return list
 }
 
-// only leaves the nodes for which keep is true.
+// only keeps the nodes for which keep is true.
 func (a allocation) only(keep func(i int) bool) (out allocation) {
 	for i := range a.nodes {
 		if !keep(i) {
@@ -66,27 +66,27 @@ func (a allocation) only(keep func(i int) bool) (out allocation) {
 	return out
 }
 
-// layout is how the tasks of a step lie on its nodes.
+// layout says how the tasks of a step are spread over its nodes.
 type layout struct {
 	nodes []string
 	count []int // tasks of each node
 	node  []int // of each task
-	local []int // and which of that node's it is
+	local []int // its number on that node
 }
 
 // shape is what a step asks for.
 type shape struct {
-	tasks, nodes   int // 0: not said
-	perNode, cpus  int // 0: not said
+	tasks, nodes   int // 0: not given
+	perNode, cpus  int // 0: not given
 	overcommit     bool
 	cyclic         bool
 	relative       int
 	nodelist, omit []string
 }
 
-// lay puts tasks on nodes as Slurm does: as many on each as the job has asked for where
-// they are that many, else one after the other as long as a node has cpus left; numbered
-// node by node, or with cyclic in turn.
+// lay puts tasks on nodes as Slurm does: on each as many as the job asked for if there are that many,
+// else one after the other as long as a node has cpus left. Tasks are numbered node by node, or with
+// cyclic in turn.
 func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	for _, name := range s.nodelist {
 		if !slices.Contains(a.nodes, name) {
@@ -130,7 +130,7 @@ func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	return l, nil
 }
 
-// spread is how many tasks each node gets, nil if there is no room for all.
+// spread is the number of tasks for each node; nil if there is no room for all.
 func (s *shape) spread(a allocation, n int) []int {
 	sum := 0
 	for _, k := range a.tasks {
@@ -165,7 +165,7 @@ func (s *shape) spread(a allocation, n int) []int {
 	return count
 }
 
-// number gives the tasks their nodes.
+// number assigns the tasks to nodes.
 func (l *layout) number(n int, cyclic bool) {
 	given := make([]int, len(l.nodes))
 	at := 0
@@ -181,7 +181,7 @@ func (l *layout) number(n int, cyclic bool) {
 	}
 }
 
-// folded writes numbers as Slurm does: 4(x2),2.
+// folded writes numbers in Slurm's notation: 4(x2),2.
 func folded(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {

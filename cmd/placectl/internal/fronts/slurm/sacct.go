@@ -17,8 +17,8 @@ const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion
 	"federation g,gid= group= h,help I,input= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
 	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
 
-// accountOptions are what sacct was given. Lists that stand in several options are one: -j 1
-// -j 2 is -j 1,2; of other options the last counts.
+// accountOptions combines lists in several options, because sacct does: -j 1 -j 2 is -j 1,2. Of other
+// options the last one counts.
 func accountOptions(given []fronts.Given) fronts.Set {
 	set := make(fronts.Set)
 	for _, g := range given {
@@ -35,7 +35,7 @@ func accountOptions(given []fronts.Given) fronts.Set {
 	return set
 }
 
-// sacct lists jobs, those that have ended above all.
+// sacct lists jobs, mainly ended ones.
 func sacct(c *fronts.Call) error {
 	list := fronts.Declare(sacctOptions)
 	for i := range list {
@@ -101,11 +101,11 @@ func sacct(c *fronts.Call) error {
 	return err
 }
 
-// account is a line of sacct: a job, its batch step, or those of an array that wait.
+// account is a line of sacct: a job, its batch step, or the waiting jobs of an array.
 type account struct {
 	queued
 	batch bool
-	unit  byte // of sizes: K, M, G, T or P; 0: the largest that gives a whole number
+	unit  byte // of sizes: K, M, G, T or P; 0: the largest with a whole number
 }
 
 // unitOf is the unit for sizes.
@@ -120,7 +120,7 @@ func unitOf(set fronts.Set) (byte, error) {
 	return unit[0], nil
 }
 
-// size writes kibibytes in the unit that was asked for, as 512M or 1.50G, else as the field does.
+// size writes kB in the requested unit, such as 512M or 1.50G, or else as the field does.
 func (a *account) size(kb int64, plain func(int64) string) string {
 	at := strings.IndexByte("KMGTP", a.unit)
 	if a.unit == 0 || at < 0 {
@@ -136,7 +136,7 @@ func (a *account) size(kb int64, plain func(int64) string) string {
 	return fmt.Sprintf("%.2f%c", n, a.unit)
 }
 
-// accountable is which jobs sacct shows.
+// accountable says which jobs sacct shows.
 type accountable struct {
 	wanted
 	from, to time.Time
@@ -172,7 +172,7 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 	return w, nil
 }
 
-// list are the lines to be shown, by number.
+// list returns the lines to show, by number.
 func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set) (rows []*account, err error) {
 	sel := fronts.Selection{IDs: numbers(w.refs), Ended: true, Since: w.from, Details: true, Why: true}
 	if !w.asked {
@@ -204,19 +204,19 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 	return rows, err
 }
 
-// alike is shows for jobs that have ended.
+// alike decides for ended jobs.
 func (w *accountable) alike(j *fronts.Job, about *fronts.About) bool {
 	all := w.wanted
 	all.stated, all.all = true, true
 	return all.shows(j, about)
 }
 
-// steps reports whether a step is among what the references name.
+// steps reports whether the references name a step.
 func steps(refs []ref, j *fronts.Job, step string) bool {
 	return len(refs) == 0 || slices.ContainsFunc(refs, func(r ref) bool { return r.names(j) && (r.step == "" || r.step == step) })
 }
 
-// sheet is how sacct writes lines.
+// sheet is a format of sacct's lines.
 type sheet struct {
 	b    *strings.Builder
 	cols []accountColumn
@@ -278,7 +278,7 @@ func (s *sheet) line(of func(accountColumn) string) {
 	s.b.WriteByte('\n')
 }
 
-// accountColumns are the columns of --format, or those that there are without.
+// accountColumns are the columns of --format, or the default ones.
 func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 	format := "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"
 	switch {
@@ -343,7 +343,7 @@ func (a *account) suffix() string {
 	return ""
 }
 
-// accountOf is what a batch step does not say again.
+// ofJob is a text that only the job's line has, not its batch step's.
 func (a *account) ofJob(text string) string {
 	if a.batch {
 		return ""
@@ -351,7 +351,7 @@ func (a *account) ofJob(text string) string {
 	return text
 }
 
-// allocated is how many cpus it has or had.
+// allocated is the number of cpus that it has or had.
 func (a *account) allocated() int {
 	if a.State < fronts.Running || a.Start.IsZero() {
 		return 0
@@ -361,7 +361,7 @@ func (a *account) allocated() int {
 
 func (a *account) times(t time.Time) string { return stamp(t, a.zone, "Unknown") }
 
-// unstarted is when a job that has never started ended, where it did.
+// ended is when the job ended, also if it never started.
 func (a *account) ended() time.Time {
 	if !a.State.Over() {
 		return time.Time{}
@@ -376,10 +376,10 @@ func (a *account) nodes() string {
 	return fold(a.Nodes)
 }
 
-// cpuTime is what its cpus could have done.
+// cpuTime is its elapsed time times its cpus.
 func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.CPUs) }
 
-// tres is what it has asked for, as TRES have it.
+// tres is what it asked for, in TRES notation.
 func tres(j *fronts.Job, nodes int, size func(int64) string) string {
 	text := fmt.Sprintf("cpu=%d", j.CPUs)
 	if j.Mem > 0 {

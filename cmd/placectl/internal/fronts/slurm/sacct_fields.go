@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// accountField is what sacct may show.
+// accountField is something that sacct can show.
 type accountField struct {
 	name  string
 	width int
@@ -21,7 +21,7 @@ type accountField struct {
 
 type accountTable []accountField
 
-// accountFields are all that sacct may show here.
+// accountFields are all fields of sacct here.
 var accountFields = sync.OnceValue(func() accountTable {
 	return accountTable{
 		{"Account", 10, false, func(a *account) string { return fronts.Word(a.Account) }},
@@ -118,7 +118,7 @@ func (a *account) stepCPU() string {
 	return clock(a.detail().CPUSys + a.detail().CPUUser)
 }
 
-// stepUse is what the batch step has used, as TRES.
+// stepUse is what the batch step used, in TRES notation.
 func (a *account) stepUse() string {
 	use := ""
 	if a.batch {
@@ -129,7 +129,7 @@ func (a *account) stepUse() string {
 	return use
 }
 
-// planned is how long the job has waited for its start since it might have started.
+// planned is how long the job waited although it could have started.
 func (a *account) planned() string {
 	since, until := later(a.Submit, a.Begin), a.about.Now
 	if a.State >= fronts.Running {
@@ -143,7 +143,7 @@ func (a *account) planned() string {
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 
-// cpu writes a time of cpus: 00:01.250 below an hour, else as clock.
+// cpu writes a cpu time: 00:01.250 below an hour, else as clock does.
 func cpu(d time.Duration) string {
 	if d >= time.Hour {
 		return clock(d)
@@ -151,7 +151,7 @@ func cpu(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d.%03d", d/time.Minute, d/time.Second%60, d/time.Millisecond%1000)
 }
 
-// sacctJSON writes jobs as --json has them.
+// sacctJSON writes jobs in the form of --json.
 func sacctJSON(c *fronts.Call, rows []*account) error {
 	jobs := []map[string]any{}
 	for _, a := range rows {

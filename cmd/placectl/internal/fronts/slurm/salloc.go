@@ -11,11 +11,10 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// sallocOnly are options of salloc that scripts do not have. What they say of signals and
-// shells is ours to decide.
+// sallocOnly are options of salloc that scripts do not have. We decide about signals and shells ourselves.
 const sallocOnly = "h,help usage Q,quiet v,verbose K,kill-command? no-shell I,immediate? bell no-bell wait-all-nodes= u,unused"
 
-// salloc has a job's nodes while a command runs here: a shell, where none is named.
+// salloc holds a job's nodes while a command runs here: by default a shell.
 func salloc(c *fronts.Call) error {
 	list := fronts.Declare(sallocOnly)
 	for _, d := range directives.DeclaredFor("salloc") {
@@ -104,7 +103,7 @@ func submission(c *fronts.Call, name string, given []fronts.Given, words []strin
 	return fronts.Submission{Attended: true, Family: directives.Slurm, Given: given, Name: name, Source: "the command line", Args: words, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}
 }
 
-// interactive is how a command ends whose job ran another one.
+// interactive ends a command whose job ran another command.
 func interactive(c *fronts.Call, status int, err error) error {
 	switch {
 	case err != nil:
@@ -118,7 +117,7 @@ func interactive(c *fronts.Call, status int, err error) error {
 	return nil
 }
 
-// allocationEnv is what the command of an allocation finds: what a script of the job would.
+// allocationEnv is the environment of an allocation's command: that of a script of the job.
 func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string {
 	id := strconv.FormatUint(j.ID, 10)
 	nodes := slices.Compact(slices.Clone(j.Nodes))

@@ -14,10 +14,10 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// sbatchOnly are options of sbatch's command line alone.
+// sbatchOnly are options that only sbatch's command line has.
 var sbatchOnly = sync.OnceValue(func() fronts.Options { return fronts.Declare("h,help V,version") })
 
-// batch is what a command line of sbatch says beside the options that a script has, too.
+// batch is what only a command line of sbatch can say, not a script.
 type batch struct {
 	fronts.Submission
 	parsable, quiet, wait bool
@@ -82,7 +82,7 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 	return b, b.script(c, rest)
 }
 
-// maxScript bounds what is read of a script: one byte more than it may have.
+// maxScript is one byte more than a script may have.
 const maxScript = 1<<20 + 1
 
 // script reads the script or command to run.
@@ -130,7 +130,7 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 	return nil
 }
 
-// invalid are the options with a fixed error message of sbatch.
+// invalid has the fixed error messages of some options.
 var invalid = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"--time": "Invalid --time specification", "-t": "Invalid --time specification",
@@ -139,10 +139,10 @@ var invalid = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// counting are the options with whose numbers, where they are wrong, sbatch ends with 1.
+// counting are the options for which sbatch ends with 1 if their number is invalid.
 var counting = []string{"n", "ntasks", "c", "cpus-per-task", "ntasks-per-node", "mincpus"}
 
-// refused is what sbatch, salloc or srun says of a submission that was not taken.
+// refused words the error of sbatch, salloc or srun for a refused submission.
 func refused(name string, v fronts.View, err error) error {
 	if err == nil {
 		return nil
@@ -184,7 +184,7 @@ func refused(name string, v fronts.View, err error) error {
 	return err
 }
 
-// plan says when a job would start.
+// plan reports when a job would start.
 func plan(c *fronts.Call, j *fronts.Job) error {
 	at := j.Start
 	if at.IsZero() {
@@ -193,7 +193,7 @@ func plan(c *fronts.Call, j *fronts.Job) error {
 	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, stamp(at, c.Zone, ""), j.CPUs, fold(j.Nodes), j.Queue)
 }
 
-// awaited waits for a job, or all of its array, and ends as it did, as the worst of them.
+// awaited waits for a job, or a whole array, and ends with its worst exit status.
 func awaited(c *fronts.Call, j *fronts.Job) error {
 	if err := c.Wait(j.ID); err != nil {
 		return err

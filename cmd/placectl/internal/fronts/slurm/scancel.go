@@ -14,7 +14,7 @@ import (
 const scancelOptions = "A,account= b,batch c,ctld f,full H,hurry help i,interactive M,clusters= me n,jobname= name= p,partition= Q,quiet q,qos= R,reservation= s,signal= " +
 	"t,state= u,user= usage v,verbose V,version w,nodelist= sibling= wckey= cron"
 
-// scancel cancels jobs: those that are named, or all that the options say.
+// scancel cancels jobs: the named ones, or all that the options select.
 func scancel(c *fronts.Call) error {
 	set, rest, err := options(c, scancelOptions, fronts.Anywhere)
 	if err != nil {
@@ -59,9 +59,8 @@ func scancel(c *fronts.Call) error {
 	return cancelAll(c, &want, signal)
 }
 
-// cancelAll cancels what is wanted, of what has not ended. One that is not the caller's
-// stays, and is said; the others go all the same. A signal other than KILL is sent to those
-// that run, and cancels none.
+// cancelAll cancels the wanted jobs that have not ended. Jobs of others stay, with a message, and the
+// rest are cancelled. A signal other than KILL is sent to running jobs and cancels none.
 func cancelAll(c *fronts.Call, want *wanted, signal int) error {
 	sends := signal != 0 && signal != directives.SignalNumber("KILL")
 	var denied []string
@@ -111,7 +110,7 @@ func cancelAll(c *fronts.Call, want *wanted, signal int) error {
 	return err
 }
 
-// job finds the jobs that a word names. It fails as scontrol does where there are none.
+// find finds the jobs of a word. If there are none it fails as scontrol does.
 func find(v fronts.View, word string, details bool) (list []*fronts.Job, err error) {
 	refs, err := parseRefs(word)
 	if err != nil || len(refs) == 0 {
@@ -139,8 +138,8 @@ func uid(n int) string {
 	return strconv.Itoa(n)
 }
 
-// group is the primary group of a uid, by name and number; a group without a name is shown by its
-// number, and so is one that is unknown (4294967294, as with uids).
+// group returns the name and number of a uid's primary group. A group without a name is shown by its
+// number. An unknown one is 4294967294, as with uids.
 func group(people fronts.People, of int) (name, number string) {
 	if of >= 0 {
 		if group, gid, ok := people.PrimaryGroup(uint32(of)); ok {

@@ -65,7 +65,7 @@ func scontrol(c *fronts.Call) error {
 	}, words)
 }
 
-// one finds the only job of a word.
+// one finds a word's only job.
 func one(v fronts.View, word string) (*fronts.Job, error) {
 	jobs, err := find(v, strings.TrimPrefix(strings.ToLower(word), "jobid="), true)
 	if errors.Is(err, errNoJob) || err == nil && len(jobs) == 0 {
@@ -77,7 +77,7 @@ func one(v fronts.View, word string) (*fronts.Job, error) {
 	return jobs[0], nil
 }
 
-// waitJob waits for a job to start. It fails where the job has ended before.
+// waitJob waits until a job starts. It fails if the job ends first.
 func waitJob(c *fronts.Call, word string) error {
 	var j *fronts.Job
 	look := func(v fronts.View) (err error) {
@@ -99,8 +99,7 @@ func waitJob(c *fronts.Call, word string) error {
 	return nil
 }
 
-// writeScript writes the script of a job into a file, slurm-JOB.sh if none is named; - is standard
-// output.
+// writeScript writes the script of a job into a file, by default slurm-JOB.sh; - is standard output.
 func writeScript(c *fronts.Call, words []string) error {
 	var j *fronts.Job
 	var script string
@@ -138,7 +137,7 @@ func writeScript(c *fronts.Call, words []string) error {
 	return nil
 }
 
-// licenses are the amounts of the cluster, or the one of a name.
+// licenses lists the licenses of the cluster, or one of them.
 func licenses(about *fronts.About, name string) (text string) {
 	for _, l := range about.Licenses {
 		if name == "" || l.Name == name {
@@ -151,7 +150,7 @@ func licenses(about *fronts.About, name string) (text string) {
 	return text
 }
 
-// unfitFor says why a job cannot be suspended or resumed, "" if it can.
+// unfitFor says why a job cannot be suspended or resumed; "" if it can.
 func unfitFor(j *fronts.Job, resumes bool) string {
 	switch {
 	case j.State.Over():
@@ -166,11 +165,10 @@ func unfitFor(j *fronts.Job, resumes bool) string {
 	return "Job is already suspended"
 }
 
-// deedFailed is what scontrol says before a colon when a deed failed.
+// deedFailed is scontrol's text before the colon if a deed fails.
 var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error", fronts.Requeue: "slurm_requeue error", fronts.RequeueHeld: "slurm_requeue error"}
 
-// changed does something to jobs, where nothing is said to be unfit of them. Each word stands
-// for itself: one that is wrong keeps no other from being changed.
+// changed changes jobs, unless unfit objects. A wrong word does not stop the others.
 func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do func(fronts.Change, *fronts.Job) error, words []string) error {
 	var complaints []string
 	err := c.Update(func(ch fronts.Change) error {
@@ -207,7 +205,7 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 	return err
 }
 
-// unfit says why something cannot be done to a job, "" if it can.
+// unfit says why a deed is impossible for a job; "" if it is possible.
 func unfit(c *fronts.Call, deed fronts.Deed, j *fronts.Job) string {
 	switch {
 	case !c.May(j):
@@ -302,7 +300,8 @@ func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set
 	return b.String(), err
 }
 
-// shownJobs are the jobs of a name; without one those that have not ended, or not long ago.
+// shownJobs are the jobs of a name. Without a name they are those that have not ended, or ended
+// recently.
 func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.Job, err error) {
 	if name != "" {
 		if jobs, err = find(v, name, true); errors.Is(err, errNoJob) {
@@ -319,7 +318,7 @@ func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.
 	return jobs, err
 }
 
-// showJSON is show with --json, which later versions have for jobs and nodes.
+// showJSON is show with --json, which later versions of Slurm have for jobs and nodes.
 func showJSON(c *fronts.Call, what, name string) error {
 	isJob, isNode := isJobs(what), strings.HasPrefix("nodes", what)
 	if !isJob && !isNode {
@@ -355,12 +354,12 @@ func showJSON(c *fronts.Call, what, name string) error {
 	return nodesJSON(c, nodes)
 }
 
-// isJobs reports whether a word of show is one for jobs.
+// isJobs reports whether a word of show means jobs.
 func isJobs(what string) bool {
 	return strings.HasPrefix("jobs", what) && what != "" || what == "jobid" || what == "jobids"
 }
 
-// update changes a job or a node: words KEY=VALUE.
+// update changes a job or a node by words KEY=VALUE.
 func update(c *fronts.Call, words []string) error {
 	keys := make(map[string]string)
 	for i := 0; i < len(words); i++ {
@@ -392,8 +391,7 @@ func update(c *fronts.Call, words []string) error {
 	return fronts.Failf(1, "No valid entity in update command\nInput line must include \"NodeName\", \"JobId\"")
 }
 
-// updates are the keys of a job that can be changed, and the options of sbatch that say the
-// same.
+// updates maps keys of a job to the equivalent options of sbatch.
 var updates = sync.OnceValue(func() map[string]string {
 	return map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
 		"dependency": "dependency", "deadline": "deadline", "comment": "comment", "qos": "qos"}
@@ -449,7 +447,7 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 	return err
 }
 
-// relative is what is given, with +10 and -10 of a time limit counted from what the job has.
+// relative applies +10 and -10 to the job's time limit.
 func relative(given []fronts.Given, j *fronts.Job) ([]fronts.Given, error) {
 	given = slices.Clone(given)
 	for i, g := range given {

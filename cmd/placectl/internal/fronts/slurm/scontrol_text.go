@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// jobText is a job as scontrol show job has it.
+// jobText is the output of scontrol show job.
 func jobText(q *queued, details bool) string {
 	var b strings.Builder
 	d := q.detail()
@@ -90,7 +90,7 @@ func count(b bool) int {
 	return 0
 }
 
-// showNodes is what scontrol show node has.
+// showNodes prints scontrol show node.
 func showNodes(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, list string) (string, error) {
 	nodes, err := shownNodes(c, v, list)
 	var b strings.Builder
@@ -104,7 +104,7 @@ func showNodes(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Se
 	return b.String(), err
 }
 
-// shownNodes are the nodes of a list; without one all.
+// shownNodes are the nodes of a list, by default all.
 func shownNodes(c *fronts.Call, v fronts.View, list string) ([]*fronts.Node, error) {
 	nodes, err := v.Nodes()
 	if err != nil {
@@ -160,7 +160,7 @@ func nodeText(n *fronts.Node, about *fronts.About) string {
 	return b.String() + "\n"
 }
 
-// showPartitions is what scontrol show partition has.
+// showPartitions prints scontrol show partition.
 func showPartitions(v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
 	nodes, err := v.Nodes()
 	if err != nil {
@@ -197,8 +197,8 @@ func showPartitions(v fronts.View, about *fronts.About, set fronts.Set, name str
 	return b.String(), nil
 }
 
-// showConfig is what clients read of scontrol show config. Toil looks every 1.2 times the
-// larger of the two numbers of seconds at its jobs.
+// showConfig prints what clients read of scontrol show config. Toil polls its jobs at 1.2 times the
+// larger of the two times.
 func showConfig(c *fronts.Call, about *fronts.About) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Configuration data as of %s\n", about.Now.In(c.Zone).Format("2006-01-02T15:04:05"))

@@ -22,8 +22,8 @@ type partition struct {
 	nodes []*fronts.Node
 }
 
-// partitionsOf are the partitions by name, the default one first where it has nodes or there
-// is no other.
+// partitionsOf lists the partitions by name. The default one comes first if it has nodes, or if there is
+// no other.
 func partitionsOf(nodes []*fronts.Node, about *fronts.About) (list []*partition) {
 	by := make(map[string]*partition)
 	add := func(name string) *partition {
@@ -52,7 +52,7 @@ func partitionsOf(nodes []*fronts.Node, about *fronts.About) (list []*partition)
 	return list
 }
 
-// nodeGroup is a line of sinfo: nodes of a partition that look the same in it.
+// nodeGroup is a line of sinfo: nodes of a partition that look alike.
 type nodeGroup struct {
 	partition string
 	star      bool
@@ -128,14 +128,14 @@ func sinfo(c *fronts.Call) error {
 	return err
 }
 
-// sized is a format with the widths of names in place of #: that of the longest, at least 9.
+// sized replaces # in a format by the width of the longest name, at least 9.
 func sized(format string, nodes []*fronts.Node, about *fronts.About) string {
 	node, partition := 9, 9
 	for _, n := range nodes {
 		node = max(node, utf8.RuneCountInString(n.Name))
 	}
 	for _, p := range partitionsOf(nodes, about) {
-		partition = max(partition, utf8.RuneCountInString(p.name)+1) // and a star
+		partition = max(partition, utf8.RuneCountInString(p.name)+1) // with a star
 	}
 	return strings.NewReplacer("%#N", fmt.Sprintf("%%%dN", node), "%#P", fmt.Sprintf("%%%dP", partition)).Replace(format)
 }
@@ -176,8 +176,8 @@ func nodeWanted(n *fronts.Node, names []string, set fronts.Set) bool {
 	})
 }
 
-// grouped are the lines: nodes of a partition whose columns are equal but for those that
-// count or name nodes. With -N each node has its own.
+// grouped makes the lines: nodes of a partition with equal columns, except those that count or name
+// nodes. With -N each node has its own line.
 func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []column[*nodeGroup]) (out []*nodeGroup) {
 	wantedParts := map[string]bool{}
 	for name := range strings.SplitSeq(set["partition"], ",") {
@@ -221,7 +221,7 @@ func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []c
 	return out
 }
 
-// summed are the headings of columns that count or name nodes: they part no lines.
+// summed are headings of columns that count or name nodes.
 var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "HOSTNAMES", "NODE_ADDR", "CPU_LOAD", "FREE_MEM", "ALLOCMEM"}
 
 func (g *nodeGroup) first() *fronts.Node {
@@ -238,7 +238,7 @@ func (g *nodeGroup) state(word func(*fronts.Node) string) string {
 	return word(g.nodes[0])
 }
 
-// cpus are how many cpus are allocated, idle, other and in all.
+// cpus are the numbers of allocated, idle, other and all cpus.
 func (g *nodeGroup) cpus() string {
 	var a, i, o, t int
 	for _, n := range g.nodes {
@@ -253,7 +253,7 @@ func (g *nodeGroup) cpus() string {
 	return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
 }
 
-// counts are how many nodes are allocated, idle, other and in all.
+// counts are the numbers of allocated, idle, other and all nodes.
 func (g *nodeGroup) counts() (a, i, o, t int) {
 	for _, n := range g.nodes {
 		switch {
@@ -297,7 +297,7 @@ func nodeText1(of func(*fronts.Node) string) func(*nodeGroup) string {
 
 func say(text string) func(*nodeGroup) string { return func(*nodeGroup) string { return text } }
 
-// nodeFields are what sinfo may show.
+// nodeFields are the fields of sinfo.
 var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
 	return fields[*nodeGroup]{
 		{'P', "Partition", "PARTITION", (*nodeGroup).name},
@@ -354,7 +354,7 @@ var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
 	}
 })
 
-// sinfoJSON writes the nodes of some lines as --json has them, each once.
+// sinfoJSON writes the nodes of some lines in the form of --json, each once.
 func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {
 	nodes := []map[string]any{}
 	seen := make(map[string]bool)
@@ -380,7 +380,7 @@ func nodeJSON(n *fronts.Node, partition string) map[string]any {
 		"gres": emptyIfNull(gres(n)), "gres_used": emptyIfNull(gresUsed(n)), "reason": n.Reason, "partitions": []string{partition}}
 }
 
-// sacctmgr answers what is asked of accounts: each job's own is all there is.
+// sacctmgr answers queries about accounts: there are only those of jobs.
 func sacctmgr(c *fronts.Call) error {
 	if !slices.Contains(c.Args, "list") && !slices.Contains(c.Args, "show") {
 		return fronts.Failf(1, "sacctmgr: error: not supported: see placectl account, placectl class and placectl query")
@@ -388,7 +388,7 @@ func sacctmgr(c *fronts.Call) error {
 	return accounts(c)
 }
 
-// sshare answers what is asked of accounts.
+// sshare answers queries about accounts.
 func sshare(c *fronts.Call) error { return accounts(c) }
 
 func accounts(c *fronts.Call) error {

@@ -1,5 +1,5 @@
-// Package slurm answers as the commands of Slurm 22.05 do: sbatch, srun, salloc, squeue, sacct,
-// scancel, scontrol, sinfo. It knows no store, opens no file and looks at no clock: see package fronts.
+// Package slurm answers like the commands of Slurm 22.05: sbatch, srun, salloc, squeue, sacct, scancel,
+// scontrol, sinfo. It knows no store, opens no file and reads no clock: see package fronts.
 package slurm
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// version is whose answers these are.
+// version is the version that we claim to be.
 const version = "slurm 22.05.8"
 
 func system() *fronts.System {
@@ -17,11 +17,10 @@ func system() *fronts.System {
 			"sprio": "placectl priority, placectl explain JOB", "scrontab": "cron, with placectl submit in it"}}
 }
 
-// Commands are the commands that there are.
+// Commands lists the commands.
 func Commands() []string { return system().Names() }
 
-// Run runs a command and returns its exit status. done reports whether the command is one
-// of ours.
+// Run runs a command and returns its exit status; done is false if the command is not ours.
 func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
@@ -31,8 +30,8 @@ func commands() map[string]func(*fronts.Call) error {
 	}
 }
 
-// options reads the options of a command as getopt_long does. Where they ask for help it is the
-// answer, and the error a Status of 0.
+// options reads the options of a command as getopt_long does. If they ask for help it prints that, and
+// the error is a Status of 0.
 func options(c *fronts.Call, list string, order fronts.Order) (fronts.Set, []string, error) {
 	declared := fronts.Declare(list)
 	given, rest, err := declared.Read(c.Args, order)
@@ -43,7 +42,7 @@ func options(c *fronts.Call, list string, order fronts.Order) (fronts.Set, []str
 	return set, rest, helped(c, declared, set)
 }
 
-// helped lists the options of a command where they ask for help.
+// helped prints the options of a command if they ask for help.
 func helped(c *fronts.Call, list fronts.Options, set fronts.Set) error {
 	if !set.Has("help", "usage") {
 		return nil
@@ -52,12 +51,12 @@ func helped(c *fronts.Call, list fronts.Options, set fronts.Set) error {
 	return &fronts.Status{}
 }
 
-// usage is what a command says of options that it does not have.
+// usage is a command's error for unknown options.
 func usage(c *fronts.Call, code int, err error) error {
 	return fronts.Failf(code, "%s: %v\nTry \"%s --help\" for more information", c.Name, err, c.Name)
 }
 
-// saying is an error in the words of Slurm, which begin large.
+// saying is an error in Slurm's words, which begin with a capital.
 func saying(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
 
 type sentence string

@@ -13,10 +13,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// queued is a line of squeue: a job, or those of an array that wait.
+// queued is a line of squeue: a job, or the waiting jobs of an array.
 type queued struct {
 	*fronts.Job
-	folded []int // the indices of those that wait together; nil: it is one job
+	folded []int // the indices of jobs that wait together; nil for a single job
 	about  *fronts.About
 	zone   *time.Location
 	people fronts.People
@@ -85,13 +85,13 @@ func squeue(c *fronts.Call) error {
 	return err
 }
 
-// dated is how the line above a long listing says when it was made.
+// dated is the format of the time above a long listing.
 const dated = "Mon Jan 02 15:04:05 2006"
 
-// detailed are the headings of what takes further rows to know.
+// detailed are the headings that need further rows.
 var detailed = []string{"WORK_DIR", "COMMAND", "STDOUT", "STDERR", "CPUS_PER_TASK"}
 
-// queueFormat is the format that counts.
+// queueFormat is the format to use.
 func queueFormat(set fronts.Set) string {
 	switch {
 	case set.Has("format"):
@@ -106,7 +106,7 @@ func queueFormat(set fronts.Set) string {
 	return "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 }
 
-// wanted is which jobs squeue shows.
+// wanted says which jobs squeue shows.
 type wanted struct {
 	refs                                                     []ref
 	asked                                                    bool // for jobs
@@ -146,7 +146,7 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 	return w, nil
 }
 
-// rows are the lines to be shown. It fails where the one job that is asked for is not there.
+// rows are the lines to show. It fails if a single requested job does not exist.
 func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows []*queued, err error) {
 	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.start, Details: w.details}
 	if w.asked && len(w.refs) == 0 {
@@ -190,7 +190,7 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 	return rows, err
 }
 
-// strangers tells of users asked for whom this machine does not know, and who own none of the jobs.
+// strangers reports requested users that this machine does not know and that own no jobs.
 func (w *wanted) strangers(c *fronts.Call, owners map[string]bool) {
 	for _, name := range w.users {
 		if _, err := strconv.ParseUint(name, 10, 32); err == nil || owners[name] || name == c.User {
@@ -202,7 +202,7 @@ func (w *wanted) strangers(c *fronts.Call, owners map[string]bool) {
 	}
 }
 
-// shows reports whether a job is among those asked for.
+// shows reports whether a job is requested.
 func (w *wanted) shows(j *fronts.Job, about *fronts.About) bool {
 	has := func(list []string, word string) bool { return list == nil || slices.Contains(list, word) }
 	switch {
@@ -246,7 +246,7 @@ var order = sync.OnceValue(func() map[byte]func(a, b *queued) int {
 	}
 })
 
-// stage is how far a job is: those that wait come first.
+// stage is how far a job is: waiting ones come first.
 func stage(j *fronts.Job) int {
 	if j.State < fronts.Running {
 		return 0
@@ -254,7 +254,7 @@ func stage(j *fronts.Job) int {
 	return int(j.State)
 }
 
-// arrange sorts lines as --sort says: letters with commas between, - before one that descends.
+// arrange sorts lines by --sort: letters separated by commas, with - to reverse.
 func arrange(rows []*queued, by string, said bool) error {
 	if !said {
 		by = "P,t,-p"

@@ -17,7 +17,7 @@ func (q *queued) elapsed() time.Duration { return q.Elapsed(q.about.Now) }
 
 func (q *queued) nodeCount() int { return cmp.Or(len(q.Nodes), q.NodeCount, 1) }
 
-// id is 12, 3_0, or 3_[0-3%2] for those that wait together.
+// id is 12, 3_0, or 3_[0-3%2] for jobs that wait together.
 func (q *queued) id() string {
 	if q.folded == nil {
 		return jobID(q.Job)
@@ -25,7 +25,7 @@ func (q *queued) id() string {
 	return fmt.Sprintf("%d_[%s]", q.Array, elements(q.folded, q.Limit))
 }
 
-// index is which of its array it is.
+// index is its index in its array.
 func (q *queued) index() string {
 	switch {
 	case q.Array == 0:
@@ -36,7 +36,7 @@ func (q *queued) index() string {
 	return strconv.Itoa(q.Index)
 }
 
-// where is on which nodes, or why on none.
+// where is its nodes, or why it has none.
 func (q *queued) where() string {
 	switch {
 	case q.State < fronts.Running:
@@ -59,7 +59,7 @@ func (q *queued) left() string {
 
 func (q *queued) time(t time.Time) string { return stamp(t, q.zone, "N/A") }
 
-// ends is when it ended, or is to.
+// ends is its actual or expected end.
 func (q *queued) ends() string {
 	if q.State < fronts.Running {
 		return "N/A"
@@ -74,7 +74,7 @@ func (q *queued) after() string {
 	return dependencies(q.Job)
 }
 
-// dependencies are what a job waits for, as --dependency has them.
+// dependencies are a job's dependencies, as --dependency has them.
 func dependencies(j *fronts.Job) string {
 	words := make([]string, len(j.After))
 	for i, d := range j.After {
@@ -87,7 +87,7 @@ func fixed(text string) func(*queued) string { return func(*queued) string { ret
 
 func number(n int) string { return strconv.Itoa(n) }
 
-// queueFields are what squeue may show.
+// queueFields are the fields of squeue.
 var queueFields = sync.OnceValue(func() fields[*queued] {
 	return fields[*queued]{
 		{'i', "JobArrayID", "JOBID", (*queued).id},
@@ -187,7 +187,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 	}
 })
 
-// detail is what further rows say of the job, empty if they were not read.
+// detail is the Detail of the job, empty if it was not read.
 func (q *queued) detail() *fronts.Detail {
 	if q.Detail == nil {
 		return new(fronts.Detail)

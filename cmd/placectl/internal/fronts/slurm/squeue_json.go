@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// jsonHead is what documents of Slurm begin with.
+// jsonHead begins Slurm's documents.
 type jsonHead struct {
 	Plugin struct {
 		Type string `json:"type"`
