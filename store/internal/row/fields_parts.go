@@ -1,0 +1,181 @@
+package row
+
+// Part is a part of a row behind a pointer, whose end is End; is reports whether the row that
+// is read has it.
+func Part[T any](f *Fields, name string, v **T, is bool) bool {
+	switch f.dir {
+	case reading:
+		if *v = nil; is {
+			*v = new(T)
+		}
+	case sayingJSON:
+		if *v != nil {
+			f.said.open(name, true)
+		}
+	case hearingJSON:
+		if f.heard.open(name) {
+			*v = new(T)
+		} else {
+			f.heard.end()
+		}
+	case namingFields:
+		*v = new(T)
+		f.named.open(name)
+	}
+	return *v != nil
+}
+
+// Object begins a part of a row that is an object of its own in a document, whose end is End.
+func (f *Fields) Object(name string) {
+	switch f.dir {
+	case sayingJSON:
+		f.said.open(name, false)
+	case hearingJSON:
+		f.heard.open(name)
+	case namingFields:
+		f.named.open(name)
+	}
+}
+
+// End ends a part.
+func (f *Fields) End() {
+	switch f.dir {
+	case sayingJSON:
+		f.said.end()
+	case hearingJSON:
+		f.heard.end()
+	case namingFields:
+		f.named.end()
+	}
+}
+
+// Items begins a list and returns how many items it has. A list of fields goes through them:
+//
+//	for i := range Items(f, "after", &j.After) {
+//		afterFields(f, &j.After[i])
+//		f.Next()
+//	}
+//
+// There is no function for each item, so that nothing escapes.
+func Items[T any](f *Fields, name string, of *[]T) int {
+	switch f.dir {
+	case writing:
+		f.uvar(uint64(len(*of)))
+	case reading:
+		if f.borrow {
+			return Again(f, name, of)
+		}
+		n := f.count(0)
+		if *of = nil; n > 0 {
+			*of = make([]T, n)
+		}
+	default:
+		return itemsAside(f, name, of)
+	}
+	return len(*of)
+}
+
+// Again begins a list whose memory is used again.
+func Again[T any](f *Fields, name string, of *[]T) int {
+	if f.dir != reading {
+		return Items(f, name, of)
+	}
+	n := f.count(0)
+	if cap(*of) < n {
+		*of = append((*of)[:cap(*of)], make([]T, n-cap(*of))...)
+	}
+	*of = (*of)[:n]
+	return n
+}
+
+// Next ends an item of a list.
+func (f *Fields) Next() {
+	switch f.dir {
+	case sayingJSON:
+		f.said.next()
+	case hearingJSON:
+		f.heard.next()
+	case namingFields:
+		f.named.end()
+	}
+}
+
+// Texts is a list of texts.
+func (f *Fields) Texts(name string, of *[]string) {
+	if f.borrow { // no index looks at any
+		for range f.count(0) {
+			f.take(f.count(0))
+		}
+		return
+	}
+	for i := range Items(f, name, of) {
+		f.Text("", &(*of)[i])
+		f.Next()
+	}
+}
+
+// Uints is a list of numbers from 0 on.
+func Uints[T number](f *Fields, name string, of *[]T) {
+	for i := range Items(f, name, of) {
+		Uint(f, "", &(*of)[i])
+		f.Next()
+	}
+}
+
+// Each begins a list whose length is fixed, and which is not in the row.
+func Each[T comparable](f *Fields, name string, of []T) int {
+	if f.bytes() {
+		return len(of)
+	}
+	return eachAside(f, name, of)
+}
+
+// Counts is such a list, of numbers from 0 on.
+func Counts[T number](f *Fields, name string, of []T) {
+	for i := range Each(f, name, of) {
+		Uint(f, "", &of[i])
+		f.Next()
+	}
+}
+
+// Delta is a number as its distance from one that is not greater.
+func Delta[T number](f *Fields, name string, v *T, from T) {
+	if f.bytes() {
+		if n := f.uvar(uint64(*v - from)); f.dir == reading {
+			*v = from + T(n)
+		}
+		return
+	}
+	numberAside(f, name, v)
+}
+
+// KeyText is a name that is the row's key.
+func (f *Fields) KeyText(name string, v *string) {
+	switch f.dir {
+	case writing:
+	case reading:
+		*v = string(f.key)
+	default:
+		f.textAside(name, v)
+	}
+}
+
+// KeyPart is a number that is a part of the row's key: size bytes from at on, of a key of
+// so many bytes.
+func KeyPart[T number](f *Fields, name string, at, size, of int, v *T) {
+	switch f.dir {
+	case writing:
+	case reading:
+		if len(f.key) != of {
+			f.bad = true
+			return
+		}
+		n := uint64(0)
+		for _, b := range f.key[at : at+size] {
+			n = n<<8 | uint64(b)
+		}
+		*v = T(n)
+	default:
+		numberAside(f, name, v)
+	}
+}
