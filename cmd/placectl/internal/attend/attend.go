@@ -295,7 +295,7 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 		time.Sleep(dyingPause)
 		l, is, err = p.try()
 	}
-	defer l.Close() // what was started holds it
+	defer l.Close() // the attendant holds it
 	if last := l.read(); last.Paused(now) > 0 {
 		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
 	}

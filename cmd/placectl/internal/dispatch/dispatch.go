@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// DB is a database as those who execute attempts ask it.
+// DB is a database as processes that execute attempts use it.
 type DB struct {
 	// View and Update run a function on the database once; what it sets outside it has
 	// to set again each time that it runs.
@@ -279,7 +279,7 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 }
 
 // owns reports whether the database is the user's whose attempts are executed. One in a log is
-// everyone's who reaches it.
+// that of every user who reaches it.
 func (d *DB) owns(tx *store.Tx) (bool, error) {
 	uid, known, err := tx.Roles().Owner()
 	return err == nil && (!known || int(uid) == d.UID), err

@@ -16,7 +16,7 @@ const turnWithin = 25 * time.Millisecond
 
 // Turn makes a turn: it reports how attempts have ended, makes a cycle behind that, and claims the
 // attempts of our user that wait for this host, those among them that this cycle has started. So
-// whoever follows is whom a cycle starts.
+// the job that follows is the one that a cycle starts.
 func (d *DB) Turn(_ context.Context, q *attempts.Request) (a *attempts.Answer, err error) {
 	var more error
 	err = d.on(d.Update, func(tx *store.Tx) error {
@@ -46,7 +46,7 @@ func (d *DB) Claim(_ context.Context, c store.Claim) (*attempts.Order, error) {
 	err := d.on(d.Update, func(tx *store.Tx) error {
 		a = new(attempts.Answer)
 		goesOn := isUnder(tx, c)
-		if err := d.claim(tx, c, a); err != nil || goesOn { // who may claim is said first
+		if err := d.claim(tx, c, a); err != nil || goesOn { // a claim that is not permitted fails first
 			return err
 		}
 		return d.verified(tx, c)

@@ -63,7 +63,7 @@ func (e *Refused) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Host, e.Status, e.Why)
 }
 
-// SSHLost is the exit status of ssh for what has gone wrong in itself.
+// SSHLost is the exit status of ssh for failures of its own.
 const SSHLost = 255
 
 // args are the arguments of ssh for words that a shell on a host is to run.

@@ -43,7 +43,7 @@ type attendance struct {
 	looks    time.Duration // when its memory is read next; 0: never
 	signaled bool          // the signal before the end was sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
-	killAt   time.Duration // when those are killed who are left; 0: not yet known
+	killAt   time.Duration // when the processes that are left are killed; 0: not yet known
 	until    time.Duration // when they were to be killed first
 	pause    time.Duration // between two attempts to kill
 	why      string

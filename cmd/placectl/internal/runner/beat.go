@@ -50,7 +50,7 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 const beatAgain = 30 * time.Second
 
 // beatTime is how the file says when the database was told last. It has always the same
-// length: whoever holds the file next need not tell it so soon again.
+// length. The next process that holds the file need not send it so soon again.
 const beatTime = "2006-01-02T15:04:05Z"
 
 // bootAt is where in the file stands for which start of the host Started was called.

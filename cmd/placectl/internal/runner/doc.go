@@ -9,7 +9,7 @@
 //  1. The keeper holds a lock. Two of them exclude each other by that alone.
 //  2. It writes the attempt and a nonce into the journal of a free slot.
 //  3. It claims the attempt in the database with the nonce, in a turn (turn.go). One claim is
-//     accepted. The same commit reports what has ended since the last turn, and makes a cycle.
+//     accepted. The same commit reports attempts that have ended, and makes a cycle.
 //  4. It writes down that the gate is about to be told, and tells it (launch.Gate). The gate forks a
 //     warden, and the warden the process that becomes the command. That writes its number into the
 //     journal, and then executes. The warden has the journal locked while it lives. It is the reaper
@@ -18,13 +18,12 @@
 //  5. The keeper writes down what came of the attempt, and reports it in a turn. Then the slot is
 //     free.
 //
-// So a journal without the number of the command, whose lock is free, says that certainly nothing was
-// executed. One with it says that it was: then the attempt is taken over while its warden or its
-// command lives. How it ended the warden has written down. If it was killed, too, the kernel may
+// So if the lock of a journal is free and it lacks the number of the command, nothing was executed.
+// With the number, the command was: the next keeper takes the attempt over while its warden or its
+// command lives. The warden has written down how it ended. If the warden was killed, the kernel may
 // know; else the attempt is lost, but never executed again. Lines are written before the step that
-// they make safe, and not synced: a process that is killed takes none away. After a loss of power
-// some may be missing, so what was claimed in another boot of the host and has no end is lost.
-// Nothing here is decided by a clock.
+// they make safe, and not synced: killing a process loses none. After a loss of power some may be
+// missing, so an attempt of another boot without an end is lost. Nothing here is decided by a clock.
 //
 // The package knows a database through an interface (database.go), and starts programs
 // through package launch.

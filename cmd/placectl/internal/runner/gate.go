@@ -81,8 +81,8 @@ func (k *keeper) opened(p *plan) (*streams, error) {
 	}
 }
 
-// openAll opens streams, one after the other, on a thread with a file mode mask of its own. Should
-// it not get one it takes that of the process, beside others that do.
+// openAll opens streams, one after the other, on a thread with a file mode mask of its own. Without
+// one of its own it shares that of the process.
 func (k *keeper) openAll(o opening) {
 	runtime.LockOSThread()      // the thread ends with this
 	unix.Unshare(unix.CLONE_FS) //nolint:errcheck // as said

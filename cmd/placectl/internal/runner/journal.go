@@ -15,9 +15,9 @@ import (
 )
 
 // The journal of a slot says what was done for the attempt that has it. Each line is written before
-// the step that it makes safe. They are not synced: whoever kills a process takes nothing of them
-// away, and no command outlives a loss of power, after which lines may be missing. So the first one
-// says in which life of the host it was written. Lines of the keeper are JSON, those of the warden
+// the step that it makes safe. They are not synced: killing a process loses none of them. After a loss
+// of power lines may be missing, but no command outlives that. So the first line names the boot in
+// which it was written. Lines of the keeper are JSON, those of the warden
 // are launch.Said, and each has a sum. They lie on disk for as long as the attempt goes on, over
 // upgrades too: fields are added, never changed.
 

@@ -18,7 +18,7 @@ type keeper struct {
 	lock  *os.File
 	self  store.Process
 	gate  *launch.Gate
-	opens chan opening // to those who open files for commands
+	opens chan opening // to the goroutines that open files for commands
 	ears  *ears
 
 	parent func() (string, error) // of control groups; they are looked for once
@@ -92,7 +92,7 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 		err := k.keep(ctx)
 		removed := k.isRemoved() || k.outdated
 		k.leave()
-		// Nothing is overlooked: whoever found the lock taken has committed before this.
+		// Nothing is overlooked: a process that found the lock taken had committed before this.
 		if err != nil || removed || k.Stamp() == k.seen {
 			return err
 		}

@@ -18,7 +18,7 @@ func (k *keeper) isRemoved() bool {
 
 // isGone reports whether the database was removed, and what lies of it on this host, too: then
 // neither this process nor another one has anybody to report to. A file that was moved leaves the
-// directory, and whoever passes there reports what lies in it.
+// directory, and the next pass there reports its attempts.
 func (k *keeper) isGone() bool {
 	if !k.isRemoved() || !filepath.IsAbs(k.Database) {
 		return false
@@ -27,8 +27,8 @@ func (k *keeper) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// tellFor is for how long a keeper that executes nothing any more tries to tell what came of its
-// attempts. After that it leaves that to the next one.
+// tellFor is how long a keeper that executes nothing any more tries to report the results of its
+// attempts. After that it leaves them to the next keeper.
 const tellFor = 10 * time.Minute
 
 // mayLeave reports whether there is nothing left to do.

@@ -12,7 +12,7 @@ import (
 // output is a file that a stream of the command goes to.
 type output struct {
 	Path     string
-	Append   bool   // else what is there is emptied
+	Append   bool   // else the file is emptied first
 	Header   string // stands before what this attempt writes behind others'
 	Fallback string // the file instead, where that one cannot be written
 }

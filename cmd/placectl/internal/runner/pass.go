@@ -113,7 +113,7 @@ func (p *Passes) haveKept(s *state, v *View) error {
 		return nil
 	}
 	if !wanted && !s.anyTaken(p.ID, p.Host) {
-		s.epoch.Remove(keeperName(p.Host)) //nolint:errcheck // the next one is glad of it
+		s.epoch.Remove(keeperName(p.Host)) //nolint:errcheck // an empty lock file does no harm
 		return lock.Close()
 	}
 	defer lock.Close() // the keeper has it from its first instant on

@@ -54,7 +54,7 @@ func reap(command int, ended chan<- ending) {
 }
 
 // awaitOther waits for a process that is not our child. How it has ended the kernel says
-// from Linux 6.15 on, to who had it open as it ended.
+// from Linux 6.15 on, to a process that had it open as it ended.
 func awaitOther(pid int, born uint64) ending {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -34,8 +34,7 @@ type Runner struct {
 	// Beat sends the heartbeat of this host to the database, every BeatEvery; it may be nil.
 	Beat      func(context.Context) error
 	BeatEvery time.Duration
-	// Trust says that programs are run which the database names, whoever may have written
-	// it.
+	// Trust allows programs that the database names, even if other users can write it.
 	Trust bool
 	// Started is called by the first pass after this host was started, before it starts a keeper;
 	// it may be nil.

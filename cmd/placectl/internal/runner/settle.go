@@ -244,7 +244,7 @@ func (r *Runner) ofAnother(j *intent) bool {
 	return r.IdentityOf(j.Database) == r.ID
 }
 
-// killLeft kills those whom a command has left behind, and counts them.
+// killLeft kills the processes that a command has left behind, and counts them.
 func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
 	left := func() func(func(pid int)) {
 		tokens := tokensOf(n)
@@ -266,7 +266,7 @@ func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
 	return killed, nil
 }
 
-// killFor is how long it is tried to kill what is left of an attempt.
+// killFor is how long killLeft tries.
 const killFor = 2 * time.Second
 
 // settleLost settles an attempt that was claimed here and has no slot.

@@ -32,7 +32,7 @@ type state struct {
 }
 
 // openState opens the directories, and makes them where they are missing. They have to be
-// ours alone: who could write there could make us execute what he likes.
+// ours alone: a user who could write there could make us execute anything.
 func openState(path, id, epoch string) (*state, error) {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, &errState{fmt.Errorf("the state directory: %w", err), errors.Is(err, fs.ErrPermission)}
@@ -62,7 +62,7 @@ func (s *state) close() {
 	s.top.Close()
 }
 
-// checkState verifies what was opened, not what the path leads to by now.
+// checkState verifies the directory that was opened. The path may lead elsewhere by now.
 func checkState(top *os.Root, path string) error {
 	is, err := top.Stat(".")
 	if err != nil {

@@ -79,8 +79,8 @@ func Look(pid int, born uint64) (lives, stopped bool) {
 const sweepFor = 100 * time.Millisecond
 
 // sweep kills the processes that each goes through. It stops them first, as it comes to them,
-// until there are no new ones: what is stopped cannot fork, and takes no notice of another's
-// end. It reports whether new ones came to its end.
+// until there are no new ones: a stopped process cannot fork or react to another's end. It reports
+// whether new ones came until it gave up.
 func sweep(each func(func(pid int))) (storm bool) {
 	stopped := make(map[int]bool)
 	var list []int
@@ -97,7 +97,7 @@ func sweep(each func(func(pid int))) (storm bool) {
 			break
 		}
 	}
-	for _, pid := range slices.Backward(list) { // parents last: who loses them would be continued
+	for _, pid := range slices.Backward(list) { // parents last: the kernel continues stopped processes that lose theirs
 		unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // it may have ended
 	}
 	return storm

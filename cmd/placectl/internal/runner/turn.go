@@ -123,7 +123,7 @@ func (k *keeper) gather() {
 	}
 }
 
-// firstWait is the pause before what the database has not taken is said again.
+// firstWait is the first pause before reports that the database has not taken are made again.
 const firstWait = 250 * time.Millisecond
 
 // told does what follows when the database has answered reports.

@@ -10,8 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// used is what the attempt has used: what its warden counts of those whom it has reaped, or what
-// the control group counts.
+// used is the resources that the attempt has used, as its warden or its control group counts them.
 func (a *attendance) used() (u store.ResourceUse) {
 	if u = a.use; u == (store.ResourceUse{}) {
 		a.group.use(&u)

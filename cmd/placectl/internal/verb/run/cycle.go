@@ -230,8 +230,8 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 	return tx.Nodes().Names(numbers)
 }
 
-// printed is whose start a cycle without a launcher prints: those who are told so, and those
-// whom passes, or the next cycle with a launcher, will take.
+// printed lists the jobs whose start a cycle without a launcher prints: those that it tells, and
+// those that passes, or the next cycle with a launcher, will take.
 func printed(report *store.CycleReport) []*store.Job {
 	list, told := slices.Clone(report.Launch), make(map[uint64]bool)
 	for _, j := range report.Launch {

@@ -99,7 +99,7 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 
 // siteHook hands the events to the site's program.
 func siteHook(r *session.Run) *hook.Hook {
-	own := *r     // what is noted beside other work may not get among its notes,
+	own := *r     // its notes must not mix with those of other work,
 	own.Rec = nil // nor into an answer that is kept, which is there by now
 	loud := own
 	loud.Quiet = false

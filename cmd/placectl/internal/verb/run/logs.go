@@ -329,7 +329,7 @@ func serveLog(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// lookInterval is how often who follows a job looks at it when the database seems to stay
+// lookInterval is how often logs -f looks at a job when the database seems to stay
 // as it is: the clock changes jobs, too.
 const lookInterval = 5 * time.Second
 

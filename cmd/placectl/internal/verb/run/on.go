@@ -156,7 +156,7 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 		return err
 	}
 	defer write.Close()       // with us the connection ends
-	go e.Send(write, r.Stdin) //nolint:errcheck // who does not read it has ended
+	go e.Send(write, r.Stdin) //nolint:errcheck // a command that does not read has ended
 	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer, r.Stderr)
 	read.Close()
 	if err != nil {
