@@ -2,21 +2,19 @@ package backfill
 
 // A plan is conservative backfilling.
 //
-// Taking every waiting job out of the plan at each end, and putting it back, is
-// what the rules say; what comes of it can be had for less. A job moves only
-// when it then starts earlier, and it can do so in two ways. Either there is room
-// for all of it before the time it has, of which holes most often prove the
-// contrary. Or its processors are free just before that time, so that it slides
-// forward: the rest of it lies where it lay already. Most moves are of the
-// second kind: where a job ends early, those that wait for it follow one after
-// the other. With neither the job stays, and nothing has been touched.
+// By its rules, each end of a job takes every waiting job out of the plan and puts it back. The same
+// result costs less, because a job moves only if it then starts earlier. There are two ways. Either all
+// of it fits before its planned time; holes mostly prove that it does not. Or its processors are free
+// just before its planned time, so that it slides forward, and the rest of it stays where it was. Most
+// moves are of the second kind: when a job ends early, those waiting for it follow one after the other.
+// In all other cases the job stays and nothing is touched.
 type plan struct {
 	sim     *Replay
-	profile *profile // beside all that runs and all that waits
+	profile *profile // of all running and waiting jobs
 	holes   holes
 	waiting []int32 // by submission; some may have started since the last pass
-	last    int64   // no job that waits starts later
-	moved   bool    // some job did, in the last pass
+	last    int64   // no waiting job starts later
+	moved   bool    // a job moved in the last pass
 }
 
 func newPlan(s *Replay, procs int64) *plan {
@@ -34,9 +32,8 @@ func (p *plan) Submitted(job int32, now int64) error {
 	return nil
 }
 
-// ended gives back what the job had planned beyond its end. When that is nothing
-// and nobody moved in the last pass, every job was looked at in the plan as it
-// still is.
+// Ended gives back what the job had planned after its end. If that is nothing, and no job moved in the
+// last pass, the plan has not changed since every job was tried.
 func (p *plan) Ended(job int32, now int64) error {
 	p.profile.forget(now)
 	j := &p.sim.jobs[job]
@@ -48,7 +45,7 @@ func (p *plan) Ended(job int32, now int64) error {
 	return nil
 }
 
-// pass moves the jobs whose time has not come, as far forward as they fit.
+// pass moves waiting jobs as far forward as they fit.
 func (p *plan) pass(now int64) {
 	p.holes.forget()
 	limit, kept := p.last, 0
@@ -69,8 +66,7 @@ func (p *plan) pass(now int64) {
 	p.waiting = p.waiting[:kept]
 }
 
-// earlier is when a job can start that is planned for old. limit is not before
-// the start of any job of the pass.
+// earlier is the earliest start of a job planned for old. No job of the pass starts after limit.
 func (p *plan) earlier(j *Job, old, now, limit int64) int64 {
 	if p.holes.stale(j.Procs, old) {
 		p.holes.look(p.profile, now, limit)
@@ -81,8 +77,7 @@ func (p *plan) earlier(j *Job, old, now, limit int64) int64 {
 	return p.profile.before(now, old, j.Procs)
 }
 
-// move takes what a job needs for starting earlier, and gives back what it then
-// no longer needs.
+// move takes what a job needs to start earlier, and gives back what it no longer needs.
 func (p *plan) move(job int32, old, at int64) {
 	j := &p.sim.jobs[job]
 	end, oldEnd := at+j.Request, old+j.Request

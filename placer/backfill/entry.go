@@ -1,25 +1,21 @@
 package backfill
 
-// An Entry is a job as a log in the Standard Workload Format has it, negative
-// where the log does not know.
+// An Entry is a job in a log in the Standard Workload Format. Unknown values are negative.
 type Entry struct {
 	Submit    int64 // field 2
 	Run       int64 // 4
 	Procs     int64 // 5: processors it was given
 	WantProcs int64 // 8
-	WantTime  int64 // 9; 0 is unknown, too
+	WantTime  int64 // 9; 0 also means unknown
 }
 
-// Job is the entry as a job to simulate, with the processors that it was given
-// or, where requested says so, that it asked for; with the other number where
-// one is unknown. It is false when the entry has no processors or no run time:
-// what did not run cannot be run again.
+// Job makes a job to simulate, with the processors it was given or, if requested is set, those it asked
+// for. If one number is unknown it uses the other. It returns false for an entry without processors or
+// run time, which did not run.
 //
-// Logs have runs that are longer than was asked for, because a system was
-// lenient or a clock was off. Then the two change places: the plan has to be
-// kept by every job, and what was too long for its request still is what others
-// had to reckon with. A job without a request asked for what it ran. Request is
-// at least 1, as nothing can be planned for no time.
+// Some runs in logs are longer than requested, because a system was lenient or a clock was off. Then the
+// two are swapped: every job must keep to its plan, and the longer time is what others had to expect. A
+// job without a request asked for its run time. Request is at least 1, because a plan needs a duration.
 func (e Entry) Job(requested bool) (Job, bool) {
 	procs, other := e.Procs, e.WantProcs
 	if requested {

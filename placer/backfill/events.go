@@ -2,8 +2,7 @@ package backfill
 
 import "github.com/placectl/placectl/index/heap"
 
-// An event happens to a job. Events of one kind at one instant come in the order
-// of their turns.
+// An event happens to a job. Events of one kind at one instant are in the order of their turns.
 type event struct {
 	at   int64
 	turn int64
@@ -14,12 +13,12 @@ func (e *event) before(f *event) bool {
 	return e.at < f.at || e.at == f.at && e.turn < f.turn
 }
 
-// events are at most one event a job, the next event first. They know where each job's
-// is, because conservative backfilling decides most starts twenty times before they
-// happen: with outdated events left in the heap, their removal was a tenth of a replay.
+// events is a heap with at most one event for each job, the next one first. It knows the place of each
+// job's event, because conservative backfilling decides most starts twenty times before they happen.
+// Leaving outdated events in the heap took a tenth of a replay's time to remove them.
 type events struct {
 	*heap.Heap[event]
-	place []int32 // in the heap, by job; for jobs that have no event, -1
+	place []int32 // in the heap, by job; -1 for jobs without an event
 }
 
 func newEvents(jobs int) *events {
@@ -31,7 +30,7 @@ func newEvents(jobs int) *events {
 	return h
 }
 
-// set adds an event, or puts it in place of the job's event.
+// set adds an event, or replaces the job's event.
 func (h *events) set(e event) {
 	if at := h.place[e.job]; at >= 0 {
 		h.Set(int(at), e)
@@ -40,14 +39,14 @@ func (h *events) set(e event) {
 	}
 }
 
-// pop takes the next event away.
+// pop removes and returns the next event.
 func (h *events) pop() event {
 	next := h.Pop()
 	h.place[next.job] = -1
 	return next
 }
 
-// drop takes a job's event away, if it has one.
+// drop removes a job's event, if it has one.
 func (h *events) drop(job int32) {
 	if at := h.place[job]; at >= 0 {
 		h.place[job] = -1

@@ -2,42 +2,39 @@ package backfill
 
 import "math/bits"
 
-// Holes say of a profile, in one look at all its steps, from when on a job of
-// any shape could fit at the earliest. The answer is a bound: never too late,
-// sometimes too early. Nearly always it proves that a job cannot start before
-// the time it has, without a search of its own.
+// Holes bound, after one look at all steps of a profile, how early a job of any shape could fit. The
+// bound is never too late, and sometimes too early. It nearly always proves that a job cannot start
+// before its planned time, without a search.
 //
-// Processors are told apart by powers of two alone. For each power there are the
-// stretches of time in which that many are free, of which only those are kept
-// that are longer than all before them: any other could not be the first for any
-// length. So there are few to look through.
+// Numbers of processors are rounded to powers of two. For each power there are stretches of time in
+// which that many are free. Only those longer than all before them are kept, because no other can be the
+// first for any length. So few remain.
 //
-// The bound holds as long as processors are only taken. Where some are given
-// back, jobs that start after that may fit into what comes of it, and only those
-// that need no more than is free there. regained notes both, and a look is due
-// (stale) only when a job is asked about to which that applies.
+// The bound holds as long as processors are only taken. If some are given back, jobs that start later
+// may fit there, unless they need more than is free there. regained records both. A new look is due
+// (stale) only when a job is asked about that this concerns.
 type holes struct {
 	records  [levels][]hole
-	opened   [levels]int64 // while looking
-	regained [levels]int64 // since the look: from when on so many are free where they were not
+	opened   [levels]int64 // during the look
+	regained [levels]int64 // since the look: from when on so many are free that were not
 }
 
-// levels is how many lengths in bits an int64 has.
+// levels is the number of bit lengths of an int64.
 const levels = 64
 
-// level is the one of a number of processors: where the level of what is free is
-// below it, so many are not free.
+// level is the level of a number of processors. If the level of what is free is lower, so many are not
+// free.
 func level(procs int64) int { return bits.Len64(uint64(procs)) }
 
 type hole struct{ at, length int64 }
 
-// look sums the profile up, from now until limit.
+// look summarises the profile from now to limit.
 func (h *holes) look(p *profile, now, limit int64) {
 	for k := range h.records {
 		h.records[k] = h.records[k][:0]
 		h.regained[k] = never
 	}
-	open := 0 // levels up to here are
+	open := 0 // levels below this are open
 	for _, s := range p.steps {
 		t := max(s.at, now)
 		if t >= limit {
@@ -54,7 +51,7 @@ func (h *holes) look(p *profile, now, limit int64) {
 		}
 	}
 	for ; open > 0; open-- {
-		h.close(open, never) // how long it goes on was not looked at
+		h.close(open, never) // their ends were not looked at
 	}
 }
 
@@ -75,19 +72,18 @@ func (h *holes) forget() {
 	}
 }
 
-// regain notes that from an instant on there are places where so many processors
-// are free, and were not.
+// regain records that from an instant on there are places where so many processors are free that were
+// not.
 func (h *holes) regain(at, procs int64) {
 	for k := level(procs); k > 0 && h.regained[k] > at; k-- {
 		h.regained[k] = at
 	}
 }
 
-// stale says that the bound may be wrong for a job that would have to start
-// before limit.
+// stale reports whether the bound may be wrong for a job that would start before limit.
 func (h *holes) stale(procs, limit int64) bool { return h.regained[level(procs)] < limit }
 
-// earliest is the bound.
+// earliest returns the bound.
 func (h *holes) earliest(length, procs int64) int64 {
 	for _, r := range h.records[level(procs)] {
 		if r.length >= length {

@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// A Job is what a log knows of a job. Times are in seconds, or any other unit.
+// A Job is a job of a log. Times are in seconds, or any other unit.
 type Job struct {
 	Submit  int64
 	Run     int64 // from 0 to Request
-	Request int64 // what the job is planned with, at least 1
+	Request int64 // the duration it is planned with, at least 1
 	Procs   int64 // at least 1
 }
 
@@ -18,10 +18,10 @@ type Job struct {
 type Policy uint8
 
 const (
-	FCFS         Policy = iota // none
-	EASY                       // jobs that do not delay the first in the queue
-	Conservative               // jobs that delay no other
-	Relaxed                    // the shortest first, as long as the first in the queue starts by its promise
+	FCFS         Policy = iota // none may
+	EASY                       // those that do not delay the first in the queue
+	Conservative               // those that delay no other
+	Relaxed                    // the shortest first, as long as the first in the queue keeps its promise
 )
 
 var policyNames = [...]string{FCFS: "fcfs", EASY: "easy", Conservative: "conservative", Relaxed: "relaxed"}
@@ -36,18 +36,17 @@ func (p Policy) String() string {
 // PolicyNames lists the policies by name; a name's place is its Policy.
 func PolicyNames() []string { return policyNames[:] }
 
-// ErrJob is what every refusal of a job is: it is not what Job says, it is wider
-// than the machine, or the times of all together leave what an int64 can say.
+// ErrJob is wrapped by every refusal of a job: it is invalid, it is wider than the machine, or the sum
+// of all times overflows.
 var ErrJob = errors.New("cannot be simulated")
 
-// latest bounds the instants of a simulation, on both sides of 0: sums of two of
-// them do not overflow.
+// latest bounds the instants of a simulation on both sides of 0. Sums of two of them do not overflow.
 const latest = math.MaxInt64 / 4
 
-// never is after all that can happen.
+// never is after everything.
 const never = math.MaxInt64
 
-// check refuses what cannot be simulated, and says when all is over at the latest.
+// check refuses jobs that cannot be simulated, and returns bounds of all instants.
 func check(procs int64, jobs []Job) (first, end int64, err error) {
 	if procs < 1 || procs > MaxProcs {
 		return 0, 0, fmt.Errorf("a machine must have from 1 to %d processors, not %d", int64(MaxProcs), procs)

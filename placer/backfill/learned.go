@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// EASY++ (Tsafrir, Etsion and Feitelson 2007) plans by learned durations: a job is taken to run as
-// long as the last two of its user ran on average, and the shortest go around the head first. A
-// job that runs longer than predicted is given more time, in steps that grow. Heads have no
-// promise: a head starves behind jobs that were believed short. It is here to be compared
-// with, and no policy of a database.
+// EASY++ (Tsafrir, Etsion and Feitelson 2007) plans by learned durations: a job is expected to run as
+// long as its user's last two jobs did on average, and the shortest jobs go around the head first. A job
+// that outlives its prediction gets more time, in growing steps. Heads have no promise, so a head can
+// starve behind jobs believed short. It is here for comparison only, and no policy of a database.
 
 // RunLearned is Run under EASY++. users names the user of each job.
 func RunLearned(procs int64, jobs []Job, users []string, progress func(started int) error) ([]int64, error) {
@@ -31,16 +30,16 @@ type learned struct {
 	users     []string
 	waiting   []int32 // in order of submission
 	running   []int32
-	predicted []int64            // durations of jobs
-	steps     []int              // how often a job was given more time
-	last      map[string][]int64 // durations of the last two jobs of a user that have ended
+	predicted []int64            // predicted durations
+	steps     []int              // how often a job got more time
+	last      map[string][]int64 // durations of each user's last two ended jobs
 }
 
-// moreTime are the steps in which a job that outlives its prediction is given more time, in seconds.
-// The step after the last is to all that it asked for.
+// moreTime are the steps, in seconds, in which a job that outlives its prediction gets more time. After
+// the last step it gets all that it asked for.
 var moreTime = [...]int64{60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000}
 
-// Submitted makes it a Scheduler, as Ended does.
+// Submitted implements Scheduler, as does Ended.
 func (q *learned) Submitted(job int32, now int64) error {
 	q.predict(job)
 	q.waiting = append(q.waiting, job)
@@ -64,7 +63,7 @@ func (q *learned) Ended(job int32, now int64) error {
 	return nil
 }
 
-// predict predicts how long a job runs: at most as long as it asked for.
+// predict predicts how long a job runs, at most as long as it asked for.
 func (q *learned) predict(job int32) {
 	q.predicted[job] = q.jobs[job].Request
 	if last := q.last[q.users[job]]; len(last) == 2 {
@@ -72,7 +71,7 @@ func (q *learned) predict(job int32) {
 	}
 }
 
-// correct gives a running job more time that has outlived its prediction.
+// correct gives more time to a running job that has outlived its prediction.
 func (q *learned) correct(job int32, now int64) {
 	ran, asked := now-q.start[job], q.jobs[job].Request
 	for q.predicted[job] <= ran && q.predicted[job] < asked {
@@ -85,7 +84,7 @@ func (q *learned) correct(job int32, now int64) {
 	}
 }
 
-// free is how many processors are free. A job whose request is over counts as gone.
+// free is the number of free processors. A job past its request counts as gone.
 func (q *learned) free(now int64) int64 {
 	free := q.procs
 	for _, job := range q.running {
@@ -101,7 +100,7 @@ func (q *learned) begin(job int32, now int64) {
 	q.Decide(job, now)
 }
 
-// pass starts those that fit in their order, and then the shortest that do not delay the head.
+// pass starts jobs in order as long as they fit, and then the shortest that do not delay the head.
 func (q *learned) pass(now int64) {
 	free := q.free(now)
 	for len(q.waiting) > 0 && q.jobs[q.waiting[0]].Procs <= free {
@@ -130,7 +129,7 @@ func (q *learned) pass(now int64) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(job int32) bool { return began[job] })
 }
 
-// shadow is when the head is predicted to start, and how many processors it leaves free then.
+// shadow is the head's predicted start, and how many processors it leaves free then.
 func (q *learned) shadow(head int32, free, now int64) (at, extra int64) {
 	type release struct{ at, procs int64 }
 	var list []release

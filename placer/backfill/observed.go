@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// An Observer is told of what happens in a replay, once the policy has decided.
+// An Observer is told what happens in a replay, after the policy has decided.
 type Observer interface {
 	Submitted(job int32, now int64) error
 	Started(job int32, now int64)
 	Ended(job int32, now int64)
 }
 
-// RunObserved is Run, or RunRelaxed, for FCFS, EASY and Relaxed, with an observer, which observe
-// makes of a view of the machine.
+// RunObserved is Run, or RunRelaxed, for FCFS, EASY and Relaxed, with an observer. observe makes it from
+// a view of the machine.
 func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(*View) Observer, progress func(started int) error) ([]int64, error) {
 	s, err := newSimulation(procs, jobs, p, slack)
 	if err != nil || len(jobs) == 0 {
@@ -28,8 +28,8 @@ func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(
 	return s.Replay.Run(v, progress)
 }
 
-// A View is what an observer may know of the machine: who waits and runs, and by when what runs
-// ends at the latest. It is no good for what is still to come.
+// A View is what an observer may know about the machine: who waits and runs, and the latest ends of
+// running jobs. It tells nothing about the future.
 type View struct {
 	sim      *simulation
 	procs    int64
@@ -40,7 +40,7 @@ type View struct {
 	place    []int32 // in a play, by job
 }
 
-// Submitted makes it a Scheduler, as Ended does.
+// Submitted implements Scheduler, as does Ended.
 func (v *View) Submitted(job int32, now int64) error {
 	v.live = append(v.live, job)
 	if err := v.sim.scheduler.Submitted(job, now); err != nil {
@@ -60,10 +60,10 @@ func (v *View) Ended(job int32, now int64) error {
 	return v.sim.scheduler.Ended(job, now)
 }
 
-// Waiting are the jobs that wait, in order of submission. It is for reading only.
+// Waiting lists the waiting jobs in order of submission. Do not change it.
 func (v *View) Waiting() []int32 { return v.sim.queue.waiting }
 
-// Alone is when a waiting job could start, as if those before it but the first were not there.
+// Alone is when a waiting job could start if, of the jobs before it, only the first were there.
 func (v *View) Alone(job int32, now int64) (int64, error) {
 	if v.sim.queue.head == job {
 		return v.sim.queue.headAt, nil
@@ -74,7 +74,7 @@ func (v *View) Alone(job int32, now int64) (int64, error) {
 // errStarted ends a play.
 var errStarted = errors.New("the job has started")
 
-// StartOf runs a replay until a job starts, and says when; -1 where it does not.
+// StartOf runs a replay until a job starts, and returns when; -1 if it does not.
 func (s *Replay) StartOf(job int32, by Scheduler) (int64, error) {
 	at := int64(-1)
 	s.OnStart(func(started int32, when int64) {
@@ -94,9 +94,8 @@ func (s *Replay) StartOf(job int32, by Scheduler) (int64, error) {
 	return at, err
 }
 
-// Play plays the queue forward under its policy, nothing coming to it, until a job that waits
-// starts, and says when. run is how long each job runs: of those that run already in all, and
-// no longer than they asked for.
+// Play plays the queue forward under its policy, with no new jobs, until a waiting job starts, and
+// returns when. run is each job's run time, in all for running jobs, and at most what they asked for.
 func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) (int64, error) {
 	waits := make(map[int32]bool, len(v.sim.queue.waiting))
 	for _, w := range v.sim.queue.waiting {
@@ -140,7 +139,7 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 	return s.StartOf(v.place[job], s.scheduler)
 }
 
-// resume has a simulation go on as it is in the view.
+// resume lets a simulation continue from the state of the view.
 func (v *View) resume(s *simulation, now int64) error {
 	q := s.relaxed
 	if q == nil {

@@ -2,8 +2,8 @@ package backfill
 
 import "github.com/placectl/placectl/timeline"
 
-// processors is a machine of so many processors, of which each job takes Job.Procs. What
-// runs, and what is planned, is in a plan with its request.
+// processors is a machine with a number of processors, of which each job takes Job.Procs. A timeline
+// holds running and planned jobs with their requests.
 type processors struct {
 	jobs []Job
 	plan *timeline.Planner
@@ -17,8 +17,8 @@ func newProcessors(jobs []Job, procs, first, end int64) (*processors, error) {
 	return &processors{jobs: jobs, plan: plan, span: make([]timeline.SpanID, len(jobs)), now: first, free: procs}, err
 }
 
-// Pass lets time pass until now, and reports whether something came free by that: a job
-// whose request ends by then counts as gone.
+// Pass lets time pass until now, and reports whether that freed something: a job past its request counts
+// as gone.
 func (p *processors) Pass(now int64) (freed bool, err error) {
 	p.now = now
 	was := p.free
@@ -31,8 +31,7 @@ func (p *processors) count() (err error) {
 	return err
 }
 
-// Start gives a job what it needs from now on, if that is free for all of its request
-// beside everything that runs and is planned.
+// Start gives a job its processors from now on, if they are free for all of its request.
 func (p *processors) Start(job int32) (bool, error) {
 	j := &p.jobs[job]
 	if j.Procs > p.free {
@@ -46,7 +45,7 @@ func (p *processors) Start(job int32) (bool, error) {
 	return true, p.add(job, p.now)
 }
 
-// Plan gives a job what it needs from the earliest time at which it is free.
+// Plan gives a job its processors from the earliest time at which they are free.
 func (p *processors) Plan(job int32) (int64, error) {
 	if err := p.Leave(job); err != nil {
 		return 0, err
@@ -68,7 +67,7 @@ func (p *processors) add(job int32, at int64) (err error) {
 	return err
 }
 
-// Leave gives back what a job has, or had planned, if anything.
+// Leave gives back what a job has, or has planned, if anything.
 func (p *processors) Leave(job int32) error {
 	span := p.span[job]
 	if span == 0 {

@@ -8,27 +8,24 @@ import (
 // A step is what is free from an instant until the next step's.
 type step struct{ at, free int64 }
 
-// A profile is what is free from now on, as steps in order: the first covers
-// now, the last goes on for ever, and no two neighbours have the same free.
+// A profile is what is free from now on, as steps in order: the first covers now, the last has no end,
+// and neighbours differ.
 //
-// It is not timeline.Planner, whose tree is for plans of any size that are asked
-// about any window. Conservative backfilling asks a plan of some hundred steps,
-// some hundred times for every job that ends, whether a job could start before
-// the time it has. The answer is nearly always no, and the search can stop at
-// that time, with the job's own processors left where they are. On logs with
-// short queues the planner would do; with one of the size of Curie's it took 49 s
-// of a processor, and takes 7 with this and holes. bench/simulate measures it,
-// and BenchmarkPlanner compares.
+// It is not a timeline.Planner, whose tree is for plans of any size and queries about any window.
+// Conservative backfilling asks a plan of some hundred steps, some hundred times for each ended job,
+// whether a job could start before its planned time. The answer is nearly always no, and the search can
+// stop at that time, without moving the job's own processors. On logs with short queues the planner
+// would do. With one of the size of Curie's it took 49 s of processor time; this and holes take 7 s.
+// bench/simulate measures it, and BenchmarkPlanner compares.
 type profile struct{ steps []step }
 
 func newProfile(procs int64) *profile {
 	return &profile{steps: []step{{math.MinInt64, procs}}}
 }
 
-// find is the step that covers t. Which way its halving goes nobody could
-// foresee, so it goes there without branches: the shifted difference is all ones
-// where the step begins by t, else nothing. (The first step may have begun at the
-// beginning of time, but is not compared.)
+// find is the step that covers t. Branches of a binary search cannot be predicted, so it has none: the
+// shifted difference is all ones if the step begins by t, else 0. (The first step may begin at the
+// smallest instant, but is not compared.)
 func (p *profile) find(t int64) int {
 	a, i := p.steps, 0
 	for n := len(a); n > 1; {
@@ -39,13 +36,13 @@ func (p *profile) find(t int64) int {
 	return i
 }
 
-// forget drops what is over by now.
+// forget drops steps that are over.
 func (p *profile) forget(now int64) {
 	p.steps = p.steps[p.find(now):]
 }
 
-// earliest is the first instant from a time on at which so many processors are
-// free for so long, or until limit; limit itself when there is none before it.
+// earliest is the first instant from a time on, up to limit, at which enough processors are free for
+// long enough; limit if there is none before it.
 func (p *profile) earliest(from, length, procs, limit int64) int64 {
 	a, t := p.steps[p.find(from):], from
 	for i := 1; i < len(a); i++ {
@@ -62,8 +59,8 @@ func (p *profile) earliest(from, length, procs, limit int64) int64 {
 	return min(t, limit)
 }
 
-// before is since when so many processors have been free up to t, not looking
-// behind now; t when they are not free just before it.
+// before is since when enough processors have been free up to t, but not before now; t if they are not
+// free just before it.
 func (p *profile) before(now, t, procs int64) int64 {
 	for i := p.find(t - 1); i >= 0 && p.steps[i].free >= procs; i-- {
 		t = p.steps[i].at
@@ -83,7 +80,7 @@ func (p *profile) most(from, to int64) int64 {
 	return n
 }
 
-// add changes what is free in [from, to), which may be empty.
+// add changes what is free in [from, to), which can be empty.
 func (p *profile) add(from, to, procs int64) {
 	if from >= to {
 		return
@@ -103,8 +100,7 @@ func (p *profile) add(from, to, procs int64) {
 	p.join(i)
 }
 
-// cut makes step i, which covers t, two where t is inside it, and says which
-// then begins at t.
+// cut splits step i, which covers t, if t is inside it, and returns the step that begins at t.
 func (p *profile) cut(i int, t int64) int {
 	if p.steps[i].at == t {
 		return i
@@ -113,7 +109,7 @@ func (p *profile) cut(i int, t int64) int {
 	return i + 1
 }
 
-// join drops step i if it changes nothing.
+// join removes step i if it changes nothing.
 func (p *profile) join(i int) {
 	if i > 0 && p.steps[i].free == p.steps[i-1].free {
 		p.steps = slices.Delete(p.steps, i, i+1)

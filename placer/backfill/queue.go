@@ -2,10 +2,10 @@ package backfill
 
 import "fmt"
 
-// A Gate caps what starts in one pass over the queue: class shares do. Jobs are named
-// by their places in the log.
+// A Gate limits what starts in one pass over the queue, as class shares do. Jobs are named by their
+// places in the log.
 type Gate interface {
-	// Count notes that a job waits or runs, or no longer does: 1, 0 or -1 of each.
+	// Count records that a job waits or runs, or no longer does: 1, 0 or -1 each.
 	Count(job int32, waiting, running int)
 	// Pass begins a pass over the queue.
 	Pass() error
@@ -13,8 +13,8 @@ type Gate interface {
 	Open(job int32) bool
 }
 
-// RunShared is Run with a gate. It has no conservative backfilling: there every job is
-// promised a start when it is submitted, and a gate takes promises back.
+// RunShared is Run with a gate. It has no conservative backfilling, because there every job is promised
+// a start at submission, and a gate would break promises.
 func RunShared(procs int64, g Gate, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
 	if p != FCFS && p != EASY {
 		return nil, fmt.Errorf("there is no %s with shares", p)
@@ -31,18 +31,18 @@ func RunShared(procs int64, g Gate, jobs []Job, p Policy, progress func(started 
 	return starts, err
 }
 
-// A queue is FCFS and EASY among the jobs that a gate lets through. A job that may not
-// start in a pass blocks no other job: the first that may and does not fit is the head,
-// which others must not delay. Its plan stands until something comes free: without a gate nothing
-// could be decided otherwise until then, so that of a submission only the new job need be tried.
+// A queue is FCFS and EASY among the jobs that a gate admits. A job that may not start in a pass blocks
+// no other. The first job that may start and does not fit is the head, which others must not delay. Its
+// plan stands until something comes free: without a gate nothing else could be decided before that, so
+// after a submission only the new job is tried.
 type queue struct {
 	sim     *Replay
 	machine *processors
 	waiting []int32
 	easy    bool
 	gate    Gate  // nil for none
-	head    int32 // the job that is planned, -1 for none
-	headAt  int64 // for when
+	head    int32 // the planned job, -1 for none
+	headAt  int64 // its planned start
 }
 
 func (q *queue) Submitted(job int32, now int64) error {
@@ -75,7 +75,7 @@ func (q *queue) Ended(job int32, now int64) error {
 	return q.pass(now)
 }
 
-// left notes that a job has ended.
+// left records that a job has ended.
 func (q *queue) left(job int32, now int64) error {
 	if _, err := q.machine.Pass(now); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (q *queue) left(job int32, now int64) error {
 	return q.machine.Leave(job)
 }
 
-// pass starts what may start now.
+// pass starts jobs that can start now.
 func (q *queue) pass(now int64) error {
 	if q.head >= 0 {
 		if err := q.machine.Leave(q.head); err != nil {

@@ -4,21 +4,20 @@ import (
 	"slices"
 )
 
-// DefaultSlack is how much later than its earliest start a relaxed head may be promised, in
+// DefaultSlack is how much later than its earliest start a relaxed head may be promised one, in
 // multiples of its request.
 const DefaultSlack = 1
 
-// Promises count the jobs that were promised a start.
+// Promises counts the promised starts.
 type Promises struct {
 	Made   int // heads that did not fit
-	Used   int // of these, those that started later than their earliest start as it was then
+	Used   int // of these, those that started later than their earliest start when the promise was made
 	Broken int // of these, those that started later than promised
 }
 
-// RunRelaxed is Run with relaxed backfilling, which Run does with DefaultSlack. A head that does
-// not fit is planned once, so many times its request after its earliest start. The plan stands:
-// the head is tried again in every pass, and the others start beside its plan, the shortest
-// request first.
+// RunRelaxed is Run with relaxed backfilling, which Run does with DefaultSlack. A head that does not fit
+// is planned once, slack times its request after its earliest start. The plan stands: the head is tried
+// in every pass, and others start beside its plan, the shortest request first.
 func RunRelaxed(procs int64, jobs []Job, slack float64, progress func(started int) error) ([]int64, Promises, error) {
 	s, err := newSimulation(procs, jobs, Relaxed, slack)
 	if err != nil || len(jobs) == 0 {
@@ -34,11 +33,11 @@ func RunRelaxed(procs int64, jobs []Job, slack float64, progress func(started in
 // slackOf is how much later than its earliest start a job is promised one.
 func slackOf(slack float64, request int64) int64 { return int64(slack * float64(request)) }
 
-// A Promise is the earliest start that a head had, and the latest that it was promised.
+// A Promise is the earliest start of a head at that time, and the latest start that it was promised.
 type Promise struct{ Earliest, Latest int64 }
 
-// relaxed is a queue whose head has a plan that stands. Of the queue, waiting is in order of
-// submission, and byRequest in that of requests.
+// relaxed is a queue whose head has a fixed plan. waiting is in order of submission, and byRequest in
+// order of requests.
 type relaxed struct {
 	queue
 	slack     float64
@@ -59,7 +58,7 @@ func (q *relaxed) Submitted(job int32, now int64) error {
 	return q.fill(at, at+1, now)
 }
 
-// insert puts a job among those in order of requests.
+// insert inserts a job in order of requests.
 func (q *relaxed) insert(job int32) (at int) {
 	at, _ = slices.BinarySearchFunc(q.byRequest, job, q.shorter)
 	q.byRequest = slices.Insert(q.byRequest, at, job)
@@ -73,7 +72,7 @@ func (q *relaxed) Ended(job int32, now int64) error {
 	return q.pass(now)
 }
 
-// shorter orders jobs by their requests, equal ones as they were submitted.
+// shorter orders jobs by request, and equal ones by submission.
 func (q *relaxed) shorter(a, b int32) int {
 	x, y := &q.sim.jobs[a], &q.sim.jobs[b]
 	switch {
@@ -110,7 +109,7 @@ func (q *relaxed) pass(now int64) error {
 	return nil
 }
 
-// promise plans the head: at the start that it was promised, or for the first time.
+// promise plans the head, at its promised start if it has one.
 func (q *relaxed) promise(head int32, now int64) error {
 	j := &q.sim.jobs[head]
 	if q.head != head {
@@ -124,14 +123,13 @@ func (q *relaxed) promise(head int32, now int64) error {
 	return q.stand(head, q.headAt)
 }
 
-// stand plans the head for a time.
+// stand plans the head at a time.
 func (q *relaxed) stand(head int32, at int64) error {
 	q.head, q.headAt = head, at
 	return q.machine.add(head, at)
 }
 
-// fill starts, of the jobs by their requests, those from one place to another that fit beside
-// the head's plan.
+// fill starts jobs that fit beside the head's plan, in order of requests, from one place to another.
 func (q *relaxed) fill(from, to int, now int64) error {
 	gone := make(map[int32]bool)
 	for _, job := range q.byRequest[from:to] {
@@ -158,7 +156,7 @@ func (q *relaxed) fill(from, to int, now int64) error {
 	return nil
 }
 
-// CountPromises counts what has become of promises.
+// CountPromises counts kept and broken promises.
 func CountPromises(made map[int32]Promise, starts []int64) (p Promises) {
 	for job, at := range made {
 		p.Made++

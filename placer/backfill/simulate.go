@@ -10,34 +10,34 @@ import (
 // MaxProcs is the largest machine.
 const MaxProcs = timeline.MaxTotal
 
-// A Replay goes through what happens to the jobs of a log, from event to event.
+// A Replay goes through the events of a log's jobs.
 type Replay struct {
 	jobs  []Job
-	order []int32 // the jobs as they are submitted
-	start []int64 // of each job: when it starts, or is planned to
+	order []int32 // the jobs by submission
+	start []int64 // each job's actual or planned start
 	turns int64   // decisions so far
-	began int64   // starts so far
+	began int64   // number of starts so far
 
 	next   int     // the next submission, in order
-	ends   *events // of those that run
-	starts *events // as they are decided
+	ends   *events // of running jobs
+	starts *events // as decided so far
 
-	started func(job int32, now int64) // is told of each start; may be nil
+	started func(job int32, now int64) // called for each start; may be nil
 
 	alarm func(now int64) error // nil for none
-	rings int64                 // when
+	rings int64                 // the time of the alarm
 }
 
-// A Scheduler decides when jobs start, by telling the replay. Jobs are named by their
-// places in the log. An error ends the replay.
+// A Scheduler decides when jobs start, by calling methods of the replay. Jobs are named by their places
+// in the log. An error ends the replay.
 type Scheduler interface {
-	// Submitted is told of a job that waits from now on.
+	// Submitted is called for a new waiting job.
 	Submitted(job int32, now int64) error
-	// Ended is told of a job that has run.
+	// Ended is called for a job that has ended.
 	Ended(job int32, now int64) error
 }
 
-// NewReplay makes a replay of jobs. Of Job.Procs it makes nothing. It fails with ErrJob.
+// NewReplay makes a replay of jobs. It does not use Job.Procs. It fails with ErrJob.
 func NewReplay(jobs []Job) (*Replay, error) {
 	if _, _, err := checkTimes(jobs); err != nil {
 		return nil, err
@@ -49,9 +49,9 @@ func newReplay(jobs []Job) *Replay {
 	return &Replay{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)), starts: newEvents(len(jobs))}
 }
 
-// Run says when each job starts on a machine of so many processors. It fails
-// with ErrJob. progress, when it is not nil, is told after every start how many
-// there were, and ends the run with its error.
+// Run returns when each job starts on a machine with a number of processors. It fails with ErrJob.
+// progress, if not nil, is called after every start with the number of starts, and its error ends the
+// run.
 func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([]int64, error) {
 	s, err := newSimulation(procs, jobs, p, DefaultSlack)
 	if err != nil || len(jobs) == 0 {
@@ -63,7 +63,7 @@ func Run(procs int64, jobs []Job, p Policy, progress func(started int) error) ([
 // simulation is a replay by a policy of this package.
 type simulation struct {
 	*Replay
-	end       int64 // when all is over at the latest
+	end       int64 // the latest end of everything
 	scheduler Scheduler
 	queue     *queue   // nil for conservative backfilling
 	relaxed   *relaxed // nil for others
@@ -108,8 +108,8 @@ func (s *simulation) schedule(procs int64, p Policy, slack float64, first int64)
 	return nil
 }
 
-// Resume makes a replay of jobs that are all there already at an instant, which is their Submit:
-// the first so many run, each for its Run from now on, and the others wait.
+// Resume makes a replay of jobs that are all there at an instant, which is their Submit. The first ones
+// run, each for its Run from now on, and the others wait.
 func Resume(jobs []Job, running int, now int64) *Replay {
 	r := newReplay(jobs)
 	r.next = len(jobs)
@@ -119,11 +119,10 @@ func Resume(jobs []Job, running int, now int64) *Replay {
 	return r
 }
 
-// OnStart has a function told of each start.
+// OnStart sets a function to call for each start.
 func (s *Replay) OnStart(fn func(job int32, now int64)) { s.started = fn }
 
-// submissions is the order of the log, or that of time where the log is out of
-// it.
+// submissions is the order of the log, or of time if the log is not sorted.
 func submissions(jobs []Job) []int32 {
 	order := make([]int32, len(jobs))
 	for i := range order {
@@ -141,8 +140,8 @@ func submissions(jobs []Job) []int32 {
 	return order
 }
 
-// Run goes from event to event, and says when each job started. progress, when it is not
-// nil, is told after every start how many there were, and ends the run with its error.
+// Run goes from event to event, and returns when each job started. progress, if not nil, is called after
+// every start with the number of starts, and its error ends the run.
 func (s *Replay) Run(p Scheduler, progress func(started int) error) ([]int64, error) {
 	for {
 		kind, at := s.upcoming()
@@ -176,7 +175,7 @@ func (s *Replay) Run(p Scheduler, progress func(started int) error) ([]int64, er
 	}
 }
 
-// Kinds of events, in the order in which those of one instant happen.
+// Kinds of events, in the order in which they happen at one instant.
 const (
 	submission = iota
 	end
@@ -205,22 +204,21 @@ func (s *Replay) upcoming() (kind int, at int64) {
 	return kind, at
 }
 
-// Decide has a job start at an instant, in place of what was decided before.
+// Decide sets a job's start, in place of an earlier decision.
 func (s *Replay) Decide(job int32, at int64) {
 	s.turns++
 	s.start[job] = at
 	s.starts.set(event{at, s.turns, job})
 }
 
-// Withdraw takes back what was decided for a job that has not started.
+// Withdraw removes the decision for a job that has not started.
 func (s *Replay) Withdraw(job int32) { s.starts.drop(job) }
 
-// Requeue takes back that a job has started: it has been stopped, and waits again. All of it is
-// still to run.
+// Requeue undoes a job's start: it was stopped, and waits again to run in full.
 func (s *Replay) Requeue(job int32) {
 	s.starts.drop(job)
 	s.ends.drop(job)
 }
 
-// Alarm has a function called at an instant to come, in place of the one before; nil for none.
+// Alarm sets a function to call at a future instant, in place of the one before; nil for none.
 func (s *Replay) Alarm(at int64, fn func(now int64) error) { s.rings, s.alarm = at, fn }

@@ -1,22 +1,20 @@
 package backfill
 
-// Tau is the run below which a job's slowdown counts as that of a job of Tau
-// seconds, so that averages are not those of jobs of a second alone (Feitelson
-// and Rudolph, "Metrics and benchmarking for parallel job scheduling", 1998).
+// Tau is the least run time that slowdowns are computed with, so that jobs of a second do not dominate
+// averages (Feitelson and Rudolph, "Metrics and benchmarking for parallel job scheduling", 1998).
 const Tau = 10
 
-// A Summary is what a simulation comes to. Of no jobs all is 0.
+// A Summary is the result of a simulation. Without jobs all is 0.
 type Summary struct {
 	Jobs        int
 	AvgWait     float64 // from submission to start
-	AvgSlowdown float64 // bounded: (wait + run) over the run, of Tau at least, and 1 at least
+	AvgSlowdown float64 // bounded: (wait + run) / run, with a run of at least Tau; at least 1
 	MaxWait     int64
-	Utilisation float64 // processor time used of what there was from the first submission to the last end
+	Utilisation float64 // processor time used, as part of all from the first submission to the last end
 	Makespan    int64   // from the first submission to the last end
 }
 
-// Summarise looks at jobs and when they started on a machine of so many
-// processors.
+// Summarise summarises jobs and their starts on a machine with a number of processors.
 func Summarise(procs int64, jobs []Job, starts []int64) Summary {
 	s := Summary{Jobs: len(jobs)}
 	if len(jobs) == 0 {

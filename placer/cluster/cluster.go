@@ -14,15 +14,15 @@ type Cluster struct {
 	defs  *index.Defs
 	nodes []*index.Node // by number
 	names map[string]uint32
-	rooms [][]index.Amount // by node: what the index was told is left of it
+	rooms [][]index.Amount // by node: what the index was told is left
 	snap  placer.Snapshot
 
 	placed map[uint64]*Placement // by owner
 	ends   []change              // of all placements, ascending
-	starts []change              // of those that are planned
+	starts []change              // of planned ones
 }
 
-// A Placement is what an owner has of the nodes, from Start until End.
+// A Placement is what an owner has on the nodes, from Start to End.
 type Placement struct {
 	Owner      uint64
 	User       string
@@ -31,8 +31,8 @@ type Placement struct {
 	nodes      []uint32
 }
 
-// New makes a cluster of nodes on which nothing is, at an instant. It numbers the
-// nodes in the order given. It fails when two have the same name.
+// New makes a cluster of empty nodes at an instant. It numbers the nodes in the given order. It fails if
+// two have the same name.
 func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (*Cluster, error) {
 	c := &Cluster{defs: defs, nodes: nodes, names: make(map[string]uint32, len(nodes)), rooms: make([][]index.Amount, len(nodes)),
 		placed: make(map[uint64]*Placement)}
@@ -49,20 +49,19 @@ func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (
 	return c, ix.Err()
 }
 
-// Defs are the resources that the nodes have.
+// Defs returns the resources of the nodes.
 func (c *Cluster) Defs() *index.Defs { return c.defs }
 
-// Nodes are the nodes by number, for reading only.
+// Nodes returns the nodes by number. Do not change them.
 func (c *Cluster) Nodes() []*index.Node { return c.nodes }
 
-// Fits tells whether a request fits now, and changes nothing. It fails with a
-// *placer.Refusal when it does not.
+// Fits reports whether a request fits now. It fails with a *placer.Refusal if it does not.
 func (c *Cluster) Fits(a placer.Ask) error {
 	_, err := c.snap.Place(a, c.snap.Now)
 	return err
 }
 
-// Take carries a plan for a request out. It verifies that what the plan takes is free.
+// Take carries out a plan for a request. It verifies that what the plan takes is free.
 func (c *Cluster) Take(a *placer.Ask, plan *placer.Plan, owner uint64) (*Placement, error) {
 	p := &Placement{Owner: owner, User: a.User, Start: plan.Start, End: plan.End, Takings: plan.Takings(c.defs, a.Chunks)}
 	for _, t := range p.Takings {
@@ -75,8 +74,7 @@ func (c *Cluster) Take(a *placer.Ask, plan *placer.Plan, owner uint64) (*Placeme
 	return p, err
 }
 
-// Restore puts a placement back that was removed, and reports false where others have
-// taken its place.
+// Restore puts a removed placement back; false if others have taken its place.
 func (c *Cluster) Restore(p *Placement) (bool, error) {
 	if c.placed[p.Owner] != nil {
 		return false, fmt.Errorf("cluster: owner %d has a placement already", p.Owner)
@@ -97,7 +95,7 @@ func (c *Cluster) Restore(p *Placement) (bool, error) {
 	return true, c.reclass(p.nodes)
 }
 
-// free reports whether what a placement takes is left of its nodes.
+// free reports whether the nodes have room for a placement.
 func (c *Cluster) free(p *Placement) bool {
 	for _, t := range p.Takings {
 		quantities, left := placer.Consumables(c.defs, c.nodes[t.Node])
@@ -119,7 +117,7 @@ func (c *Cluster) free(p *Placement) bool {
 	return true
 }
 
-// Remove gives back what an owner has, and returns it; nil when that is nothing.
+// Remove gives back what an owner has, and returns it; nil for nothing.
 func (c *Cluster) Remove(owner uint64) (*Placement, error) {
 	p := c.placed[owner]
 	if p == nil {
@@ -133,7 +131,7 @@ func (c *Cluster) Remove(owner uint64) (*Placement, error) {
 	return p, c.reclass(p.nodes)
 }
 
-// forget takes a placement out of the calendar.
+// forget removes a placement from the calendar.
 func (c *Cluster) forget(p *Placement) error {
 	delete(c.placed, p.Owner)
 	for _, node := range p.nodes {
@@ -144,7 +142,7 @@ func (c *Cluster) forget(p *Placement) error {
 	return nil
 }
 
-// reclass tells the index how nodes stand now.
+// reclass tells the index the state of nodes.
 func (c *Cluster) reclass(nodes []uint32) error {
 	ix, calendar := c.snap.Index, c.snap.Calendar
 	for _, number := range nodes {

@@ -6,10 +6,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// rows lends what is known of nodes to placer.
+// rows gives placer what is known about nodes.
 type rows struct{ *Cluster }
 
-// Node makes it a placer.Rows, as the others.
+// Node implements placer.Rows, as do the other methods.
 func (r rows) Node(number uint32) (*index.Node, error) { return r.nodes[number], nil }
 
 func (r rows) Traits(number uint32, n *index.Node) error {

@@ -29,14 +29,14 @@ func drop(list []change, x change) []change {
 	return list
 }
 
-// until is how many of the changes are due by an instant.
+// until is the number of changes due by an instant.
 func until(list []change, at int64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].at > at })
 }
 
-// Pass lets time pass until an instant, which is not before the last: what is to begin
-// by then has its nodes, what is to end gives them back. It lists who has begun, and the
-// nodes that were given back.
+// Pass lets time pass until an instant, which is not before the last one. Placements that begin by then
+// get their nodes, and those that end give them back. It lists those that have begun, and the nodes
+// given back.
 func (c *Cluster) Pass(now int64) (begun []*Placement, freed []uint32, err error) {
 	if now <= c.snap.Now {
 		return nil, nil, nil
@@ -65,7 +65,7 @@ func (c *Cluster) Pass(now int64) (begun []*Placement, freed []uint32, err error
 	return begun, freed, c.reclass(append(touched, freed...))
 }
 
-// releases lists when nodes are given back, as placer asks.
+// releases lists when nodes are given back, for placer.
 func (c *Cluster) releases(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		for _, x := range c.ends[until(c.ends, after):] {

@@ -10,11 +10,11 @@ import (
 	"github.com/placectl/placectl/placer/cycle"
 )
 
-// A View is what an observer of a replay may know of the cluster: who waits, and what would come
-// of the queue if nothing else came.
+// A View is what an observer of a replay may know about the cluster: who waits, and what would become of
+// the queue if no more jobs came.
 type View struct{ *scheduler }
 
-// Waiting are the jobs that wait, in the order of the queue.
+// Waiting lists the waiting jobs in the order of the queue.
 func (v *View) Waiting() (list []int32) {
 	for _, j := range v.queue {
 		list = append(list, int32(j.Owner))
@@ -22,7 +22,7 @@ func (v *View) Waiting() (list []int32) {
 	return list
 }
 
-// Alone is when a waiting job could start beside what runs and is planned.
+// Alone is when a waiting job could start beside running and planned ones.
 func (v *View) Alone(job int32, now int64) (int64, error) {
 	if p := v.placed[uint64(job)]; p != nil {
 		return p.Start, nil
@@ -34,9 +34,8 @@ func (v *View) Alone(job int32, now int64) (int64, error) {
 	return plan.Start, nil
 }
 
-// Play plays the queue forward by passes like those of the replay, nothing coming to it, until a
-// job that waits starts, and says when. run is how long each job runs: of those that run already
-// in all, and no longer than they asked for.
+// Play plays the queue forward by the replay's passes, with no new jobs, until a waiting job starts, and
+// returns when. run is each job's run time, in all for running jobs, and at most what they asked for.
 func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) (int64, error) {
 	if v.log.Gate != nil || v.log.Preemption != nil {
 		return 0, errors.New("cluster: there is no play with shares, or where jobs make way")

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// Log is jobs to be replayed on a cluster. A job is its place in the log, and the owner
-// of what it has.
+// Log is jobs to replay on a cluster. A job is its place in the log, which is also the owner of what it
+// has.
 type Log struct {
 	Jobs   []backfill.Job
 	Asks   []placer.Ask // of each job
@@ -22,21 +22,20 @@ type Log struct {
 	Gate   backfill.Gate // nil for none
 	// Preemption says which jobs can be preempted for which; nil: none.
 	Preemption *Preemption
-	// Placed, where it is not nil, is told of placements: of those of one job the last
-	// is the one that it runs on.
+	// Placed, if not nil, is called for placements. A job runs on the last one.
 	Placed func(*Placement)
-	// Promised, where it is not nil, is told of the first promise of each job.
+	// Promised, if not nil, is called for the first promise of each job.
 	Promised func(job int32, p backfill.Promise)
-	// Observe, where it is not nil, makes an observer of the replay.
+	// Observe, if not nil, makes an observer of the replay.
 	Observe func(*View) backfill.Observer
-	// Progress, where it is not nil, is told after every start how many there were, and
-	// ends the replay with its error.
+	// Progress, if not nil, is called after every start with the number of starts, and its error ends
+	// the replay.
 	Progress func(started int) error
 }
 
-// Replay says when each job starts. After each submission and each end there is a pass
-// over the queue, the one that placectl cycle makes; in between, what is planned begins
-// when its time has come. It fails with backfill.ErrJob, and when a job can never run.
+// Replay returns when each job starts. After each submission and each end there is a pass over the
+// queue, the same as in placectl cycle. In between, planned jobs begin at their time. It fails with
+// backfill.ErrJob, and if a job can never run.
 func Replay(c *Cluster, log *Log) ([]int64, error) {
 	r, err := backfill.NewReplay(log.Jobs)
 	if err != nil {
@@ -64,13 +63,13 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 	return starts, err
 }
 
-// request is what makes jobs of one kind.
+// request is shared by jobs of one kind.
 type request struct {
 	text, user string
 	duration   int64
 }
 
-// scheduler makes passes over the queue of a replay. It is the cycle.Host of them.
+// scheduler makes passes over the queue of a replay, as their cycle.Host.
 type scheduler struct {
 	*Cluster
 	log      *Log
@@ -80,15 +79,15 @@ type scheduler struct {
 	kinds    []string // of each job
 	requests map[string]*cycle.Request
 	queue    []*cycle.Job
-	arrived  uint64                // so many jobs were submitted
-	numbers  []uint64              // of each job that was submitted, in that order
+	arrived  uint64                // number of submitted jobs
+	numbers  []uint64              // of each submitted job, in that order
 	lifted   map[uint64]*Placement // by owner
 	yielded  map[uint64][]uint64   // for whom an owner was stopped, by owner
-	promised map[uint64]bool       // owners whose promise was told
+	promised map[uint64]bool       // owners whose promise was reported
 	observer backfill.Observer     // nil for none
 }
 
-// Submitted makes it a backfill.Scheduler, as Ended does.
+// Submitted implements backfill.Scheduler, as does Ended.
 func (s *scheduler) Submitted(job int32, now int64) error {
 	if err := s.pass(now); err != nil {
 		return err
@@ -142,8 +141,8 @@ func (s *scheduler) count(job uint64, waiting, running int) {
 	}
 }
 
-// cycle makes a pass over the queue, which begins anew where jobs were stopped in it: they may run
-// elsewhere, and others on what they have left.
+// cycle makes a pass over the queue. It begins again if jobs were stopped in it: they may run elsewhere,
+// and others on the nodes they left.
 func (s *scheduler) cycle() error {
 	spec := s.spec
 	way := s.making()

@@ -32,14 +32,14 @@ import (
 // DefaultJob is the default order of jobs. It needs no evaluation: jobs are stored in that order.
 const DefaultJob = "PRIORITY"
 
-// jobPresets are expressions with names.
+// jobPresets are named expressions.
 var jobPresets = []struct{ name, text string }{
 	{"fifo", "0"},
 	{"slurm", "1000*min(1, AGE/604800) + 10000*FAIRSHARE + 1000*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + 1000*QUEUE/MAXQUEUE + 1000*CLASS/MAXCLASS"},
 	{"maui", "PRIORITY + AGE/60 + 10*XFACTOR + QUEUE + CLASS + USER + GROUP + ACCOUNT + TARGET.user"},
 }
 
-// JobTermKind is what a term of a job priority is.
+// JobTermKind is the kind of a term of a job priority.
 type JobTermKind uint8
 
 // The terms.
@@ -58,19 +58,19 @@ const (
 	JobTermMaxQueue
 	JobTermMaxClass
 	JobTermAsk    // of a resource or pool, by its name
-	JobTermNumber // that was set on one of a kind
+	JobTermNumber // the number set on one of a kind
 	JobTermUsage  // of a kind
 	JobTermTarget // of a kind
 )
 
-// JobTerm is a term as an expression has it.
+// JobTerm is a term in an expression.
 type JobTerm struct {
 	Kind JobTermKind
 	Of   string  // the resource or pool; the kind: user, group, account, class or queue
-	One  float64 // what is counted of a resource as 1
+	One  float64 // how much of a resource counts as 1
 }
 
-// The kinds that numbers are set on, that use is told apart by, and that have shares.
+// The kinds with numbers, with use, and with shares.
 var (
 	numberedKinds = []string{"queue", "class", "user", "group", "account"}
 	usageKinds    = []string{"user", "group", "account", "class", "queue"}
@@ -86,15 +86,15 @@ var jobWords = []struct {
 	{"TOTALCPUS", JobTermTotalCPUs}, {"TOTALNODES", JobTermTotalNodes}, {"MAXQUEUE", JobTermMaxQueue}, {"MAXCLASS", JobTermMaxClass},
 }
 
-// JobFunction is a job priority ready to be evaluated. It does not change.
+// JobFunction is a parsed job priority. It does not change.
 type JobFunction struct {
 	f     Function
 	terms []JobTerm
 	names []string // as in the normal form
 }
 
-// ParseJob reads a job priority, or the name of a preset. The error is a
-// *syntax.Error. Resources and pools are those known now.
+// ParseJob reads a job priority, or the name of a preset. The error is a *syntax.Error. It knows the
+// resources and pools of this moment.
 func ParseJob(defs *index.Defs, text string) (*JobFunction, error) {
 	for _, preset := range jobPresets {
 		if strings.EqualFold(preset.name, strings.TrimSpace(text)) {
@@ -112,21 +112,21 @@ func ParseJob(defs *index.Defs, text string) (*JobFunction, error) {
 	return p, nil
 }
 
-// IsDefault reports whether it is the order in which jobs are kept anyway.
+// IsDefault reports whether it is the order in which jobs are stored anyway.
 func (p *JobFunction) IsDefault() bool { return p.f.text == DefaultJob }
 
-// String is the normal form: it reads back as the same.
+// String is the normal form. ParseJob reads it back.
 func (p *JobFunction) String() string { return p.f.text }
 
-// Terms are what it speaks of, each once. Who evaluates gives their values in this order.
+// Terms lists its terms, each once. Eval takes their values in this order.
 func (p *JobFunction) Terms() []JobTerm { return p.terms }
 
-// Speaks reports whether it has a term of a kind.
+// Speaks reports whether it has a term of one of the kinds.
 func (p *JobFunction) Speaks(kinds ...JobTermKind) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return slices.Contains(kinds, t.Kind) })
 }
 
-// Names reports whether it speaks of a resource or a pool.
+// Names reports whether it mentions a resource or a pool.
 func (p *JobFunction) Names(name string) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name) })
 }
@@ -136,10 +136,10 @@ func (p *JobFunction) Eval(values []float64) float64 {
 	return p.f.Eval(&Node{Values: values})
 }
 
-// Parts are the terms of the outermost sum and their values.
+// Parts returns the terms of the outermost sum and their values.
 func (p *JobFunction) Parts(values []float64) []Term { return p.f.Terms(&Node{Values: values}) }
 
-// term reads what a word that no function is stands for. The reader is behind it.
+// term reads a word that is not a function. The reader is behind it.
 func (p *JobFunction) term(r *exprReader, at int, word string) (expr, error) {
 	upper := strings.ToUpper(word)
 	for _, w := range jobWords {
@@ -168,7 +168,7 @@ func (p *JobFunction) term(r *exprReader, at int, word string) (expr, error) {
 	return expr{}, r.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
 
-// slot is a term as an operand: the place of its value among the values of all.
+// slot is a term as an operand: the place of its value among all values.
 func (p *JobFunction) slot(t JobTerm, name string) expr {
 	i := slices.Index(p.names, name)
 	if i < 0 {
@@ -178,7 +178,7 @@ func (p *JobFunction) slot(t JobTerm, name string) expr {
 	return expr{op: opValue, res: index.ResID(i), weight: 1, name: name}
 }
 
-// kind reads the .user behind USAGE or TARGET.
+// kind reads the .user after USAGE or TARGET.
 func (p *JobFunction) kind(r *exprReader, word string, k JobTermKind, kinds []string) (expr, error) {
 	if r.Peek() != '.' {
 		return expr{}, r.expected("." + strings.Join(kinds, ", .") + " after " + word)
@@ -195,7 +195,7 @@ func (p *JobFunction) kind(r *exprReader, word string, k JobTermKind, kinds []st
 	return p.slot(JobTerm{Kind: k, Of: of}, word+"."+of), nil
 }
 
-// asked reads the .name behind ASK: of a consumable, or a pool.
+// asked reads the .name after ASK: of a consumable or a pool.
 func (p *JobFunction) asked(r *exprReader) (expr, error) {
 	if r.Peek() != '.' {
 		return expr{}, r.expected(". and a consumable resource or a pool after ASK")
@@ -219,14 +219,13 @@ func (p *JobFunction) asked(r *exprReader) (expr, error) {
 	return expr{}, r.noConsumable(start, name)
 }
 
-// JobFacts is what terms say of a job that waits, but for what was set or added up
-// elsewhere.
+// JobFacts are the values of terms that come from a waiting job itself.
 type JobFacts struct {
 	Priority, Age, Walltime, Size, Nodes int64
 	Deadline                             int64 // seconds until it; 0 if there is none
 }
 
-// Fact is the value of a term that the job alone tells; ok is false for others.
+// Fact is the value of a term that comes from the job itself; ok is false for others.
 func (t JobTerm) Fact(f *JobFacts) (v float64, ok bool) {
 	switch t.Kind {
 	case JobTermPriority:

@@ -13,14 +13,13 @@ import (
 
 // Limits of a priority function's text.
 const (
-	MaxText  = 4096 // bytes, also of the normal form
-	MaxDepth = 100  // parentheses within each other, those of functions among them
+	MaxText  = 4096 // in bytes, also for the normal form
+	MaxDepth = 100  // nesting of parentheses, with those of functions
 )
 
 // Parse reads a priority function. The error is a *syntax.Error.
 //
-// The resources are those declared now: when one of them is removed the text has
-// to be read again.
+// It knows the resources declared now. If one of them is removed, read the text again.
 func Parse(defs *index.Defs, text string) (*Function, error) {
 	p := exprReader{Scanner: syntax.New(defs, "priorityf", text)}
 	p.term = p.nodeTerm
@@ -53,15 +52,15 @@ func (p *exprReader) whole(example string) (*Function, error) {
 	return f, nil
 }
 
-// An exprReader reads expressions. Its methods sum, product and factor also skip
-// the spaces in front of what they read and behind it.
+// An exprReader reads expressions. sum, product and factor also skip spaces before and after what they
+// read.
 type exprReader struct {
 	syntax.Scanner
 	depth int
-	term  func(at int, word string) (expr, error) // what a word is that no function is
+	term  func(at int, word string) (expr, error) // reads a word that is not a function
 }
 
-// expected is the error for what stands here instead of something else.
+// expected is the error that something else was expected here.
 func (p *exprReader) expected(what string) error {
 	if p.At == p.End {
 		return p.Fail(p.At, "expected %s, found the end", what)
@@ -70,8 +69,8 @@ func (p *exprReader) expected(what string) error {
 	return p.Fail(p.At, "expected %s, found %q", what, p.Text[p.At:p.At+n])
 }
 
-// sum reads terms joined by signs, and leaves a lone term that is not negative
-// as it is. The + or - between two terms is the first sign of the second one.
+// sum reads terms joined by signs. It leaves a lone positive term as it is. The + or - between two terms
+// is the first sign of the second one.
 func (p *exprReader) sum() (expr, error) {
 	var terms []expr
 	for {
@@ -94,9 +93,8 @@ func (p *exprReader) sum() (expr, error) {
 	return expr{op: opSum, weight: 1, kids: terms}, nil
 }
 
-// product reads factors joined by * and /. The signs of all of them become one,
-// and a number in front becomes the weight of what it multiplies; both round to
-// the same value.
+// product reads factors joined by * and /. All their signs become one, and a number in front becomes the
+// weight of what it multiplies. Both round to the same value.
 func (p *exprReader) product() (product expr, minus bool, err error) {
 	var factors []expr
 	for join := joinTimes; ; p.At++ {
@@ -128,8 +126,8 @@ func (p *exprReader) product() (product expr, minus bool, err error) {
 	return expr{op: opProduct, num: 1, weight: 1, kids: factors}, minus, nil
 }
 
-// factor reads any number of signs and what they belong to. Minus reports whether
-// the signs, and that of a lone term in parentheses, make it negative.
+// factor reads any number of signs and their operand. minus reports whether the signs, and that of a
+// lone term in parentheses, make it negative.
 func (p *exprReader) factor() (factor expr, minus bool, err error) {
 	p.SkipSpace()
 	for p.Peek() == '+' || p.Peek() == '-' {
@@ -153,8 +151,8 @@ func (p *exprReader) factor() (factor expr, minus bool, err error) {
 	return factor, minus, err
 }
 
-// inParentheses reads ( and ) and what read makes of what is between, where it
-// goes on as long as it finds one of the operators.
+// inParentheses reads (, whatever read reads, and ). It continues as long as it finds one of the
+// operators.
 func (p *exprReader) inParentheses(operators string, read func() (expr, error)) (expr, error) {
 	open := p.At
 	if p.depth++; p.depth > MaxDepth {
@@ -208,7 +206,7 @@ func (p *exprReader) digits() int {
 	return p.At - start
 }
 
-// word reads what begins with a letter: a term or a function.
+// word reads a term or a function, which begin with a letter.
 func (p *exprReader) word() (expr, error) {
 	start := p.At
 	for c := p.Peek(); syntax.IsLetter(c) || syntax.IsDigit(c) || c == '_'; c = p.Peek() {

@@ -32,25 +32,23 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Node is what a policy sees of one node at the instant a request is to
-// start.
+// Node is what a policy sees of one node at the instant at which a request would start.
 type Node struct {
 	Node      *index.Node    // its row: configured resources, speed, priority, features, number
-	Whole     bool           // a job has the whole of it then
-	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry a resource, in any order
+	Whole     bool           // a job has all of it then
+	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry for each resource, in any order
 	Jobs      int            // jobs on it then
 	Load      float64        // measured load now; planned dedicated cpus for a later start
-	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever when there is none
+	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever if there is none
 	Preferred bool
-	Affinity  int       // of a reservation that it is in: 1, 0 or -1
-	Values    []float64 // of the terms of a JobFunction, in place of a node
+	Affinity  int       // to the reservation it is in: 1, 0 or -1
+	Values    []float64 // of the terms of a JobFunction, instead of a node
 }
 
-// Default is the function of a store that has set none.
+// Default is the function of a store without one.
 const Default = "PRIORITY + 100*PREF"
 
-// Function is a priority function ready to be evaluated. It does not change, so
-// that any number of goroutines may use it.
+// Function is a parsed priority function. It does not change, so it is safe for concurrent use.
 type Function struct {
 	terms []expr // added up
 	text  string // the normal form
@@ -59,30 +57,29 @@ type Function struct {
 // Eval is the function's value for a node: finite, and never -0.
 func (f *Function) Eval(s *Node) float64 { return chain(f.terms, 0, s) + 0 }
 
-// String is the function's normal form: it reads back as the same function.
+// String is the function's normal form. Parse reads it back.
 func (f *Function) String() string { return f.text }
 
-// ByNumber reports whether the function tells nodes apart by their numbers: if
-// it does, nodes that are alike in all else have values of their own.
+// ByNumber reports whether the function depends on nodes' numbers. Then nodes that are otherwise equal
+// have different values.
 func (f *Function) ByNumber() bool { return mentions(f.terms, opNodeIndex) }
 
-// ByUsage reports whether the function goes by how much nodes have been used, which
-// tells those apart that are alike in all else.
+// ByUsage reports whether the function depends on how much nodes have been used. Then nodes that are
+// otherwise equal can have different values.
 func (f *Function) ByUsage() bool { return mentions(f.terms, opUsage) }
 
-// Names reports whether the function speaks of a resource.
+// Names reports whether the function mentions a resource.
 func (f *Function) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
 
-// Looks is what a function looks at of a node, beside its priority and the reservation that
-// it is in.
+// Looks is what a function depends on, besides a node's priority and reservation.
 type Looks struct {
 	Speed, Preferred bool
 	Features         []string
-	Configured       []index.ResID // what it has of them
-	Other            bool          // something else: what changes with what is on it, its number
+	Configured       []index.ResID // the amounts it has of these
+	Other            bool          // anything else: what changes with its jobs, or its number
 }
 
-// Looks are what the function looks at.
+// Looks returns what the function depends on.
 func (f *Function) Looks() (l Looks) {
 	l.at(f.terms)
 	return l
@@ -121,12 +118,12 @@ func mentions(operands []expr, op op) bool {
 
 // Term is one of the terms that a priority function adds up.
 type Term struct {
-	Text  string  // as in the normal form, with its sign when that is a minus
+	Text  string  // in normal form, with its sign if that is a minus
 	Value float64 // with its sign
 }
 
-// Terms are the function's terms in their order. Added up in that order they
-// are what Eval says, unless a sum on the way is too large for a float64.
+// Terms returns the function's terms in order. Added up in that order they give the value of Eval,
+// unless a sum on the way is too large for a float64.
 func (f *Function) Terms(s *Node) []Term {
 	terms := make([]Term, len(f.terms))
 	for i := range terms {
@@ -136,21 +133,21 @@ func (f *Function) Terms(s *Node) []Term {
 	return terms
 }
 
-// expr is an operand: a number, a term, or a chain of operands. What it stands
-// for is multiplied by its weight and then joined to the operands before it.
+// expr is an operand: a number, a term, or a chain of operands. Its value is multiplied by its weight
+// and then joined to the operands before it.
 type expr struct {
 	op     op
 	join   join
 	res    index.ResID // opAvailable, opConfigured: what is counted
 	num    float64     // opAvailable, opConfigured: the Value.Num of one unit; a chain: what it starts from
 	weight float64     // a number's value
-	name   string      // of a term or a function, as in the normal form; opFeature: the feature alone
+	name   string      // of a term or a function, in normal form; opFeature: just the feature
 	kids   []expr      // a chain
 }
 
 type op uint8
 
-// What an operand is. The terms are in terms.go.
+// Kinds of operands. The terms are in terms.go.
 const (
 	opNumber op = iota
 	opSum
@@ -158,7 +155,7 @@ const (
 	opMin
 	opMax
 	opAbs   // a sum of one operand
-	opTerms // from here on: what a node's state says
+	opTerms // from here on: from a node's state
 )
 
 type join uint8
@@ -166,15 +163,14 @@ type join uint8
 const (
 	joinPlus join = iota
 	joinMinus
-	joinTimes // also the first of a product
+	joinTimes // also for the first of a product
 	joinOver
 	joinMin
 	joinMax
 )
 
-// chain joins operands to a value, which is where their kind of chain starts
-// from. It converts products because Go may fuse one that is not converted with
-// a sum.
+// chain joins operands to a value, at first the neutral one. It converts products, because Go may fuse
+// an unconverted one with a sum.
 func chain(operands []expr, v float64, s *Node) float64 {
 	for i := range operands {
 		e := &operands[i]
@@ -241,7 +237,7 @@ func chain(operands []expr, v float64, s *Node) float64 {
 	return v
 }
 
-// finite keeps a value within the finite numbers.
+// finite limits a value to finite numbers.
 func finite(v float64) float64 {
 	if v >= -math.MaxFloat64 && v <= math.MaxFloat64 {
 		return v
@@ -272,8 +268,8 @@ func appendSum(b []byte, terms []expr) []byte {
 	return b
 }
 
-// append writes the normal form of an operand: its weight, and the rest in
-// parentheses if they are wanted or the weight needs them.
+// append writes the normal form of an operand: its weight, and the rest in parentheses if asked for, or
+// if the weight needs them.
 func (e *expr) append(b []byte, parentheses bool) []byte {
 	if e.op == opNumber {
 		return appendNumber(b, e.weight)
@@ -301,8 +297,8 @@ func (e *expr) append(b []byte, parentheses bool) []byte {
 	return b
 }
 
-// appendProduct writes the normal form of a product. A weighted factor that is
-// not the first is a product within the product.
+// appendProduct writes the normal form of a product. A weighted factor after the first is a product
+// within the product.
 func appendProduct(b []byte, factors []expr) []byte {
 	for i := range factors {
 		e := &factors[i]
@@ -337,8 +333,7 @@ func (e *expr) appendCall(b []byte) []byte {
 	return append(b, ')')
 }
 
-// appendNumber writes a number so that it reads back exactly: plainly while
-// that is short.
+// appendNumber writes a number so that it reads back exactly, without an exponent if that is short.
 func appendNumber(b []byte, v float64) []byte {
 	if v == 0 || v >= 1e-6 && v < 1e15 {
 		return strconv.AppendFloat(b, v, 'f', -1, 64)

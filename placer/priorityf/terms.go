@@ -28,12 +28,11 @@ import (
 // declared: A.gpu-mem is the resource gpu-mem where there is one, else gpu less
 // whatever mem is.
 
-// MaxFreeTime is the FREETIME, in seconds, of a node that has no next event or
-// a later one: about 31 years. It is far beyond any plan, and small enough for
-// a sum not to lose the other terms in rounding.
+// MaxFreeTime is the FREETIME, in seconds, of a node whose next event is later or does not exist: about
+// 31 years. It is beyond any plan, and small enough for a sum not to lose the other terms in rounding.
 const MaxFreeTime = 1_000_000_000
 
-// The terms, as chain knows them.
+// The terms.
 const (
 	opPriority op = opTerms + iota
 	opSpeed
@@ -47,10 +46,10 @@ const (
 	opFeature
 	opConfigured
 	opAvailable
-	opValue // of a job: one of the values that the caller gives
+	opValue // of a job: one of the caller's values
 )
 
-// oneWordTerms are the terms that a word is enough for: not FEATURE, A and C.
+// oneWordTerms are the terms of one word: all but FEATURE, A and C.
 var oneWordTerms = []struct {
 	name string
 	op   op
@@ -82,8 +81,8 @@ func oneIf(b bool) float64 {
 	return 0
 }
 
-// has looks through the row from its front, where the built-in resources are:
-// a binary search takes longer, and a closure.
+// has searches the row from the front, where the built-in resources are. A binary search takes longer,
+// and a closure.
 func (s *Node) has(id index.ResID) int64 {
 	for i := range s.Node.Res {
 		if s.Node.Res[i].Res == id {
@@ -93,8 +92,8 @@ func (s *Node) has(id index.ResID) int64 {
 	return 0
 }
 
-// available is what is left of a resource, never below 0: a node may be given
-// less than what jobs hold of it already.
+// available is what is left of a resource, at least 0: a node may have been reduced to less than its
+// jobs hold.
 func (s *Node) available(id index.ResID) int64 {
 	if s.Whole {
 		return 0
@@ -108,7 +107,7 @@ func (s *Node) available(id index.ResID) int64 {
 	return max(left, 0)
 }
 
-// oneWordTerm finds a term in any case.
+// oneWordTerm finds a term, in any case.
 func oneWordTerm(defs *index.Defs, word string) (expr, bool) {
 	for _, t := range oneWordTerms {
 		if !strings.EqualFold(word, t.name) {
@@ -123,8 +122,7 @@ func oneWordTerm(defs *index.Defs, word string) (expr, bool) {
 	return expr{}, false
 }
 
-// counting is the term that counts a resource. Its unit is one MB of a size, 1
-// of anything else.
+// counting is a term that counts a resource. Its unit is one MB of a size, 1 of anything else.
 func counting(op op, def index.Def, name string) expr {
 	one := "1"
 	if def.Type == index.Size {
@@ -137,7 +135,7 @@ func counting(op op, def index.Def, name string) expr {
 	return expr{op: op, res: def.ID, num: float64(unit.Num), weight: 1, name: name}
 }
 
-// noTerm is the error for an unknown word, which the reader is behind.
+// noTerm is the error for an unknown word before the reader.
 func (p *exprReader) noTerm(at int, word string) error {
 	if p.Peek() == '.' {
 		return p.Fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
@@ -152,7 +150,7 @@ func (p *exprReader) noTerm(at int, word string) error {
 	return p.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
 
-// feature reads the [x] or ['x'] behind FEATURE.
+// feature reads the [x] or ['x'] after FEATURE.
 func (p *exprReader) feature() (expr, error) {
 	if p.SkipSpace(); p.Peek() != '[' {
 		return expr{}, p.expected("[ and the name of a feature after FEATURE")
@@ -181,7 +179,7 @@ func (p *exprReader) feature() (expr, error) {
 	return expr{op: opFeature, weight: 1, name: name}, nil
 }
 
-// quoteFeature protects a feature that would end too early. None holds quotes.
+// quoteFeature quotes a feature that contains a ]. None contains quotes.
 func quoteFeature(name string) string {
 	if strings.IndexByte(name, ']') < 0 {
 		return name
@@ -189,7 +187,7 @@ func quoteFeature(name string) string {
 	return "'" + name + "'"
 }
 
-// resource reads the .name behind A or C.
+// resource reads the .name after A or C.
 func (p *exprReader) resource(op op, letter string) (expr, error) {
 	if p.Peek() != '.' {
 		return expr{}, p.expected(". and a consumable resource after " + letter)
@@ -208,8 +206,7 @@ func (p *exprReader) resource(op op, letter string) (expr, error) {
 	return counting(op, def, letter+"."+def.Name), nil
 }
 
-// longest finds the resource whose name is all of a text or ends at one of its
-// hyphens.
+// longest finds the resource whose name is the whole text, or the text up to one of its hyphens.
 func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
 	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '-') {
 		if def, ok := p.Defs.Lookup(text[:end]); ok && (def.Consumable || !consumable) {
@@ -219,7 +216,7 @@ func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
 	return index.Def{}, false
 }
 
-// noConsumable is the error for what stands behind A. or C.
+// noConsumable is the error for an unknown name after A. or C.
 func (p *exprReader) noConsumable(at int, name string) error {
 	if def, ok := p.longest(name, false); ok {
 		return p.Fail(at, "%s is not a consumable resource", def.Name)

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// maxLine bounds a line: a log with an extra field that lists hosts has lines
-// of some kilobytes.
+// maxLine bounds a line. Logs with an extra field for hosts have lines of some kilobytes.
 const maxLine = 1 << 20
 
 // Reader reads a log job by job, in constant memory.
@@ -26,8 +25,8 @@ type Reader struct {
 // LineError is an error in the log's text.
 type LineError struct {
 	Line  int    // from 1
-	Field int    // from 1; 0 when it is about the whole line
-	Why   string // what is wrong and what would be right
+	Field int    // from 1; 0 if it is about the whole line
+	Why   string // what is wrong, and what would be right
 }
 
 func (e *LineError) Error() string {
@@ -37,7 +36,7 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("line %d, field %d (%s): %s", e.Line, e.Field, fields[e.Field-1].name, e.Why)
 }
 
-// NewReader reads from r, which is unpacked when it begins as gzip does.
+// NewReader reads from r, and decompresses gzip.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(2)
@@ -55,8 +54,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return &Reader{lines: lines, labels: map[string]string{}}, nil
 }
 
-// Next is the next job, or io.EOF after the last. Errors about the text are of
-// type *LineError. After an error it only repeats it.
+// Next is the next job, or io.EOF after the last. Errors in the text are *LineError. After an error it
+// returns the same one again.
 func (r *Reader) Next() (Job, error) {
 	for r.err == nil && r.lines.Scan() {
 		r.line++
@@ -91,9 +90,9 @@ func (r *Reader) ended() error {
 	}
 }
 
-// Label is the value of a label such as MaxProcs in the comments read so far,
-// "" when there is none. Labels stand before the first job. Of one that is
-// given several times, such as Note, it is the first.
+// Label is the value of a label such as MaxProcs in the comments read so far; "" if there is none.
+// Labels come before the first job. If a label such as Note is given several times, the first one
+// counts.
 func (r *Reader) Label(name string) string { return r.labels[strings.ToLower(name)] }
 
 func (r *Reader) comment(text string) {
@@ -106,7 +105,7 @@ func (r *Reader) comment(text string) {
 	}
 }
 
-// fields are the standard's, in order. An amount may have decimals.
+// fields are the fields of the standard, in order. Amounts can have decimals.
 var fields = [Fields]struct {
 	name   string
 	amount bool
@@ -152,11 +151,10 @@ func parse(text string, line int) (Job, error) {
 	return job, nil
 }
 
-// maxAmount bounds what may be written with decimals: up to here float64 tells
-// every whole number from the next.
+// maxAmount bounds numbers with decimals: up to here float64 has every whole number.
 const maxAmount = 1 << 53
 
-// parseNumber reads a field. why is what is wrong with it, "" for nothing.
+// parseNumber reads a field. why is what is wrong with it; "" for nothing.
 func parseNumber(s string, amount bool) (n int64, why string) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {

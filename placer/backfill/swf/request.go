@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// Select makes a select of what a job's user wrote behind -l nodes= of PBS, which the
-// logs of MetaCentrum have in a field of their own: cores a node and properties, so
-// that nothing has to be guessed from the number of processors. Memory that is not
-// written there such a log has in bytes for the whole job, -1 for unknown, which is
-// what a mem= beside nodes= means, too.
+// Select makes a select of what a job's user wrote after -l nodes= in PBS. The logs of MetaCentrum have
+// a field with that: cores for each node, and properties. So nothing has to be guessed from the number
+// of processors. The log has the memory of the whole job in bytes, -1 for unknown. A mem= beside nodes=
+// means the same.
 //
-// A host may stand there with its domain, and among the properties: it is named as the
-// nodes are. Nodes and properties that a job is to be kept off (^word) a select cannot
-// name; they are left out, and avoids says so.
+// A host may be given with its domain, and among the properties. It is named as the nodes are. A select
+// cannot name nodes and properties to avoid (^word): they are left out, and avoids is true.
 func Select(asked string, memory int64, isHost func(name string) bool) (sel string, avoids bool) {
 	parts := strings.Split(asked, "+")
 	for p, part := range parts {
@@ -40,7 +38,7 @@ func Select(asked string, memory int64, isHost func(name string) bool) (sel stri
 	return sel, avoids
 }
 
-// memoryText writes an amount of bytes in the largest unit that has it whole.
+// memoryText writes bytes in the largest unit that gives a whole number.
 func memoryText(bytes int64) string {
 	n, unit := (bytes+1023)/1024, 0
 	for ; n%1024 == 0 && unit < 2; unit++ {

@@ -27,21 +27,20 @@ package swf
 // Fields is how many fields the standard has.
 const Fields = 18
 
-// Unknown is what a field holds that the log does not know.
+// Unknown is the value of an unknown field.
 const Unknown = -1
 
-// Job is a line of a log. Times are in seconds, Submit counted from the start of
-// the log (UnixStartTime among the labels; some logs have Unix seconds there).
-// Memory is in kilobytes a processor, as the standard has it; some logs have
-// bytes, or the amount of the whole job.
+// Job is a line of a log. Times are in seconds. Submit counts from the start of the log (label
+// UnixStartTime); some logs have Unix seconds there. Memory is in kilobytes for each processor, as the
+// standard says; some logs have bytes, or the amount of the whole job.
 type Job struct {
-	Line int // where it stands, from 1
+	Line int // its line, from 1
 
 	Number       int64 // 1
 	Submit       int64 // 2
 	Wait         int64 // 3: from submission to start
-	Run          int64 // 4: from start to end
-	Procs        int64 // 5: processors it was given
+	Run          int64 // 5: processors it was given
+	Procs        int64 // 6: cpu time used, averaged over its processors
 	CPU          int64 // 6: cpu time used, average of its processors
 	Memory       int64 // 7: used
 	WantProcs    int64 // 8
@@ -59,7 +58,7 @@ type Job struct {
 	Extra []string // fields after the 18th
 }
 
-// What Status says. Checkpointed jobs have a line for each part.
+// The values of Status. Checkpointed jobs have a line for each part.
 const (
 	Failed     = 0
 	Completed  = 1
