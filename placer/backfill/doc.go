@@ -1,19 +1,18 @@
-// Package backfill replays a log of jobs, and says when each would have started. On a
-// machine of so many processors it decides that itself: first come first served, with
-// EASY backfilling, or with conservative backfilling. Any other Scheduler can decide in
-// its place. It is pure: jobs in, starts out, no files and no clock.
+// Package backfill replays a log of jobs, and computes when each would have started. It has its own
+// policies for a machine with a number of processors: first come, first served, EASY backfilling,
+// conservative and relaxed backfilling. Any other Scheduler can decide instead. It is pure: jobs in,
+// starts out, no files and no clock.
 //
-// Why it decides itself, though package cluster replays by the passes of placer/cycle: on one node
-// of as many processors these give the same starts under fcfs, easy and relaxed, and take 20 to 80
-// times as long (KTH-SP2, 28,481 jobs: 33 to 67 ms of a processor here, 1.0 to 5.1 s there). Under
-// conservative they put the jobs back in another way, and 28,481 starts would not be the published ones.
+// Package cluster also replays logs, by the passes of placer/cycle. On one node with as many processors
+// these give the same starts under fcfs, easy and relaxed, but take 20 to 80 times as long (KTH-SP2,
+// 28,481 jobs: 33 to 67 ms of processor time here, 1.0 to 5.1 s there). Under conservative they put
+// jobs back in another way, and the starts would not be the published ones.
 //
 // # Rules
 //
-// What a simulator decides at one instant depends on the order in which it
-// looks at things, and averages over a log move by per cents with it. These
-// rules are those of pyss and predictsim, so that starts can be compared with
-// theirs one by one:
+// Decisions at one instant depend on the order in which a simulator looks at things, and averages over a
+// log change by some per cent with it. These rules are those of pyss and predictsim, so that each start
+// can be compared with theirs:
 //
 //   - A job takes its processors for its whole run, is never stopped, and is
 //     planned with its request. No run is longer than the request.
@@ -22,10 +21,9 @@
 //     ends, in the order in which the jobs started; then starts, in the order
 //     in which they were decided.
 //
-//   - After every single event of these the policy passes over the queue once,
-//     not once an instant: what one submission leads to is decided before the
-//     next submission at the same instant is seen. (A start gives it nothing to
-//     decide.)
+//   - The policy passes over the queue after every submission and every end, not
+//     once an instant. What one submission leads to is decided before the next
+//     submission at the same instant is seen.
 //
 //   - From the instant at which its request ends a job counts as gone, though
 //     its end may be an event yet to come at that instant.

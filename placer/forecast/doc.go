@@ -1,6 +1,6 @@
-// Package forecast says when jobs that wait are likely to start, and by when they are safe to
-// have started. It learns from jobs that have ended how long jobs like them run, and from its own
-// forecasts how far off those were. It is pure: no files, no clock.
+// Package forecast predicts when waiting jobs are likely to start, and by when they will almost surely
+// have started. It learns how long jobs run from similar jobs that have ended, and how far off forecasts
+// are from its own earlier ones. It is pure: no files, no clock.
 //
 // # The idea
 //
@@ -14,10 +14,10 @@
 //
 // # Invariants
 //
-//   - Nothing is learned of a job before it has ended, or of a forecast before its job has started.
+//   - Nothing is learned about a job before it has ended, or about a forecast before its job has started.
 //   - now <= likely <= safe.
 //   - With no job learned from, L is A.
 //
-// Reading the source: history.go learns durations, record.go what became of forecasts. Package
-// backtest tries both on logs.
+// Reading the source: history.go learns durations, and record.go the outcomes of forecasts. Package
+// backtest tests both on logs.
 package forecast

@@ -1,12 +1,11 @@
-// Package recur reads the recurrence rules of RFC 5545, by which a standing
-// reservation repeats, and says when they occur. It is pure but for the data of time
-// zones, which it has to look up: it knows nothing of reservations or of the present,
-// an instant is always an argument.
+// Package recur reads recurrence rules of RFC 5545, by which standing reservations repeat,
+// and computes their occurrences. It is pure, except that it looks up the data of time
+// zones. It knows nothing about reservations or the present: an instant is always an argument.
 //
 // # Invariants
 //
-//   - Occurrences increase strictly; After gives the same ones wherever one enters.
-//   - What one costs depends on the rule, not on how long ago it began.
+//   - Occurrences strictly increase. After gives the same ones wherever you begin.
+//   - The cost of one depends on the rule, not on how long ago it began.
 //   - Parse reads back what Repeat writes, as the same rule.
 //
 // # Caveats

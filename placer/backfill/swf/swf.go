@@ -1,7 +1,7 @@
 // Package swf reads workload logs in the Standard Workload Format, version 2.2
-// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html): a line a job, 18
-// numbers a line, -1 for what is not known; lines that begin with a semicolon
-// are comments, some of them labels such as "; MaxProcs: 100".
+// (https://www.cs.huji.ac.il/labs/parallel/workload/swf.html). Each job is a line of 18
+// numbers, -1 for unknown. Lines that begin with a semicolon are comments, and some of
+// these are labels such as "; MaxProcs: 100".
 //
 //	log, err := swf.NewReader(file) // plain text or gzip
 //	for {
@@ -12,16 +12,14 @@
 //		...
 //	}
 //
-// It is strict: a line that is not 18 good numbers is an error that names the
-// line and the field, because a log that was cut off or shifted by a column
-// replays without complaint and proves nothing. Two things that logs really do
-// are accepted: decimals of times and memory, which are rounded, and fields
-// after the 18th, which are kept as they stand.
+// It is strict: a line other than 18 valid numbers is an error with its line and field. A log
+// that was cut off or shifted by a column would replay without an error and prove nothing. It
+// accepts two things that occur in logs: decimals of times and memory, which it rounds, and
+// fields after the 18th, which it keeps.
 //
-// It knows no replay and judges no values. Logs hold run times of 0, below -1,
-// and longer than what was requested; what to make of them is the caller's
-// decision. Nor does it sort: the standard wants lines in order of submission,
-// and a caller that relies on it should check.
+// It does not replay, and does not judge values. Logs have run times of 0, below -1, and longer
+// than requested; the caller decides about them. Nor does it sort. The standard wants lines in
+// order of submission; check that if you rely on it.
 package swf
 
 // Fields is how many fields the standard has.
