@@ -174,5 +174,5 @@ func resetClock(tx *Tx, to int64) error {
 	}
 	tx.k.Loaded = kernel.NewLoaded(tx.k)
 	tx.k.Loaded.Freed.Anywhere()
-	return booking.Rewound(tx.k)
+	return booking.RewoundStandings(tx.k)
 }

@@ -90,7 +90,7 @@ func BenchmarkPriorities(b *testing.B) {
 		b.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error {
-		kept, err := cycle.Kept(tx.k)
+		kept, err := cycle.StoredOrder(tx.k)
 		if err != nil {
 			return err
 		}

@@ -179,7 +179,7 @@ func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[
 				return nil
 			}
 			r := j.Row()
-			keeps, err := booking.Keeps(tx.k, &r)
+			keeps, err := booking.HoldsBack(tx.k, &r)
 			if keeps {
 				limited[j.ID] = true
 			}

@@ -290,7 +290,7 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 		if err := booking.OccupyAgain(tx.k, &back, spans, JobRunning); err != nil {
 			return err
 		}
-		a, err := booking.AskOf(tx.k, &then)
+		a, err := booking.AskOfJob(tx.k, &then)
 		if err != nil {
 			return err
 		}

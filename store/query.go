@@ -186,7 +186,7 @@ func (tx *Tx) tables() *tables.Source {
 			if err != nil {
 				return nil, err
 			}
-			a, err := booking.AskOf(tx.k, j)
+			a, err := booking.AskOfJob(tx.k, j)
 			if err != nil {
 				return nil, err
 			}

@@ -289,7 +289,7 @@ func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) err
 		if !waited[j.ID] {
 			return nil
 		}
-		a, err := booking.AskOf(tx.k, j)
+		a, err := booking.AskOfJob(tx.k, j)
 		if err != nil {
 			if kernel.IsRefusal(err) {
 				return nil

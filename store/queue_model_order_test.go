@@ -96,7 +96,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 				}
 				started := s.State == JobRunning && before[s.ID].State == JobQueued
 				if started || s.State == JobReserved && j.State == JobQueued && m.backfill != Relaxed {
-					if err := jobs.Leave(tx.k, s); err != nil {
+					if err := jobs.LeaveNodes(tx.k, s); err != nil {
 						return err
 					}
 				}
@@ -146,11 +146,11 @@ func (m *queueModel) goesBefore(s, j *row.Job) bool {
 // keptInOrder reports whether a limit keeps a job, or a waiting job before it that is under the
 // same limit.
 func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
-	kept, err := booking.Keeps(tx.k, j)
+	kept, err := booking.HoldsBack(tx.k, j)
 	if kept || err != nil {
 		return kept, err
 	}
-	a, err := booking.AskOf(tx.k, j)
+	a, err := booking.AskOfJob(tx.k, j)
 	if err != nil {
 		return false, err
 	}
@@ -158,11 +158,11 @@ func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
 		if s.State != JobQueued || !precedes(s, j) {
 			continue
 		}
-		b, err := booking.AskOf(tx.k, s)
+		b, err := booking.AskOfJob(tx.k, s)
 		if err != nil && !kernel.IsRefusal(err) {
 			return false, err
 		}
-		if kept, err := booking.Keeps(tx.k, s); !kept || err != nil {
+		if kept, err := booking.HoldsBack(tx.k, s); !kept || err != nil {
 			if err != nil {
 				return false, err
 			}
@@ -242,7 +242,7 @@ const stillAfter = 20
 // come, first served this is said of the first in the queue.
 func (m *queueModel) nothingIdle() {
 	err := m.db.DryRun(func(tx *Tx) error {
-		line, err := cycle.Line(tx.k)
+		line, err := cycle.InOrder(tx.k)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (m *queueModel) nothingIdle() {
 
 // couldStartNow reports whether a job could start now, if it had no plan or claim of its own.
 func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
-	a, err := booking.AskOf(tx.k, j)
+	a, err := booking.AskOfJob(tx.k, j)
 	if kernel.IsRefusal(err) {
 		return false, nil
 	}
@@ -282,7 +282,7 @@ func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
 	if j.State == JobReserved {
 		spans, err := tx.k.Allocations().Spans(j)
 		if err == nil {
-			err = jobs.Leave(tx.k, j)
+			err = jobs.LeaveNodes(tx.k, j)
 		}
 		if err != nil {
 			return false, err

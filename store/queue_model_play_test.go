@@ -106,7 +106,7 @@ func (m *queueModel) foretold() {
 	}
 	err := m.db.View(func(tx *Tx) error {
 		plans, ahead := make(map[uint64]int64), true
-		line, err := cycle.Line(tx.k)
+		line, err := cycle.InOrder(tx.k)
 		if late, errLate := tx.anyOverdue(); late || err != nil || errLate != nil {
 			return errors.Join(err, errLate)
 		}

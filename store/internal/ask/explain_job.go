@@ -61,7 +61,7 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	}
 	if j.State == row.JobReserved {
 		plan := planOf(j)
-		if a, errAsk := booking.AskOf(ak.tx, j); errAsk == nil {
+		if a, errAsk := booking.AskOfJob(ak.tx, j); errAsk == nil {
 			plan.Demands = a.Demands
 		} else if err = kernel.PassOver(errAsk); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 func (e explainer) waiting(j *row.Job) (*Explained, error) {
 	tx := e.tx
 	out := &Explained{Request: j.Request()}
-	a, err := booking.AskOf(tx, j)
+	a, err := booking.AskOfJob(tx, j)
 	if err == nil {
 		out, err = e.request(out.Request, a)
 	}
@@ -124,7 +124,7 @@ func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 	if err := o.depends(j, q); err != nil {
 		return nil, err
 	}
-	line, err := cycle.Line(o.tx)
+	line, err := cycle.InOrder(o.tx)
 	if err != nil {
 		return nil, err
 	}

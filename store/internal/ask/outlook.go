@@ -330,7 +330,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 // capped is the class of a job that may start nothing more now, "" for none.
 func (o *Outlook) capped(j *row.Job) (string, error) {
 	if o.shares == nil {
-		a, err := cluster.Allotted(o.tx)
+		a, err := cluster.AllottedShares(o.tx)
 		if err != nil {
 			return "", err
 		}

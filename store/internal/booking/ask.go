@@ -15,9 +15,9 @@ import (
 // are for reading only.
 func AskFor(tx *kernel.Tx, r placer.Request) (placer.Ask, error) { return AskingOf(tx, r).whole() }
 
-// AskOf is the request of a submitted job: it may be admitted to reservations by its number, and
+// AskOfJob is the request of a submitted job: it may be admitted to reservations by its number, and
 // has waited since its submission.
-func AskOf(tx *kernel.Tx, j *row.Job) (placer.Ask, error) {
+func AskOfJob(tx *kernel.Tx, j *row.Job) (placer.Ask, error) {
 	a, err := Asking{Tx: tx, R: j.Request(), Who: Subject(j), Walltime: j.Walltime}.whole()
 	a.Since, a.Excluded = j.Submit, append(a.Excluded, j.Excluded...)
 	return a, err

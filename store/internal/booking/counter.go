@@ -78,8 +78,8 @@ func Admit(tx *kernel.Tx, j *row.Job, spec placer.Spec, jobs int64, waits bool) 
 	return nil
 }
 
-// Keeps reports whether a limit keeps a job that waits from starting now, whatever else may.
-func Keeps(tx *kernel.Tx, j *row.Job) (bool, error) {
+// HoldsBack reports whether a limit keeps a job that waits from starting now, whatever else may.
+func HoldsBack(tx *kernel.Tx, j *row.Job) (bool, error) {
 	all, err := tx.Counters().Rules.All()
 	if all == nil || err != nil || j.OverLimits {
 		return false, err

@@ -14,11 +14,11 @@ import (
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
-// Bind assigns devices to a job that starts: on a shared node what its chunks ask for, on an
+// BindDevices assigns devices to a job that starts: on a shared node what its chunks ask for, on an
 // exclusive one all devices in service. If fewer are free it returns a Conflict and changes
 // nothing. Reads bind none, because the devices are not known until the start is written. Chunks
 // may be nil; then they come from the job's row.
-func Bind(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) error {
+func BindDevices(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) error {
 	j.Devices = nil
 	ix, err := tx.Index()
 	if err != nil {
@@ -73,9 +73,9 @@ func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]de
 	return free, err
 }
 
-// Noted is called for each row written of a job that has devices. A running job has taken them; for
+// NoteDevices is called for each row written of a job that has devices. A running job has taken them; for
 // an ended one, the free devices of its nodes are computed again.
-func Noted(tx *kernel.Tx, j *row.Job) {
+func NoteDevices(tx *kernel.Tx, j *row.Job) {
 	for _, d := range j.Devices {
 		k := tx.Loaded.Nodes.Known(d.Node)
 		if k == nil || k.Free == nil {

@@ -37,7 +37,7 @@ func MayLast(tx *kernel.Tx, j *row.Job, walltime int64) error {
 // new end.
 func MayReach(tx *kernel.Tx, j *row.Job, spans []kernel.Span, end int64) error {
 	what := "job " + strconv.FormatUint(j.ID, 10)
-	guest, err := Guest(tx, j)
+	guest, err := GuestOf(tx, j)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 	return nil
 }
 
-// Guest is a job as its nodes see it: with what it does not conflict with.
-func Guest(tx *kernel.Tx, j *row.Job) (*placer.Guest, error) {
+// GuestOf is a job as its nodes see it: with what it does not conflict with.
+func GuestOf(tx *kernel.Tx, j *row.Job) (*placer.Guest, error) {
 	grants, err := tx.Reservations().Grants(Subject(j), "", min(tx.Now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Idles records when a job leaving a state stops or resumes waiting for its turn, and adds up the
+// NoteIdle records when a job leaving a state stops or resumes waiting for its turn, and adds up the
 // time in which it did not: while it was held, or a limit held it back. Its row has the other
 // reasons: its begin time and other jobs.
-func Idles(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
+func NoteIdle(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
 	if !j.Queued || j.State == row.JobQueued && was == row.JobQueued { // the next cycle looks at its limits
 		return nil
 	}
@@ -18,13 +18,13 @@ func Idles(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
 			return err
 		}
 	}
-	Idle(tx, j, idle)
+	SetIdle(tx, j, idle)
 	return nil
 }
 
-// Idle begins or ends a time in which a job does not wait for its turn, and reports whether that is
+// SetIdle begins or ends a time in which a job does not wait for its turn, and reports whether that is
 // new.
-func Idle(tx *kernel.Tx, j *row.Job, idle bool) bool {
+func SetIdle(tx *kernel.Tx, j *row.Job, idle bool) bool {
 	switch {
 	case idle && j.IdleSince == 0:
 		j.IdleSince = tx.Instant()
@@ -44,5 +44,5 @@ func limited(tx *kernel.Tx, j *row.Job) (bool, error) {
 	if err != nil || !set.Ages {
 		return false, err
 	}
-	return Keeps(tx, j)
+	return HoldsBack(tx, j)
 }

@@ -60,7 +60,7 @@ func (ps Plans) CarryOut(j *row.Job, p *PlannedFor) error {
 	if err := ps.Occupy(j, p); err != nil || j.State == row.JobReserved {
 		return err
 	}
-	return ps.tx.Spoil(Bind(ps.tx, j, p.Ask.Chunks))
+	return ps.tx.Spoil(BindDevices(ps.tx, j, p.Ask.Chunks))
 }
 
 // Occupy does the same but for the devices that a job gets as it starts.

@@ -330,9 +330,9 @@ func RetryStandings(tx *kernel.Tx, over bool) error {
 	return err
 }
 
-// Rewound has standing reservations look again at windows that a clock that was ahead has
+// RewoundStandings has standing reservations look again at windows that a clock that was ahead has
 // looked at.
-func Rewound(tx *kernel.Tx) error {
+func RewoundStandings(tx *kernel.Tx) error {
 	var again []*row.Standing
 	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
 		if s.Last > tx.Now {

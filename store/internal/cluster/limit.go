@@ -285,7 +285,7 @@ func fitRules(tx *kernel.Tx, list []*limits.Rule) error {
 		if r.Soft || !r.Measure.Timed() {
 			continue
 		}
-		err := tx.Counters().Rules.EachWhom(r, func(c *limits.Counter) error { return jobs.Fit(tx, c) })
+		err := tx.Counters().Rules.EachWhom(r, func(c *limits.Counter) error { return jobs.FitCounter(tx, c) })
 		if err != nil {
 			return err
 		}

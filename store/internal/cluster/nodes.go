@@ -171,7 +171,7 @@ func putNode(tx *kernel.Tx, n *index.Node) (added bool, err error) {
 		}
 	}
 	if exists {
-		if err := jobs.Outgrown(tx, n); err != nil {
+		if err := jobs.TakeOffOutgrown(tx, n); err != nil {
 			return false, tx.Spoil(err)
 		}
 		if err := cycle.PlaceAnew(tx); err != nil {

@@ -145,7 +145,7 @@ func (ps Pools) Set(p Pool, add bool) error {
 	}
 	c.SetTotal(r.Amount)
 	c.SetOutside(r.Outside, derived.Until(r))
-	if err := jobs.Fit(tx, c); err != nil {
+	if err := jobs.FitCounter(tx, c); err != nil {
 		return tx.Spoil(err)
 	}
 	return tx.Spoil(cycle.PlaceAnew(tx))

@@ -104,7 +104,7 @@ func (sh Shares) State() (*fairshare.State, error) {
 
 // startable are the jobs of the queue that wait for no other job, and not to begin.
 func startable(tx *kernel.Tx) (line []*row.Job, err error) {
-	all, err := cycle.Line(tx)
+	all, err := cycle.InOrder(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func startable(tx *kernel.Tx) (line []*row.Job, err error) {
 	return line, nil
 }
 
-// Allotted is what each class may start now; nil without classes.
-func Allotted(tx *kernel.Tx) (*shares.Allotment, error) {
+// AllottedShares is what each class may start now; nil without classes.
+func AllottedShares(tx *kernel.Tx) (*shares.Allotment, error) {
 	tally, err := booking.ClassSharesOf(tx).Tally()
 	if err != nil || len(tally.State.Classes) == 0 {
 		return &shares.Allotment{Tally: tally}, err

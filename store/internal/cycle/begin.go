@@ -24,7 +24,7 @@ func (p *clockAdvance) job(c change) error {
 		return err
 	}
 	if j.EndsByClock() {
-		return jobs.AsMarked(tx, j)
+		return jobs.EndAsMarked(tx, j)
 	}
 	if j.State != row.JobReserved {
 		return fmt.Errorf("%w: job %d is to begin at %s, and is %s", kernel.ErrDamaged, j.ID, kernel.Stamp(c.at), j.State)
@@ -61,7 +61,7 @@ func (p *clockAdvance) job(c change) error {
 		return p.putOff(j, row.Because(row.CauseLimit, why))
 	}
 	var short *row.Conflict
-	if err := booking.Bind(tx, j, nil); errors.As(err, &short) {
+	if err := booking.BindDevices(tx, j, nil); errors.As(err, &short) {
 		return p.putOff(j, row.Because(row.CauseRoom, short.Why))
 	} else if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (p *clockAdvance) clearBefore(spans []kernel.Span, j *row.Job) error {
 		case j.ToLaunch():
 			err = missed(tx, j)
 		case j.EndsByClock():
-			err = jobs.AsMarked(tx, j)
+			err = jobs.EndAsMarked(tx, j)
 		case kernel.IsExecuted(j):
 			err = executed(tx, j, set)
 		case set.FinishOverdue:

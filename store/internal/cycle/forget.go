@@ -55,13 +55,13 @@ func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 				return err
 			}
 		}
-		err = errors.Join(tx.Loaded.Jobs.Remove(key), jobs.Remove(tx, id))
+		err = errors.Join(tx.Loaded.Jobs.Remove(key), jobs.RemoveAttempts(tx, id))
 		if err != nil {
 			return tx.Spoil(err)
 		}
 		dropped[j.Payload]++
 	}
-	return tx.Spoil(errors.Join(tx.Loaded.Book.Gone(had), jobs.Drop(tx, dropped), past.trim()))
+	return tx.Spoil(errors.Join(tx.Loaded.Book.Gone(had), jobs.DropPayloads(tx, dropped), past.trim()))
 }
 
 // RemoveEvents forgets events.

@@ -18,7 +18,7 @@ func (p *pass) overdue() error {
 	if err != nil {
 		return err
 	}
-	late, err := Jobs(p.tx)
+	late, err := OverdueJobs(p.tx)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (p *pass) unready() error {
 	return nil
 }
 
-// Jobs lists the running jobs that should have ended by now.
-func Jobs(tx *kernel.Tx) (late []*row.Job, err error) {
+// OverdueJobs lists the running jobs that should have ended by now.
+func OverdueJobs(tx *kernel.Tx) (late []*row.Job, err error) {
 	err = tx.File.Each(row.Releases, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
 		if at > tx.Now || row.IsReservation(owner) {
@@ -128,7 +128,7 @@ func finish(tx *kernel.Tx, j *row.Job) error {
 	}
 	r := jobs.Result{Outcome: row.OutcomeWalltime, Why: WalltimeOver.Text}
 	s.How = r.Note
-	return jobs.Executed(tx, j, r, s)
+	return jobs.EndExecuted(tx, j, r, s)
 }
 
 // delays finds the plans that are blocked by overdue jobs. They are made again at their turn.
@@ -136,7 +136,7 @@ func (p *pass) delays(late []*row.Job) error {
 	p.delayed = make(map[uint64]bool)
 	seen := make(map[uint64]bool)
 	for _, j := range late {
-		behind, err := jobs.Behind(p.tx, j)
+		behind, err := jobs.PlannedBehind(p.tx, j)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (p *pass) delays(late []*row.Job) error {
 			if err != nil {
 				return err
 			}
-			guest, err := booking.Guest(p.tx, planned)
+			guest, err := booking.GuestOf(p.tx, planned)
 			if err != nil {
 				return err
 			}

@@ -149,7 +149,7 @@ func (p *Playing) Prepare() error {
 	if err := p.keepsRequests(); err != nil {
 		return err
 	}
-	line, err := Line(tx)
+	line, err := InOrder(tx)
 	if err != nil {
 		return err
 	}

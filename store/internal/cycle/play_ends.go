@@ -9,7 +9,7 @@ import (
 
 // goesOn notes until when jobs past their end are expected to keep their nodes.
 func (p *Playing) goesOn() error {
-	late, err := Jobs(p.Tx)
+	late, err := OverdueJobs(p.Tx)
 	p.overrun = make(map[uint64]int64, len(late))
 	for _, j := range late {
 		until := p.Tx.Now + p.Tx.Overdue().Overrun(row.JobOwner(j.ID))
@@ -53,7 +53,7 @@ func (p *Playing) runs(j *row.Job, ran int64) error {
 // finish ends the jobs whose end has come.
 func (p *Playing) finish() error {
 	tx := p.Tx
-	late, err := Jobs(tx)
+	late, err := OverdueJobs(tx)
 	if err != nil {
 		return err
 	}

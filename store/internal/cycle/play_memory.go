@@ -60,7 +60,7 @@ func (p *pass) played() ([]*kernel.QueuedJob, error) {
 		return nil, err
 	}
 	if q.Listed == nil {
-		list, err := Line(p.tx)
+		list, err := InOrder(p.tx)
 		if err != nil {
 			return nil, err
 		}

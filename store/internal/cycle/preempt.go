@@ -336,7 +336,7 @@ func (m *making) Try(c *preempt.Candidate) error {
 		return err
 	}
 	m.tried[c.ID] = trialEnd{spans, r.End}
-	if err := jobs.Leave(m.tx, r); err != nil || c.Grace == 0 {
+	if err := jobs.LeaveNodes(m.tx, r); err != nil || c.Grace == 0 {
 		return err
 	}
 	r.End = m.tx.Now + c.Grace
@@ -351,7 +351,7 @@ func (m *making) Untry(c *preempt.Candidate) error {
 	r, was := m.running[c.ID], m.tried[c.ID]
 	delete(m.tried, c.ID)
 	if c.Grace > 0 {
-		if err := jobs.Leave(m.tx, r); err != nil {
+		if err := jobs.LeaveNodes(m.tx, r); err != nil {
 			return err
 		}
 	}

@@ -74,8 +74,8 @@ func (ps Priorities) Of(j *kernel.Job) (value float64, parts []priorityf.Term, e
 	return value, o.Parts(), nil
 }
 
-// Kept lists the waiting jobs in stored order.
-func Kept(tx *kernel.Tx) (line []*row.Job, err error) {
+// StoredOrder lists the waiting jobs in stored order.
+func StoredOrder(tx *kernel.Tx) (line []*row.Job, err error) {
 	err = tx.File.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := tx.Waiting().ByKey(key)
 		line = append(line, j)
@@ -118,7 +118,7 @@ func passesOther(tx *kernel.Tx, j *row.Job) (passes bool, err error) {
 		})
 		return passes, err
 	}
-	line, err := Line(tx)
+	line, err := InOrder(tx)
 	for i := 0; i < len(line) && err == nil; i++ {
 		if more, failed := look(line[i]); !more || failed != nil {
 			return passes, failed
@@ -127,9 +127,9 @@ func passesOther(tx *kernel.Tx, j *row.Job) (passes bool, err error) {
 	return passes, err
 }
 
-// Line are the jobs that wait, in the order of job_priority.
-func Line(tx *kernel.Tx) ([]*row.Job, error) {
-	line, err := Kept(tx)
+// InOrder are the jobs that wait, in the order of job_priority.
+func InOrder(tx *kernel.Tx) ([]*row.Job, error) {
+	line, err := StoredOrder(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (o *Order) use(line []*row.Job) error {
 		return err
 	}
 	if line == nil {
-		if line, err = Kept(o.tx); err != nil {
+		if line, err = StoredOrder(o.tx); err != nil {
 			return err
 		}
 	}
@@ -369,12 +369,12 @@ func (p *pass) ages() error {
 		kind := alike{rules.Subject(j), j.Select, j.Place, j.Walltime, j.OverLimits, len(j.Pools) > 0}
 		idle, known := kept[kind]
 		if !known || kind.withPools {
-			if idle, err = booking.Keeps(p.tx, j); err != nil {
+			if idle, err = booking.HoldsBack(p.tx, j); err != nil {
 				return err
 			}
 			kept[kind] = idle
 		}
-		if booking.Idle(p.tx, j, idle) {
+		if booking.SetIdle(p.tx, j, idle) {
 			if err := jobs.PutJob(p.tx, j, row.JobQueued); err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	if plan.Start > p.tx.Now {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
-	s := jobs.Step{To: jobs.StateOf(p.tx, plan), Reason: reason, Lifted: true, Plan: &booking.PlannedFor{Ask: *a, Plan: plan}, Promise: promiseOf(c, plan), Breaks: breaks, Around: c.Around}
+	s := jobs.Step{To: jobs.StateOfPlan(p.tx, plan), Reason: reason, Lifted: true, Plan: &booking.PlannedFor{Ask: *a, Plan: plan}, Promise: promiseOf(c, plan), Breaks: breaks, Around: c.Around}
 	if err := jobs.MachineOf(p.tx).Do(j, s); err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func (p *pass) Lift(c *cycle.Job) error {
 	j := p.jobs[c.ID]
 	spans, err := p.tx.Allocations().Spans(j)
 	p.lifted[j.ID] = spans
-	return errors.Join(err, jobs.Leave(p.tx, j))
+	return errors.Join(err, jobs.LeaveNodes(p.tx, j))
 }
 
 func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	j := p.jobs[c.ID]
-	guest, err := booking.Guest(p.tx, j)
+	guest, err := booking.GuestOf(p.tx, j)
 	if err != nil {
 		return false, err
 	}
@@ -171,7 +171,7 @@ func (p *pass) list() error {
 	} else if in {
 		return p.listLots()
 	}
-	waiting, err := Line(p.tx)
+	waiting, err := InOrder(p.tx)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
 		return 0, err
 	}
 	if p.rank == nil {
-		waiting, err := Line(p.tx)
+		waiting, err := InOrder(p.tx)
 		if err != nil {
 			return 0, err
 		}

@@ -43,7 +43,7 @@ func replan(tx *kernel.Tx, late []*row.Job) error {
 			p.placed = append(p.placed, placedJob{j, j.Start})
 		}
 	}
-	line, err := Line(tx)
+	line, err := InOrder(tx)
 	if err != nil {
 		return err
 	}

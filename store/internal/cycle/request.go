@@ -119,7 +119,7 @@ func (p *pass) Request(c *cycle.Job) (*cycle.Request, error) {
 
 func (p *pass) request(c *cycle.Job) (*cycle.Request, error) {
 	j := p.jobs[c.ID]
-	a, err := booking.AskOf(p.tx, j)
+	a, err := booking.AskOfJob(p.tx, j)
 	var snap *placer.Snapshot
 	if err == nil {
 		snap, err = booking.Snapshot(p.tx, j.Queue)

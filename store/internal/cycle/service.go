@@ -34,7 +34,7 @@ func (cy Cycle) LastTook() (time.Duration, error) {
 // need not decide as one of its own does: how long such a job will stay is a guess of each
 // transaction.
 func (cy Cycle) Overdue() (bool, error) {
-	late, err := Jobs(cy.tx)
+	late, err := OverdueJobs(cy.tx)
 	return len(late) > 0, err
 }
 

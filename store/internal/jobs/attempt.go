@@ -116,8 +116,8 @@ func end(tx *kernel.Tx, j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	return tx.Attempts().Put(a)
 }
 
-// Remove forgets the attempts of a job that goes.
-func Remove(tx *kernel.Tx, job uint64) error {
+// RemoveAttempts forgets the attempts of a job that goes.
+func RemoveAttempts(tx *kernel.Tx, job uint64) error {
 	var keys [][]byte
 	err := tx.File.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {
 		keys = append(keys, append([]byte(nil), key...))

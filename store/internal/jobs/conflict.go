@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Behind lists the jobs that should start soon on a node of an overdue job, or with something that
+// PlannedBehind lists the jobs that should start soon on a node of an overdue job, or with something that
 // it holds.
-func Behind(tx *kernel.Tx, j *row.Job) ([]uint64, error) {
+func PlannedBehind(tx *kernel.Tx, j *row.Job) ([]uint64, error) {
 	until := tx.Now + tx.Overdue().Overrun(row.JobOwner(j.ID))
 	ids, err := tx.Counters().Planned(j, tx.Now, until)
 	for _, node := range j.AllNodes() {

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Fit takes the plans of a counter away that it has no room for any more, the last to start
+// FitCounter takes the plans of a counter away that it has no room for any more, the last to start
 // first.
-func Fit(tx *kernel.Tx, c *limits.Counter) error {
+func FitCounter(tx *kernel.Tx, c *limits.Counter) error {
 	var planned []limits.Holder
 	for h := range c.Holders {
 		if !h.Claim && h.Start > tx.Now {
@@ -55,7 +55,7 @@ func Throttle(tx *kernel.Tx, array uint64, most int64, jobs []*row.Job) error {
 	tx.Loaded.Freed.Anywhere()
 	if c != nil {
 		c.SetTotal(most)
-		return Fit(tx, c)
+		return FitCounter(tx, c)
 	}
 	tx.Counters().Forget(key)
 	if c, err = tx.Counters().Named(key); err != nil {
@@ -68,5 +68,5 @@ func Throttle(tx *kernel.Tx, array uint64, most int64, jobs []*row.Job) error {
 			}
 		}
 	}
-	return Fit(tx, c)
+	return FitCounter(tx, c)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// AsMarked ends a job that is ending, as it was marked: a launcher was told to stop it, and its
+// EndAsMarked ends a job that is ending, as it was marked: a launcher was told to stop it, and its
 // time for that is over, or it never began.
-func AsMarked(tx *kernel.Tx, j *row.Job) error {
+func EndAsMarked(tx *kernel.Tx, j *row.Job) error {
 	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
 	if err != nil {
 		return err

@@ -64,11 +64,11 @@ func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 		return nil, row.Clash(what, "its attempt is claimed"+claimedBy(a)+", who will say how it has ended")
 	}
 	if j.EndsByClock() && f.Status != 0 { // it was stopped, as its launcher was told
-		return kernel.JobResult(j, as.tx.Spoil(AsMarked(as.tx, j)))
+		return kernel.JobResult(j, as.tx.Spoil(EndAsMarked(as.tx, j)))
 	}
 	j.Exit = f.Status
 	r := Result{Outcome: row.OutcomeExited, Exit: f.Status, Why: f.Reason}
-	return kernel.JobResult(j, as.tx.Spoil(Executed(as.tx, j, r, Step{Leaving: Exited, How: r.Note})))
+	return kernel.JobResult(j, as.tx.Spoil(EndExecuted(as.tx, j, r, Step{Leaving: Exited, How: r.Note})))
 }
 
 // Cancel ends a job before it has ended of itself, wherever it is. One whose command is
@@ -152,15 +152,15 @@ func (js Jobs) Release(id uint64) (*kernel.Job, error) {
 
 // vacate takes a job off its nodes, for others to have them.
 func vacate(tx *kernel.Tx, j *row.Job) error {
-	if err := Leave(tx, j); err != nil {
+	if err := LeaveNodes(tx, j); err != nil {
 		return err
 	}
 	tx.Loaded.Freed.On(j.AllNodes())
 	return nil
 }
 
-// Leave takes a job off its nodes, to put it on others or back.
-func Leave(tx *kernel.Tx, j *row.Job) error {
+// LeaveNodes takes a job off its nodes, to put it on others or back.
+func LeaveNodes(tx *kernel.Tx, j *row.Job) error {
 	if j.State != row.JobRunning && j.State != row.JobReserved {
 		return row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is "+j.State.String()+", not running")
 	}

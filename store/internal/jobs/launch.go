@@ -30,7 +30,7 @@ func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 		return as.tx.Happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
 	}
 	if j.Ending { // it has been stopped before it began
-		return AsMarked(as.tx, j)
+		return EndAsMarked(as.tx, j)
 	}
 	state, reason := row.JobQueued, fmt.Sprintf("launch failed: %v", failed)
 	if j.Failures++; j.Failures >= most {

@@ -195,7 +195,7 @@ func (m Machine) Hold(j *row.Job, p *booking.PlannedFor, reason row.Reason) (Hel
 
 // Begin starts a job whose start is held.
 func (m Machine) Begin(j *row.Job, was HeldStart) error {
-	if err := booking.Bind(m.tx, j, nil); err != nil {
+	if err := booking.BindDevices(m.tx, j, nil); err != nil {
 		return m.tx.Spoil(err)
 	}
 	if err := m.promised(j, was.state, cmp.Or(j.Reason, was.reason)); err != nil {

@@ -37,7 +37,7 @@ func replace(tx *kernel.Tx, j *row.Job, p *kernel.Payload, sign Signer) error {
 	if err != nil {
 		return err
 	}
-	if err := Drop(tx, map[row.PayloadKey]uint64{j.Payload: 1}); err != nil {
+	if err := DropPayloads(tx, map[row.PayloadKey]uint64{j.Payload: 1}); err != nil {
 		return err
 	}
 	j.Payload, j.Signature = key, nil
@@ -87,8 +87,8 @@ func carry(tx *kernel.Tx, p *kernel.Payload, jobs int) (key row.PayloadKey, err 
 	return key, tx.File.Put(row.Payloads, key[:], payload)
 }
 
-// Drop notes that jobs have gone, so many of each payload. A payload is deleted with its last job.
-func Drop(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
+// DropPayloads notes that jobs have gone, so many of each payload. A payload is deleted with its last job.
+func DropPayloads(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
 	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
 		payload, err := tx.Payloads().Row(key)
 		if err != nil {

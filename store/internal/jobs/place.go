@@ -75,7 +75,7 @@ func NewJob(tx *kernel.Tx, r placer.Request, a placer.Ask, plan *placer.Plan) (*
 	}
 	j.ID = tx.State.NextJob
 	tx.State.NextJob++
-	return j, MachineOf(tx).Do(j, Step{To: StateOf(tx, plan), Plan: &booking.PlannedFor{Ask: a, Plan: plan}})
+	return j, MachineOf(tx).Do(j, Step{To: StateOfPlan(tx, plan), Plan: &booking.PlannedFor{Ask: a, Plan: plan}})
 }
 
 // newcomer is a new job for a request. Its policy is the one it names; placement decides otherwise.
@@ -86,8 +86,8 @@ func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }
 
-// StateOf is the state of a job with a plan.
-func StateOf(tx *kernel.Tx, plan *placer.Plan) row.JobState {
+// StateOfPlan is the state of a job with a plan.
+func StateOfPlan(tx *kernel.Tx, plan *placer.Plan) row.JobState {
 	if plan.Start > tx.Now {
 		return row.JobReserved
 	}

@@ -90,9 +90,9 @@ func plannedOn(tx *kernel.Tx, number uint32) (list []*row.Job, err error) {
 	return list, tx.Calendar().Err()
 }
 
-// Outgrown takes the plans off a node that it cannot serve any more as it is now: the last
+// TakeOffOutgrown takes the plans off a node that it cannot serve any more as it is now: the last
 // first, until the others fit.
-func Outgrown(tx *kernel.Tx, n *index.Node) error {
+func TakeOffOutgrown(tx *kernel.Tx, n *index.Node) error {
 	planned, err := plannedOn(tx, n.Number)
 	if err != nil {
 		return err
@@ -115,14 +115,14 @@ func Outgrown(tx *kernel.Tx, n *index.Node) error {
 
 // serves reports whether a node can still serve a job's plan on it.
 func serves(tx *kernel.Tx, n *index.Node, j *row.Job) (bool, error) {
-	guest, err := booking.Guest(tx, j)
+	guest, err := booking.GuestOf(tx, j)
 	if err != nil {
 		return false, err
 	}
 	if taken, err := Conflict(tx, j, &Patient{Guest: guest, Now: tx.Now}, true); taken || err != nil {
 		return false, err
 	}
-	a, err := booking.AskOf(tx, j)
+	a, err := booking.AskOfJob(tx, j)
 	if kernel.IsRefusal(err) {
 		return false, nil
 	}

@@ -184,11 +184,11 @@ func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	case row.OutcomeStopped: // the stop was not requested here
 		return MachineOf(tx).Do(j, Step{To: row.JobCancelled, Reason: because, Leaving: Exited})
 	}
-	return Executed(tx, j, r, Step{Leaving: Exited})
+	return EndExecuted(tx, j, r, Step{Leaving: Exited})
 }
 
-// Executed handles a job whose command has ended; s says how the job leaves its nodes.
-func Executed(tx *kernel.Tx, j *row.Job, r Result, s Step) error {
+// EndExecuted handles a job whose command has ended; s says how the job leaves its nodes.
+func EndExecuted(tx *kernel.Tx, j *row.Job, r Result, s Step) error {
 	if s.Reason = r.reason(); !r.failed() {
 		s.To = row.JobFinished
 		return MachineOf(tx).Do(j, s)
@@ -336,7 +336,7 @@ func firstNode(j *row.Job) uint32 {
 
 // mayStillRun reports whether a job has possible nodes besides those it avoids.
 func mayStillRun(tx *kernel.Tx, j *row.Job) (bool, error) {
-	a, err := booking.AskOf(tx, j)
+	a, err := booking.AskOfJob(tx, j)
 	if err == nil {
 		var snap *placer.Snapshot
 		if snap, err = booking.Snapshot(tx, j.Queue); err == nil {

@@ -42,7 +42,7 @@ func (js Jobs) Each(fn func(*kernel.Job) error, states ...row.JobState) error {
 // PutJob writes a job that comes from a state, or 0 for a new one, with everything that follows
 // from it, and records the event.
 func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
-	booking.Noted(tx, j)
+	booking.NoteDevices(tx, j)
 	if j.State != row.JobRunning {
 		j.Devices = nil
 	}
@@ -56,7 +56,7 @@ func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
 			return err
 		}
 	}
-	err := booking.Idles(tx, j, was)
+	err := booking.NoteIdle(tx, j, was)
 	if err == nil {
 		tx.Loaded.Queue.Noted(j)
 		err = tx.Loaded.Jobs.Put(j)
