@@ -1,2 +1,2 @@
-// Package dates counts instants on the calendar as SQLite's date functions do.
+// Package dates computes with instants on the calendar as SQLite's date functions do.
 package dates

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Format writes an instant; not ok for a format that is not known.
+// Format writes an instant; ok is false for an unknown format.
 func Format(format string, t Instant) (string, bool) {
 	c := t.civil()
 	second := c.millis / 1000
@@ -13,7 +13,7 @@ func Format(format string, t Instant) (string, bool) {
 	jan1 := civil{year: c.year, month: 1, day: 1}.instant()
 	yearDay := int((t - jan1) / dayMillis)
 	hour12 := (c.hour+11)%12 + 1
-	thursday := t + Instant((3-(weekday+6)%7)*dayMillis) // its year and its week are those of ISO 8601
+	thursday := t + Instant((3-(weekday+6)%7)*dayMillis) // ISO 8601 takes year and week from the Thursday
 	iso := thursday.civil().year
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {

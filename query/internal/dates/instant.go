@@ -4,9 +4,8 @@ import (
 	"math"
 )
 
-// Dates are counted in milliseconds since noon of 24 November 4714 BC, as SQLite
-// does: Julian days, on the Gregorian calendar throughout (Meeus, Astronomical
-// Algorithms, chapter 7). All is UTC.
+// Instant is in milliseconds since noon of 24 November 4714 BC, as in SQLite: Julian days, on the
+// Gregorian calendar throughout (Meeus, Astronomical Algorithms, chapter 7). All is UTC.
 type Instant int64
 
 const (
@@ -17,10 +16,10 @@ const (
 
 func (t Instant) Valid() bool { return t >= 0 && t <= lastInstant }
 
-// civil is an instant by the calendar and the clock.
+// civil is an instant as calendar and clock show it.
 type civil struct {
 	year, month, day, hour, minute int
-	millis                         int // of the minute
+	millis                         int // within the minute
 }
 
 func (t Instant) civil() civil {
@@ -43,7 +42,7 @@ func (t Instant) civil() civil {
 	return out
 }
 
-// instant is the other way; days and months beyond their range lead on.
+// instant converts back. Days and months out of range carry over.
 func (c civil) instant() Instant {
 	y, m := c.year, c.month
 	if m <= 2 {
@@ -57,7 +56,7 @@ func (c civil) instant() Instant {
 	return Instant(int64(day*dayMillis) + int64(c.hour)*3600000 + int64(c.minute)*60000 + int64(c.millis))
 }
 
-// Seconds is the instant in Unix seconds, cut to whole ones.
+// Seconds is the instant in Unix seconds, without the fraction.
 func (t Instant) Seconds() int64 {
 	return int64(math.Floor(float64(int64(t)-epochMillis) / 1000))
 }
@@ -65,7 +64,7 @@ func (t Instant) Seconds() int64 {
 // OfSeconds is the instant of a Unix time.
 func OfSeconds(n int64) Instant { return Instant(n*1000 + epochMillis) }
 
-// OfUnix is the instant of a Unix time with a fraction; not ok beyond the years that are known.
+// OfUnix is the instant of a Unix time with a fraction; ok is false beyond the supported years.
 func OfUnix(f float64) (t Instant, ok bool) {
 	if f < -210866760000 || f > 253402300799 {
 		return 0, false
@@ -73,7 +72,7 @@ func OfUnix(f float64) (t Instant, ok bool) {
 	return Instant(math.Floor(f*1000+0.5) + epochMillis), true
 }
 
-// OfJulianDay is the instant of a Julian day; not ok beyond the years that are known.
+// OfJulianDay is the instant of a Julian day; ok is false beyond the supported years.
 func OfJulianDay(f float64) (t Instant, ok bool) {
 	if f < 0 || f >= 5373484.5 {
 		return 0, false
@@ -81,5 +80,5 @@ func OfJulianDay(f float64) (t Instant, ok bool) {
 	return Instant(f*dayMillis + 0.5), true
 }
 
-// JulianDay is the days since the beginning of all.
+// JulianDay is the instant as a Julian day.
 func (t Instant) JulianDay() float64 { return float64(t) / dayMillis }

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// shift applies +5 days and the like.
+// shift applies a modifier such as +5 days.
 func shift(t Instant, m string) (out Instant, ok, refused bool) {
 	end, _ := values.NumberPrefix(m)
 	if end == 0 {
@@ -59,7 +59,7 @@ func floorDiv(a, b int) int {
 	return a / b
 }
 
-// CutTo is the beginning of a part of time, -1 for one that is not known.
+// CutTo is the beginning of the instant's day, month and so on; -1 for an unknown part.
 func (t Instant) CutTo(part string) Instant {
 	c := t.civil()
 	switch c.millis -= c.millis % 1000; part {
@@ -91,8 +91,8 @@ func (t Instant) CutTo(part string) Instant {
 	return c.instant()
 }
 
-// Modify applies a modifier that needs no zone, in lower case; not ok is NULL, refused one
-// that SQLite has and we do not.
+// Modify applies a modifier that needs no zone, in lower case. If ok is false the result is NULL;
+// refused marks a modifier of SQLite's that we lack.
 func (t Instant) Modify(m string) (out Instant, ok, refused bool) {
 	switch m {
 	case "start of day", "start of month", "start of year":

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Parse reads YYYY-MM-DD, HH:MM[:SS[.SSS]] or both, with a zone or without.
+// Parse reads YYYY-MM-DD, HH:MM[:SS[.SSS]] or both, with or without a zone.
 func Parse(s string) (Instant, bool) {
 	c := civil{year: 2000, month: 1, day: 1}
 	if len(s) >= 10 && s[4] == '-' && s[7] == '-' {
@@ -52,7 +52,7 @@ func Parse(s string) (Instant, bool) {
 	return c.instant() - Instant(offset*60000), ok
 }
 
-// zoneOffset reads nothing, Z, or +HH:MM, in minutes.
+// zoneOffset reads "", Z or +HH:MM, and returns minutes.
 func zoneOffset(s string) (int, bool) {
 	s = strings.TrimRight(s, values.Blanks)
 	if s == "" || s == "Z" || s == "z" {

@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Aggregate is one call of one in a SELECT.
+// without looking at the replacement
 type Aggregate struct {
 	functions.AggregateKind
 	Args     []Code
@@ -14,22 +14,22 @@ type Aggregate struct {
 	Distinct bool
 	Made     int // where its result goes
 	Name     string
-	Order    []OrderKey        // in which it takes its rows, nil for as they come
-	Best     bool              // it is the smallest or largest
-	By       values.Collation  // by which it compares
-	Bare     bool              // it is a column beside aggregates
+	Order    []OrderKey        // the order in which it takes its rows; nil for any
+	Best     bool              // it is min or max
+	By       values.Collation  // how it compares
+	Bare     bool              // it is a column, not an aggregate
 	Failed   func(error) error // gives an error its place in the statement; nil for a bare column
 }
 
-// tally is what an aggregate has seen of a group, the values it takes once and the rows that
-// it takes in an order among it.
+// tally is what an aggregate has seen of a group. If it takes each value once, or rows in an order, it
+// keeps them.
 type tally struct {
 	functions.State
 	seen map[values.Value]struct{}
 	rows *sorter
 }
 
-// update adds the row at hand, so many times over.
+// update adds the current row, n times.
 func (a *Aggregate) update(e *Env, s *tally, scratch []values.Value, times int64) error {
 	if a.Filter != nil && a.Filter(e) != values.Yes {
 		return e.Err
@@ -79,7 +79,7 @@ func (a *Aggregate) failed(e *Env) {
 	}
 }
 
-// keep remembers a row of an aggregate that has an order.
+// keep keeps a row for an aggregate with an order.
 func (a *Aggregate) keep(e *Env, s *tally, v values.Value, args []values.Value) error {
 	if s.rows == nil {
 		s.rows = newSorter(a.Order, -1)
@@ -98,7 +98,7 @@ func (a *Aggregate) keep(e *Env, s *tally, v values.Value, args []values.Value) 
 	return e.Err
 }
 
-// resultOf is the result of what was added, in its order.
+// resultOf is the result of the rows, in the aggregate's order.
 func (a *Aggregate) resultOf(e *Env, s *tally) values.Value {
 	if a.Order != nil && s.rows != nil {
 		in := s.rows

@@ -5,19 +5,19 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// buffer holds the rows of a source that is gone through many times.
+// buffer holds the rows of a source that is read many times.
 type buffer struct {
-	values []values.Value // of all rows, one after the other
+	values []values.Value // all rows, one after the other
 	width  int
 	n      int
 	index  values.Index
-	next   []int   // for a hash: the next row of the same key, -1 at the end
+	next   []int   // for a hash: the next row with the same key, -1 at the end
 	first  []int32 // by code: the first row, counted from 1
-	at     int     // the row that is tried
-	paired []bool  // of a right join: the rows that had a partner
+	at     int     // the row being tried
+	paired []bool  // of a right join: the rows with a partner
 }
 
-// partner notes that the row at hand has one.
+// partner records that the current row has a partner.
 func (b *buffer) partner() { b.paired[b.at] = true }
 
 // bufferRow is one of them.
@@ -28,7 +28,7 @@ type bufferRow struct {
 
 func (r *bufferRow) Column(i int) values.Value { return r.values[r.place[i]] }
 
-// eachKept goes through the rows kept, those of the key for a hash.
+// eachKept goes through the kept rows, with a hash those of the key.
 func (st *Step) eachKept(e *Env, try func() error) error {
 	if st.bufOf != e || !st.Fixed && !st.Right {
 		if err := st.keep(e); err != nil {
@@ -79,9 +79,9 @@ func (st *Step) eachKept(e *Env, try func() error) error {
 	return e.Err
 }
 
-// eachLeft goes through the rows kept that had no partner.
+// eachLeft goes through the kept rows without a partner.
 func (st *Step) eachLeft(e *Env, try func() error) error {
-	if st.bufOf != e { // nothing was joined with them
+	if st.bufOf != e { // it was not joined in this run
 		if err := st.keep(e); err != nil {
 			return err
 		}
@@ -106,10 +106,10 @@ func (st *Step) eachLeft(e *Env, try func() error) error {
 	return e.Err
 }
 
-// keep reads the source's rows, those columns that are looked at.
+// keep reads the source's rows, as far as their columns are used.
 func (st *Step) keep(e *Env) error {
 	b := &buffer{width: len(st.Kept)}
-	var last []int // of each key, by its first row
+	var last []int // by the first row of each key
 	key := make([]values.Value, len(st.Mine))
 	if n := st.rowsToKeep(); n > 0 {
 		b.values = make([]values.Value, 0, n*b.width)
@@ -150,7 +150,7 @@ func (st *Step) keep(e *Env) error {
 	})
 }
 
-// rowsToKeep is how many rows there are going to be, 0 if that is not known.
+// rowsToKeep is the expected number of rows, 0 if unknown.
 func (st *Step) rowsToKeep() int {
 	counted, ok := st.Src.Table.(tables.Counted)
 	switch {
@@ -162,7 +162,7 @@ func (st *Step) rowsToKeep() int {
 	return counted.Count()
 }
 
-// put finds the first row of a key, or notes that the next one is.
+// put finds the first row of a key, or makes the next one the first.
 func (b *buffer) put(st *Step, row tables.Row, key []values.Value) (first int, fresh bool) {
 	if !st.Coded {
 		return b.index.Put(key, b.n)

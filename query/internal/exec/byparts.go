@@ -6,8 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// gather puts all rows into groups: where only the parts of a table matter, without
-// looking at rows.
+// gather groups all rows. If only the parts of a table matter, it reads no rows.
 func (p *Plan) gather(e *Env, gs *groups) error {
 	if done, err := p.byParts(e, gs); done || err != nil {
 		return err
@@ -15,8 +14,7 @@ func (p *Plan) gather(e *Env, gs *groups) error {
 	return p.scan(e, func() error { return gs.add(e, 1) })
 }
 
-// partTable is the table of a plan whose groups can be made of its parts; not ok for
-// any other.
+// partTable is the table of a plan whose groups can be made from its parts; ok is false for other plans.
 func (p *Plan) partTable() (st *Step, cols []int, ok bool) {
 	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 && !p.Counted || p.Steps[0].Method != ScanJoin || p.Steps[0].Src.Table == nil {
 		return nil, nil, false
@@ -69,8 +67,8 @@ func (p *Plan) byParts(e *Env, gs *groups) (done bool, err error) {
 	return gs.orderless(), nil
 }
 
-// orderless reports whether the sums are the same in whatever order they are made. If
-// not, one may overflow in the order of the rows, and they are made again.
+// orderless reports whether the sums do not depend on the order of rows. If they do, one may overflow in
+// the rows' order, and they are computed again.
 func (gs *groups) orderless() bool {
 	for _, s := range gs.states {
 		if s.Size >= 1<<62 {

@@ -6,26 +6,26 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Code is an expression made ready to run, and what is known of it beforehand.
+// Code is a compiled expression, and what is known about it.
 type Code struct {
 	Eval     func(*Env) values.Value
-	Test     func(*Env) values.Truth // the same as a condition; nil where eval must do
-	Pass     func(*Env) values.Truth // the same where unknown counts as no: nil where test must do
+	Test     func(*Env) values.Truth // the same as a condition; nil to use eval
+	Pass     func(*Env) values.Truth // the same with unknown as no; nil to use test
 	Affinity values.Affinity
 	Unit     tables.Unit
 	Collate  values.Collation
-	Collated bool // COLLATE was written in it
-	Natural  bool // the collation is its own: it is a column, or one in a CAST or behind a +
+	Collated bool // it contains COLLATE
+	Natural  bool // the collation is its own: it is a column, or one below CAST or +
 	Constant bool
-	Sub      bool  // a subquery is in it
-	Prefix   bool  // a text in it is taken by the number that it begins with
-	JSON     bool  // it is JSON, not a text
-	Named    bool  // a date function made it of a time column
-	Uses     Slots // whose rows it looks at
-	Column   bool  // it is a column as it stands: col of slot
+	Sub      bool  // it contains a subquery
+	Prefix   bool  // it contains a text that is used as the number it begins with
+	JSON     bool  // it is JSON, not just text
+	Named    bool  // a date function made it from a time column
+	Uses     Slots // the sources whose rows it uses
+	Column   bool  // it is a plain column: col of slot
 	Slot     int
 	Col      int
-	Sides    *[2]Code                // of an = without COLLATE: what is compared
+	Sides    *[2]Code                // of an = without COLLATE: both sides
 	Refuse   func(text string) error // Column.Refuse
 }
 
@@ -34,7 +34,7 @@ func Constant(v values.Value) Code {
 	return Code{Eval: func(*Env) values.Value { return v }, Constant: true}
 }
 
-// Condition runs the code as a condition.
+// Condition returns the code as a condition.
 func (c *Code) Condition() func(*Env) values.Truth {
 	if c.Test != nil {
 		return c.Test
@@ -43,9 +43,8 @@ func (c *Code) Condition() func(*Env) values.Truth {
 	return func(e *Env) values.Truth { return eval(e).Truth() }
 }
 
-// Passing is the condition of a WHERE or an ON. As in SQLite what stands behind an
-// unknown part of an AND or a BETWEEN is not evaluated there: it could fail, and change
-// nothing else.
+// Passing is the condition of a WHERE or an ON. As in SQLite, nothing after an unknown part of an AND or
+// a BETWEEN is evaluated: it could only fail.
 func (c *Code) Passing() func(*Env) values.Truth {
 	if c.Pass != nil {
 		return c.Pass
@@ -53,21 +52,21 @@ func (c *Code) Passing() func(*Env) values.Truth {
 	return c.Condition()
 }
 
-// FromTest makes the value of a condition.
+// FromTest makes a value of a condition.
 func (c Code) FromTest() Code {
 	test := c.Test
 	c.Eval = func(e *Env) values.Value { return test(e).Value() }
 	return c
 }
 
-// Likewise is what compares as another code does: it is the same value, in other words.
+// Likewise returns code that compares as another code does: it is the same value.
 func (c Code) Likewise(a *Code) Code {
 	c.Collate, c.Collated, c.Natural = a.Collate, a.Collated, a.Natural
 	return c
 }
 
-// CollationOf is what a comparison compares by, as in SQLite: a COLLATE in it, the left one
-// before the right one, or else the collation of a column.
+// CollationOf is the collation of a comparison, as in SQLite: a COLLATE in it, the left one first, or
+// else the collation of a column.
 func CollationOf(a, b *Code) values.Collation {
 	switch {
 	case a.Collated, a.Natural && !b.Collated:
@@ -76,8 +75,8 @@ func CollationOf(a, b *Code) values.Collation {
 	return b.Collate
 }
 
-// Over adds up what is known of operands. As in SQLite what is made of them compares by
-// the first collation that was written anywhere in it.
+// Over combines what is known about operands. As in SQLite the result compares by the first collation
+// that is written anywhere in them.
 func Over(parts ...Code) Code {
 	c := Code{Constant: true}
 	for i := range parts {
@@ -102,7 +101,8 @@ func (c *Code) ConstantOf() (values.Value, bool) {
 	return v, e.Err == nil
 }
 
-// IsPrefix reports a text constant that arithmetic would take by its beginning.
+// IsPrefix reports whether the code is a text constant that arithmetic would use as the number it begins
+// with.
 func (c *Code) IsPrefix() bool {
 	if c.Unit != tables.NoUnit || c.Sub {
 		return false

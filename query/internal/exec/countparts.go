@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// countParts puts the parts of a table into groups by their sizes alone.
+// countParts groups the parts of a table by their sizes alone.
 func (p *Plan) countParts(e *Env, gs *groups, st *Step, cols []int) (done bool, err error) {
 	table, ok := st.Src.Table.(tables.Countable)
 	if !ok {
@@ -31,7 +31,7 @@ func (p *Plan) countParts(e *Env, gs *groups, st *Step, cols []int) (done bool, 
 	return gs.orderless(), nil
 }
 
-// sizeOfParts counts the rows of the parts for which conditions hold, for EXPLAIN.
+// sizeOfParts counts the rows of the parts that satisfy conditions, for EXPLAIN.
 func (st *Step) sizeOfParts(filters []func(*Env) values.Truth) uint64 {
 	var cols []int
 	for i, used := range st.Src.Used {
@@ -53,7 +53,7 @@ func (st *Step) sizeOfParts(filters []func(*Env) values.Truth) uint64 {
 	return sum
 }
 
-// explainParts says of each condition how many rows it leaves.
+// explainParts records how many rows each condition leaves.
 func (st *Step) explainParts() {
 	st.Notes = st.Notes[:0]
 	for i, x := range st.Asked {

@@ -1,4 +1,4 @@
-// Package exec runs plans. A plan (plan.go) is steps, each joining one more source to those before,
-// and closures over the current row (env.go, code.go); around the steps are groups, windows, orders
-// and bounds. Package plan makes plans.
+// Package exec runs plans. A plan (plan.go) is a list of steps that each join one more source, and
+// closures over the current row (env.go, code.go). Grouping, windows, order and limits come on top.
+// Package plan makes plans.
 package exec

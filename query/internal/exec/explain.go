@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Explain writes a plan, a line a row; analyze tells what its run took, too.
+// Explain writes a plan in lines; analyze adds what its run took.
 func Explain(p *Plan, analyze bool) []string {
 	w := &planWriter{analyze: analyze}
 	w.query(p, "")
@@ -82,7 +82,7 @@ func (w *planWriter) group(p *Plan, indent string) string {
 	return indent + "  "
 }
 
-// fromParts reports whether groups are made without looking at rows.
+// fromParts reports whether groups are made without reading rows.
 func (p *Plan) fromParts() bool {
 	st, cols, ok := p.partTable()
 	if !ok {
@@ -103,7 +103,7 @@ func (p *Plan) fromParts() bool {
 	return ok
 }
 
-// RowsText says how many rows.
+// RowsText writes a number of rows.
 func RowsText(n uint64) string {
 	if n == 1 {
 		return "1 row"

@@ -4,15 +4,15 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Grouping is how rows are put into groups, and what is computed of each.
+// Grouping says how rows are grouped, and what is computed for each group.
 type Grouping struct {
 	Keys  []Code
-	Made  int // where the first key goes; the others behind it
+	Made  int // where the first key goes; the others follow
 	Aggs  []*Aggregate
 	Bares []*Aggregate // columns that are neither keys nor in an aggregate
 	Words []string
-	// Folded says that keys are compared by collations: of texts that these hold for equal
-	// the first is the group's.
+	// Folded says that keys are compared by collations. Of texts that are equal by these, the group has
+	// the first.
 	Folded bool
 }
 
@@ -35,7 +35,7 @@ func newGroups(g *Grouping) *groups {
 	return &groups{g: g, scratch: make([]values.Value, len(g.Keys)), args: make([]values.Value, maxArguments)}
 }
 
-// key is what the keys at hand are compared by.
+// key returns the current keys as they are compared.
 func (gs *groups) key() []values.Value {
 	if !gs.g.Folded {
 		return gs.scratch
@@ -47,7 +47,7 @@ func (gs *groups) key() []values.Value {
 	return gs.folded
 }
 
-// add puts the row at hand into its group, as often as it stands for.
+// add adds the current row to its group, as often as it counts.
 func (gs *groups) add(e *Env, times int64) error {
 	g := gs.g
 	for i := range g.Keys {
@@ -79,7 +79,7 @@ func (gs *groups) add(e *Env, times int64) error {
 	return e.Err
 }
 
-// width is how many results a group has.
+// width is the number of results of a group.
 func (g *Grouping) width() int { return len(g.Aggs) + len(g.Bares) }
 
 // open begins a group.
@@ -94,7 +94,7 @@ func (gs *groups) open(e *Env) error {
 	return e.Hold(gs.scratch)
 }
 
-// each makes the results of every group. Without GROUP BY there is always one.
+// each computes the results of every group. Without GROUP BY there is exactly one.
 func (gs *groups) each(e *Env, emit func() error) error {
 	g := gs.g
 	if gs.n == 0 && len(g.Keys) == 0 {
@@ -120,7 +120,7 @@ func (gs *groups) each(e *Env, emit func() error) error {
 	return nil
 }
 
-// takeBare notes the columns of the row at hand, where they are those of the group.
+// takeBare keeps the columns of the current row if they are the group's.
 func (g *Grouping) takeBare(e *Env, states []*tally, first, hit bool) {
 	if !first && !hit {
 		return
@@ -130,7 +130,7 @@ func (g *Grouping) takeBare(e *Env, states []*tally, first, hit bool) {
 	}
 }
 
-// decider is the min() or max() whose row bare columns are of: the last one.
+// decider is the min() or max() from whose row bare columns are taken: the last one.
 func (g *Grouping) decider() int {
 	for i := len(g.Aggs) - 1; i >= 0; i-- {
 		if a := g.Aggs[i]; a.Best && a.Order == nil {

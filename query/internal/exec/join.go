@@ -15,10 +15,9 @@ type runner struct {
 	levels []level
 }
 
-// level is one step of it: made once, because it is gone through for every row of the
-// steps before.
+// level is one step of a run. It is made once, because it runs for every row of the steps before it.
 type level struct {
-	try     func() error // with the source on a row that may be a partner
+	try     func() error // called with the source on a row that may be a partner
 	matched bool
 }
 
@@ -51,7 +50,7 @@ func (p *Plan) scan(e *Env, sink func() error) error {
 	return r.unmatched()
 }
 
-// unmatched goes on with the rows of right and full joins that had no partner.
+// unmatched goes on with the rows of right and full joins that have no partner.
 func (r *runner) unmatched() error {
 	for k, st := range r.p.Steps {
 		if !st.Right {
@@ -67,7 +66,7 @@ func (r *runner) unmatched() error {
 	return nil
 }
 
-// try makes what is done with each row that may be a partner in the k-th step.
+// try returns what to do with each row that may be a partner in the k-th step.
 func (r *runner) try(k int) func() error {
 	st, e, l := r.p.Steps[k], r.e, &r.levels[k]
 	next := func() error { return r.level(k + 1) }
@@ -128,7 +127,7 @@ func all(tests []func(*Env) values.Truth, e *Env) bool {
 	return e.Err == nil
 }
 
-// each puts the source on every row that may be a partner of those before it.
+// each moves the source to every row that may be a partner of the rows before it.
 func (st *Step) each(e *Env, try func() error) error {
 	switch st.Method {
 	case HashJoin, LoopJoin:
@@ -194,7 +193,7 @@ func (st *Step) cursor(e *Env, c tables.Cursor, try func() error) error {
 	return c.Err()
 }
 
-// called goes through the rows that a table function makes of its arguments.
+// called goes through the rows that a table function returns for its arguments.
 func (st *Step) called(e *Env, try func() error) error {
 	args := make([]values.Value, len(st.Src.Args))
 	for i := range args {

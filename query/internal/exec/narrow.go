@@ -6,11 +6,11 @@ import (
 	"github.com/placectl/placectl/query/tables"
 )
 
-// Span is what a step reads of an Ordered table: the rows whose value in the column
-// of its order is one of from..to.
+// Span says which rows of an Ordered table a step reads: those with a value from..to in the column of
+// its order.
 type Span struct{ From, To int64 }
 
-// And is what lies within both; nil is all.
+// And is the intersection; nil is all.
 func (b *Span) And(other Span) *Span {
 	if b != nil {
 		other = Span{From: max(b.From, other.From), To: min(b.To, other.To)}
@@ -18,7 +18,7 @@ func (b *Span) And(other Span) *Span {
 	return &other
 }
 
-// scan goes through the rows of the step's table, those that it may need.
+// scan goes through the rows of the step's table that it may need.
 func (st *Step) scan() tables.Cursor {
 	if st.Span != nil && st.Rows == nil {
 		return st.Src.Table.(tables.Ordered).Range(st.Span.From, st.Span.To)
@@ -26,7 +26,7 @@ func (st *Step) scan() tables.Cursor {
 	return st.Src.Table.Scan(st.Rows)
 }
 
-// Within narrows an estimate to the span; one without an end says nothing.
+// Within bounds an estimate by the span. A span with an open end does not change it.
 func (b *Span) Within(estimate int64) int64 {
 	if b == nil || b.From < -math.MaxInt64/2 || b.To > math.MaxInt64/2 {
 		return estimate

@@ -6,32 +6,32 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Plan is a SELECT made ready to run.
+// Plan is a SELECT that is ready to run.
 type Plan struct {
-	At       int             // where it stands in the text
+	At       int             // its place in the text
 	Columns  []tables.Column // of the result
 	Windows  *Windows        // nil without window functions
 	Out      []Code
 	Steps    []*Step
-	Once     []func(*Env) values.Truth // conditions on no table of its own
+	Once     []func(*Env) values.Truth // conditions on none of its tables
 	Group    *Grouping                 // nil without aggregates and GROUP BY
 	Having   func(*Env) values.Truth   // nil for none
 	Distinct bool
 	Order    []OrderKey
 	Limit    Code
-	LimitAt  int // where it stands in the text
+	LimitAt  int // its place in the text
 	Offset   Code
 	OffsetAt int
 	Limited  bool
 	NoIndex  bool
-	Strict   bool                      // tables are joined as they are written, one after the other
+	Strict   bool                      // tables are joined in the order in which they are written
 	Final    []func(*Env) values.Truth // of a strict one: WHERE
-	Counted  bool                      // conditions are run on the parts of the table, which tells their sizes
-	Outer    Slots                     // sources of queries around that it looks at
+	Counted  bool                      // conditions run on the parts of the table, which know their sizes
+	Outer    Slots                     // the sources of outer queries that it uses
 	Counts   counts
 }
 
-// counts are what EXPLAIN ANALYZE tells.
+// counts are shown by EXPLAIN ANALYZE.
 type counts struct {
 	Rows  int64
 	Nanos int64
@@ -41,42 +41,42 @@ type counts struct {
 type Source struct {
 	Slot    int
 	Name    string // alias or table
-	Of      string // the table, empty for none
+	Of      string // the table, "" for none
 	Columns []tables.Column
 	Table   tables.Table      // nil for a subquery
 	Sub     Producer          // nil for a table
-	Fn      tables.Function   // a table function, with
-	Args    []Code            // what it is called with, and
-	Place   func(error) error // what gives its errors their place
-	Used    []bool            // the columns that something looks at
+	Fn      tables.Function   // a table function
+	Args    []Code            // its arguments
+	Place   func(error) error // gives its errors their place
+	Used    []bool            // the columns in use
 }
 
-// Step joins one more source to those before.
+// Step joins one more source to those before it.
 type Step struct {
 	Src     *Source
-	Left    bool                      // a row before it without a partner stays
-	Right   bool                      // so does a row of its own
-	Rows    *roaring.Bitmap           // the only ones to look at; nil for all
+	Left    bool                      // rows before it without a partner stay
+	Right   bool                      // its own rows without a partner stay
+	Rows    *roaring.Bitmap           // the only rows to read; nil for all
 	Span    *Span                     // what to read of an Ordered table; nil for all
-	Notes   []string                  // how those were found
-	Filters []func(*Env) values.Truth // on this source alone
+	Notes   []string                  // how these were found
+	Filters []func(*Env) values.Truth // conditions on this source alone
 	On      []func(*Env) values.Truth // of a LEFT JOIN: which rows match
-	After   []func(*Env) values.Truth // on this source and those before
-	Asked   []string                  // filters that are run on parts of the table, as they were written
-	Words   []string                  // filters, on and after, as they were written
+	After   []func(*Env) values.Truth // conditions on this source and those before
+	Asked   []string                  // filters that run on parts of the table, as written
+	Words   []string                  // filters, on and after, as written
 	Method  joinMethod
-	Key     []Code // of a lookup or hash: by sources before
-	Mine    []Code // of a hash: the same of this source
+	Key     []Code // of a lookup or hash: from the sources before
+	Mine    []Code // of a hash: from this source
 	Column  int    // of a lookup
 	Match   []values.Affinity
 	Kept    []int // the columns that a hash or loop keeps
-	Place   []int // of each column among those kept
-	Fixed   bool  // what is kept does not depend on a query around
-	Varies  bool  // a filter looks at a query around
+	Place   []int // the place of each column among these
+	Fixed   bool  // kept rows do not depend on an outer query
+	Varies  bool  // a filter uses an outer query
 	Coded   bool  // of a hash: by the codes of one domain
 	buffer  *buffer
 	bufOf   *Env
-	probe   []values.Value // scratch: the key looked for
+	probe   []values.Value // scratch: the key to look for
 	keptRow bufferRow      // scratch: the row found
 	counts  counts
 }
@@ -86,7 +86,7 @@ type joinMethod uint8
 // The ways to join.
 const (
 	ScanJoin   joinMethod = iota // the first source, or one row at a time
-	LookupJoin                   // by key in the table
+	LookupJoin                   // by a key of the table
 	HashJoin
 	LoopJoin
 	LateralJoin // a table function, called again for each row
@@ -97,6 +97,6 @@ type Slots uint64
 
 func (s Slots) Has(slot int) bool { return s&(1<<slot) != 0 }
 
-// MaxSlots bounds the tables of a statement, those of subqueries included: sets of
-// them are words of bits.
+// MaxSlots bounds the tables of a statement with its subqueries, because a set of them is one word of
+// bits.
 const MaxSlots = 64

@@ -5,14 +5,14 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Producer is what a source reads that is no table: a subquery, queries joined by UNION
-// and the like, VALUES, a query of WITH.
+// Producer is a source that is not a table: a subquery, queries joined by UNION and the like, VALUES, or
+// a query of WITH.
 type Producer interface {
-	// run goes through the rows. What emit is given lasts until it returns.
+	// Run goes through the rows. The row given to emit is valid until emit returns.
 	Run(e *Env, emit func(row []values.Value) error) error
-	// shape is its columns, and the sources of queries around that it looks at.
+	// Shape returns its columns, and the sources of outer queries that it uses.
 	Shape() (columns []tables.Column, outer Slots)
-	// steady reports whether it has the same rows throughout a run.
+	// Steady reports whether it has the same rows throughout a run.
 	Steady() bool
 }
 
@@ -54,7 +54,7 @@ func (v *ValuesPlan) Run(e *Env, emit func([]values.Value) error) error {
 	return e.Err
 }
 
-// pastStop is the error of a run that ends early: none if the reader had enough.
+// pastStop is the error of a run that ends early, nil if the reader wants no more.
 func pastStop(err error) error {
 	if err == ErrStop {
 		return nil

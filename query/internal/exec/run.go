@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// ErrStop ends a run early, without fault.
+// ErrStop ends a run early without an error.
 var ErrStop = errors.New("enough")
 
-// Run goes through the rows of a plan. What emit is given lasts until it returns.
+// Run goes through the rows of a plan. The row given to emit is valid until emit returns.
 func (p *Plan) Run(e *Env, emit func(row []values.Value) error) error {
 	limit, offset, err := p.bounds(e)
 	if err != nil || limit == 0 {
@@ -53,7 +53,7 @@ func (p *Plan) Run(e *Env, emit func(row []values.Value) error) error {
 	return err
 }
 
-// produce goes through the rows, or groups, that results are made from.
+// produce goes through the rows, or groups, from which results are made.
 func (p *Plan) produce(e *Env, out func() error) error {
 	if p.Group == nil {
 		return p.scan(e, out)
@@ -70,7 +70,7 @@ func (p *Plan) produce(e *Env, out func() error) error {
 	})
 }
 
-// bounds are LIMIT, -1 for none, and OFFSET.
+// bounds returns LIMIT, -1 for none, and OFFSET.
 func (p *Plan) bounds(e *Env) (limit, offset int64, err error) {
 	if !p.Limited {
 		return -1, 0, nil
@@ -84,7 +84,7 @@ func (p *Plan) bounds(e *Env) (limit, offset int64, err error) {
 	return max(limit, -1), max(offset, 0), nil
 }
 
-// bounded passes on what lies between OFFSET and LIMIT.
+// bounded passes on the rows between OFFSET and LIMIT.
 func bounded(emit func([]values.Value) error, limit, offset int64) func([]values.Value) error {
 	return func(row []values.Value) error {
 		if offset > 0 {
@@ -107,7 +107,7 @@ func bounded(emit func([]values.Value) error, limit, offset int64) func([]values
 	}
 }
 
-// output makes a result row of where the sources stand, and passes it on.
+// output makes a result row from the current rows, and passes it on.
 func (p *Plan) output(e *Env, row []values.Value, sort *sorter, emit func([]values.Value) error) func() error {
 	fill := func() error {
 		for i := range p.Out {
@@ -155,7 +155,7 @@ func (p *Plan) output(e *Env, row []values.Value, sort *sorter, emit func([]valu
 	}
 }
 
-// sort keeps a row to be sorted.
+// sort keeps a row for sorting.
 func (p *Plan) sort(e *Env, row []values.Value, s *sorter) error {
 	all := make([]values.Value, len(row)+len(p.Order))
 	copy(all, row)
@@ -168,7 +168,7 @@ func (p *Plan) sort(e *Env, row []values.Value, s *sorter) error {
 	return e.Err
 }
 
-// keys makes the keys of ORDER BY; row nil makes those of result columns again.
+// keys computes the keys of ORDER BY. If row is nil it computes those of result columns again.
 func (p *Plan) keys(e *Env, row, keys []values.Value) {
 	for i := range p.Order {
 		switch k := &p.Order[i]; {
@@ -182,8 +182,7 @@ func (p *Plan) keys(e *Env, row, keys []values.Value) {
 	}
 }
 
-// sortFew is for ORDER BY with a LIMIT: a row that does not come in among the first is
-// not made at all.
+// sortFew is for ORDER BY with a LIMIT: it does not compute rows that do not get among the first.
 func (p *Plan) sortFew(e *Env, row []values.Value, s *sorter, fill func() error) func() error {
 	scratch := make([]values.Value, len(p.Order))
 	return func() error {
@@ -205,7 +204,7 @@ func (p *Plan) sortFew(e *Env, row []values.Value, s *sorter, fill func() error)
 	}
 }
 
-// count is a LIMIT or OFFSET.
+// count evaluates a LIMIT or OFFSET.
 func (c *Code) count(e *Env, at int) (int64, error) {
 	v := values.NumericAffinity.Apply(c.Eval(e))
 	if v.Kind() == values.Real {

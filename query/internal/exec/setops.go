@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Compound is queries whose answers are joined, from left to right.
+// Compound is several queries whose answers are joined from left to right.
 type Compound struct {
 	Arms    []Producer
-	Ops     []syntax.SetOp // of the arm of the same number; that of the first means nothing
+	Ops     []syntax.SetOp // of the arm with the same number; the first has none
 	Columns []tables.Column
 	Outer   Slots
 }
@@ -31,7 +31,7 @@ func (s *Compound) Run(e *Env, emit func([]values.Value) error) error {
 	return pastStop(s.upTo(len(s.Arms)-1, e, emit))
 }
 
-// upTo runs the first arms; errStop is handed on.
+// upTo runs the first n arms. It passes on ErrStop.
 func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 	if n == 0 {
 		return through(s.Arms[0], e, emit)
@@ -74,8 +74,8 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 	})
 }
 
-// folding makes keys of rows: rows are equal where the collations of the columns say so. A
-// key lasts until the next one.
+// folding makes keys of rows. Rows are equal by the collations of their columns. A key is valid until
+// the next one.
 func folding(columns []tables.Column) func(row []values.Value) []values.Value {
 	if !slices.ContainsFunc(columns, func(c tables.Column) bool { return c.Collate != values.ByBytes }) {
 		return func(row []values.Value) []values.Value { return row }
@@ -89,7 +89,7 @@ func folding(columns []tables.Column) func(row []values.Value) []values.Value {
 	}
 }
 
-// through runs a producer and hands errStop on, which it keeps to itself.
+// through runs a producer and passes on ErrStop, which a producer does not return.
 func through(p Producer, e *Env, emit func([]values.Value) error) error {
 	stopped := false
 	err := p.Run(e, func(row []values.Value) error {

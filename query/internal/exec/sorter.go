@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// OrderKey is a term of ORDER BY: a result column by its number, or code.
+// OrderKey is a term of ORDER BY: a result column by number, or code.
 type OrderKey struct {
 	Column int // -1 for code
 	Code   Code
@@ -18,18 +18,18 @@ type OrderKey struct {
 	Words  string
 }
 
-// sorted is a row that waits for its turn.
+// sorted is a row to be sorted.
 type sorted struct {
 	keys, row []values.Value
 	seq       int
 }
 
-// sorter orders rows; with a limit it keeps no more than that.
+// sorter sorts rows. With a limit it keeps no more than that.
 type sorter struct {
 	keys  []OrderKey
 	limit int                // -1 for none
-	rows  []sorted           // once they are in order; without a limit, as they come
-	kept  *heap.Heap[sorted] // with a limit, the last on top
+	rows  []sorted           // without a limit as they come, sorted at the end
+	kept  *heap.Heap[sorted] // with a limit, the last row on top
 	seq   int
 }
 
@@ -39,7 +39,7 @@ func newSorter(keys []OrderKey, limit int) *sorter {
 	return s
 }
 
-// less orders rows; of equal ones the first stays first.
+// compare orders rows. Equal ones keep their order.
 func (s *sorter) compare(a, b *sorted) int {
 	if n := s.compareKeys(a.keys, b.keys); n != 0 {
 		return n
@@ -72,7 +72,7 @@ func (s *sorter) compareKeys(a, b []values.Value) int {
 	return 0
 }
 
-// wants reports whether a row with such keys would be kept.
+// wants reports whether a row with these keys would be kept.
 func (s *sorter) wants(keys []values.Value) bool {
 	return s.limit < 0 || s.room() || s.limit > 0 && s.compareKeys(keys, s.kept.First().keys) < 0
 }
@@ -80,7 +80,7 @@ func (s *sorter) wants(keys []values.Value) bool {
 // room reports whether there are fewer rows than the limit.
 func (s *sorter) room() bool { return s.kept.Len() < s.limit }
 
-// add keeps a row, and lets the last one go where there are too many.
+// add keeps a row, and drops the last one if there are too many.
 func (s *sorter) add(keys, row []values.Value) {
 	s.seq++
 	r := sorted{keys, row, s.seq}
@@ -95,7 +95,7 @@ func (s *sorter) add(keys, row []values.Value) {
 	}
 }
 
-// finish puts the rows in order.
+// finish sorts the rows.
 func (s *sorter) finish() {
 	if s.limit >= 0 {
 		s.rows = s.kept.All()

@@ -4,25 +4,25 @@ import (
 	"github.com/placectl/placectl/query/syntax"
 )
 
-// Window functions are computed when all rows that a SELECT makes of its tables or groups
-// are known: the rows are kept, put in order for each window, and gone through; then
-// results are made of each of them as if it had come from a table just now.
+// Window functions need all rows that a SELECT makes of its tables or groups. So the rows are kept and
+// sorted for each window, and the functions are computed. Then results are made from each kept row as if
+// it had just come from a table.
 
 // Windows is the window functions of a SELECT.
 type Windows struct {
 	Specs  []*WindowSpec
 	Calls  []*WindowCall
-	Inputs []Code // what is computed of each row before it is kept
+	Inputs []Code // computed for each row before it is kept
 }
 
 // WindowSpec is partitions, an order and a frame.
 type WindowSpec struct {
-	Partition []int // inputs
+	Partition []int // input numbers
 	Order     []OrderKey
-	Keys      []int // inputs, of the order
+	Keys      []int // input numbers, of the order
 	Frame     syntax.Frame
-	From, To  Code // how far the frame goes, where it says so
-	Framed    bool // it was written
+	From, To  Code // the bounds of the frame
+	Framed    bool // the frame was written
 }
 
 // WindowCall is a function over a window.
@@ -30,9 +30,9 @@ type WindowCall struct {
 	Spec   *WindowSpec
 	Name   string
 	Kind   windowKind
-	Agg    *Aggregate // nil for one of the window's own functions
-	Args   []int      // inputs
-	Filter int        // an input, -1 for none
+	Agg    *Aggregate // nil for a window function proper
+	Args   []int      // input numbers
+	Filter int        // an input number, -1 for none
 	Made   int
 	Words  string
 	Failed func(error) error // gives an error its place in the statement

@@ -12,8 +12,8 @@ type partition struct {
 	r      *windowRows
 	spec   *WindowSpec
 	rows   []int
-	peers  []int // of each row the number of its group of peers: rows that are equal in the order
-	starts []int // of each group its first row; behind the last one all rows
+	peers  []int // each row's group of peers: rows that are equal in the order
+	starts []int // the first row of each group, and the number of rows at the end
 }
 
 // group finds the peers.
@@ -28,17 +28,16 @@ func (p *partition) group(s *sorter) {
 	p.starts = append(p.starts, len(p.rows))
 }
 
-// input is what was computed of a row.
+// input is a computed input of a row.
 func (p *partition) input(at, number int) values.Value { return p.r.input(p.rows[at], number) }
 
-// frame is the rows from..to-1 that belong to a row; to may lie before from where there
-// are none.
+// frame returns the rows from..to-1 that belong to a row. If there are none, to may be before from.
 func (p *partition) frame(at int) (from, to int) {
 	f := &p.spec.Frame
 	return p.end(at, f.From, &p.spec.From, false), p.end(at, f.To, &p.spec.To, true)
 }
 
-// end is where a frame begins, or ends.
+// end is the first or last row of a frame.
 func (p *partition) end(at int, b syntax.Bound, much *Code, last bool) int {
 	n := len(p.rows)
 	if b.Side != 0 && b.X == nil {
@@ -75,13 +74,13 @@ func (p *partition) end(at int, b syntax.Bound, much *Code, last bool) int {
 	return p.distance(at, b, much, last)
 }
 
-// distance is the end of a RANGE that goes so far in the value of the order.
+// distance is the end of a RANGE that reaches this far in the value of the order.
 func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int {
 	key := &p.spec.Order[0]
 	in := p.spec.Keys[0]
 	group := p.peers[at]
 	v := p.input(at, in)
-	if v.Kind() != values.Integer && v.Kind() != values.Real { // what is no number has no distance
+	if v.Kind() != values.Integer && v.Kind() != values.Real { // a value that is not a number has no distance
 		return p.starts[group+map[bool]int{true: 1}[last]]
 	}
 	by, _ := much.ConstantOf()
@@ -97,7 +96,7 @@ func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int 
 	// The groups are in order, so those before the bound are the first ones.
 	g := sort.Search(len(p.starts)-1, func(g int) bool {
 		of := p.input(p.starts[g], in)
-		if b.Side < 0 && (of.Kind() == values.Integer || of.Kind() == values.Real) { // as SQLite: it matters where numbers overflow
+		if b.Side < 0 && (of.Kind() == values.Integer || of.Kind() == values.Real) { // as in SQLite: it matters if numbers overflow
 			of = shift(of, by)
 		}
 		n := one.compareKeys([]values.Value{of}, bound)
@@ -106,7 +105,7 @@ func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int 
 	return p.starts[g]
 }
 
-// excluded reports whether the frame of a row leaves another one out.
+// excluded reports whether the frame of a row leaves out another one.
 func (p *partition) excluded(at, other int) bool {
 	switch p.spec.Frame.Exclude {
 	case syntax.ExcludeRow:
@@ -119,7 +118,7 @@ func (p *partition) excluded(at, other int) bool {
 	return false
 }
 
-// framed lists the rows of a frame, without those that it leaves out.
+// framed lists the rows of a frame, without excluded ones.
 func (p *partition) framed(at int) []int {
 	from, to := p.frame(at)
 	var out []int

@@ -10,12 +10,12 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// windowKind is a function of windows that is no aggregate.
+// windowKind describes a window function that is not an aggregate.
 type windowKind struct {
 	Least, Most int
 	value       func(p *partition, e *Env, c *WindowCall, at int) values.Value
-	OfValue     bool // what it gives is a value of its first argument
-	alone       bool // rows that are equal in the order are nothing to it
+	OfValue     bool // returns a value of its first argument
+	alone       bool // treats rows that are equal in the order like others
 }
 
 var WindowKinds = map[string]windowKind{
@@ -52,8 +52,8 @@ func (p *partition) call(e *Env, c *WindowCall, result []values.Value) error {
 	return nil
 }
 
-// aggregate computes an aggregate for the frame of each row. A frame that begins where
-// the one before did only grows.
+// aggregate computes an aggregate for the frame of each row. If the frame begins where the previous one
+// did, it only adds rows.
 func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) error {
 	var s *functions.State
 	first, next := -1, 0
@@ -112,8 +112,7 @@ func cumeDist(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
 	return values.Float(float64(p.starts[p.peers[at]+1]) / float64(len(p.rows)))
 }
 
-// ntile parts the rows into so many parts; the first ones are larger by one where it does
-// not come out even.
+// ntile divides the rows into parts. If they do not divide evenly, the first parts have one row more.
 func ntile(p *partition, e *Env, c *WindowCall, at int) values.Value {
 	n := p.input(0, c.Args[0]).AsInt()
 	if n <= 0 {
@@ -131,7 +130,7 @@ func ntile(p *partition, e *Env, c *WindowCall, at int) values.Value {
 	return values.Int(1 + total - n*size + (int64(at)-large)/size)
 }
 
-// shifted is the value of a row so many before or behind.
+// shifted is the value of a row so many rows before or after.
 func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
 	by := int64(1)
 	if len(c.Args) > 1 {
@@ -153,7 +152,7 @@ func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
 	return values.Value{}
 }
 
-// inFrame is the value of the n-th row of the frame, counted from the end for -1.
+// inFrame is the value of the n-th row of the frame, or of the last for -1.
 func (p *partition) inFrame(c *WindowCall, at, n int) values.Value {
 	if p.spec.Frame.Exclude != syntax.ExcludeNone {
 		rows := p.framed(at)
@@ -183,7 +182,7 @@ func nthValue(p *partition, e *Env, c *WindowCall, at int) values.Value {
 	return p.inFrame(c, at, int(min(values.NumericAffinity.Stored(n).Int64(), int64(len(p.rows)+1)))-1)
 }
 
-// WindowNames lists what may stand before OVER.
+// WindowNames lists the names allowed before OVER.
 func WindowNames() []string {
 	out := WindowFunctionNames()
 	for name := range functions.Aggregates {
@@ -192,7 +191,7 @@ func WindowNames() []string {
 	return out
 }
 
-// WindowFunctionNames lists the functions that only windows have, for completion.
+// WindowFunctionNames lists the functions for windows only, for completion.
 func WindowFunctionNames() []string {
 	var out []string
 	for name := range WindowKinds {

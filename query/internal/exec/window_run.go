@@ -6,20 +6,20 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// windowRows is the rows that wait for their window functions.
+// windowRows are the rows kept for their window functions.
 type windowRows struct {
 	w      *Windows
 	p      *Plan
 	n      int
-	slabs  [][]values.Value // of slabRows rows each: inputs, then what makes a row what it is
+	slabs  [][]values.Value // of slabRows rows each: inputs, then everything else about a row
 	width  int              // of a row
-	eval   []int            // the inputs that are computed: they come first in a row
-	in     []int            // where in a row each input is
+	eval   []int            // the computed inputs, which come first in a row
+	in     []int            // the place of each input in a row
 	made   []int            // the numbers of groups' keys and aggregates
-	result [][]values.Value // of each function: in the order of the first window, in which results are made
+	result [][]values.Value // of each function, in the order of the first window, in which results are made
 }
 
-// run gathers the rows, computes the functions and goes on with each row.
+// run gathers the rows, computes the functions, and goes on with each row.
 func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	r := &windowRows{w: w, p: p}
 	if g := p.Group; g != nil {
@@ -36,7 +36,7 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	if err := p.produce(e, func() error { return r.keep(e) }); err != nil && err != ErrStop {
 		return err
 	}
-	var order, places []int // places: where in it each row is
+	var order, places []int // places: where each row is in the order
 	for i, spec := range w.Specs {
 		sorted, starts := r.sort(spec)
 		if i == 0 {
@@ -61,20 +61,19 @@ func (w *Windows) run(e *Env, p *Plan, out func() error) error {
 	return e.Err
 }
 
-// slabRows is how many rows lie beside each other; there are fewer in the first.
+// slabRows is the number of rows in one allocation. The first has fewer.
 const slabRows = 1024
 
-// row is a row that was kept.
+// row returns a kept row.
 func (r *windowRows) row(at int) []values.Value {
 	from := at % slabRows * r.width
 	return r.slabs[at/slabRows][from : from+r.width]
 }
 
-// open begins with the first row, which tells how long they are. An input that is a column is
-// not kept twice.
+// open begins with the first row, which tells the width. An input that is a column is not stored twice.
 func (r *windowRows) open() {
 	r.in = make([]int, len(r.w.Inputs))
-	columns := make(map[[2]int]int) // of each slot and column: where it is behind the inputs
+	columns := make(map[[2]int]int) // by slot and column: the place after the inputs
 	r.width = len(r.made)
 	if r.p.Group == nil {
 		for _, st := range r.p.Steps {
@@ -103,7 +102,7 @@ func (r *windowRows) open() {
 // input is an input of a row.
 func (r *windowRows) input(at, number int) values.Value { return r.row(at)[r.in[number]] }
 
-// keep remembers the row at hand.
+// keep keeps the current row.
 func (r *windowRows) keep(e *Env) error {
 	if r.n == 0 {
 		r.open()
@@ -139,7 +138,7 @@ func (r *windowRows) keep(e *Env) error {
 	return e.Hold(row[from:])
 }
 
-// restore stands on a row that was kept, with the results of the functions.
+// restore moves to a kept row, with the results of the functions.
 func (r *windowRows) restore(e *Env, at, place int, rows []bufferRow) {
 	rest := r.row(at)[len(r.eval):]
 	for i, made := range r.made {
@@ -158,8 +157,8 @@ func (r *windowRows) restore(e *Env, at, place int, rows []bufferRow) {
 	}
 }
 
-// sort is the rows in the order of a window: by partitions, and in each in order; starts is
-// where each partition begins in it.
+// sort returns the rows in the order of a window: by partitions, and sorted in each; starts is where
+// each partition begins.
 func (r *windowRows) sort(spec *WindowSpec) (order, starts []int) {
 	if order, starts, ok := r.sortNumbers(spec); ok {
 		return order, starts
@@ -202,8 +201,8 @@ func (r *windowRows) compareOrder(spec *WindowSpec, s *sorter, a, b int) int {
 	return 0
 }
 
-// compute computes all functions of a window, partition by partition. Where it is not the
-// first one places tells where in the order of that one each row is.
+// compute computes all functions of a window, partition by partition. If it is not the first window,
+// places says where each row is in the first one's order.
 func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts, places []int) error {
 	if r.result == nil {
 		r.result = make([][]values.Value, len(r.w.Calls))

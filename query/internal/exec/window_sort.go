@@ -7,18 +7,18 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Most windows are in the order of one column of numbers, or of none: the numbers are made
-// keys whose bits are in their order, which are sorted byte by byte, and then put to their
+// Most windows are ordered by one column of numbers, or not at all. The numbers are made keys whose bits
+// sort in the same order. A radix sort sorts these byte by byte, and the rows are then divided into
 // partitions.
 
-// numbered is a row in such an order.
+// numbered is a row with its key.
 type numbered struct {
 	key uint64
 	row int32
 }
 
-// sortNumbers is the rows in the order of a window, and where its partitions begin; not ok
-// where it is another order than that.
+// sortNumbers returns the rows in the order of a window, and where its partitions begin; ok is false if
+// the order is another one.
 func (r *windowRows) sortNumbers(spec *WindowSpec) (order, starts []int, ok bool) {
 	if len(spec.Keys) > 1 {
 		return nil, nil, false
@@ -48,7 +48,7 @@ func (r *windowRows) sortNumbers(spec *WindowSpec) (order, starts []int, ok bool
 	return order, starts, true
 }
 
-// numbers makes the keys; not ok where they are not all integers, or all reals.
+// numbers makes the keys; ok is false unless all are integers, or all are reals.
 func (r *windowRows) numbers(spec *WindowSpec, rows []numbered) bool {
 	kind := values.Null
 	desc := spec.Order[0].Desc
@@ -64,7 +64,7 @@ func (r *windowRows) numbers(spec *WindowSpec, rows []numbered) bool {
 		case kind == values.Integer:
 			key = uint64(v.Int64()) ^ 1<<63
 		default:
-			key = math.Float64bits(v.Float64() + 0) // -0 is 0
+			key = math.Float64bits(v.Float64() + 0) // -0 becomes 0
 			if key>>63 != 0 {
 				key = ^key
 			} else {
@@ -79,8 +79,8 @@ func (r *windowRows) numbers(spec *WindowSpec, rows []numbered) bool {
 	return true
 }
 
-// sortedByKey sorts by keys; rows with the same key stay as they are. It goes through the
-// bytes of the keys from the last to the first, and past those that all have in common.
+// sortedByKey sorts by keys, and is stable. It goes through the bytes of the keys from the last to the
+// first, and skips bytes that are the same in all.
 func sortedByKey(rows []numbered) []numbered {
 	var counts [8][256]int32
 	for i := range rows {
@@ -109,14 +109,14 @@ func sortedByKey(rows []numbered) []numbered {
 	return rows
 }
 
-// partitions numbers the rows by their partitions, in the order of those, and counts them.
+// partitions numbers the rows by partition, in the order of the partitions, and counts them.
 func (r *windowRows) partitions(spec *WindowSpec) (of []int32, sizes []int) {
 	of = make([]int32, r.n)
 	if len(spec.Partition) == 0 {
 		return of, []int{r.n}
 	}
 	var index values.Index
-	var first, counts []int // of each partition: a row, and how many
+	var first, counts []int // of each partition: a row, and how many rows
 	key := make([]values.Value, len(spec.Partition))
 	for i := range of {
 		row := r.row(i)

@@ -6,15 +6,14 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Shared reads the rows of a query of WITH: as they come where that is done once, and
-// otherwise out of memory.
+// Shared reads the rows of a query of WITH: directly if they are read once, and otherwise from memory.
 type Shared struct {
 	Name    string
 	Plan    Producer
 	Columns []tables.Column
-	Refs    int // how often it is named
+	Refs    int // how often it is used
 	of      *Env
-	rows    [][]values.Value // of a run in which they are read again
+	rows    [][]values.Value // in a run that reads them again
 	kept    bool
 }
 
@@ -53,7 +52,7 @@ func (t *Shared) Run(e *Env, emit func([]values.Value) error) error {
 	return e.Err
 }
 
-// Self is the row at hand of a recursive query.
+// Self is the current row of a recursive query.
 type Self struct {
 	Columns []tables.Column
 	row     []values.Value
@@ -63,14 +62,14 @@ func (s *Self) Shape() ([]tables.Column, Slots)                   { return s.Col
 func (s *Self) Steady() bool                                      { return false }
 func (s *Self) Run(_ *Env, emit func([]values.Value) error) error { return pastStop(emit(s.row)) }
 
-// Recursive is a query that is run again for each of its own rows, one after the other,
-// until no new ones come.
+// Recursive is a query that runs again for each of its own rows, one after the other, until there are no
+// new ones.
 type Recursive struct {
 	First    Producer
 	Arms     []*Arm
 	Distinct bool
 	Order    []OrderKey
-	Limited  *Plan // whose limits these are
+	Limited  *Plan // the plan with its limits
 	Columns  []tables.Column
 	Outer    Slots
 }

@@ -10,12 +10,12 @@ import (
 
 var ErrOverflow = fmt.Errorf("%w: integer overflow", fault.ErrQuery)
 
-// AggregateKind makes an aggregate.
+// AggregateKind describes an aggregate function.
 type AggregateKind struct {
 	Least, Most int
 	Add         func(e *Budget, s *State, v values.Value, args []values.Value, times int64)
 	Result      func(e *Budget, s *State) values.Value
-	Weighs      bool // one value many times over can be added at once
+	Weighs      bool // a repeated value can be added at once
 	KeepsUnit   bool
 	Texts       bool // it works with texts
 	Nulls       bool // NULLs count
@@ -25,19 +25,19 @@ type AggregateKind struct {
 type State struct {
 	N       int64
 	sum     int64
-	real    bool // a real was seen, or the sum grew too large for an integer
+	real    bool // a real was seen, or the sum overflowed an integer
 	float   float64
-	Size    float64 // of all integers added, without their signs
-	rest    float64 // what rounding lost of float (Neumaier's variant of Kahan's sum)
+	Size    float64 // sum of the absolute values of all integers
+	rest    float64 // rounding error of float (Neumaier's variant of Kahan's sum)
 	Best    values.Value
 	text    strings.Builder
 	names   []string
 	started bool
-	Json    bool // what is gathered is JSON itself
+	Json    bool // what is gathered is JSON
 	more    *more
 }
 
-// Aggregates are the functions of many rows. NULLs do not count, but for count(*).
+// Aggregates are the aggregate functions. All but count(*) ignore NULLs.
 var Aggregates = map[string]AggregateKind{
 	"count":             {0, 1, func(_ *Budget, s *State, _ values.Value, _ []values.Value, n int64) { s.N += n }, func(_ *Budget, s *State) values.Value { return values.Int(s.N) }, true, false, false, false},
 	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
@@ -64,7 +64,7 @@ var Aggregates = map[string]AggregateKind{
 	"nodelist":          {1, 1, addName, namesResult, false, false, true, false},
 }
 
-// Best makes what keeps the smallest (sign -1) or largest value.
+// Best returns a function that keeps the smallest (sign -1) or largest value.
 func Best(sign int, by values.Collation) func(*Budget, *State, values.Value, []values.Value, int64) {
 	return func(_ *Budget, s *State, v values.Value, _ []values.Value, _ int64) {
 		if s.Best.Kind() == values.Null || values.Compare(v, s.Best, by)*sign > 0 {

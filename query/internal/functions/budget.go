@@ -7,16 +7,16 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Limits bound what a statement may take. The zero value is DefaultLimits.
+// Limits bound the cost of a statement. The zero value is DefaultLimits.
 type Limits struct {
-	Rows  int64 // examined, of all tables together
-	Bytes int64 // of what is held back or answered at a time
+	Rows  int64 // examined, in all tables together
+	Bytes int64 // kept or answered at a time
 }
 
-// DefaultLimits are generous: they stop what would not end.
+// DefaultLimits are generous: they stop queries that would not end.
 var DefaultLimits = Limits{Rows: 1e9, Bytes: 1 << 30}
 
-// OrDefault puts the defaults where nothing is said.
+// OrDefault fills in the defaults.
 func (l Limits) OrDefault() Limits {
 	if l.Rows <= 0 {
 		l.Rows = DefaultLimits.Rows
@@ -27,24 +27,24 @@ func (l Limits) OrDefault() Limits {
 	return l
 }
 
-// maxString bounds one text that a statement makes, in bytes.
+// maxString bounds each text that a statement makes, in bytes.
 const maxString = 1 << 20
 
-// Budget is what a run may take, and has taken so far.
+// Budget is what a run may cost, and has cost so far.
 type Budget struct {
 	Ctx      context.Context
 	Limits   Limits
 	examined int64
-	told     int64 // of those, to progress
+	told     int64 // of those, reported as progress
 	Progress func(rows int64)
 	Held     int64
 	Err      error
 }
 
-// checkEvery is how many rows pass between looks at the context.
+// checkEvery is the number of rows between checks of the context.
 const checkEvery = 1 << 12
 
-// Step counts a row that is looked at.
+// Step counts an examined row.
 func (e *Budget) Step() error {
 	e.examined++
 	if e.examined%checkEvery == 0 || e.examined > e.Limits.Rows {
@@ -53,7 +53,7 @@ func (e *Budget) Step() error {
 	return e.Err
 }
 
-// Steps counts rows that are looked at together.
+// Steps counts rows examined together.
 func (e *Budget) Steps(n int64) error {
 	before := e.examined / checkEvery
 	if e.examined += n; e.examined/checkEvery != before || e.examined > e.Limits.Rows {
@@ -62,7 +62,7 @@ func (e *Budget) Steps(n int64) error {
 	return e.Err
 }
 
-// Check looks at the limits and the context.
+// Check checks the limits and the context.
 func (e *Budget) Check() error {
 	if e.Err == nil && e.examined > e.Limits.Rows {
 		e.Err = &fault.LimitError{What: "rows examined", Limit: e.Limits.Rows}
@@ -86,7 +86,7 @@ func (e *Budget) Hold(row []values.Value) error {
 	return e.Err
 }
 
-// RowBytes is about what a row takes in memory.
+// RowBytes is roughly the size of a row in memory.
 func RowBytes(row []values.Value) int64 {
 	n := int64(len(row)) * 32
 	for i := range row {
@@ -95,7 +95,7 @@ func RowBytes(row []values.Value) int64 {
 	return n
 }
 
-// Fail notes the first error of an expression; the loop around it stops.
+// Fail records the first error of an expression. The loop around it stops.
 func (e *Budget) Fail(err error) values.Value {
 	if e.Err == nil {
 		e.Err = err
@@ -103,7 +103,7 @@ func (e *Budget) Fail(err error) values.Value {
 	return values.Value{}
 }
 
-// Text is a text that was made; NULL and an error when it is too long.
+// Text returns a text that was made. If it is too long, it returns NULL and records an error.
 func (e *Budget) Text(s string) values.Value {
 	if len(s) > maxString {
 		return e.Fail(&fault.LimitError{What: "bytes in one text", Limit: maxString})

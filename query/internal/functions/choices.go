@@ -15,7 +15,7 @@ func coalesce(_ *Budget, a []values.Value) values.Value {
 	return values.Value{}
 }
 
-// Nullif is the first value, NULL where it equals the second.
+// Nullif returns the first value, or NULL if it equals the second.
 func Nullif(a []values.Value, by values.Collation) values.Value {
 	if a[0].Kind() != values.Null && a[1].Kind() != values.Null && values.Compare(a[0], a[1], by) == 0 {
 		return values.Value{}
@@ -33,8 +33,7 @@ func iif(_ *Budget, a []values.Value) values.Value {
 	return a[2]
 }
 
-// Extreme is the smallest or largest of values: of equal ones the last smallest, and
-// the first largest.
+// Extreme returns the smallest or largest value: of equal ones the last smallest, or the first largest.
 func Extreme(a []values.Value, sign int, by values.Collation) values.Value {
 	best := a[0]
 	for _, v := range a[1:] {

@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// JSON is text. What json_object and the like have made goes into another one as it is,
-// everything else as a value; that is told when a statement is compiled.
+// JSON is text. The result of json_object and the like goes into another one as it is, and everything
+// else as a value. Compiling a statement decides which.
 
 // AppendJSON writes a value.
 func AppendJSON(b []byte, v values.Value, isJSON bool) []byte {
@@ -35,7 +35,7 @@ func AppendJSON(b []byte, v values.Value, isJSON bool) []byte {
 	return appendJSONText(b, v.Text())
 }
 
-// appendJSONText writes a text in quotes, as SQLite does: what is no ASCII stays.
+// appendJSONText writes a text in quotes, as SQLite does: characters outside ASCII stay.
 func appendJSONText(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {
@@ -55,8 +55,7 @@ func appendJSONText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// JSONCall is json_object and json_array; isJSON says of each argument whether it is JSON
-// itself.
+// JSONCall is json_object or json_array; isJSON says which arguments are JSON.
 func JSONCall(isJSON []bool, object bool) func(*Budget, []values.Value) values.Value {
 	return func(e *Budget, a []values.Value) values.Value {
 		b := []byte{'['}
@@ -97,7 +96,7 @@ func compactJSON(text []byte) string {
 	return b.String()
 }
 
-// jsonValue is a document as a value: arrays and objects stay text.
+// jsonValue converts a document to a value. Arrays and objects stay text.
 func jsonValue(text []byte) values.Value {
 	text = bytes.TrimSpace(text)
 	switch text[0] {
@@ -118,7 +117,6 @@ func jsonValue(text []byte) values.Value {
 	return v
 }
 
-// jsonExtract is json_extract(doc, path).
 func jsonExtract(e *Budget, a []values.Value) values.Value {
 	if a[1].Kind() != values.Null && !strings.HasPrefix(a[1].String(), "$") {
 		return e.Fail(fmt.Errorf("%w: bad JSON path: %s", fault.ErrQuery, values.Quote(shorten(a[1].String()))))
@@ -126,13 +124,12 @@ func jsonExtract(e *Budget, a []values.Value) values.Value {
 	return JSONAt(e, a[0], a[1], true)
 }
 
-// jsonMinified is json(doc).
 func jsonMinified(e *Budget, a []values.Value) values.Value {
 	return JSONAt(e, a[0], values.String("$"), false)
 }
 
-// JSONList is json() of a column that is a list as text: names of nodes, folded, or items joined
-// by commas. It makes an array, without elements of NULL.
+// JSONList is json() of a column with a list as text: folded names of nodes, or items joined by commas.
+// It makes an array, without NULLs.
 func JSONList(folded bool) func(*Budget, []values.Value) values.Value {
 	return func(_ *Budget, a []values.Value) values.Value {
 		items := []string{}

@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// addJSON gathers an array; args beside the value is its name in an object.
+// addJSON gathers an array, or an object with args as names.
 func addJSON(object bool) func(*Budget, *State, values.Value, []values.Value, int64) {
 	return func(e *Budget, s *State, v values.Value, args []values.Value, _ int64) {
 		m := s.remember()

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// jsonStep is one step into a document: a name, or a number from the front or the back.
+// jsonStep is one step into a document: a name, or an index from the front or the back.
 type jsonStep struct {
 	name    string
 	index   int
@@ -62,7 +62,7 @@ func jsonPath(path string) ([]jsonStep, bool) {
 	return out, true
 }
 
-// jsonSteps is the right side of -> and ->>: a path, a name or a number.
+// jsonSteps reads the right side of -> and ->>: a path, a name or an index.
 func jsonSteps(v values.Value) ([]jsonStep, bool) {
 	switch {
 	case v.Kind() == values.Integer && v.Int64() < 0:
@@ -77,7 +77,7 @@ func jsonSteps(v values.Value) ([]jsonStep, bool) {
 	return []jsonStep{{name: v.String()}}, true
 }
 
-// find goes down into a document; nil if there is nothing.
+// find goes one step into a document; nil if there is nothing.
 func (step jsonStep) find(doc []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	open, _ := d.Token()
@@ -118,7 +118,7 @@ func (step jsonStep) find(doc []byte) []byte {
 	return nil
 }
 
-// JSONAt is the part of a document, as it is or as a value.
+// JSONAt returns a part of a document, as JSON or as a value.
 func JSONAt(e *Budget, doc, path values.Value, asValue bool) values.Value {
 	if doc.Kind() == values.Null || path.Kind() == values.Null {
 		return values.Value{}

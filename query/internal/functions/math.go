@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// rounder is floor and ceil: integers stay what they are.
+// rounder is floor or ceil. Integers stay as they are.
 func rounder(f func(float64) float64) func(*Budget, []values.Value) values.Value {
 	return func(_ *Budget, a []values.Value) values.Value {
 		v, ok := a[0].Numeric()
@@ -23,8 +23,8 @@ func rounder(f func(float64) float64) func(*Budget, []values.Value) values.Value
 	}
 }
 
-// real makes a function of numbers one of values: NULL for what is no number, and where
-// there is no result.
+// realFunction makes a function of numbers one of values. It is NULL if an argument is not a number, or
+// if there is no result.
 func realFunction(f func(x []float64) float64) func(*Budget, []values.Value) values.Value {
 	return func(_ *Budget, a []values.Value) values.Value {
 		x := make([]float64, len(a))
@@ -45,12 +45,12 @@ func squareRoot(x []float64) float64 { return math.Sqrt(x[0]) }
 
 func power(x []float64) float64 { return math.Pow(x[0], x[1]) }
 
-// hexText writes the bytes of a text; NULL has none.
+// hexText writes the bytes of a text in hexadecimal; none for NULL.
 func hexText(e *Budget, a []values.Value) values.Value {
 	return e.Text(strings.ToUpper(hex.EncodeToString([]byte(a[0].String()))))
 }
 
-// char makes a text of the numbers of its characters.
+// char makes a text of code points.
 func char(_ *Budget, a []values.Value) values.Value {
 	var b strings.Builder
 	for _, v := range a {
@@ -63,7 +63,7 @@ func char(_ *Budget, a []values.Value) values.Value {
 	return values.String(b.String())
 }
 
-// concatTexts joins texts; NULL is an empty one.
+// concatTexts joins texts. NULL counts as empty.
 func concatTexts(e *Budget, a []values.Value) values.Value {
 	var b strings.Builder
 	for _, v := range a {
@@ -72,7 +72,7 @@ func concatTexts(e *Budget, a []values.Value) values.Value {
 	return e.Text(b.String())
 }
 
-// concatWith joins texts with a separator; NULLs are left out.
+// concatWith joins texts with a separator, without NULLs.
 func concatWith(e *Budget, a []values.Value) values.Value {
 	if a[0].Kind() == values.Null {
 		return values.Value{}
@@ -99,7 +99,7 @@ func absolute(e *Budget, a []values.Value) values.Value {
 	return values.Float(math.Abs(v.AsFloat()))
 }
 
-// round rounds half away from zero, to so many decimals.
+// round rounds half away from zero to a number of decimals.
 func round(_ *Budget, a []values.Value) values.Value {
 	digits := int64(0)
 	if len(a) == 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// directive is one % of a format.
+// directive is one % directive of a format.
 type directive struct {
 	minus, plus, blank, zero, comma, alt, bang bool
 
@@ -20,8 +20,7 @@ type directive struct {
 	verb      byte
 }
 
-// printf is SQLite's printf(): arguments that are missing are NULL, those left over
-// are passed over.
+// printf is SQLite's printf(): missing arguments are NULL, and further ones are ignored.
 func printf(e *Budget, a []values.Value) values.Value {
 	if a[0].Kind() == values.Null {
 		return values.Value{}
@@ -65,7 +64,7 @@ func printf(e *Budget, a []values.Value) values.Value {
 	}
 }
 
-// readDirective reads what follows a %; not ok where it is none.
+// readDirective reads what follows a %; ok is false if it is no directive.
 func readDirective(s string, next func() values.Value) (d directive, rest string, ok bool) {
 	d.precision = -1
 	i := 0
@@ -129,7 +128,7 @@ func (d *directive) format(v values.Value) string {
 	case 'f', 'e', 'E', 'g', 'G':
 		return d.float(v.AsFloat())
 	case 'c':
-		d.bang = true // a character is one, however many bytes it has
+		d.bang = true // counts as one character, however many bytes it has
 		r, n := utf8.DecodeRuneInString(v.String())
 		if n == 0 {
 			return d.pad("")
@@ -157,7 +156,7 @@ func (d *directive) format(v values.Value) string {
 	return d.pad(s)
 }
 
-// cutText keeps so many bytes, or characters where ! says so.
+// cutText keeps n bytes, or with ! n characters.
 func cutText(s string, n int, characters bool) string {
 	if !characters {
 		return s[:min(n, len(s))]
@@ -171,8 +170,7 @@ func cutText(s string, n int, characters bool) string {
 	return s
 }
 
-// pad fills up to the width, which counts bytes, as SQLite's does; with ! it counts
-// characters.
+// pad fills up to the width. As in SQLite it counts bytes, or with ! characters.
 func (d *directive) pad(s string) string {
 	missing := d.width - len(s)
 	if d.bang {
@@ -187,7 +185,7 @@ func (d *directive) pad(s string) string {
 	return strings.Repeat(" ", missing) + s
 }
 
-// number puts a sign before digits, and zeros between where the width asks for them.
+// number puts a sign before digits, and fills with zeros if the width asks for it.
 func (d *directive) number(digits string, negative bool) string {
 	sign := ""
 	switch {
@@ -208,7 +206,7 @@ func (d *directive) integer(n int64) string {
 	digits := strconv.FormatUint(values.Magnitude(n), 10)
 	digits = strings.Repeat("0", max(0, d.precision-len(digits))) + digits
 	if d.comma {
-		if d.zero && !d.minus { // the zeros are parted too
+		if d.zero && !d.minus { // the zeros get commas, too
 			w := d.width
 			if n < 0 || d.plus || d.blank {
 				w--
@@ -290,7 +288,7 @@ func (d *directive) float(f float64) string {
 	return d.number(digits, negative)
 }
 
-// trimZeros drops the zeros behind the point, all but the first.
+// trimZeros drops zeros at the end, except the first one after the point.
 func trimZeros(digits string) string {
 	head, power, _ := strings.Cut(digits, "e")
 	if whole, frac, ok := strings.Cut(head, "."); ok {
@@ -305,7 +303,7 @@ func trimZeros(digits string) string {
 	return head
 }
 
-// digits is how many digits of a number count: 16, or with ! 26.
+// digits is the number of significant digits: 16, or with ! 26.
 func (d *directive) digits() int {
 	if d.bang {
 		return 26
@@ -322,7 +320,7 @@ func formatFixed(f float64, decimals int) string {
 	return sign + formatFixedDigits(math.Abs(f), decimals, 26)
 }
 
-// formatFixedDigits writes so many decimals, zeros where the digits that count end.
+// formatFixedDigits writes a number of decimals, and zeros after the last significant digit.
 func formatFixedDigits(f float64, decimals, counting int) string {
 	if f == 0 {
 		return withPoint("0", strings.Repeat("0", decimals))

@@ -9,13 +9,13 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// more is what aggregates remember that need all of the values.
+// more is the state of aggregates that need all values.
 type more struct {
 	floats []float64
-	part   values.Value // which quantile is asked for
+	part   values.Value // the requested quantile
 	parts  []float64
-	mean   float64 // Welford's running mean, and
-	spread float64 // the sum of the squares of what lies beside it
+	mean   float64 // Welford's running mean
+	spread float64 // sum of the squared deviations from it
 	json   []byte
 }
 
@@ -26,11 +26,10 @@ func (s *State) remember() *more {
 	return s.more
 }
 
-// Quantiles are as in SQLite's percentile extension: NULLs do not count, texts are
-// refused, and what lies between two values is in proportion; percentile_disc is the
-// value before.
+// Quantiles are as in SQLite's percentile extension: they ignore NULLs and refuse texts. Between two
+// values they interpolate; percentile_disc takes the smaller one.
 
-// addQuantile remembers a value; whole is what stands for all of them.
+// addQuantile adds a value; whole is the number that means all of them.
 func addQuantile(name string, whole float64) func(*Budget, *State, values.Value, []values.Value, int64) {
 	return func(e *Budget, s *State, v values.Value, args []values.Value, times int64) {
 		m := s.remember()
@@ -89,7 +88,7 @@ func medianResult(_ *Budget, s *State) values.Value {
 	return s.more.quantile(0.5, true)
 }
 
-// addQuantiles is for several quantiles at once.
+// addQuantiles adds a value for several quantiles.
 func addQuantiles(e *Budget, s *State, v values.Value, args []values.Value, times int64) {
 	m := s.remember()
 	if m.parts == nil {
@@ -105,7 +104,7 @@ func addQuantiles(e *Budget, s *State, v values.Value, args []values.Value, time
 	m.add(e, "quantiles", v, times)
 }
 
-// quantilesResult is a JSON array of them.
+// quantilesResult returns them as a JSON array.
 func quantilesResult(_ *Budget, s *State) values.Value {
 	if s.more == nil {
 		return values.Value{}
@@ -120,7 +119,7 @@ func quantilesResult(_ *Budget, s *State) values.Value {
 	return values.String(string(append(b, ']')))
 }
 
-// addSpread is Welford's variance, which loses nothing by large means.
+// addSpread is Welford's variance, which stays exact for large means.
 func addSpread(_ *Budget, s *State, v values.Value, _ []values.Value, times int64) {
 	m := s.remember()
 	f := v.AsFloat()
@@ -132,7 +131,7 @@ func addSpread(_ *Budget, s *State, v values.Value, _ []values.Value, times int6
 	}
 }
 
-// spreadResult is a variance, or its root, of a sample (less 1) or of all there is.
+// spreadResult is a variance, or its root, of a sample (less 1) or of all values.
 func spreadResult(less int64, root bool) func(*Budget, *State) values.Value {
 	return func(_ *Budget, s *State) values.Value {
 		if s.N <= less {

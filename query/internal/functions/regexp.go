@@ -9,14 +9,14 @@ import (
 // maxRegexp bounds regular expressions, in bytes.
 const maxRegexp = 1000
 
-// Matcher finds out whether a text has something that a regular expression (RE2) matches. It
-// keeps the expression of the last call.
+// Matcher reports whether a regular expression (RE2) matches part of a text. It keeps the last
+// expression compiled.
 type Matcher struct {
 	last     string
 	compiled *regexp.Regexp
 }
 
-// Match reports whether a text matches; the error is the expression's.
+// Match reports whether a text matches. An error is about the expression.
 func (m *Matcher) Match(pattern, text string) (bool, error) {
 	if m.compiled == nil || pattern != m.last {
 		if len(pattern) > maxRegexp {

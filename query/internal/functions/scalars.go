@@ -10,27 +10,27 @@ import (
 
 // Scalar is a scalar function.
 type Scalar struct {
-	Least, Most int // arguments; most < 0 for any number
+	Least, Most int // numbers of arguments; most < 0 for any number
 	Run         func(e *Budget, args []values.Value) values.Value
 	Units       UnitRule
-	Strict      bool // NULL when any argument is
+	Strict      bool // NULL if any argument is
 }
 
-// UnitRule says what a function does with units.
+// UnitRule says how a function treats units.
 type UnitRule uint8
 
 const (
-	anyUnit     UnitRule = iota // it takes all, and makes none
-	FirstUnit                   // what it makes is of the unit of its first argument
-	OneUnit                     // it makes one of its arguments: all are read in the same unit
-	NoUnit                      // it works with texts
-	NoMeasure                   // it works with numbers that are of nothing
-	MadeTime                    // it makes a time
-	MadeSeconds                 // it takes times, and makes a plain number
-	DateUnit                    // it takes times, and makes texts that name instants
+	anyUnit     UnitRule = iota // takes any units, and returns none
+	FirstUnit                   // returns the unit of its first argument
+	OneUnit                     // returns one of its arguments: all are read in the same unit
+	NoUnit                      // takes texts
+	NoMeasure                   // takes numbers without a unit
+	MadeTime                    // returns a time
+	MadeSeconds                 // takes times, and returns a plain number
+	DateUnit                    // takes times, and returns texts that name instants
 )
 
-// Scalars are the functions of one row.
+// Scalars are the scalar functions.
 var Scalars = map[string]Scalar{
 	"abs":          {1, 1, absolute, FirstUnit, true},
 	"round":        {1, 2, round, FirstUnit, true},

@@ -5,8 +5,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Series is generate_series(from, to [, step]) of integers, times or durations; both
-// ends are in it.
+// Series is generate_series(from, to [, step]) of integers, times or durations. It includes both ends.
 type Series struct{ Unit tables.Unit }
 
 func (s Series) Columns() []tables.Column {
