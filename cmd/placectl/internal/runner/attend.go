@@ -38,6 +38,7 @@ type attendance struct {
 	use      store.ResourceUse // as the warden says
 
 	word     *Held         // the database's latest, which is not yet obeyed
+	lost     bool          // it must ask the database whether the job has gone on
 	hangs    time.Duration // when it is given up unless it has begun
 	gaveUp   bool
 	looks    time.Duration // when its memory is read next; 0: never
@@ -62,6 +63,7 @@ type attendance struct {
 type news struct {
 	any   bool          // it should act
 	held  *Held         // the database's latest word
+	lost  bool          // the database no longer lists the attempt
 	said  []launch.Said // by its warden
 	gone  bool          // the warden is
 	ended *ending       // of a command whose warden was killed
@@ -144,6 +146,11 @@ func (a *attendance) see(n *news) *store.Result {
 	}
 	if n.held != nil {
 		a.word = n.held
+	}
+	if a.lost = a.lost || n.lost; a.lost && a.pid != 0 {
+		if a.lost = false; a.stopped == store.OutcomeNone && !a.over {
+			a.ask(ctx) // another file may lie there for a moment
+		}
 	}
 	if h := a.word; h != nil && (a.pid != 0 || a.over) { // before, there is nothing that could be told to stop
 		a.word = nil

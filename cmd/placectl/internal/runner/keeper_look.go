@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -31,7 +32,10 @@ func (k *keeper) look(ctx context.Context, asked bool) {
 		return
 	}
 	k.seen, k.health = stamp, view.Health
+	lost := maps.Clone(k.running)
+	maps.DeleteFunc(lost, func(n store.Nonce, _ *attendance) bool { return k.adopted[n] != nil })
 	for _, h := range view.Held {
+		delete(lost, h.Nonce)
 		a := k.running[h.Nonce]
 		switch {
 		case a != nil:
@@ -43,6 +47,9 @@ func (k *keeper) look(ctx context.Context, asked bool) {
 				k.notef("%v", err)
 			}
 		}
+	}
+	for _, a := range lost {
+		a.hear(func(n *news) { n.lost = true })
 	}
 	if len(view.Unclaimed) > 0 {
 		k.looking, k.distrusts = true, view.Distrusted != "" && !k.Trust

@@ -447,3 +447,15 @@ func TestStateDir(t *testing.T) {
 		})
 	}
 }
+
+// TestGoneOn: what a job executes is ended if the job has gone on without it, as after cancel --now.
+func TestGoneOn(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	k := s.job("echo begun >began; sleep 100")
+	p := s.start(nil, "keep")
+	s.until("begun", func() bool { return s.file("began") != "" })
+	s.change(func(state *fakeState) { state.Jobs[k.Job].Attempts[0].Ended = true })
+	s.until("ended", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
+	p.Process.Wait() //nolint:errcheck // it was ours
+}
