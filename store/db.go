@@ -266,11 +266,9 @@ type ForecastSpec struct {
 
 // Forecast plays the queue and keeps the expected starts for all readers. Call it from the process
 // that runs the queue, when it is idle: it plays beside readers and writers, and writes one row. It
-// does nothing if the value is up to date. A database in a log keeps no value.
+// does nothing if the value is up to date. Where the database is kept in a log, the row is this
+// machine's, and in no entry.
 func (db *DB) Forecast(spec ForecastSpec) error {
-	if db.log != nil {
-		return nil
-	}
 	var fs *Forecasts
 	err := db.View(func(tx *Tx) error {
 		fs = nil
@@ -290,7 +288,11 @@ func (db *DB) Forecast(spec ForecastSpec) error {
 	if err != nil || fs == nil {
 		return err
 	}
+	payload := row.EncodeForecasts(fs.Value)
+	if db.log != nil {
+		return db.log.PutLocal(row.Meta, row.KeyForecasts, payload)
+	}
 	return db.Update(func(tx *Tx) error {
-		return tx.k.StartsNone(func() error { return tx.k.File.Put(row.Meta, row.KeyForecasts, row.EncodeForecasts(fs.Value)) })
+		return tx.k.StartsNone(func() error { return tx.k.File.Put(row.Meta, row.KeyForecasts, payload) })
 	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -113,6 +114,73 @@ func TestLogClock(t *testing.T) {
 	now = now.Add(-8 * time.Second)
 	if err := a.Update(node("n3")); !errors.Is(err, ErrClock) {
 		t.Errorf("16 s behind: %v", err)
+	}
+}
+
+// TestLogForecasts: each machine keeps forecasts of its own, and no entry of the log has them.
+func TestLogForecasts(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	m, open := inLog(t, Options{Now: func() time.Time { return now }})
+	a, b := open(), open()
+	err := a.Update(func(tx *Tx) error {
+		if _, err := tx.Nodes().Put(&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 1}}}}); err != nil {
+			return err
+		}
+		r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
+		for range 60 { // more than readers play themselves
+			if _, err := tx.Jobs().Submit(Submission{Request: r, Command: []string{"true"}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := func() (n uint64) {
+		t.Helper()
+		tail, err := m.After(context.Background(), replica.Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tail.Head.N
+	}
+	before := entries()
+	if err := a.Forecast(ForecastSpec{Few: true}); err != nil {
+		t.Fatal(err)
+	}
+	if after := entries(); after != before {
+		t.Errorf("a forecast makes %d entries of the log", after-before)
+	}
+	for name, db := range map[string]*DB{"the machine that forecasts": a, "another one": b} {
+		err := db.View(func(tx *Tx) error {
+			fs, err := tx.Cycle().Forecasts()
+			if known := fs != nil; err == nil && known != (db == a) {
+				t.Errorf("%s knows starts: %v", name, known)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := db.Check(func(f string) { t.Errorf("%s: %s", name, f) }); err != nil {
+			t.Error(err)
+		}
+	}
+	// A change of another machine is applied beside the value.
+	if err := b.Update(func(tx *Tx) error { _, err := tx.Jobs().Cancel(60, ""); return err }); err != nil {
+		t.Fatal(err)
+	}
+	err = a.View(func(tx *Tx) error {
+		fs, err := tx.Cycle().Forecasts()
+		if err == nil && (fs == nil || fs.AsOf.Unix() != now.Unix()) {
+			t.Error("the value is gone after a change of another machine")
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

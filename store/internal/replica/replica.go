@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Options are how a replica is used. The zero value works but for Folder.
@@ -126,6 +127,14 @@ func (rep *Replica) File() *file.File {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
 	return rep.file
+}
+
+// PutLocal puts a row that is of this replica alone, and in no entry of the log: see row.Local.
+func (rep *Replica) PutLocal(t row.Table, key, payload []byte) error {
+	return rep.File().Follow(func(r *file.Recorder) (bool, error) {
+		r.Unrecorded()
+		return true, r.Put(t, key, payload)
+	})
 }
 
 // ID is the log's.
