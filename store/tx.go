@@ -88,7 +88,7 @@ func (tx *Tx) upgrade() error {
 	return err
 }
 
-// flush writes changes that were kept in memory.
+// flush decides what the changes have left open, and writes those that were kept in memory.
 func (tx *Tx) flush() error {
 	if tx.k.Spoilt != nil {
 		return tx.k.Spoilt
@@ -99,37 +99,7 @@ func (tx *Tx) flush() error {
 	if err := cycle.Settle(tx.k); err != nil {
 		return err
 	}
-	if b := tx.k.Loaded.Batches; b != nil {
-		if err := b.Flush(); err != nil {
-			return err
-		}
-	}
-	if ix := tx.k.Loaded.Index; ix != nil {
-		if err := tx.k.Loaded.Source.FlushIndex(ix); err != nil {
-			return err
-		}
-	}
-	if c := tx.k.Loaded.Calendar; c != nil {
-		if err := tx.k.Loaded.Source.FlushCalendar(c); err != nil {
-			return err
-		}
-	}
-	if err := tx.k.Loaded.Rooms.Flush(); err != nil {
-		return err
-	}
-	if err := tx.k.Loaded.Freed.Flush(); err != nil {
-		return err
-	}
-	if err := tx.k.Loaded.Tallies.Flush(); err != nil {
-		return err
-	}
-	if err := tx.k.Loaded.Past.Flush(); err != nil {
-		return err
-	}
-	if !tx.k.Changed() {
-		return nil
-	}
-	return tx.k.File.Put(row.Meta, row.KeyState, tx.k.State.Encode())
+	return tx.k.Flush()
 }
 
 // running knows which goroutines are in a transaction of a handle, and whether that one

@@ -61,7 +61,6 @@ type loaded struct {
 	Overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
 	Moved        []*row.Job         // placed at an instant, whose plans could not be kept
 	Queue        *PlayedQueue       // of a play; nil outside
-	kept         map[any]any        // by the packages above: see Slot
 	Unplaced     []*row.Job         // those of them that have no new plan yet
 	Displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
 	Counters     *derived.Counters
@@ -71,8 +70,10 @@ type loaded struct {
 	Reservations *state.Table[row.Reservation]
 	Answers      *state.Table[row.Answer]
 	Past         *nodehistory.Log
+	kept         map[any]any // by the packages above: see Slot
 }
 
+// NewLoaded is what a transaction has of a file of which it has read nothing.
 func NewLoaded(tx *Tx) loaded {
 	rows := nodes.NewRows(tx.File, tx.Resources)
 	b := derived.Base{Rows: tx.File, State: &tx.State, Now: &tx.Now, Calendar: tx.Calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.Overdue().Overrun,
@@ -132,6 +133,35 @@ func (tx *Tx) Spoil(err error) error {
 
 // Changed reports whether there is something to commit.
 func (tx *Tx) Changed() bool { return tx.Dirty || tx.File.Changed() }
+
+// Flush writes changes that were kept in memory.
+func (tx *Tx) Flush() error {
+	l := &tx.Loaded
+	if l.Batches != nil {
+		if err := l.Batches.Flush(); err != nil {
+			return err
+		}
+	}
+	if l.Index != nil {
+		if err := l.Source.FlushIndex(l.Index); err != nil {
+			return err
+		}
+	}
+	if l.Calendar != nil {
+		if err := l.Source.FlushCalendar(l.Calendar); err != nil {
+			return err
+		}
+	}
+	for _, flush := range []func() error{l.Rooms.Flush, l.Freed.Flush, l.Tallies.Flush, l.Past.Flush} {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	if !tx.Changed() {
+		return nil
+	}
+	return tx.File.Put(row.Meta, row.KeyState, tx.State.Encode())
+}
 
 // Index is the node index of the transaction, loaded as it is asked.
 func (tx *Tx) Index() (*index.Index, error) {
