@@ -65,15 +65,12 @@ const importRules = `
 	store/internal/usage, store/internal/shares < layer
 	store/internal/usage                     < store/internal/check
 	store/internal/row, store/internal/file  < store/internal/rewind
-	store/internal/row                       < store/internal/bookings
 	index, timeline, placer, locality, store/internal/row, store/internal/file < store/internal/state
 	store/internal/state                     < layer, store/internal/answers, store/internal/batches
-	index, timeline, store/internal/row, store/internal/nodes < store/internal/takings
 	index, store/internal/row                < store/internal/settings
-	placer, store/internal/row               < store/internal/requests
 	index, store/internal/row, store/internal/file < store/internal/nodehistory
 	store/internal/nodehistory               < layer, store/internal/check, store/internal/tables
-	store/internal/rewind, store/internal/bookings, store/internal/takings, store/internal/settings, store/internal/requests < layer
+	store/internal/rewind, store/internal/settings < layer
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < layer, store/internal/etcd, store/logtest
 	store/internal/row, store/internal/file, store/internal/replica, store/internal/etcd < store/internal/drivers

@@ -12,7 +12,6 @@ import (
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/requests"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/shares"
 )
@@ -28,7 +27,7 @@ import (
 // writes nothing.
 type Outlook struct {
 	tx       *kernel.Tx
-	requests *requests.Requests
+	requests *requests
 	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
 	letting  cycle.Letting
 	claims   bool              // that job has a claim of its own
@@ -86,7 +85,7 @@ func (ak Ask) Outlook() (*Outlook, error) {
 		return nil, err
 	}
 	o := &Outlook{tx: ak.tx, jobs: [2]map[uint64]Prospect{{}}, letting: l, delays: set.SetDelay != 0}
-	o.requests = requests.New(requests.Source{Now: ak.tx.Now, Kind: o.kind, Ask: o.ask, Snapshot: func(queue string) (*placer.Snapshot, error) { return booking.Snapshot(ak.tx, queue) }, Refusal: kernel.IsRefusal, Often: func() { ak.tx.Loaded.Releases.Often = true }})
+	o.requests = newRequests(o)
 	return o, nil
 }
 
@@ -162,16 +161,16 @@ func (o *Outlook) remember(id uint64, p Prospect) {
 // kept says what keeps a job that has no plan from its turn, with no Wait when
 // nothing does.
 func (o *Outlook) kept(j *row.Job) (Prospect, error) {
-	w, err := o.requests.Of(j)
+	w, err := o.requests.find(j)
 	if err != nil {
 		return Prospect{}, err
 	}
 	held := j.State == row.JobHeld
 	switch {
-	case w.Never != nil && held && j.Reason != (row.Reason{}):
-		return Prospect{Wait: WaitsNever, Reason: w.Never.Error() + "; held: " + j.Reason.String()}, nil
-	case w.Never != nil:
-		return Prospect{Wait: WaitsNever, Reason: w.Never.Error()}, nil
+	case w.never != nil && held && j.Reason != (row.Reason{}):
+		return Prospect{Wait: WaitsNever, Reason: w.never.Error() + "; held: " + j.Reason.String()}, nil
+	case w.never != nil:
+		return Prospect{Wait: WaitsNever, Reason: w.never.Error()}, nil
 	case held:
 		return Prospect{Wait: WaitsHeld, Reason: j.Reason.String()}, nil
 	}
@@ -231,7 +230,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	if p.Wait != "" {
 		return nil
 	}
-	short, err := o.requests.Short(j)
+	short, err := o.requests.short(j)
 	if err != nil {
 		return err
 	}
@@ -290,7 +289,7 @@ func (o *Outlook) placed(j *row.Job, p *Prospect) error {
 		return nil
 	}
 	for _, after := range [...]int64{max(o.tx.Now, j.Begin), kernel.Unix(p.Start)} {
-		plan, _, err := o.requests.Earliest(j, after)
+		plan, _, err := o.requests.earliest(j, after)
 		if err != nil {
 			return err
 		}
@@ -348,12 +347,12 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 
 // limited says which rule keeps a job from starting now, "" for none.
 func (o *Outlook) limited(j *row.Job) (string, error) {
-	w, err := o.requests.Of(j)
-	if err != nil || len(w.Ask.Demands) == 0 {
+	w, err := o.requests.find(j)
+	if err != nil || len(w.ask.Demands) == 0 {
 		return "", err
 	}
-	if d := w.Ask.Demands.Short(o.tx.Now, w.Ask.Duration, true); d != nil {
-		return d.Text(o.tx.Now, w.Ask.Duration), nil
+	if d := w.ask.Demands.Short(o.tx.Now, w.ask.Duration, true); d != nil {
+		return d.Text(o.tx.Now, w.ask.Duration), nil
 	}
 	return "", nil
 }

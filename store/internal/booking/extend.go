@@ -8,8 +8,6 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/store/internal/takings"
-	"github.com/placectl/placectl/timeline"
 )
 
 // MayLast refuses a longer walltime that limits forbid for one job, or that would end after its
@@ -51,7 +49,7 @@ func MayReach(tx *kernel.Tx, j *row.Job, spans []kernel.Span, end int64) error {
 	}
 	for i := range spans {
 		spans[i].End = end
-		if err := Taking(tx, what, spans[i].Node, spans[i].Busy, guest, j.User).Conflict(); err != nil {
+		if err := (Taking{Tx: tx, What: what, Node: spans[i].Node, Span: spans[i].Busy, Guest: guest, User: j.User}).Conflict(); err != nil {
 			return err
 		}
 	}
@@ -109,11 +107,4 @@ func OccupyAgain(tx *kernel.Tx, j *row.Job, spans []kernel.Span, was row.JobStat
 		}
 	}
 	return tx.Loaded.Releases.Put(j.End, owner, j.AllNodes())
-}
-
-// Taking is a use of a node that still needs verifying.
-func Taking(tx *kernel.Tx, what string, node uint32, b timeline.Busy, guest timeline.Guest, user string) takings.Taking {
-	src := takings.Source{Calendar: tx.Calendar, Nodes: tx.Loaded.Nodes, UserOf: kernel.SnapshotRows(tx).User,
-		Owner: func(b timeline.Busy) (fmt.Stringer, error) { return tx.Owner(b) }}
-	return takings.Taking{Source: src, What: what, Node: node, Span: b, Guest: guest, User: user}
 }

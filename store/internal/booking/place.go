@@ -151,7 +151,7 @@ func (p placing) occupyNodes() error {
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
 		span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true, Use: t.Use}
-		if err := Taking(p.tx, "the plan", t.Node, span, guest, p.User).Conflict(); err != nil {
+		if err := (Taking{Tx: p.tx, What: "the plan", Node: t.Node, Span: span, Guest: guest, User: p.User}).Conflict(); err != nil {
 			return err
 		}
 		if err := p.tx.Calendar().Put(t.Node, span); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/access"
-	"github.com/placectl/placectl/store/internal/bookings"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -92,7 +91,7 @@ func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, er
 	if err != nil {
 		return nil, err
 	}
-	if err := bookings.Valid(r.Reservation, tx.Now, kernel.MaxWalltime); err != nil {
+	if err := valid(r.Reservation, tx.Now, kernel.MaxWalltime); err != nil {
 		return nil, err
 	}
 	if err := r.choosePools(s.Request); err != nil {
@@ -123,7 +122,7 @@ func (r Booking) choose(s row.ReserveSpec) error {
 		return err
 	}
 	r.End = s.Start + a.Duration
-	if err := bookings.ValidTime(r.Reservation, r.Tx.Now, kernel.MaxWalltime); err != nil {
+	if err := validTime(r.Reservation, r.Tx.Now, kernel.MaxWalltime); err != nil {
 		return err
 	}
 	snap, err := Snapshot(r.Tx, s.Request.Queue)
@@ -253,7 +252,7 @@ func (r Booking) keptOut(i int) error {
 			return err
 		}
 		if !in {
-			return Taking(r.Tx, "reservation "+r.Name, node, b, nil, "").TakenBy(b)
+			return Taking{Tx: r.Tx, What: "reservation " + r.Name, Node: node, Span: b}.TakenBy(b)
 		}
 	}
 	return c.Err()

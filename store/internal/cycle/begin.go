@@ -160,7 +160,7 @@ func (p *clockAdvance) notReady(s kernel.Span, j *row.Job) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = booking.Taking(p.tx, "it", s.Node, first, &beginner{s.Owner}, j.User).Conflict()
+	err = booking.Taking{Tx: p.tx, What: "it", Node: s.Node, Span: first, Guest: &beginner{s.Owner}, User: j.User}.Conflict()
 	var conflict *row.Conflict
 	if !errors.As(err, &conflict) {
 		return "", err

@@ -36,7 +36,7 @@ func Conflict(tx *kernel.Tx, j *row.Job, guest timeline.Guest, by bool) (bool, e
 		return false, err
 	}
 	for _, s := range spans {
-		err := booking.Taking(tx, "the plan", s.Node, s.Busy, guest, j.User).Conflict()
+		err := booking.Taking{Tx: tx, What: "the plan", Node: s.Node, Span: s.Busy, Guest: guest, User: j.User}.Conflict()
 		if errors.Is(err, kernel.ErrConflict) {
 			return true, nil
 		}

@@ -1,5 +1,4 @@
-// Package bookings says which reservations there can be.
-package bookings
+package booking
 
 import (
 	"fmt"
@@ -7,20 +6,20 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Valid refuses a reservation, at an instant, of no nodes or of a time that is none; it lasts
+// valid refuses a reservation, at an instant, of no nodes or of a time that is none; it lasts
 // at most longest seconds.
-func Valid(r *row.Reservation, now, longest int64) error {
+func valid(r *row.Reservation, now, longest int64) error {
 	if len(r.Nodes) == 0 {
 		return fmt.Errorf("%w: reservation %s has no nodes", row.ErrInvalid, r.Name)
 	}
 	if r.Limit < 0 {
 		return fmt.Errorf("%w: reservation %s lets a job use %d s of it", row.ErrInvalid, r.Name, r.Limit)
 	}
-	return ValidTime(r, now, longest)
+	return validTime(r, now, longest)
 }
 
-// ValidTime is Valid for one that has no nodes yet.
-func ValidTime(r *row.Reservation, now, longest int64) error {
+// validTime is valid for one that has no nodes yet.
+func validTime(r *row.Reservation, now, longest int64) error {
 	switch {
 	case r.End <= r.Start || r.End-r.Start > longest:
 		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", row.ErrInvalid, r.Name, r.End-r.Start, longest)

@@ -1,29 +1,20 @@
-// Package takings verifies that a plan or a reservation can have what it takes of a node. It uses
-// the node's own row and calendar, whatever the indexes say.
-package takings
+package booking
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store/internal/nodes"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
-// Source is what a taking asks.
-type Source struct {
-	Calendar func() *timeline.Calendar
-	Nodes    *nodes.Rows
-	UserOf   func(owner uint64) (string, error)          // whose job it is, "" for a reservation
-	Owner    func(b timeline.Busy) (fmt.Stringer, error) // as messages call it
-}
-
-// Taking is what a user takes of a node: the whole of it or amounts, for a stretch of time.
+// Taking is what a user takes of a node, and still has to be verified: the whole node or amounts, for
+// a stretch of time.
 type Taking struct {
-	Source
-	What  string // who takes it, as messages call it
+	Tx    *kernel.Tx
+	What  string // what takes it, as messages call it
 	Node  uint32
 	Span  timeline.Busy
 	Guest timeline.Guest
@@ -34,7 +25,7 @@ type Taking struct {
 // the node or the amounts then; it is nil if there is none. It uses the node's own row and
 // calendar, whatever the indexes say.
 func (t Taking) Conflict() error {
-	c := t.Calendar()
+	c := t.Tx.Calendar()
 	until := c.End(t.Span)
 	for _, b := range c.At(t.Node) {
 		if b.Start >= until || c.End(b) <= t.Span.Start || t.Guest.Ignores(&b, t.Span.Start, until) {
@@ -57,38 +48,38 @@ func (t Taking) stranger(other timeline.Busy) bool {
 	if !other.Use.Alone && !t.Span.Use.Alone || other.Claim || t.Span.Claim {
 		return false
 	}
-	theirs, err := t.UserOf(other.Owner)
+	theirs, err := kernel.SnapshotRows(t.Tx).User(other.Owner)
 	return err != nil || theirs != t.User
 }
 
 // TakenBy is the Conflict with another's stretch.
 func (t Taking) TakenBy(b timeline.Busy) error {
-	name, err := t.Nodes.Name(t.Node)
+	name, err := t.Tx.Loaded.Nodes.Name(t.Node)
 	if err != nil {
 		return err
 	}
-	who, err := t.Owner(b)
+	who, err := t.Tx.Owner(b)
 	if err != nil {
 		return err
 	}
-	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Calendar().End(b))))
+	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Tx.Calendar().End(b))))
 }
 
 // overcommitted is the Conflict of wanting more of a node than is left of it.
 func (t Taking) overcommitted() error {
-	n, err := t.Nodes.Kept(t.Node)
+	n, err := t.Tx.Loaded.Nodes.Kept(t.Node)
 	if err != nil {
 		return err
 	}
 	peak := make([]int64, len(n.Quantities))
-	t.Calendar().Taken(t.Node, t.Span.Start, t.Calendar().End(t.Span), t.Guest, n.Quantities, peak)
+	t.Tx.Calendar().Taken(t.Node, t.Span.Start, t.Tx.Calendar().End(t.Span), t.Guest, n.Quantities, peak)
 	for _, a := range t.Span.Use.Amounts {
 		left := int64(0)
 		if i := slices.Index(n.Quantities, a.Quantity); i >= 0 {
 			left = n.Capacity[i] - peak[i]
 		}
 		if a.N > left {
-			defs, err := t.Nodes.Resources()
+			defs, err := t.Tx.Loaded.Nodes.Resources()
 			if err != nil {
 				return err
 			}
@@ -98,5 +89,5 @@ func (t Taking) overcommitted() error {
 
 		}
 	}
-	return t.Calendar().Err()
+	return t.Tx.Calendar().Err()
 }

@@ -1,0 +1,109 @@
+package ask
+
+import (
+	"slices"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// requests remembers what jobs that ask for the same have in common: whether that can ever run, why
+// it does not now, and the earliest starts that were found. A list of many jobs costs what their
+// different requests cost.
+type requests struct {
+	of        *Outlook
+	known     map[string]*request         // by kind
+	snapshots map[string]*placer.Snapshot // by queue
+	searches  int                         // for starts
+}
+
+func newRequests(of *Outlook) *requests {
+	return &requests{of: of, known: make(map[string]*request), snapshots: make(map[string]*placer.Snapshot)}
+}
+
+// request is what jobs that ask for the same have in common.
+type request struct {
+	ask    placer.Ask
+	never  error  // why it can never run
+	short  string // why it does not fit now, once that was asked
+	starts []start
+}
+
+// start is an earliest start that was found: that from any instant of after..plan.Start on.
+type start struct {
+	after   int64
+	plan    *placer.Plan
+	refused error
+}
+
+// find finds what is known of a job's request.
+func (rs *requests) find(j *row.Job) (*request, error) {
+	key, err := rs.of.kind(j)
+	if err != nil {
+		return nil, err
+	}
+	if w := rs.known[key]; w != nil {
+		return w, nil
+	}
+	w := new(request)
+	if err := rs.read(w, j); err != nil && !kernel.IsRefusal(err) {
+		return nil, err
+	} else if err != nil {
+		w.never = err
+	}
+	rs.known[key] = w
+	return w, nil
+}
+
+// read reads a request, and makes sure that it can run at all.
+func (rs *requests) read(w *request, j *row.Job) (err error) {
+	if w.ask, err = rs.of.ask(j); err != nil {
+		return err
+	}
+	w.ask.Since = j.Submit
+	snap := rs.snapshots[j.Queue]
+	if snap == nil {
+		if snap, err = booking.Snapshot(rs.of.tx, j.Queue); err != nil {
+			return err
+		}
+		rs.snapshots[j.Queue] = snap
+	}
+	return snap.Possible(w.ask)
+}
+
+// earliest finds the earliest start of a job's request from an instant on; refused says why
+// there is none.
+func (rs *requests) earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
+	w, err := rs.find(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := slices.IndexFunc(w.starts, func(s start) bool { return s.after <= after && (s.plan == nil || after <= s.plan.Start) })
+	if at >= 0 {
+		return w.starts[at].plan, w.starts[at].refused, nil
+	}
+	if rs.searches++; rs.searches == 2 {
+		rs.of.tx.Loaded.Releases.Often = true
+	}
+	plan, err = rs.snapshots[j.Queue].Earliest(w.ask, after)
+	if err != nil && !kernel.IsRefusal(err) {
+		return nil, nil, err
+	}
+	w.starts = append(w.starts, start{after, plan, err})
+	return plan, err, nil
+}
+
+// short says why a job's request does not fit now, "" if it does.
+func (rs *requests) short(j *row.Job) (string, error) {
+	w, err := rs.find(j)
+	if err != nil || w.short != "" {
+		return w.short, err
+	}
+	_, err = rs.snapshots[j.Queue].Place(w.ask, rs.of.tx.Now)
+	if err != nil && kernel.IsRefusal(err) {
+		w.short, err = err.Error(), nil
+	}
+	return w.short, err
+}
