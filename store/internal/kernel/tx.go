@@ -73,7 +73,7 @@ type loaded struct {
 	kept         map[any]any // by the packages above: see Slot
 }
 
-// NewLoaded is what a transaction has of a file of which it has read nothing.
+// NewLoaded is what a transaction has of a file that it has not read yet.
 func NewLoaded(tx *Tx) loaded {
 	rows := nodes.NewRows(tx.File, tx.Resources)
 	b := derived.Base{Rows: tx.File, State: &tx.State, Now: &tx.Now, Calendar: tx.Calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.Overdue().Overrun,
