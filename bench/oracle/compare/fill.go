@@ -30,7 +30,7 @@ func fill(path string, nodes int) error {
 	rng := rand.New(rand.NewPCG(7, 7))
 	err = db.Update(func(tx *store.Tx) error {
 		for q := range 4 {
-			if err := tx.AddQueue(store.Queue{Name: fmt.Sprintf("q%d", q)}); err != nil {
+			if err := tx.Queues().Add(store.Queue{Name: fmt.Sprintf("q%d", q)}); err != nil {
 				return err
 			}
 		}
@@ -38,7 +38,7 @@ func fill(path string, nodes int) error {
 			n := &index.Node{Name: fmt.Sprintf("n%05d", i), Queue: fmt.Sprintf("q%d", i%4), Load: float64(rng.IntN(64)) / 8, Features: []string{"f" + fmt.Sprint(i%3)}}
 			n.Set(index.NCPUs, index.Value{Num: []int64{8, 16, 32, 64}[i/4%4]})
 			n.Set(index.Mem, index.Value{Num: int64(32<<20) << (i / 4 % 2)})
-			if _, err := tx.PutNode(n); err != nil {
+			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func fill(path string, nodes int) error {
 				if slot == 0 && i%20 == 0 {
 					continue
 				}
-				if _, err := tx.PlaceAt(r, clock().Add(time.Duration(slot)*time.Hour)); err != nil {
+				if _, err := tx.Jobs().PlaceAt(r, clock().Add(time.Duration(slot)*time.Hour)); err != nil {
 					return err
 				}
 			}

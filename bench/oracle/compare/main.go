@@ -132,7 +132,7 @@ func once(path, text string, runs int) (best time.Duration, err error) {
 			return 0, err
 		}
 		err = db.View(func(tx *store.Tx) error {
-			if _, err := tx.Resources(); err != nil {
+			if _, err := tx.Config().Resources(); err != nil {
 				return err
 			}
 			start := processorTime()

@@ -286,18 +286,18 @@ func nodesOf(tables []table, views []store.SQLView) (a asked, err error) {
 
 // put makes a queue of a table.
 func (t *table) put(tx *store.Tx) error {
-	if err := tx.AddQueue(store.Queue{Name: t.name}); err != nil {
+	if err := tx.Queues().Add(store.Queue{Name: t.name}); err != nil {
 		return err
 	}
 	var columns []string
 	for i, c := range t.Cols { // every other one is told by the buckets
 		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{query.IntegerAffinity: index.Long, query.RealAffinity: index.Float, query.TextAffinity: index.String}[c.Type]}
-		if err := tx.AddResource(d); err != nil {
+		if err := tx.Config().AddResource(d); err != nil {
 			return err
 		}
 		columns = append(columns, d.Name+" AS "+query.Name{Text: c.Name}.String())
 	}
-	defs, err := tx.Resources()
+	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (t *table) put(tx *store.Tx) error {
 			}
 			node.Set(d.ID, value)
 		}
-		if _, err := tx.PutNode(node); err != nil {
+		if _, err := tx.Nodes().Put(node); err != nil {
 			return err
 		}
 	}
