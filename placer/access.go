@@ -41,7 +41,7 @@ func (k AccessKind) String() string {
 	return fmt.Sprintf("access(%d)", uint8(k))
 }
 
-// Valid reports whether there is such a kind; call it on values read from disk.
+// Valid reports whether k is a known kind. Call it on values read from disk.
 func (k AccessKind) Valid() bool { return k >= AccessUser && int(k) < len(accessKinds) }
 
 func noAccessKind(s string) string {
@@ -60,7 +60,7 @@ type AccessEntry struct {
 	Affinity Affinity // Positive, Neutral or Negative
 }
 
-// String is the entry as ParseAccess reads it.
+// String returns the entry in the form that ParseAccess reads.
 func (e AccessEntry) String() string {
 	var b strings.Builder
 	e.write(&b)
@@ -89,7 +89,7 @@ func (e AccessEntry) write(b *strings.Builder) {
 // none.
 type AccessList []AccessEntry
 
-// String is the list as ParseAccess reads it, "" for the empty one.
+// String returns the list in the form that ParseAccess reads, "" for the empty list.
 func (l AccessList) String() string {
 	var b strings.Builder
 	for i, e := range l {
@@ -149,7 +149,7 @@ func (e *AccessEntry) matches(who *Subject) bool {
 	return false
 }
 
-// Numbers reports whether the entry admits a job by its number, or by its index in its array.
+// Numbers reports whether the entry admits a job by its number or its index in an array.
 func (e *AccessEntry) Numbers(who *Subject) bool {
 	if e.Kind != AccessJob {
 		return false
@@ -175,9 +175,8 @@ func (e *AccessEntry) Numbers(who *Subject) bool {
 	return err1 == nil && err2 == nil && from <= uint64(who.Index) && uint64(who.Index) <= to
 }
 
-// ParseAccess reads an access list; an empty text is the empty list. An entry
-// given twice counts once, and may not be given with two affinities. The error
-// is a *syntax.Error.
+// ParseAccess reads an access list; an empty text is the empty list. A repeated entry counts once,
+// but must not have two affinities. The error is a *syntax.Error.
 func ParseAccess(text string) (AccessList, error) {
 	p, err := newReader(nil, "access list", text)
 	if err != nil {
@@ -214,8 +213,7 @@ func ParseAccess(text string) (AccessList, error) {
 	}
 }
 
-// accessEntry reads kind=value and its affinity, and stops at the end or at a
-// comma.
+// accessEntry reads kind=value and its affinity. It stops at a comma or at the end.
 func (p *reader) accessEntry() (AccessEntry, error) {
 	e := AccessEntry{Affinity: Positive}
 	at := p.At
@@ -236,8 +234,8 @@ func (p *reader) accessEntry() (AccessEntry, error) {
 	return e, err
 }
 
-// accessValue reads a value, pieces of it in quotes or not, and the affinity
-// behind it. Of signs outside quotes only the last is one.
+// accessValue reads a value, which may be quoted in parts, and the affinity behind it. Only the
+// last sign outside quotes is the affinity.
 func (p *reader) accessValue(kind string) (string, Affinity, error) {
 	start := p.At
 	var value []byte

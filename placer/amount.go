@@ -10,22 +10,22 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// A cluster has amounts that belong to no node, such as licences. They are called pools. A request
-// asks once for a pool, however many chunks it has.
+// Pools are amounts that belong to no node, such as licences. A request names an amount of a pool
+// once, however many chunks it has.
 
-// MaxPools is how many pools one request asks for at most.
+// MaxPools is the maximum number of pools in a request.
 const MaxPools = 8
 
-// PoolAmount is how much of a pool is asked for.
+// PoolAmount is an amount of a pool that a request asks for.
 type PoolAmount struct {
 	Pool   string
 	Amount int64 // at least 1, at most limits.MaxAmount
 }
 
-// String writes it as requests have it: fluent=2.
+// String returns the amount as requests write it: fluent=2.
 func (a PoolAmount) String() string { return a.Pool + "=" + strconv.FormatInt(a.Amount, 10) }
 
-// FormatPools writes wants of pools: fluent=2,matlab=1.
+// FormatPools writes a list of pool amounts: fluent=2,matlab=1.
 func FormatPools(list []PoolAmount) string {
 	if len(list) == 0 {
 		return ""
@@ -37,7 +37,7 @@ func FormatPools(list []PoolAmount) string {
 	return strings.Join(texts, ",")
 }
 
-// ParsePoolAmount reads fluent=2.
+// ParsePoolAmount reads a pool amount such as fluent=2.
 func ParsePoolAmount(s string) (PoolAmount, error) {
 	name, amount, ok := strings.Cut(s, "=")
 	if !ok || !index.ValidResourceName(name) {
@@ -55,7 +55,8 @@ func poolAmount(name, text string) (int64, error) {
 	return n, nil
 }
 
-// poolsOf combines the pools in a request's resource list and beside it: by name, each once.
+// poolsOf combines the pools of a request's resource list with those beside it. The result is
+// sorted by name, each pool once.
 func poolsOf(defs *index.Defs, listed, beside []PoolAmount) ([]PoolAmount, error) {
 	if len(listed)+len(beside) == 0 {
 		return nil, nil

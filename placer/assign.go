@@ -7,21 +7,21 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Chunks that compete for nodes are an assignment problem: equal nodes (an atom) are handed out to
-// chunks, each node to one of them, so that every chunk gets its count. First fit, in the order of
-// the select, solves most cases. The rest is solved exactly: as a flow if each chunk fits every
-// node that serves it equally often (always so with scatter), else by a bounded search.
+// Chunks that compete for nodes form an assignment problem. Equal nodes form an atom. Each node
+// goes to one chunk, and every chunk must get its count. First fit, in the order of the select,
+// solves most cases. The rest is solved exactly. If every node that serves a chunk holds the same
+// number of it, as with scatter, the problem is a flow; otherwise a bounded search solves it.
 
-// atom is a number of nodes that are alike for every chunk of a request.
+// atom is a group of nodes that are alike for every chunk of a request.
 type atom struct {
-	per   []int // by chunk: how many of it a node holds, 0 when it does not serve it
+	per   []int // by chunk: how many of it a node holds, 0 if it cannot serve it
 	count int
-	nodes []Pick     // the nodes, where they are wanted
+	nodes []Pick     // the nodes, if the caller wants them
 	items [][]member // and on the node path: see seeker.items
 }
 
-// assignable reports whether the nodes that are up, all of them empty, could
-// hold all chunks at once; perhaps when the search was given up.
+// assignable reports whether the nodes that are up could hold all chunks at once if they were
+// empty. It says perhaps if it gave up the search.
 func (m *mapping) assignable(cands [][]index.Candidate) verdict {
 	if m.oneByOne() {
 		return m.fitsEmpty(cands)
@@ -31,7 +31,7 @@ func (m *mapping) assignable(cands [][]index.Candidate) verdict {
 	return v
 }
 
-// up is a bucket's nodes that are up.
+// up returns the nodes of a bucket that are up.
 func (m *mapping) up(b *index.Bucket) *roaring.Bitmap {
 	return roaring.FastOr(m.Index.Nodes(b, index.Free), m.Index.Nodes(b, index.Later), m.Index.Nodes(b, index.Busy))
 }
@@ -44,7 +44,7 @@ func (m *mapping) needs() []int {
 	return needs
 }
 
-// atoms groups the candidates' nodes that are up by what they hold of each chunk.
+// atoms groups the candidates' nodes that are up by how many of each chunk they hold.
 func (m *mapping) atoms(cands [][]index.Candidate) []*atom {
 	byPer := make(map[string]*atom)
 	var order []*atom
@@ -84,13 +84,13 @@ func bucketsOf(cands [][]index.Candidate) []*index.Bucket {
 	return out
 }
 
-// part is nodes of one bucket on the way to becoming atoms.
+// part is some nodes of one bucket, to be split into atoms.
 type part struct {
 	per   []int
 	nodes *roaring.Bitmap // nil: as many as the bucket counts
 }
 
-// split cuts a bucket's nodes along the cells of every chunk.
+// split divides a bucket's nodes by the cells of every chunk.
 func (m *mapping) split(b *index.Bucket, cands [][]index.Candidate) []*atom {
 	parts := []part{{per: make([]int, len(cands))}}
 	for i, list := range cands {
@@ -138,8 +138,8 @@ func (m *mapping) cut(parts []part, chunk int, c index.Candidate) []part {
 	return out
 }
 
-// reassign looks for an assignment of the nodes that are free for the request's
-// time, when first fit found none. It returns nil when there is none.
+// reassign looks for an assignment to the nodes that are free for the request's whole time, after
+// first fit found none. It returns nil if none exists.
 func (m *mapping) reassign(c *collector, cands [][]index.Candidate) []Allotment {
 	if len(m.Chunks) < 2 || !m.exactly() {
 		return nil
@@ -164,7 +164,7 @@ func (m *mapping) reassign(c *collector, cands [][]index.Candidate) []Allotment 
 	return out
 }
 
-// freeAtoms groups, node by node, what a collector could still collect.
+// freeAtoms groups, node by node, those that a collector could still take.
 func (m *mapping) freeAtoms(c *collector, cands [][]index.Candidate) []*atom {
 	c.taken = nil
 	byPer := make(map[string]*atom)

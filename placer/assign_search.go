@@ -5,27 +5,27 @@ import (
 	"math/bits"
 )
 
-// assigning is the search for an assignment in which nodes hold different numbers of
-// a chunk. It goes from atom to atom and tries every way to share its nodes among the
-// chunks. What cannot be met by the atoms that are left is given up: chunk by chunk,
-// and by how many nodes several chunks need at least; and so is what was met before.
+// assigning searches for an assignment if nodes hold different numbers of a chunk. It goes from
+// atom to atom and tries every way to share its nodes among the chunks. It gives up a branch if the
+// remaining atoms cannot meet the needs: of each chunk alone, or in nodes that several chunks need
+// together. It also gives up a state that it has seen before.
 type assigning struct {
 	*problem
 	steps   int
 	tails   []tail
-	several []uint // the sets of chunks, as bits, whose nodes are counted
+	several []uint // bit sets of the chunks whose nodes are counted together
 	failed  map[string]bool
 }
 
-// tail is what an atom and those after it could give.
+// tail describes how much an atom and those after it could hold.
 type tail struct {
-	sum  []int // of each chunk, were all for it
-	most []int // of each chunk on one node
-	// nodes is by set of chunks how many nodes serve any of them.
+	sum  []int // of each chunk, if it got all nodes
+	most []int // of each chunk, the most on one node
+	// nodes counts, for each set of chunks, the nodes that serve any of them.
 	nodes []int
 }
 
-// countedChunks is up to how many chunks all sets of them are looked at.
+// countedChunks is the largest number of chunks for which all their sets are examined.
 const countedChunks = 6
 
 func newAssigning(p *problem, steps int) *assigning {
@@ -47,7 +47,7 @@ func newAssigning(p *problem, steps int) *assigning {
 	return s
 }
 
-// and is a tail that begins with an atom.
+// and returns the tail that begins with an atom and goes on with t.
 func (t tail) and(a *atom, several []uint) tail {
 	out := tail{make([]int, len(t.sum)), make([]int, len(t.most)), make([]int, len(t.nodes))}
 	serves := uint(0)
@@ -66,7 +66,7 @@ func (t tail) and(a *atom, several []uint) tail {
 	return out
 }
 
-// could reports whether a tail might meet what is needed.
+// could reports whether a tail might meet the needs.
 func (s *assigning) could(t *tail, need []int) bool {
 	for i, n := range need {
 		if n > t.sum[i] {
@@ -87,7 +87,7 @@ func (s *assigning) could(t *tail, need []int) bool {
 	return true
 }
 
-// search meets needs with the atoms from a on.
+// search tries to meet the needs with the atoms from a on.
 func (s *assigning) search(a int, need []int) verdict {
 	if met(need) {
 		return yes
@@ -118,8 +118,8 @@ func met(need []int) bool {
 	return true
 }
 
-// share gives an atom's nodes to the chunks from i on, as many as are of use to the
-// first of them at first.
+// share gives an atom's nodes to the chunks from i on. It first gives the first chunk as many as it
+// can use.
 func (s *assigning) share(a, i, left int, need []int) verdict {
 	for i < len(need) && (s.atoms[a].per[i] == 0 || need[i] == 0) {
 		i++

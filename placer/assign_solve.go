@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// problem is an assignment to be found: given[a][i] nodes of atom a to chunk i.
+// problem is an assignment problem; given[a][i] is the number of nodes of atom a that chunk i gets.
 type problem struct {
 	atoms []*atom
 	needs []int
@@ -27,9 +27,8 @@ func (p *problem) reset() {
 	}
 }
 
-// solve finds an assignment or shows that there is none, in so many steps of search;
-// it returns how many are left. Equal nodes and needs have equal answers, whatever
-// order the atoms come in.
+// solve finds an assignment, or shows that none exists, within the given steps of search. It
+// returns the steps that are left. The answer does not depend on the order of the atoms.
 func (p *problem) solve(steps int) (verdict, int) {
 	slices.SortFunc(p.atoms, func(a, b *atom) int {
 		return cmp.Or(cmp.Compare(a.kinds(), b.kinds()), slices.Compare(b.per, a.per))
@@ -55,7 +54,7 @@ func (p *problem) solve(steps int) (verdict, int) {
 	return v, max(s.steps, 0)
 }
 
-// kinds is how many kinds of chunks an atom serves.
+// kinds returns the number of kinds of chunks that an atom serves.
 func (a *atom) kinds() int {
 	n := 0
 	for _, per := range a.per {
@@ -66,7 +65,7 @@ func (a *atom) kinds() int {
 	return n
 }
 
-// plenty is how often all nodes together could hold a chunk's count.
+// plenty returns how many times over all nodes together could hold a chunk's count.
 func (p *problem) plenty(i int) float64 {
 	sum := 0
 	for _, a := range p.atoms {
@@ -75,8 +74,8 @@ func (p *problem) plenty(i int) float64 {
 	return float64(sum) / float64(max(1, p.needs[i]))
 }
 
-// firstFit tries the chunks in an order, each on the atoms in theirs or, by advantage,
-// first on those that are worth least to the chunks after it.
+// firstFit serves the chunks in the given order. Each takes atoms in their order or, by advantage,
+// those first that are worth least to the chunks after it.
 func (p *problem) firstFit(order []int, byAdvantage bool) bool {
 	p.reset()
 	left := make([]int, len(p.atoms))
@@ -106,7 +105,7 @@ func (p *problem) firstFit(order []int, byAdvantage bool) bool {
 	return true
 }
 
-// advantage is what a node holds of a chunk beside what it would hold of others.
+// advantage compares how many of a chunk a node holds with how many it would hold of others.
 func (a *atom) advantage(i int, others []int) float64 {
 	sum := 0
 	for _, j := range others {
@@ -115,8 +114,8 @@ func (a *atom) advantage(i int, others []int) float64 {
 	return float64(a.per[i]) / float64(1+sum)
 }
 
-// inNodes turns the needs into numbers of nodes, where every node that serves a
-// chunk holds equally many of it.
+// inNodes turns the needs into numbers of nodes, if every node that serves a chunk holds the same
+// number of it.
 func (p *problem) inNodes() ([]int, bool) {
 	out := make([]int, len(p.needs))
 	for i, need := range p.needs {
@@ -135,8 +134,8 @@ func (p *problem) inNodes() ([]int, bool) {
 	return out, true
 }
 
-// flow serves each chunk by augmenting paths (Ford and Fulkerson, 1956): nodes
-// that another chunk holds are taken over when that one finds others.
+// flow serves each chunk by augmenting paths (Ford and Fulkerson, 1956): a chunk takes over nodes
+// of another if that one finds others.
 func (p *problem) flow(needs []int) verdict {
 	left := make([]int, len(p.atoms))
 	for a, atom := range p.atoms {
@@ -154,7 +153,7 @@ func (p *problem) flow(needs []int) verdict {
 	return yes
 }
 
-// augment gives chunk i up to want more nodes and returns how many.
+// augment gives chunk i up to want more nodes and returns how many it gave.
 func (p *problem) augment(i, want int, left []int, seen []bool) int {
 	for a, atom := range p.atoms {
 		if atom.per[i] > 0 && left[a] > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Place decides a request for a start at an instant, which is Now or later. The error is a *Refusal
-// if the request does not fit.
+// Place decides whether a request can start at an instant, in Unix seconds, which is Now or later.
+// The error is a *Refusal if the request does not fit.
 func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	var m mapping
 	if err := m.prepareToPlace(s, a); err != nil {
@@ -46,16 +46,16 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	return nil, m.notNow(short)
 }
 
-// manyReleases: from this many releases on they are not examined one by one, because the calendar
-// soon finds some of so many. On the bucket path fewReleases are enough for that, as long as little
+// manyReleases is the number of releases from which they are not examined one by one, because the
+// calendar soon finds some of so many. On the bucket path fewReleases are enough, as long as little
 // is planned (see planned).
 const (
 	fewReleases  = 64
 	manyReleases = 1024
 )
 
-// endedBy is the nodes that are busy now and given back by an instant, nil for now. Where
-// that is many it is all nodes: the calendar says which are.
+// endedBy returns the nodes that are busy now and given back by an instant, nil for now. If there
+// are many, it returns all nodes; the calendar then says which are given back.
 func (m *mapping) endedBy(at int64) *roaring.Bitmap {
 	if at <= m.Now {
 		return nil
@@ -74,12 +74,12 @@ func (m *mapping) endedBy(at int64) *roaring.Bitmap {
 	return ended
 }
 
-// anyEnded is all nodes, any of which may be given back.
+// anyEnded returns all nodes, because any of them may be given back.
 func (s *Snapshot) anyEnded() *roaring.Bitmap {
 	return roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
 }
 
-// Route tells which path a request takes, and why.
+// Route returns the path that a request takes, and the reason.
 func (s *Snapshot) Route(a Ask) (Path, string) { return s.route(&a) }
 
 func (s *Snapshot) route(a *Ask) (Path, string) {
@@ -92,8 +92,8 @@ func (s *Snapshot) route(a *Ask) (Path, string) {
 	return BucketPath, "whole nodes, none of them by name"
 }
 
-// notByBucket is what buckets cannot tell of a request, other than the policy's
-// order of nodes; "" when they can.
+// notByBucket says why buckets cannot serve a request, apart from the policy's order of nodes; ""
+// if they can.
 func (s *Snapshot) notByBucket(a *Ask) string {
 	switch {
 	case !a.Place.Exclusive():
@@ -118,20 +118,20 @@ func (s *Snapshot) notByBucket(a *Ask) string {
 	return ""
 }
 
-// mapping is a request with the buckets that serve each of its chunks.
+// mapping is a request and the buckets that serve each of its chunks.
 type mapping struct {
 	*Snapshot
 	Ask
 	whole    [][]index.Candidate // by chunk, over all nodes of the queue
-	sets     []setMapping        // the placement sets that could serve it, in order
+	sets     []setMapping        // the placement sets that could serve it, in the order to try
 	unsure   bool                // whether each of them could hold it whole; see sureSets
 	unproved bool                // whether all chunks together fit the empty cluster; see never
-	swept    *timeline.Found     // the nodes with room at the instant that is looked at; nil if no sweep has told
+	swept    *timeline.Found     // the nodes with room at the current instant; nil without a sweep
 	room     [1][]index.Candidate
 	order    ordering // see exact.go
 	searching
 	path  Path
-	nodes *roaring.Bitmap // that serve any chunk; nil until they are asked for
+	nodes *roaring.Bitmap // those that serve any chunk; nil until needed
 
 	plannedNodes *roaring.Bitmap // see planned
 	plannedAsked bool
@@ -139,25 +139,25 @@ type mapping struct {
 	*byNode // nil on the bucket path
 }
 
-// byNode is what the node path knows of a request besides.
+// byNode is what the node path needs to know of a request besides.
 type byNode struct {
 	policy     Policy
-	bucketable int64      // from when on the bucket path could serve it, but for the policy: once its reservations are over
-	shares     bool       // it may be on nodes together with others
-	byUsage    bool       // its PRIORITYF goes by usage
-	insists    bool       // on a reservation
-	packed     []Chunk    // the chunks that were made one for place=pack
-	onHosts    []*mapping // for place=pack, on each host of several nodes that could hold it
-	outer      *mapping   // of one of those: the request that it is packed for
-	together   bool       // chunks of several kinds may be on a whole node
+	bucketable int64      // when the bucket path could serve it, apart from the policy: after its reservations
+	shares     bool       // it may share nodes with others
+	byUsage    bool       // its PRIORITYF depends on usage
+	insists    bool       // on a reservation that it may use
+	packed     []Chunk    // the chunks that place=pack combined into one
+	onHosts    []*mapping // for place=pack: one for each host of several nodes that could hold it
+	outer      *mapping   // for each of those: the request that it is packed for
+	together   bool       // chunks of several kinds may share a whole node
 	quantities []uint16   // the consumables it asks for, ascending
 	ranked     *roaring.Bitmap
 	ruled      *roaring.Bitmap
-	hosts      map[string]bool // names of nodes whose host other nodes share
+	hosts      map[string]bool // names of nodes that share their host
 	guestNodes *roaring.Bitmap
 }
 
-// setMapping is what of a mapping lies in one placement set.
+// setMapping is the part of a mapping that lies in one placement set.
 type setMapping struct {
 	set   *index.Set
 	cands [][]index.Candidate
@@ -171,8 +171,8 @@ func (m *mapping) prepare(s *Snapshot, a Ask) error {
 	return m.never()
 }
 
-// prepareToPlace maps the request. Of chunks of one kind that together might never fit it
-// leaves to never to find out: where they are placed they do.
+// prepareToPlace maps the request. If chunks of one kind might never fit together, it leaves that
+// to never, because placing them finds out anyway.
 func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 	m.Snapshot, m.Ask, m.whole = s, a, m.room[:]
 	if m.path, _ = s.route(&m.Ask); m.path == NodePath {
@@ -180,7 +180,7 @@ func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 			return s.orFailure(err)
 		}
 	}
-	if err := a.neverCounted(); err != nil { // what is refused is explained node by node all the same
+	if err := a.neverCounted(); err != nil { // a refused request is still explained node by node
 		return err
 	}
 	if len(m.Chunks) != 1 {
@@ -205,7 +205,7 @@ func (m *mapping) prepareToPlace(s *Snapshot, a Ask) error {
 	return s.orFailure(nil)
 }
 
-// never is why all chunks together never fit, if that is so.
+// never returns the reason why all chunks together can never fit, or nil.
 func (m *mapping) never() error {
 	if !m.unproved {
 		return nil
@@ -217,7 +217,7 @@ func (m *mapping) never() error {
 	return nil
 }
 
-// candidates are the buckets, and the nodes in them, that serve a chunk.
+// candidates returns the buckets, and the nodes in them, that serve a chunk.
 func (m *mapping) candidates(c *Chunk) []index.Candidate {
 	if m.path == BucketPath {
 		return m.notExcluded(m.Index.Candidates(m.Queue, c.Wants))
@@ -233,7 +233,7 @@ func (m *mapping) candidates(c *Chunk) []index.Candidate {
 	return cands
 }
 
-// notExcluded keeps of candidates what the request may get.
+// notExcluded returns the candidates without the nodes that the request excludes.
 func (m *mapping) notExcluded(cands []index.Candidate) []index.Candidate {
 	if len(m.Excluded) == 0 {
 		return cands
@@ -245,7 +245,7 @@ func (m *mapping) notExcluded(cands []index.Candidate) []index.Candidate {
 	return m.Index.Only(cands, left)
 }
 
-// prepareNodes gets a request ready for the node path.
+// prepareNodes prepares a request for the node path.
 func (m *mapping) prepareNodes() error {
 	m.byNode = new(byNode)
 	m.policy = max(m.Ask.Policy, FirstAvailable)
@@ -273,9 +273,9 @@ func (m *mapping) prepareNodes() error {
 	return nil
 }
 
-// bucketableFrom is from when on the bucket path could serve the request, whatever its
-// policy. Reservations that it may use are of no more use to it once they are over, and
-// it is the same as one that never had any.
+// bucketableFrom returns the instant from which the bucket path could serve the request, apart from
+// its policy. Once the reservations that it may use are over, it is like a request that never had
+// any.
 func (m *mapping) bucketableFrom() int64 {
 	a, from := m.Ask, int64(math.MinInt64)
 	for _, g := range a.Grants {
@@ -289,7 +289,8 @@ func (m *mapping) bucketableFrom() int64 {
 	return from
 }
 
-// orFailure puts a failure to read the state before an answer made of it.
+// orFailure returns a failure to read the state, if there was one, in place of the answer made from
+// it.
 func (s *Snapshot) orFailure(answer error) error {
 	if err := s.Index.Err(); err != nil {
 		return err
@@ -300,7 +301,7 @@ func (s *Snapshot) orFailure(answer error) error {
 	return answer
 }
 
-// perNode is how many chunks a node of a cell takes.
+// perNode returns how many chunks a node of a cell takes.
 func (a *Ask) perNode(cell index.Cell) int {
 	if a.Place.Arrange == Scatter || a.Place.Arrange == VScatter || a.Access == index.AccessSingleTask {
 		return 1
@@ -308,8 +309,8 @@ func (a *Ask) perNode(cell index.Cell) int {
 	return cell.Chunks
 }
 
-// capacity is how many chunks all nodes that are up could hold, empty. It counts
-// no further than enough.
+// capacity returns how many chunks all nodes that are up could hold if they were empty. It stops
+// counting at enough.
 func (s *Snapshot) capacity(a *Ask, cands []index.Candidate, enough int) int {
 	n := 0
 	for _, c := range cands {
@@ -322,9 +323,9 @@ func (s *Snapshot) capacity(a *Ask, cands []index.Candidate, enough int) int {
 	return n
 }
 
-// place decides a start at an instant, trying the placement sets first. ended
-// is the nodes that are busy now and given back by then, nil for a start now.
-// Where it does not fit, the shortfall says how, and the plan is nil.
+// place decides a start at an instant, trying the placement sets first. ended is the set of nodes
+// that are busy now and given back by then, nil for a start now. If the request does not fit, the
+// plan is nil and the shortfall says why.
 func (m *mapping) place(at int64, ended *roaring.Bitmap) (*Plan, shortfall, error) {
 	plan, short := (*Plan)(nil), shortfall{}
 	decide := m.collect

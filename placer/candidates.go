@@ -15,7 +15,7 @@ type found struct {
 	class  index.Class
 }
 
-// before is node order: by priority, then as declared.
+// before reports whether f comes before g in node order: by priority, then as declared.
 func (f found) before(g found) bool {
 	if f.bucket.Priority != g.bucket.Priority {
 		return f.bucket.Priority > g.bucket.Priority
@@ -37,14 +37,14 @@ func (f *candidates) before(g *candidates) bool {
 	return f.PeekNext() < g.PeekNext()
 }
 
-// inOrder goes through the nodes that could serve a chunk in node order: by
-// priority, then as declared. The candidates come by their first nodes, and a
-// bucket is not opened before its first node's turn.
+// inOrder visits the nodes that could serve a chunk in node order: by priority, then as declared.
+// The candidates come by their first nodes, and a bucket is not opened before its first node's
+// turn.
 func (s *seeker) inOrder(kind int, cands []index.Candidate) iter.Seq[found] {
 	return s.inOrderAmong(kind, cands, nil)
 }
 
-// inOrderAmong does so for some nodes only, for all where among is nil.
+// inOrderAmong does the same for the nodes in among, or for all if among is nil.
 func (s *seeker) inOrderAmong(kind int, cands []index.Candidate, among *roaring.Bitmap) iter.Seq[found] {
 	return func(yield func(found) bool) {
 		streams := heap.New(func(f, g **candidates) bool { return (*f).before(*g) })
@@ -77,7 +77,7 @@ func (s *seeker) inOrderAmong(kind int, cands []index.Candidate, among *roaring.
 	}
 }
 
-// ahead reports whether the next of candidates comes before all those of a bucket.
+// ahead reports whether the next candidate comes before all nodes of a bucket.
 func ahead(f *candidates, b *index.Bucket) bool {
 	if f.bucket.Priority != b.Priority {
 		return f.bucket.Priority > b.Priority
@@ -85,8 +85,8 @@ func ahead(f *candidates, b *index.Bucket) bool {
 	return f.PeekNext() < b.First
 }
 
-// nodes are those of a candidate's class that could serve a chunk at the instant:
-// of the busy ones those that have room now, or have something given back by then.
+// nodes returns the nodes of a candidate's class that could serve a chunk at the instant. Busy
+// nodes count if they have room now, or if something on them is given back by then.
 func (s *seeker) nodes(kind int, c *index.Candidate, class index.Class) *roaring.Bitmap {
 	if !s.empty && s.ended == nil && c.Bucket.Count[class] == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (s *seeker) nodes(kind int, c *index.Candidate, class index.Class) *roaring
 	return within(nodes, c.Cells)
 }
 
-// within narrows nodes to those of a candidate's cells.
+// within limits nodes to those of a candidate's cells.
 func within(nodes *roaring.Bitmap, cells []index.Cell) *roaring.Bitmap {
 	if part := cellNodes(cells); part != nil {
 		return roaring.And(nodes, part)
@@ -116,7 +116,7 @@ func within(nodes *roaring.Bitmap, cells []index.Cell) *roaring.Bitmap {
 	return nodes
 }
 
-// cellNodes is the nodes of a candidate's cells, nil for all of its bucket.
+// cellNodes returns the nodes of a candidate's cells, nil for all of its bucket.
 func cellNodes(cells []index.Cell) *roaring.Bitmap {
 	part := cells[0].Nodes
 	for _, cell := range cells[1:] {
@@ -125,7 +125,7 @@ func cellNodes(cells []index.Cell) *roaring.Bitmap {
 	return part
 }
 
-// roomFor is the busy nodes that may have room for a chunk at the instant.
+// roomFor returns the busy nodes that may have room for a chunk at the instant.
 func (s *seeker) roomFor(kind int) *roaring.Bitmap {
 	if s.rooms[kind] == nil {
 		room := s.Index.WithRoom(s.Chunks[kind].Wants)

@@ -14,25 +14,24 @@ type collector struct {
 	*mapping
 	at, end int64
 	ended   *roaring.Bitmap // nil: the instant is now
-	empty   bool            // take all nodes that are up for free
+	empty   bool            // treat all nodes that are up as free
 	taken   map[uint32]*roaring.Bitmap
-	then    map[uint32]*classes // by bucket, at a later instant
-	block   uint32              // the calendar block that fits looked at last, plus one
-	reaches bool                // whether some node of it may fit
+	then    map[uint32]*classes // by bucket, for a later instant
+	block   uint32              // the calendar block that fits examined last, plus one
+	reaches bool                // whether some node of that block may fit
 	buf     []uint32
 }
 
-// classes are the nodes of a bucket that are free, and free for a while, at a
-// later instant. Of those of free that are in unsure, which may be nil, the calendar is
-// to say whether they are given back by then: that is looked up when their turn comes.
+// classes are the nodes of a bucket that are free for good, or for a while, at a later instant. For
+// the free nodes that are also in unsure, which may be nil, the calendar says whether they are
+// given back by then. It is asked when their turn comes.
 type classes struct{ free, later, unsure *roaring.Bitmap }
 
-// shortfall is a chunk for which too few nodes were found, and the candidates
-// that were gone through.
+// shortfall is a chunk for which too few nodes were found, and the candidates that were examined.
 type shortfall struct {
 	chunk, found int
-	alone        bool // no other chunk had to do with it
-	row          bool // it had to be nodes in a row
+	alone        bool // no other chunk played a part
+	row          bool // the policy required nodes in a row
 	cands        [][]index.Candidate
 }
 
@@ -51,7 +50,7 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 	for i := range m.Chunks {
 		picks, found := c.chunk(m.Chunks[i].Count, cands[i])
 		if found < m.Chunks[i].Count {
-			if i > 0 { // what one chunk alone is short of no assignment has
+			if i > 0 { // if one chunk alone falls short, no assignment helps
 				if plan.Chunks = m.reassign(&c, cands); plan.Chunks != nil {
 					return plan, shortfall{}
 				}
@@ -64,7 +63,7 @@ func (m *mapping) collect(cands [][]index.Candidate, at int64, ended *roaring.Bi
 	return plan, shortfall{}
 }
 
-// newPlan makes a plan and its chunks; one chunk comes with it.
+// newPlan allocates a plan and its chunks, in one allocation for one chunk.
 func newPlan(chunks int) *Plan {
 	p := &struct {
 		Plan
@@ -76,9 +75,8 @@ func newPlan(chunks int) *Plan {
 	return &p.Plan
 }
 
-// tooFew finds a chunk that a later instant cannot serve even if all nodes given
-// back by then stay free: that is counted, not collected. It returns -1 when
-// there is none.
+// tooFew finds a chunk that a later instant cannot serve even if all nodes given back by then stay
+// free. It counts nodes and collects none. It returns -1 if there is no such chunk.
 func (m *mapping) tooFew(cands [][]index.Candidate, ended *roaring.Bitmap) (int, int) {
 	for i, list := range cands {
 		most := 0
@@ -96,7 +94,7 @@ func (m *mapping) tooFew(cands [][]index.Candidate, ended *roaring.Bitmap) (int,
 	return -1, 0
 }
 
-// notNow puts a shortfall into words.
+// notNow makes a refusal of a shortfall.
 func (m *mapping) notNow(short shortfall) *Refusal {
 	c := m.Chunks[short.chunk]
 	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count, Until: m.until(),
@@ -113,7 +111,7 @@ func (m *mapping) notNow(short shortfall) *Refusal {
 	return r
 }
 
-// chunk collects nodes until they hold need chunks, and says how many they do.
+// chunk collects nodes until they hold need chunks, and returns how many they hold.
 func (c *collector) chunk(need int, cands []index.Candidate) ([]Pick, int) {
 	var picks []Pick
 	found := 0
@@ -177,9 +175,9 @@ func (c *collector) perNodeOf(cand index.Candidate, node uint32) int {
 	return 0
 }
 
-// fits is the test of a node that is looked at: of a free one that it was given back, if
-// that is unsure; of a later one that nothing begins on it before the end. Equality
-// fits. Whole blocks of nodes are told apart by how far they reach.
+// fits tests a node. A free one must have been given back, if that is unsure. On a later one
+// nothing may begin before the end; beginning exactly at the end is fine. Whole blocks of nodes are
+// skipped by how far they reach.
 func (c *collector) fits(node uint32, class index.Class, unsure *roaring.Bitmap) bool {
 	if class == index.Free {
 		return unsure == nil || !unsure.Contains(node) || c.Calendar.FreeThrough(node, c.at, timeline.Forever)
@@ -196,8 +194,8 @@ func (c *collector) fits(node uint32, class index.Class, unsure *roaring.Bitmap)
 	return c.reaches && c.Calendar.NextBusy(node, c.Now+1) >= c.end
 }
 
-// available is a bucket's nodes of a class at the collector's instant, less
-// what earlier chunks took and what the cells leave out.
+// available returns a bucket's nodes of a class at the collector's instant, without those that
+// earlier chunks took or that are outside the cells.
 func (c *collector) available(cand index.Candidate, class index.Class) *roaring.Bitmap {
 	nodes := within(c.classAt(cand.Bucket, class), cand.Cells)
 	if taken := c.taken[cand.Bucket.ID]; taken != nil {
@@ -206,7 +204,7 @@ func (c *collector) available(cand index.Candidate, class index.Class) *roaring.
 	return nodes
 }
 
-// classAt is a bucket's nodes of a class at the instant.
+// classAt returns a bucket's nodes of a class at the instant.
 func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap {
 	switch {
 	case c.empty && class == index.Later:
@@ -230,8 +228,8 @@ func (c *collector) classAt(b *index.Bucket, class index.Class) *roaring.Bitmap 
 	return then.later
 }
 
-// unsure is the nodes of a class of a bucket for which fits has to ask the calendar
-// whether they are given back, nil for none.
+// unsure returns the nodes of a bucket's class for which fits must ask the calendar whether they
+// are given back; nil for none.
 func (c *collector) unsure(b *index.Bucket, class index.Class) *roaring.Bitmap {
 	if then := c.then[b.ID]; then != nil && class == index.Free {
 		return then.unsure
@@ -239,9 +237,9 @@ func (c *collector) unsure(b *index.Bucket, class index.Class) *roaring.Bitmap {
 	return nil
 }
 
-// classesThen sorts a bucket's nodes at a later instant. The nodes given back by
-// then join: as free ones where nothing follows, else as later ones. A node that
-// is free now and not given back by then still has its plans ahead of it.
+// classesThen sorts a bucket's nodes at a later instant. Nodes given back by then become free if
+// nothing follows on them, else later. A node that is free now and not given back by then keeps its
+// plans ahead of it.
 func (c *collector) classesThen(b *index.Bucket) *classes {
 	if c.swept != nil {
 		up := c.up(b)
@@ -266,9 +264,9 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 	return out
 }
 
-// unplanned is those of some nodes on which nothing begins any more, so that they are free
-// for good once they are given back. It is nil if it was listed which are given back by
-// the instant, and where much is planned: all of them are looked up then.
+// unplanned returns the nodes on which nothing begins any more: they are free for good once they
+// are given back. It is nil if the nodes given back by the instant were listed, or if much is
+// planned; then all are looked up.
 func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {
 	if c.ended.GetCardinality() < uint64(c.Index.Limits().Nodes) {
 		return nil
@@ -280,7 +278,7 @@ func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {
 	return roaring.AndNot(nodes, planned)
 }
 
-// planned is the nodes of everything planned, or nil if that is much or unknown.
+// planned returns the nodes of everything planned, or nil if that is much or unknown.
 func (m *mapping) planned() *roaring.Bitmap {
 	if m.plannedAsked || m.Planned == nil {
 		return m.plannedNodes
@@ -297,8 +295,7 @@ func (m *mapping) planned() *roaring.Bitmap {
 	return nodes
 }
 
-// take keeps the collected nodes, which lie bucket by bucket, from the chunks
-// that follow.
+// take hides the collected nodes from the chunks that follow. They are sorted by bucket.
 func (c *collector) take(picks []Pick, following [][]index.Candidate) {
 	for len(following) > 0 && len(picks) > 0 {
 		bucket, n := picks[0].Bucket, 0
@@ -332,8 +329,8 @@ func wanted(b *index.Bucket, chunks [][]index.Candidate) bool {
 	return false
 }
 
-// emit hands out count chunks to the collected nodes in node order; the last may
-// take fewer than it could, and a node that is not reached is not used.
+// emit distributes count chunks over the collected nodes in node order. The last node may take
+// fewer than it could, and nodes beyond it are not used.
 func emit(picks []Pick, count int) []Pick {
 	picks = inNodeOrder(picks)
 	for i := range picks {

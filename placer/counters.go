@@ -8,13 +8,12 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// What a request wants of counters, its pools and the rules that let only so many run at
-// once, is decided beside its nodes. Its earliest start is found by asking counters and
-// nodes in turn, each from the other's answer on, until all agree: each step passes only
-// starts that cannot be.
+// Counters are pools and the rules that limit how many jobs run at once. They are decided beside
+// the nodes. The earliest start is found by asking counters and nodes in turn, each from the
+// other's answer on, until all agree. Each step skips only impossible starts.
 
-// neverCounted is why a request wants more of a pool than there ever is, or than a rule lets
-// one job have, nil if it does not.
+// neverCounted returns an error if a request wants more than the whole of a pool, or more than a
+// rule allows one job. Otherwise it returns nil.
 func (a *Ask) neverCounted() error {
 	if a.Barred != "" {
 		return &Refusal{Kind: ErrNever, Chunk: -1, Why: a.Barred, Rule: true}
@@ -33,9 +32,9 @@ func (a *Ask) neverCounted() error {
 	return nil
 }
 
-// heldBack is the refusal of a request whose counters do not allow a start at an instant, or nil.
-// It looks at rules if rules is true, else at pools. It holds until a job gives back, or until the
-// use of a pool outside placectl ends.
+// heldBack returns the refusal of a request whose counters do not allow a start at an instant, or
+// nil. It checks rules if rules is true, else pools. The refusal holds until a job gives something
+// back, or until the use of a pool outside placectl ends.
 func (m *mapping) heldBack(at int64, rules bool) *Refusal {
 	d := m.Demands.Short(at, m.Duration, rules)
 	if d == nil {
@@ -48,8 +47,8 @@ func (m *mapping) heldBack(at int64, rules bool) *Refusal {
 	return r
 }
 
-// jointStarts finds the first count starts, from an instant on, at which nodes and
-// counters do.
+// jointStarts finds the first count starts, from an instant on, at which both the nodes and the
+// counters have room.
 func (m *mapping) jointStarts(after int64, count int) ([]*Plan, error) {
 	var plans []*Plan
 	at := max(after, m.Now)
@@ -90,8 +89,7 @@ func (m *mapping) jointStarts(after int64, count int) ([]*Plan, error) {
 	return nil, m.neverFree(at)
 }
 
-// neverFree is the refusal of a request whose counters are never free for it, as things
-// are.
+// neverFree returns the refusal of a request whose counters will never be free for it.
 func (m *mapping) neverFree(at int64) *Refusal {
 	r := m.heldBack(at, false)
 	if r == nil {

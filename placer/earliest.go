@@ -8,8 +8,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Earliest finds the first instant at or after a given one at which the request fits, with its
-// plan.
+// Earliest finds the first instant, from after on, at which the request fits, and returns its plan.
+// The error is a *Refusal if there is none.
 func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 	plans, err := s.Starts(a, after, 1)
 	if err != nil {
@@ -18,9 +18,10 @@ func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 	return plans[0], nil
 }
 
-// Starts finds the first count instants, from a given one on, at which the request fits, with its
-// plans: the given one if it fits, and each later one at which nodes are given back. At any other
-// instant the same nodes were free a moment before. The error is a *Refusal if there is none.
+// Starts finds the first count instants, from after on, at which the request fits, and returns a
+// plan for each. It tries after itself and each later instant at which nodes are given back: at any
+// other instant, the same nodes were free a moment before. The error is a *Refusal if there is
+// none.
 func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	var m mapping
 	if err := m.prepareToPlace(s, a); err != nil {
@@ -36,12 +37,12 @@ func (m *mapping) starts(after int64, count int) ([]*Plan, error) {
 	return m.nodeStarts(after, count)
 }
 
-// nodeStarts is starts as far as nodes are concerned.
+// nodeStarts finds starts by nodes alone, without counters.
 func (m *mapping) nodeStarts(after int64, count int) ([]*Plan, error) {
 	var plans []*Plan
 	var short shortfall
 	opened := openings{mapping: m}
-	enough := 0 // the request cannot fit until so many nodes, or chunks, have opened
+	enough := 0 // the request cannot fit until this many nodes, or chunks, have opened
 	first := max(after, m.Now)
 	sweeps := m.sweeps()
 	if sweeps && m.Calendar.Stepped() {
@@ -51,7 +52,7 @@ func (m *mapping) nodeStarts(after int64, count int) ([]*Plan, error) {
 		sweeps = false
 	}
 	for in := range m.instants(first) {
-		if sweeps && m.impatient() { // those before it have been looked at
+		if sweeps && m.impatient() { // earlier instants have been tried
 			sweeps = false
 			if swept, err := m.sweepAll(in.at, count-len(plans)); swept != nil || err != nil {
 				return append(plans, swept...), err
@@ -87,11 +88,11 @@ func (m *mapping) nodeStarts(after int64, count int) ([]*Plan, error) {
 	return nil, m.noStart(short)
 }
 
-// mayMissAll reports whether the request may have no start though it would fit the
-// empty cluster: the reservation that it insists on is over before all else is.
+// mayMissAll reports whether the request may have no start although it would fit the empty cluster.
+// That happens if the reservation that it insists on ends before the nodes are free.
 func (m *mapping) mayMissAll() bool { return m.path == NodePath && m.insists }
 
-// noStart is the refusal of a request for which there is no start.
+// noStart returns the refusal of a request that has no start.
 func (m *mapping) noStart(short shortfall) *Refusal {
 	r := m.notNow(short)
 	if m.mayMissAll() {
@@ -101,12 +102,11 @@ func (m *mapping) noStart(short shortfall) *Refusal {
 	return r
 }
 
-// wait is the least number of nodes that must open, and be free long enough, before a request fits
-// that was just found short. On the node path it is room for so many chunks. As time goes on, some
-// nodes that were free are lost, and none is gained. So a chunk that was short of all nodes, not
-// just of those that other chunks left, stays short until enough have opened. For chunks that other
-// chunks left short, and for placement sets, each of which falls short by itself, one node might
-// do.
+// wait returns how many nodes must open, and stay free long enough, before a request that fell
+// short can fit. On the node path, it is how many chunks there must be room for. As time goes on,
+// free nodes may be lost, but none are gained. So if a chunk fell short with all nodes to choose
+// from, it stays short until enough have opened. If other chunks took its nodes, or if there are
+// several placement sets, one node might be enough.
 func (m *mapping) wait(short shortfall) int {
 	if len(m.sets) > 0 || !short.alone {
 		return 1
@@ -127,7 +127,7 @@ func (m *mapping) wait(short shortfall) int {
 	return max(1, (missing-1)/most+1)
 }
 
-// instant is one at which a request is tried.
+// instant is an instant at which a request is tried.
 type instant struct {
 	at    int64
 	ended *roaring.Bitmap // the nodes given back by then, nil for now
@@ -135,8 +135,7 @@ type instant struct {
 	last  bool            // nothing is given back later
 }
 
-// instants lists the given instant and each later one at which nodes are given
-// back.
+// instants lists the instant after, then each later one at which nodes are given back.
 func (m *mapping) instants(after int64) iter.Seq[instant] {
 	return func(yield func(instant) bool) {
 		in, ended := instant{at: after}, roaring.New()
@@ -158,8 +157,8 @@ func (m *mapping) instants(after int64) iter.Seq[instant] {
 	}
 }
 
-// givenBack is the releases after now, and between them the instants at which
-// reservations that the request may use come to be of use.
+// givenBack lists the releases after now and, between them, the instants at which a reservation
+// becomes useful to the request.
 func (m *mapping) givenBack() iter.Seq2[int64, []uint32] {
 	var extra []instant
 	for _, o := range m.opportunities() {

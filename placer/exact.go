@@ -13,7 +13,7 @@ import (
 // So every request that is not refused for good has a start, at the latest when everything planned
 // is over. Then the search meets the problem that it solved on the empty cluster.
 
-// ordering is whether first fit in the order of the select could ever serve a request.
+// ordering says whether first fit in the order of the select could ever serve a request.
 type ordering uint8
 
 const (
@@ -38,8 +38,8 @@ func (m *mapping) exactly() bool {
 	return m.order == leadsNowhere
 }
 
-// firstFitsEmpty reports whether first fit serves the request on some part of the
-// empty cluster on which it may be placed, now or later.
+// firstFitsEmpty reports whether first fit serves the request on some part of the empty cluster
+// where it may be placed, now or later.
 func (m *mapping) firstFitsEmpty() bool {
 	for _, sm := range m.sureSets() {
 		if m.inOrderWhenEmpty(sm.cands) {
@@ -77,8 +77,7 @@ func (m *mapping) inOrderWhenEmpty(cands [][]index.Candidate) bool {
 	return true
 }
 
-// oneByOne reports whether nodes are looked at one by one to say whether the request
-// fits.
+// oneByOne reports whether nodes must be examined one by one to decide if the request fits.
 func (m *mapping) oneByOne() bool {
 	return m.path == NodePath && (m.bucketable == math.MaxInt64 || m.policy == Contiguous)
 }
@@ -88,18 +87,19 @@ const (
 	// unknown whether a request fits the empty cluster, the request is refused for good, because no
 	// start can be given.
 	searchSteps = 50_000
-	// searchesSteps bounds those at all instants at which a request is tried, but for
-	// the last: then all nodes are free, and what fits the empty cluster is found.
+	// searchesSteps bounds the searches at all instants at which a request is tried, except
+	// the last. At the last all nodes are free, so the search finds any request that fits the
+	// empty cluster.
 	searchesSteps = 20 * searchSteps
 )
 
-// searching is how much has been searched for a request.
+// searching counts the search steps spent on a request.
 type searching struct {
 	steps int
-	last  bool // nothing is given back after the instant that is looked at
+	last  bool // nothing is given back after the current instant
 }
 
-// search runs a search, which is given its bound and returns what it left of it.
+// search calls find with the steps that it may take; find returns the steps that it left.
 func (m *mapping) search(find func(steps int) (verdict, int)) verdict {
 	if m.path == NodePath && m.outer != nil {
 		return m.outer.search(find)
@@ -119,7 +119,7 @@ func (m *mapping) search(find func(steps int) (verdict, int)) verdict {
 func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 	alone := len(m.Chunks) < 2 || m.apart(cands)
 	if m.path == NodePath && (m.policy == Contiguous || !m.ruled.IsEmpty()) {
-		alone = false // what each node could take is not all there is to it
+		alone = false // counting what each node could take is not enough
 	}
 	verdict := yes
 	if !alone {
@@ -145,8 +145,8 @@ func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 	return r
 }
 
-// apart reports whether no two chunks compete for a bucket: what each can have
-// alone they can have together.
+// apart reports whether no two chunks compete for a bucket. Then each can have at the same time
+// what it can have alone.
 func (m *mapping) apart(cands [][]index.Candidate) bool {
 	for i := range cands {
 		for j := range i {

@@ -20,27 +20,27 @@ import (
 // Explanation is how a request stands at the instant of a snapshot.
 type Explanation struct {
 	Verdict Verdict
-	Plan    *Plan    // the start now, or else the earliest; nil when there is none
-	Refusal *Refusal // why it does not start now; nil when it does
+	Plan    *Plan    // the start now, else the earliest start; nil if there is none
+	Refusal *Refusal // why it does not start now; nil if it does
 	Path    Path
 	Why     string // why that path
 	Policy  Policy
-	// Chunks are those of the select or, Packed, the one that a node must have room
-	// for.
+	// Chunks are the chunks of the select or, if Packed, the one combined chunk that a node
+	// must have room for.
 	Chunks []ChunkView
 	Packed bool
-	Hosts  []HostView // of several nodes, on which a packed request could lie as well
+	Hosts  []HostView // hosts of several nodes that could also hold a packed request
 	// Together says that each chunk would fit by itself: only room for all of them at once is
 	// missing.
 	Together bool
 	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
-	Counters []string   // what it wants of pools and rules, and the total of each
-	Helps    []Help     // what would make it start now, or where it can never run, possible at all
-	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores
-	Nodes    []NodeView // those that were asked about
+	Counters []string   // the pools and rules that it counts against, with the total of each
+	Helps    []Help     // changes that would make it start now or, if it can never run, possible at all
+	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores nodes
+	Nodes    []NodeView // the nodes that the caller asked about
 }
 
-// Verdict is whether a request starts. The words are part of what programs read.
+// Verdict says whether a request starts. Programs read these words.
 type Verdict string
 
 // The verdicts.
@@ -50,56 +50,55 @@ const (
 	NeverStarts Verdict = "never"
 )
 
-// ChunkView is how a chunk stands.
+// ChunkView describes how many of a chunk could be placed now, and why not more.
 type ChunkView struct {
 	Chunk   Chunk
-	Fits    int64    // how many there is room for now, in the best placement set where it keeps to one
-	Reasons []Reason // every node is in one of them
+	Fits    int64    // how many fit now; in the best placement set if it must keep to one
+	Reasons []Reason // every node counts under exactly one reason
 	Buckets []BucketView
 }
 
-// BucketView is the nodes of a bucket that are up and have what a chunk asks for.
+// BucketView describes the nodes of a bucket that are up and have what a chunk asks for.
 type BucketView struct {
 	ID                uint32
 	Signature         string // as text: ncpus=8:color=red
 	Queue             string // "" for none
 	Priority          int32
 	Free, Later, Busy int // by class
-	Fits              int // of them all, those that could serve the chunk now
+	Fits              int // how many of all these could serve the chunk now
 }
 
-// SetView is a placement set that could hold the request, were it empty.
+// SetView is a placement set that could hold the request if it were empty.
 type SetView struct {
 	Name  string  // key=value
 	Nodes int     // those that are up and could serve any of its chunks
 	Fits  []int64 // by chunk: how many there is room for now
 }
 
-// HostView is a host of several nodes that could hold a packed request, were it
-// empty.
+// HostView is a host of several nodes that could hold a packed request if it were empty.
 type HostView struct {
 	Name  string
 	Nodes int     // those that are up and could serve any of its chunks
-	Fits  []int64 // by chunk of the select: how many there is room for now, each by itself
-	Wants []int   // by chunk: how many are wanted
+	Fits  []int64 // by chunk of the select: how many fit now, each chunk counted alone
+	Wants []int   // by chunk: how many the request asks for
 }
 
-// NodeView is a node's part in the explanation of one chunk.
+// NodeView describes a node's part in the explanation of one chunk.
 type NodeView struct {
 	Node   uint32
 	Chunk  int
 	Reason Reason // of this node alone
 }
 
-// Explain asks for more than the reasons of each chunk.
+// Explain says what to explain besides the reasons of each chunk.
 type Explain struct {
-	Otherwise []Otherwise // other ways to put the request, to be tried as well
-	Nodes     []uint32    // to be looked at one by one
-	Rank      int         // how many nodes to rank for each chunk, where the policy scores them
+	Otherwise []Otherwise // variants of the request to try as well
+	Nodes     []uint32    // nodes to explain one by one
+	Rank      int         // how many nodes to rank for each chunk, if the policy scores nodes
 }
 
-// Otherwise is a request changed in something that a snapshot does not know, such as its queue, and
-// the snapshot to decide it on.
+// Otherwise is a request with a change that a snapshot cannot make itself, such as another queue.
+// Its snapshot is the one to decide it on.
 type Otherwise struct {
 	Change, To string
 	Ask        Ask
@@ -143,7 +142,7 @@ func (s *Snapshot) Explain(a Ask, o Explain) (*Explanation, error) {
 	return &x.out, own.orFailure(nil)
 }
 
-// lastRow remembers the row read last: a node is looked at several times in turn.
+// lastRow caches the row read last, because the same node is examined several times in turn.
 type lastRow struct {
 	Rows
 	node *index.Node
@@ -160,7 +159,7 @@ func (r *lastRow) Node(number uint32) (*index.Node, error) {
 	return n, err
 }
 
-// explainer is a request on the way to its explanation.
+// explainer builds the explanation of a request.
 type explainer struct {
 	mapping
 	out     Explanation
@@ -193,8 +192,8 @@ func (x *explainer) decide(s *Snapshot, a Ask) error {
 	return nil
 }
 
-// prepareAll maps the request, whatever it is refused for, and gets it ready to be
-// looked at node by node, whichever path serves it.
+// prepareAll maps the request, even if it is refused, and prepares it for the node path, whichever
+// path serves it.
 func (x *explainer) prepareAll(s *Snapshot, a Ask) error {
 	m := &x.mapping
 	var refused *Refusal
@@ -225,7 +224,7 @@ func (x *explainer) prepareAll(s *Snapshot, a Ask) error {
 	return m.orFailure(nil)
 }
 
-// Text is a chunk's wants, without its count.
+// Text returns a chunk's wants, without its count.
 func (v *ChunkView) Text(defs *index.Defs) string {
 	one := v.Chunk
 	one.Count = 1
@@ -235,5 +234,5 @@ func (v *ChunkView) Text(defs *index.Defs) string {
 	return "ncpus=1"
 }
 
-// never is no instant.
+// never stands for no instant at all.
 const never = timeline.Forever

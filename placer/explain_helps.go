@@ -16,7 +16,7 @@ type Help struct {
 	To     string // the flag's new value; of walltime, in seconds: Ask.Duration
 	Chunk  int    // select: the chunk to ask fewer of
 	Fewer  int    // select: by how many
-	Ask    Ask    // the request as it would be
+	Ask    Ask    // the changed request
 	Start  int64  // when it starts then
 }
 
@@ -24,12 +24,12 @@ type Help struct {
 type helper struct {
 	s     *Snapshot
 	a     Ask
-	never bool // it is enough that the request can run some day
+	never bool // a change helps if the request can then run at any time
 	helps []Help
 	err   error
 }
 
-// tryAll tries one change after the other.
+// tryAll tries each kind of change in turn.
 func (h *helper) tryAll(others []Otherwise) error {
 	h.fewer()
 	h.shorter()
@@ -51,7 +51,7 @@ func (h *helper) tryAll(others []Otherwise) error {
 	return h.err
 }
 
-// works reports whether a request would do.
+// works reports whether a changed request helps.
 func (h *helper) works(s *Snapshot, a Ask) bool {
 	if h.err != nil {
 		return false
@@ -83,8 +83,8 @@ func (h *helper) try(s *Snapshot, help Help) bool {
 	return true
 }
 
-// largest is the largest number from least to limit that works, taken that what is
-// less works too; ok is false when not even the least does.
+// largest returns the largest n from least to limit that works. It assumes that every smaller n
+// works too. ok is false if not even least works.
 func largest(least, limit int64, works func(int64) bool) (n int64, ok bool) {
 	if least > limit || !works(least) {
 		return 0, false
@@ -102,8 +102,8 @@ func largest(least, limit int64, works func(int64) bool) (n int64, ok bool) {
 	return least, true
 }
 
-// fewer asks for fewer of one of the chunks, for as many as there may be. Beside
-// others a chunk may be left out.
+// fewer tries fewer of one of the chunks, and finds the largest count that works. If there are
+// other chunks, one may be left out.
 func (h *helper) fewer() {
 	least := int64(0)
 	if len(h.a.Chunks) == 1 {
@@ -118,7 +118,7 @@ func (h *helper) fewer() {
 	}
 }
 
-// withCount is a request for so many of one of its chunks.
+// withCount returns the request with another count for one of its chunks.
 func withCount(a Ask, chunk, count int) Ask {
 	a.Chunks = slices.Clone(a.Chunks)
 	if a.Chunks[chunk].Count = count; count == 0 {
@@ -127,8 +127,8 @@ func withCount(a Ask, chunk, count int) Ask {
 	return a
 }
 
-// shorter asks for less time, for as much as there may be. Less than a tenth of
-// the time asked for is taken for no help.
+// shorter tries less walltime, and finds the longest that works. Less than a tenth of the time
+// asked for counts as no help.
 func (h *helper) shorter() {
 	lasting := func(seconds int64) Ask {
 		b := h.a
@@ -142,7 +142,7 @@ func (h *helper) shorter() {
 	}
 }
 
-// less asks for less of one of the pools, for as much as there may be.
+// less tries less of one of the pools, and finds the largest amount that works.
 func (h *helper) less() {
 	asking := func(i int, n int64) Ask {
 		b := h.a
@@ -160,8 +160,8 @@ func (h *helper) less() {
 	}
 }
 
-// elsewhere asks for the chunks to lie otherwise: on any nodes, beside others, in
-// any placement set, and if none of that is enough, on any nodes beside others.
+// elsewhere tries other placements: on any nodes, on shared nodes, or across placement sets. If
+// none of these helps, it tries any shared nodes.
 func (h *helper) elsewhere() {
 	p := h.a.Place
 	place := func(change func(*Place)) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// judge looks at one node that has what a chunk asks for.
+// judge examines one node that has what a chunk asks for.
 func (x *explainer) judge(node uint32, b *index.Bucket, class index.Class, kind int) Reason {
 	r := reason(CauseFits)
 	switch n, way := x.fitsAt(x.Now, node, b, class, kind); {
@@ -27,7 +27,7 @@ func (x *explainer) judge(node uint32, b *index.Bucket, class index.Class, kind 
 	return r
 }
 
-// inTheWay is what the node path finds in the way of a chunk on a node.
+// inTheWay is what stops the node path from placing a chunk on a node.
 type inTheWay uint8
 
 const (
@@ -37,8 +37,8 @@ const (
 	inTheWayHost             // something is on another node of the host
 )
 
-// fitsAt asks the node path for how many of a chunk a node has room at an
-// instant. What it found of the node is in x.spot.
+// fitsAt returns how many of a chunk the node path could place on a node at an instant. It leaves
+// what it learnt of the node in x.spot.
 func (x *explainer) fitsAt(at int64, node uint32, b *index.Bucket, class index.Class, kind int) (int, inTheWay) {
 	s := x.probe
 	s.at, s.end = at, at+x.Duration
@@ -55,7 +55,7 @@ func (x *explainer) fitsAt(at int64, node uint32, b *index.Bucket, class index.C
 	return n, inTheWayNothing
 }
 
-// keptOut is the reason of a node that takes nothing of the request now.
+// keptOut returns the reason for a node that takes nothing of the request now.
 func (x *explainer) keptOut(node uint32, kind int) Reason {
 	sp := &x.spot
 	if sp.one && x.severalPacked() {
@@ -99,8 +99,8 @@ func (x *explainer) keptOut(node uint32, kind int) Reason {
 	return reason(CauseUser)
 }
 
-// minded are the stretches on a node in a window that keep the request out, or
-// take something from it.
+// minded returns the stretches on a node in a window that keep the request out or take something
+// from it.
 func (x *explainer) minded(node uint32, from, to int64) []timeline.Busy {
 	var out []timeline.Busy
 	for _, b := range x.Calendar.At(node) {
@@ -120,7 +120,7 @@ func (x *explainer) reserved(b timeline.Busy) Reason {
 	return r
 }
 
-// tooSoon is the reason of a node that is taken again before the request would end.
+// tooSoon returns the reason for a node that is taken again before the request would end.
 func (x *explainer) tooSoon(list []timeline.Busy) Reason {
 	r := reason(CauseTooSoon)
 	for _, b := range list {
@@ -131,8 +131,8 @@ func (x *explainer) tooSoon(list []timeline.Busy) Reason {
 	return r
 }
 
-// notOpen is the reason of a node in a reservation that the request insists on,
-// which has not begun or is over too soon.
+// notOpen returns the reason for a node in a reservation that the request insists on, but that has
+// not begun or ends too soon.
 func (x *explainer) notOpen(node uint32) Reason {
 	r := reason(CauseReservation)
 	for i := range x.Grants {
@@ -149,11 +149,12 @@ func (x *explainer) notOpen(node uint32) Reason {
 	return r
 }
 
-// tooLittle is the reason of a node that is shared and has less left than the request asks for:
-// because of reservations alone, already now, or only later in its time.
+// tooLittle returns the reason for a shared node that has less left than the request asks for. It
+// tells apart a shortage now, one later in the request's time, and one that only reservations
+// cause.
 func (x *explainer) tooLittle(node uint32, kind int) Reason {
 	from, to := x.Now, x.Now+x.Duration
-	if x.spot.level == required { // what its reservation keeps is all there is for it
+	if x.spot.level == required { // it can only have what its reservation keeps
 		r := reason(CauseShort)
 		want, q := x.wanting(kind, x.spot.left)
 		r.Want, r.Best.Num = want, x.spot.left[q]
@@ -194,7 +195,7 @@ func (x *explainer) shortOf(kind int, from, to int64, guest timeline.Guest) (Rea
 	return r, true
 }
 
-// wanting is the first want of a chunk that exceeds what is left, and its place among the
+// wanting returns the first want of a chunk that exceeds the amount left, and its place among the
 // quantities, or -1 if there is none.
 func (x *explainer) wanting(kind int, left []int64) (Want, int) {
 	for _, w := range x.Chunks[kind].Wants {
@@ -205,9 +206,9 @@ func (x *explainer) wanting(kind int, left []int64) (Want, int) {
 	return Want{}, -1
 }
 
-// opens is the earliest instant at which a node could serve a chunk: one at which
-// something on it, or on its host, is given back, or a reservation that the
-// request may use comes to be of use.
+// opens returns the earliest instant at which a node could serve a chunk. The candidates are the
+// instants at which something on the node or its host is given back, or at which a reservation
+// becomes useful to the request.
 func (x *explainer) opens(node uint32, b *index.Bucket, class index.Class, kind int) int64 {
 	var at []int64
 	ends := func(node uint32) {
@@ -238,7 +239,7 @@ func (x *explainer) opens(node uint32, b *index.Bucket, class index.Class, kind 
 	return never
 }
 
-// everyone is a guest whom every reservation lets in.
+// everyone is a guest that every reservation lets in.
 type everyone struct{ *Guest }
 
 // Ignores makes it a timeline.Guest.

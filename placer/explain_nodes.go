@@ -52,7 +52,7 @@ func (x *explainer) byState(nodes *roaring.Bitmap) []Reason {
 			continue
 		}
 		if out[i].Note != one.Note {
-			out[i].Note = "" // they have no reason in common
+			out[i].Note = "" // their reasons differ
 		}
 		out[i].Nodes = append(out[i].Nodes, one.Nodes...)
 	}
@@ -68,7 +68,7 @@ func (x *explainer) notUp(node uint32) Reason {
 	return r
 }
 
-// buckets are the chunk's candidates.
+// buckets describes the chunk's candidates.
 func (x *explainer) buckets(kind int, serving *roaring.Bitmap) []BucketView {
 	var out []BucketView
 	for _, c := range x.whole[kind] {
@@ -82,9 +82,9 @@ func (x *explainer) buckets(kind int, serving *roaring.Bitmap) []BucketView {
 	return out
 }
 
-// judgeAll finds the nodes that could serve a chunk among those that the sieve has
-// left, and the reasons of the others. Idle nodes without rules of their own can;
-// all others are looked at, and returned.
+// judgeAll finds the nodes that could serve a chunk among those that the sieve has left, and the
+// reasons of the others. Idle nodes without rules of their own can serve it. All others are
+// examined.
 func (x *explainer) judgeAll(kind int, v *sieve) (*roaring.Bitmap, []*Reason) {
 	var open []*roaring.Bitmap
 	var order []*Reason
@@ -121,8 +121,7 @@ func (x *explainer) judgeAll(kind int, v *sieve) (*roaring.Bitmap, []*Reason) {
 	return roaring.FastOr(open...), order
 }
 
-// idle adds those of a candidate's free nodes that serve the chunk for certain,
-// and returns the others.
+// idle adds the free nodes of a candidate that certainly serve the chunk, and returns the others.
 func (x *explainer) idle(kind int, v *sieve, c *index.Candidate, nodes *roaring.Bitmap) *roaring.Bitmap {
 	certain := roaring.AndNot(nodes, x.ruled)
 	if x.Access == index.AccessSingleTask && x.severalPacked() {
@@ -143,7 +142,7 @@ func (x *explainer) idle(kind int, v *sieve, c *index.Candidate, nodes *roaring.
 	return roaring.AndNot(nodes, certain)
 }
 
-// keep adds a node that was found to fit.
+// keep adds a node that fits.
 func (x *explainer) keep(v *sieve, r Reason) {
 	v.holding(int(r.Chunks)).AddMany(r.Nodes)
 	host := x.spot.host
@@ -156,7 +155,7 @@ func (x *explainer) keep(v *sieve, r Reason) {
 	v.hosts[host].AddMany(r.Nodes)
 }
 
-// holding is the nodes that could serve so many of the chunk each.
+// holding returns the nodes that could each serve per of the chunk.
 func (v *sieve) holding(per int) *roaring.Bitmap {
 	if v.fits[per] == nil {
 		v.fits[per] = roaring.New()
@@ -164,7 +163,7 @@ func (v *sieve) holding(per int) *roaring.Bitmap {
 	return v.fits[per]
 }
 
-// room is how many chunks there is room for, on some nodes or, for nil, on all.
+// room returns how many chunks fit on some nodes, or on all if on is nil.
 func (v *sieve) room(on *roaring.Bitmap) int64 {
 	n := int64(0)
 	for per, nodes := range v.fits {
@@ -183,7 +182,7 @@ func (v *sieve) room(on *roaring.Bitmap) int64 {
 	return n
 }
 
-// nodeReason is that of one node.
+// nodeReason returns the reason for one node.
 func (x *explainer) nodeReason(kind int, node uint32) Reason {
 	v := &x.sieves[kind]
 	for _, l := range v.layers {

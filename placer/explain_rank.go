@@ -6,12 +6,12 @@ import "github.com/placectl/placectl/placer/priorityf"
 type Ranked struct {
 	Chunk, Rank int
 	Node        uint32
-	Value       float64          // what Policy.Score says; infinite for a node that is not wanted any more
+	Value       float64          // see Policy.Score; infinite for a node that the policy puts last
 	Terms       []priorityf.Term // of PRIORITYF
-	Own         bool             // that is a function of the node's own
+	Own         bool             // the node has a function of its own
 }
 
-// Score says in a few words what the score of a policy is.
+// Score describes in a few words what a policy's score means.
 func (p Policy) Score() string {
 	switch p {
 	case LastAvailable:
@@ -30,8 +30,8 @@ func (p Policy) Score() string {
 	return ""
 }
 
-// rank lists, for each chunk, the first nodes in the policy's order, of those that
-// could serve the chunk now.
+// rank lists, for each chunk, the first nodes in the policy's order among those that could serve it
+// now.
 func (x *explainer) rank(limit int) {
 	if limit < 1 || x.out.Policy.Score() == "" {
 		return
@@ -50,7 +50,7 @@ func (x *explainer) rank(limit int) {
 			n++
 			r := Ranked{Chunk: kind, Rank: n, Node: sp.node}
 			if r.Value, _ = score(sp); x.policy != MinResource && x.policy != LastAvailable {
-				r.Value = 0 - r.Value // the least comes first in an order; 0, not -0
+				r.Value = 0 - r.Value // scores sort ascending; 0, not -0
 			}
 			if x.policy == Priority {
 				x.terms(&r, s, sp)
@@ -63,8 +63,7 @@ func (x *explainer) rank(limit int) {
 	}
 }
 
-// terms is the value of PRIORITYF for a spot, term by term: of the node's own
-// function, where it has one.
+// terms evaluates PRIORITYF for a spot, term by term. A node's own function takes precedence.
 func (x *explainer) terms(r *Ranked, s *seeker, sp *spot) {
 	f := s.PriorityF
 	if f == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Cause is why nodes cannot serve a chunk now, or that they can. Of several the
-// first in this order counts. The words are part of what programs read.
+// Cause says why nodes cannot serve a chunk now, or that they can. If several apply, the first in
+// this order counts. Programs read these words.
 type Cause string
 
 // The causes.
@@ -17,8 +17,8 @@ const (
 	CauseLacks       Cause = "lacks"
 	CauseNotNamed    Cause = "not_named"
 	CauseSet         Cause = "outside_set"
-	CauseOneChunk    Cause = "one_chunk"           // at a time, and place=pack wants more on it
-	CauseReservation Cause = "outside_reservation" // that the request insists on
+	CauseOneChunk    Cause = "one_chunk"           // the node takes one chunk at a time, and place=pack needs more
+	CauseReservation Cause = "outside_reservation" // not in a reservation that the request insists on
 	CauseReserved    Cause = "reserved"
 	CauseTaken       Cause = "taken"
 	CauseShort       Cause = "short"
@@ -28,8 +28,8 @@ const (
 	CauseFits        Cause = "fits"
 )
 
-// Reason is nodes that cannot serve a chunk now for the same cause. The cause decides which other
-// fields matter.
+// Reason lists nodes that cannot serve a chunk now for the same cause. The cause decides which
+// other fields matter.
 type Reason struct {
 	Cause Cause
 	Nodes []uint32 // ascending
@@ -37,31 +37,30 @@ type Reason struct {
 	// if waiting is no use.
 	Until int64
 
-	Chunks int64       // CauseFits: how many they have room for together
+	Chunks int64       // CauseFits: how many chunks they have room for together
 	State  index.State // CauseNotUp
-	Note   string      // CauseNotUp: why, where they all have the same reason
+	Note   string      // CauseNotUp: the node's note, if all have the same
 	Queue  string      // CauseQueue: their queue, or ""
-	// CauseLacks, CauseShort: what of the chunk's wants they do not have (left),
-	// and the most that one of them has; for words, that which most have.
+	// CauseLacks, CauseShort: the want that they cannot meet (with what is left), and the most
+	// that one of them has. For words, it is the value that most of them have.
 	Want Want
 	Best index.Value
 	None bool // CauseLacks: they have none of it
-	// CauseReserved: the reservation, as in the calendar, and when it begins;
-	// CauseTooSoon: when the last of them is taken again; CauseReservation: the
-	// reservation, when it begins and when it is over. Forever where that is no
-	// matter.
+	// CauseReserved: the reservation, as in the calendar, and when it begins. CauseTooSoon:
+	// when the last of the nodes is taken again. CauseReservation: the reservation, and when
+	// it begins and ends. Forever if an instant does not matter.
 	Owner      uint64
 	From, Over int64
-	Limit      int64 // CauseReservation: how long a job may be in it, 0 if that is no matter
-	// CauseTaken: jobs have them whole; else jobs share them, and the request wants
-	// whole nodes. CauseReserved: likewise, of the reservation. CauseReservation: the
-	// request wants whole nodes, and the reservation keeps parts of them.
+	Limit      int64 // CauseReservation: the longest time for a job in it, in seconds; 0 if that does not matter
+	// CauseTaken: jobs have the nodes whole; if false, jobs share them and the request wants
+	// whole nodes. CauseReserved: the same for the reservation. CauseReservation: the request
+	// wants whole nodes, and the reservation keeps parts of them.
 	Whole bool
 }
 
 func reason(c Cause) Reason { return Reason{Cause: c, Until: never, From: never, Over: never} }
 
-// group is what reasons that are one have in common.
+// group is the key by which reasons are put together.
 type group struct {
 	cause Cause
 	state index.State
@@ -76,7 +75,7 @@ func (r *Reason) group() group {
 	return group{r.Cause, r.State, r.Queue, r.Want.Res, r.Owner, r.From == never, r.Whole}
 }
 
-// join adds a node's reason to those of others.
+// join adds a node's reason to the reason of others.
 func (r *Reason) join(one Reason) {
 	r.Nodes = append(r.Nodes, one.Nodes...)
 	r.Until = min(r.Until, one.Until)
@@ -87,8 +86,8 @@ func (r *Reason) join(one Reason) {
 	}
 }
 
-// compareReasons puts the nodes that fit first, then those that time will help,
-// each the most numerous first.
+// compareReasons sorts reasons: nodes that fit first, then nodes for which waiting helps, each with
+// the most nodes first.
 func compareReasons(a, b Reason) int {
 	rank := func(r *Reason) int {
 		switch {

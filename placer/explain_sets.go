@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// compareSets tells how the placement sets stand, and how far from starting that
-// leaves the chunks.
+// compareSets describes the placement sets, and how far the best of them leaves the chunks from
+// starting.
 func (x *explainer) compareSets() {
 	kinds := len(x.Chunks)
 	for _, sm := range x.sets {
@@ -36,7 +36,7 @@ func (x *explainer) compareSets() {
 	x.out.Together = x.out.Verdict == StartsLater && kinds > 1 && (x.out.Together || !keeps && x.each(fits))
 }
 
-// compareHosts tells how the hosts stand that could hold a packed request.
+// compareHosts describes the hosts that could hold a packed request.
 func (x *explainer) compareHosts() {
 	x.out.Packed = x.packed != nil
 	for _, on := range x.onHosts {

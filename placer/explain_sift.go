@@ -7,12 +7,12 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// sieve is how the nodes of the cluster were sorted for a chunk.
+// sieve is the nodes of the cluster, sorted for a chunk.
 type sieve struct {
-	layers []layer                    // told by bitmaps
-	open   *roaring.Bitmap            // judged one by one
+	layers []layer                    // sorted by bitmaps
+	open   *roaring.Bitmap            // examined one by one
 	fits   map[int]*roaring.Bitmap    // nodes that could serve the chunk, by how many of it
-	hosts  map[string]*roaring.Bitmap // of these, those of a host in common that takes one chunk
+	hosts  map[string]*roaring.Bitmap // of these, the nodes of each host that takes only one chunk
 }
 
 type layer struct {
@@ -20,7 +20,7 @@ type layer struct {
 	Reason
 }
 
-// sift takes off, layer by layer, the nodes that bitmaps rule out for a chunk.
+// sift removes, layer by layer, the nodes that bitmaps rule out for a chunk.
 func (x *explainer) sift(kind int) *sieve {
 	v := &sieve{fits: make(map[int]*roaring.Bitmap), hosts: make(map[string]*roaring.Bitmap)}
 	rest := x.all
@@ -72,7 +72,7 @@ type queueNodes struct {
 	nodes *roaring.Bitmap
 }
 
-// otherQueues are the queues whose nodes the request may not have.
+// otherQueues returns the queues whose nodes the request may not use.
 func (x *explainer) otherQueues() []queueNodes {
 	parts := make(map[string][]*roaring.Bitmap)
 	var names []string
@@ -92,7 +92,7 @@ func (x *explainer) otherQueues() []queueNodes {
 	return out
 }
 
-// nodesOf is the nodes of candidates, those that are not up among them.
+// nodesOf returns the nodes of candidates, including those that are not up.
 func (x *explainer) nodesOf(cands []index.Candidate) *roaring.Bitmap {
 	var parts []*roaring.Bitmap
 	for i := range cands {
@@ -101,11 +101,11 @@ func (x *explainer) nodesOf(cands []index.Candidate) *roaring.Bitmap {
 	return roaring.FastOr(parts...)
 }
 
-// looked bounds how many rows are read to tell what nodes have that lack
-// something; those that say it by their bucket cost no row.
+// looked bounds how many rows are read to learn which values nodes have. Values that a bucket's
+// signature holds cost no row.
 const looked = 10_000
 
-// lacking says what nodes lack that do not meet a want, and what they have.
+// lacking describes what nodes lack that do not meet a want, and what they have instead.
 func (x *explainer) lacking(l *layer, w Want) {
 	def, _ := x.Index.Defs().Get(w.Res)
 	l.Want, l.None = w, true
@@ -138,7 +138,7 @@ func (x *explainer) lacking(l *layer, w Want) {
 	}
 }
 
-// valueOn is what a node's row says of a resource.
+// valueOn returns a resource's value in a node's row.
 func (x *explainer) valueOn(node uint32, id index.ResID) (index.Value, bool) {
 	row := x.row(node)
 	if row == nil || id == index.Feature {
@@ -147,8 +147,8 @@ func (x *explainer) valueOn(node uint32, id index.ResID) (index.Value, bool) {
 	return row.Get(id)
 }
 
-// longest is how long a request may be in one of the reservations that it insists
-// on.
+// longest returns the longest time, in seconds, that a request may spend in one of the reservations
+// that it insists on.
 func (x *explainer) longest() int64 {
 	longest := int64(0)
 	for i := range x.Grants {

@@ -15,15 +15,15 @@ type Grant struct {
 	Name       string
 	Start, End int64
 	Nodes      *roaring.Bitmap
-	Affinity   Affinity // Required: the request insists on it, or on another with that affinity
-	Limit      int64    // seconds of the reservation that it may use, 0 for all
+	Affinity   Affinity // Required: the request insists on this, or on another Required one
+	Limit      int64    // how many seconds of the reservation it may use, 0 for all
 }
 
-// Guest is a holder of grants: it is let into the reservations that it may use, for
-// as long as it may. It does not mind what it owns itself.
+// Guest is a holder of grants. Reservations that it may use let it in, for as long as it may use
+// them. It ignores its own stretches.
 type Guest struct {
 	Grants []Grant
-	Owner  uint64 // 0 for one that owns nothing yet
+	Owner  uint64 // 0 if it owns nothing yet
 }
 
 // Ignores makes a Guest a timeline.Guest.
@@ -39,8 +39,8 @@ func (g *Guest) Ignores(b *timeline.Busy, from, to int64) bool {
 	return false
 }
 
-// holdsFor reports whether a request for [from, to) may use the reservation, which
-// lies in that time somewhere: not for longer than the limit.
+// holdsFor reports whether a request for [from, to) may use the reservation: their overlap must not
+// be longer than the limit.
 func (g *Grant) holdsFor(from, to int64) bool {
 	return g.Limit == 0 || min(to, g.End)-max(from, g.Start) <= g.Limit
 }
@@ -80,9 +80,8 @@ func (s *seeker) admit(sp *spot) bool {
 	return !s.insists || sp.level == required
 }
 
-// inClaim cuts what is left of a spot down to what the reservation that the
-// request insists on has there. Where that keeps whole nodes there is nothing to
-// cut.
+// inClaim reduces what is left of a spot to what the reservation that the request insists on has
+// there. If the reservation keeps whole nodes, there is nothing to reduce.
 func (s *seeker) inClaim(sp *spot) bool {
 	if sp.level != required {
 		return true
@@ -108,8 +107,8 @@ func (s *seeker) inClaim(sp *spot) bool {
 	return true
 }
 
-// granted goes through the nodes of a candidate list that are in reservations
-// which the request may use, at a level.
+// granted returns the spots, at one level, of candidates' nodes in reservations that the request
+// may use.
 func (s *seeker) granted(kind int, cands []index.Candidate, at level) []*spot {
 	if len(s.Grants) == 0 {
 		return nil
@@ -123,7 +122,7 @@ func (s *seeker) granted(kind int, cands []index.Candidate, at level) []*spot {
 	return out
 }
 
-// granting is the nodes of all grants, or of those that the request insists on.
+// granting returns the nodes of all grants, or of those that the request insists on.
 func (m *mapping) granting() *roaring.Bitmap {
 	if m.guestNodes == nil {
 		var parts []*roaring.Bitmap
@@ -137,8 +136,8 @@ func (m *mapping) granting() *roaring.Bitmap {
 	return m.guestNodes
 }
 
-// grantedSpot is the spot of a node that may be of any class, nil when none of
-// the candidates has it or it is of no use.
+// grantedSpot returns the spot of a node of any class. It is nil if no candidate has the node or it
+// is of no use.
 func (s *seeker) grantedSpot(node uint32, cands []index.Candidate) *spot {
 	for i := range cands {
 		c := &cands[i]
@@ -163,8 +162,8 @@ func inCells(cells []index.Cell, node uint32) bool {
 	return false
 }
 
-// insist keeps a request that insists on reservations to those, and refuses one
-// that is too long for all of them.
+// insist restricts a request to the reservations that it insists on, and refuses one that is too
+// long for all of them.
 func (m *mapping) insist() error {
 	m.ruleHeads()
 	if err := m.packable(); err != nil {
@@ -189,9 +188,9 @@ func (m *mapping) insist() error {
 	return nil
 }
 
-// Entries are the entries of an access list that would let the subject in, without
-// affinities: what reservations are looked up by. Those that name a range of its
-// array's jobs are not among them.
+// Entries returns the access list entries that would let the subject in, without affinities. They
+// are the keys to look up reservations by. Entries that name a range of its array's jobs are not
+// included.
 func (s Subject) Entries() []AccessEntry {
 	var out []AccessEntry
 	for _, e := range []AccessEntry{{Kind: AccessUser, Value: s.User}, {Kind: AccessGroup, Value: s.Group},
@@ -210,8 +209,8 @@ func (s Subject) Entries() []AccessEntry {
 	return out
 }
 
-// ArrayPrefix is how entries begin that name jobs of the subject's array, "" when it is
-// in none.
+// ArrayPrefix returns the prefix of entries that name jobs of the subject's array, "" if it is in
+// none.
 func (s Subject) ArrayPrefix() string {
 	if s.Array == 0 {
 		return ""
