@@ -81,7 +81,8 @@ func (s *seeker) admit(sp *spot) bool {
 }
 
 // inClaim reduces what is left of a spot to what the reservation that the request insists on has
-// there. If the reservation keeps whole nodes, there is nothing to reduce.
+// there. It returns false if the request takes whole nodes and the reservation keeps only a part of
+// this one.
 func (s *seeker) inClaim(sp *spot) bool {
 	if sp.level != required {
 		return true

@@ -10,10 +10,10 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A host is a node, unless nodes name it in their resource host: then it is all of
-// those, and the node of its name.
+// A host is a node of its own, unless nodes name it in their resource host. Then the host is all of
+// those nodes, and the node with its name.
 
-// mates are the nodes of a host.
+// mates returns the nodes of a host.
 func (m *mapping) mates(host string) *roaring.Bitmap {
 	nodes := m.Index.With(index.Host, host).Clone()
 	if number, ok, err := m.Rows.NodeNumber(host); err != nil {
@@ -28,8 +28,8 @@ func (m *mapping) mates(host string) *roaring.Bitmap {
 	return nodes
 }
 
-// takeHost reports whether a spot's node may be taken: always, unless the whole
-// host has to be, and something is on another node of it.
+// takeHost reports whether a spot's node may be taken. It may not if the request needs the whole
+// host and something is on another of its nodes.
 func (s *seeker) takeHost(sp *spot) bool {
 	if !sp.all || s.empty {
 		return true
@@ -43,8 +43,8 @@ func (s *seeker) takeHost(sp *spot) bool {
 	return true
 }
 
-// along adds the nodes of hosts that are taken whole to a plan. A node of such a
-// host that the request would share by itself it takes whole, too.
+// along adds to a plan the other nodes of hosts that the request takes whole. If the plan would
+// share such a node, it now takes it whole.
 func (s *seeker) along(p *Plan) {
 	var hosts []string
 	for _, node := range p.NodeNumbers() {
@@ -68,7 +68,7 @@ func (s *seeker) along(p *Plan) {
 	}
 }
 
-// makeWhole has a plan take all of a node, and reports whether it takes any of it.
+// makeWhole makes a plan take a node whole, and reports whether the plan uses the node.
 func (p *Plan) makeWhole(node uint32) bool {
 	found := false
 	for _, c := range p.Chunks {
@@ -82,9 +82,8 @@ func (p *Plan) makeWhole(node uint32) bool {
 	return found
 }
 
-// ruleHeads counts the nodes whose names are those of hosts that other nodes are on
-// among the nodes with rules of their own, where the request goes by hosts: their
-// rows say nothing of that.
+// ruleHeads adds the nodes named like a host of other nodes to the nodes with rules of their own,
+// if the request depends on hosts. Their own rows do not say that they share a host.
 func (m *mapping) ruleHeads() {
 	if len(m.hosts) == 0 || m.Spec.Place.Arrange != Scatter && m.Spec.Place.Share != ExclHost {
 		return
@@ -100,8 +99,8 @@ func (m *mapping) ruleHeads() {
 	}
 }
 
-// named splits what a chunk asks of a node's names from the rest: the nodes that
-// it names, nil when it names none.
+// named splits a chunk's wants into those that name nodes and the rest. It returns the rest and the
+// nodes named, nil if there are none.
 func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
 	var rest []Want
 	var nodes *roaring.Bitmap
@@ -134,7 +133,7 @@ func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
 	return rest, nodes
 }
 
-// onOneHost makes one chunk of all: what place=pack asks of a host.
+// onOneHost combines all chunks into the one chunk that place=pack asks of a host.
 func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
 	whole := Chunk{Count: 1}
 	sums, _, _ := sumChunks(nil, defs, chunks)
@@ -163,7 +162,7 @@ func (m *mapping) packable() error {
 	return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("place=pack puts all chunks on one host, and with access %s no node takes more than one", m.Access)}
 }
 
-// severalPacked reports whether the request is several chunks made one.
+// severalPacked reports whether the request was several chunks before they were packed into one.
 func (m *mapping) severalPacked() bool { return Spec{Chunks: m.packed}.NumChunks() > 1 }
 
 func asks(wants []Want, w Want) bool {
@@ -175,8 +174,8 @@ func asks(wants []Want, w Want) bool {
 	return false
 }
 
-// unpack tells the chunks of a packed request apart again, and adds the nodes that
-// are taken along.
+// unpack splits a packed request's chunk into the original ones again, and adds the nodes taken
+// along.
 func (s *seeker) unpack(p *Plan) {
 	if s.packed != nil {
 		pick := p.Chunks[0].Picks[0]
@@ -210,8 +209,8 @@ func (m *mapping) packOnHosts() {
 	}
 }
 
-// orOnHosts is what is said of a packed request that no single node could ever
-// hold: nothing, when a host of several nodes could.
+// orOnHosts returns never, the error of a packed request that no single node can hold, or nil if a
+// host of several nodes could hold it.
 func (m *mapping) orOnHosts(never error) error {
 	if m.path != NodePath || len(m.onHosts) == 0 {
 		return never

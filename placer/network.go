@@ -5,28 +5,28 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// network is the switches above nodes: a tree of one level for each resource of the
-// topology, the outermost first. A switch is a number; that of a node on the last level is
-// its leaf switch. Nodes that lack a value are behind a switch of their own kind.
+// network is the tree of switches above nodes, one level for each resource of the topology, the
+// outermost first. Switches are numbered; a node's switch on the last level is its leaf switch.
+// Nodes without a value are behind a switch of their own.
 type network struct {
 	*seeker
 	levels []switchLevel
 }
 
-// switchLevel is the switches of a level.
+// switchLevel is one level of switches.
 type switchLevel struct {
 	id      index.ResID
 	words   map[string]int32 // a number for each value
-	named   []int32          // by node: the number of its value, where bitmaps tell; 0 is none
+	named   []int32          // by node: the number of its value, if bitmaps hold it; 0 for none
 	numbers map[joint]int32  // of the switches
 	parents []int32          // by number
-	last    joint            // the one that was asked for last, and its number
+	last    joint            // the switch looked up last, and its number
 	lastNo  int32            // nodes that follow each other are mostly behind the same one
-	bucket  *index.Bucket    // the bucket that was asked for last, and the number of its value
+	bucket  *index.Bucket    // the bucket looked up last, and the number of its value
 	value   int32
 }
 
-// joint is a switch by the one above it and its value.
+// joint identifies a switch by its parent and its value.
 type joint struct{ parent, value int32 }
 
 func (s *seeker) network() *network {
@@ -46,7 +46,7 @@ func (s *seeker) network() *network {
 	return n
 }
 
-// eachOf goes through the nodes of a bitmap.
+// eachOf calls fn for each node of a bitmap.
 func eachOf(nodes *roaring.Bitmap, fn func(node uint32)) {
 	var numbers [256]uint32
 	it := nodes.ManyIterator()
@@ -66,7 +66,7 @@ func (l *switchLevel) word(word string) int32 {
 	return number
 }
 
-// leaf is the leaf switch that a spot's node is behind.
+// leaf returns the leaf switch of a spot's node.
 func (n *network) leaf(sp *spot) int32 {
 	at := int32(0)
 	for i := range n.levels {
@@ -86,7 +86,7 @@ func (n *network) leaf(sp *spot) int32 {
 	return at
 }
 
-// valueOf is the number of a node's value of a level's resource, 0 if it has none.
+// valueOf returns the number of a node's value of a level's resource, 0 if it has none.
 func (n *network) valueOf(l *switchLevel, sp *spot) int32 {
 	switch {
 	case l.named != nil:
@@ -110,8 +110,7 @@ func (n *network) valueOf(l *switchLevel, sp *spot) int32 {
 	return l.word(v.Str)
 }
 
-// above is the switch of a level, counted from 1 for the outermost, that a leaf switch is
-// behind.
+// above returns a leaf switch's ancestor on a level, counted from 1 for the outermost.
 func (n *network) above(leaf int32, level int) int32 {
 	for l := len(n.levels); l > level; l-- {
 		leaf = n.levels[l-1].parents[leaf]

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// NodePath places on nodes one by one: shared nodes, nodes by name, and every
-// order of nodes that buckets know nothing of.
+// NodePath places on nodes one by one. It handles shared nodes, nodes asked for by name, and orders
+// of nodes that buckets do not know.
 const NodePath Path = "node"
 
 // ordered lists the nodes for a chunk of the select, in the order in which to take them.
@@ -23,10 +23,9 @@ func (m *mapping) choose(cands [][]index.Candidate, at int64, ended *roaring.Bit
 	return s.choose(cands)
 }
 
-// wholeByPolicy serves a request that the bucket path could serve as well, and
-// that differs in the policy alone. Whether it fits is not the policy's to say, so
-// the bucket path says it; and where the policy's order leads nowhere, its nodes
-// are taken.
+// wholeByPolicy serves a request that differs from one for the bucket path only in its policy. The
+// policy does not decide whether it fits: the bucket path does. If the policy's order finds no
+// placement, the bucket path's nodes are taken.
 func (s *seeker) wholeByPolicy(cands [][]index.Candidate) (*Plan, shortfall) {
 	if s.policy == Contiguous && len(s.Chunks) > 1 {
 		return s.choose(cands) // first fit in the order of buckets says nothing of rows
@@ -99,8 +98,8 @@ func (s *seeker) plan(chunks []Allotment) *Plan {
 	return p
 }
 
-// handOut gives every chunk to nodes in order. Where one falls short nothing is
-// given, and the shortfall says which.
+// handOut gives every chunk nodes in order. If one falls short, it gives nothing, and the shortfall
+// says which.
 func (s *seeker) handOut(nodes ordered) ([]Allotment, shortfall) {
 	out := make([]Allotment, len(s.Chunks))
 	for i := range s.Chunks {
@@ -129,8 +128,8 @@ func (s *seeker) pick(sp *spot, chunks int) Pick {
 	return Pick{Node: sp.node, Chunks: int32(chunks), Class: sp.class, Bucket: sp.bucket, Shared: !sp.whole, Alone: sp.alone}
 }
 
-// firstAvailable is node order: nodes of reservations that attract the request
-// before the others, those of reservations that repel it after them.
+// firstAvailable returns node order, with nodes of reservations that attract the request first and
+// nodes of reservations that repel it last.
 func (s *seeker) firstAvailable(cands [][]index.Candidate) ordered {
 	return func(kind int) iter.Seq[*spot] {
 		return func(yield func(*spot) bool) {

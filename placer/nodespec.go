@@ -6,25 +6,25 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// A node specification is what Torque and old PBS scripts write behind
-// -l nodes=: parts joined by +, each "count or host", then properties, joined by
-// colons, and for the whole #excl or #shared at the end:
+// A node specification is what Torque and old PBS scripts write behind -l nodes=. It has parts
+// joined by +. A part is a count or a host, then properties, joined by colons. #excl or #shared may
+// end the whole:
 //
 //	2:ppn=4           two chunks of ncpus=4:mpiprocs=4
 //	n7:ppn=12+1       one chunk on host n7, one of ncpus=1 anywhere
-//	8:ppn=8:ssd#excl  each with ssd=True where ssd is a boolean, else feature=ssd
+//	8:ppn=8:ssd#excl  each with ssd=True if ssd is a boolean, else feature=ssd
 //
-// The chunks are scattered: one a host.
+// The chunks are scattered: one on each host.
 
 // nodePart is one part of a node specification.
 type nodePart struct {
 	count    int
-	ppn, cpp int64 // processes a node, cpus a process; 0 when not named
+	ppn, cpp int64 // processes per node, cpus per process; 0 if not given
 	wants    []Want
 }
 
-// nodes reads a node specification up to the end of the reader's part. listed are
-// the resources that stand beside it in the list.
+// nodes reads a node specification up to the end of the reader's part. listed are the resources
+// beside it in the list.
 func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
 	start := p.At
 	place, err := p.nodeSharing()
@@ -53,7 +53,7 @@ func (p *reader) nodes(listed []listWant) ([]Chunk, Place, error) {
 	return chunks, place, p.checkSums(start, chunks)
 }
 
-// nodeSharing takes #excl or #shared off the end.
+// nodeSharing removes #excl or #shared from the end.
 func (p *reader) nodeSharing() (Place, error) {
 	place := Place{Arrange: Scatter}
 	spec, suffix, ok := strings.Cut(p.Text[p.At:p.End], "#")
@@ -154,8 +154,8 @@ func (p *reader) cpuFactor(to *int64, at, valueAt int, name string) error {
 	return nil
 }
 
-// nodeWord handles a word without =. In front it is a host, elsewhere a property;
-// a declared boolean is a property in both places.
+// nodeWord handles a word without =. The first word of a part is a host; later ones are properties.
+// A declared boolean is a property in both positions.
 func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error {
 	if !index.ValidNodeName(word) {
 		return p.Fail(at, "%q is neither a host nor a property", word)
@@ -182,11 +182,11 @@ func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error
 	return err
 }
 
-// nodeChunks turns parts into chunks: ncpus, then what the list says beside
-// nodes=, then the part's own wants, then mpiprocs, as PBS orders them.
+// nodeChunks turns parts into chunks. Wants are in the order of PBS: ncpus, the resources beside
+// nodes=, the part's own wants, then mpiprocs.
 //
-// Beside nodes= a consumable resource is the whole job's and is shared out
-// equally over the nodes, rounded up; any other is asked of each node.
+// A consumable resource beside nodes= is for the whole job: it is divided equally among the nodes,
+// rounded up. Any other is asked of each node.
 func (p *reader) nodeChunks(parts []nodePart, listed []listWant) ([]Chunk, error) {
 	var nodes int64
 	for _, part := range parts {
@@ -217,7 +217,7 @@ func (p *reader) nodeChunks(parts []nodePart, listed []listWant) ([]Chunk, error
 				return nil, err
 			}
 		}
-		if ppn > 1 && !names(wants, index.MPIProcs) { // one process a node is what PBS assumes anyway
+		if ppn > 1 && !names(wants, index.MPIProcs) { // PBS assumes one process per node anyway
 			wants = append(wants, Want{Res: index.MPIProcs, Value: index.Value{Num: ppn}})
 		}
 		chunks[i] = Chunk{Count: part.count, Wants: wants}
@@ -225,8 +225,8 @@ func (p *reader) nodeChunks(parts []nodePart, listed []listWant) ([]Chunk, error
 	return chunks, nil
 }
 
-// listedAt is where a resource stands beside nodes=, for the error that it is
-// named there and in nodes= too.
+// listedAt returns the position of a resource beside nodes=, for the error that nodes= names it
+// too.
 func (p *reader) listedAt(listed []listWant, id index.ResID) int {
 	for _, w := range listed {
 		if w.def.ID == id {
@@ -236,8 +236,8 @@ func (p *reader) listedAt(listed []listWant, id index.ResID) int {
 	return p.At
 }
 
-// cpuTotal handles ncpus beside nodes=: the whole job's cpus, a multiple of its
-// processes. The result is the cpus a process gets.
+// cpuTotal handles ncpus beside nodes=: the whole job's cpus, which must be a multiple of its
+// processes. It returns the cpus per process.
 func (p *reader) cpuTotal(parts []nodePart, listed []listWant) (int64, error) {
 	at, total, known := 0, uint64(0), false
 	for _, w := range listed {

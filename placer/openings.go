@@ -7,27 +7,26 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// openings follows, from instant to instant, the nodes that were given back
-// since the request was last tried and are free for its time from now on. It
-// makes it cheap to pass over instants at which nodes are given back that are
-// soon taken again.
+// openings tracks, from instant to instant, the nodes given back since the request was last tried
+// that stay free for its whole time. Instants at which the returned nodes are soon taken again are
+// then cheap to skip.
 type openings struct {
 	*mapping
 	open  *roaring.Bitmap
-	shuts *heap.Heap[shutting] // the first to shut first
-	room  int                  // on the node path: for how many chunks room was given back, at most
+	shuts *heap.Heap[shutting] // the earliest first
+	room  int                  // on the node path: the most chunks that the room given back can hold
 
 	seeker *seeker // on the node path, to look at nodes one by one
 	spot   spot
 }
 
-// shutting is when a node that has opened is too near its next stretch.
+// shutting is a node that has opened, and when its next stretch comes too near.
 type shutting struct {
 	after int64 // the last instant at which the request fits on it
 	node  uint32
 }
 
-// reset forgets all: the request is being tried.
+// reset forgets everything, because the request is being tried.
 func (o *openings) reset() {
 	o.open, o.room = roaring.New(), 0
 	o.shuts = heap.New(func(a, b *shutting) bool { return a.after < b.after })
@@ -43,10 +42,10 @@ func (o *openings) count() int {
 	return int(o.open.GetCardinality())
 }
 
-// pass goes on to an instant.
+// pass moves on to an instant.
 func (o *openings) pass(in instant) {
 	if o.open == nil {
-		return // it was not tried yet
+		return // the request has not been tried yet
 	}
 	if o.path == NodePath {
 		o.passNodes(in)
@@ -66,9 +65,9 @@ func (o *openings) pass(in instant) {
 	}
 }
 
-// passNodes counts what the nodes given back have room for. Until more is given
-// back of a node, it has no more room than that. One on a host with others may have
-// kept the request off those, whatever it could serve itself.
+// passNodes counts how many chunks the nodes given back could hold. A node has no more room until
+// more of it is given back. A node on a shared host may have kept the request off its neighbours,
+// whatever it could serve itself.
 func (o *openings) passNodes(in instant) {
 	if o.seeker == nil {
 		o.seeker = o.seek(in.at, in.ended, false)
@@ -81,7 +80,7 @@ func (o *openings) passNodes(in instant) {
 			continue
 		}
 		if !o.ruled.IsEmpty() {
-			o.room++ // it may be the node's neighbours that have opened
+			o.room++ // the node's neighbours may have opened
 			continue
 		}
 		row := o.row(node)
@@ -103,7 +102,7 @@ func (o *openings) passNodes(in instant) {
 	}
 }
 
-// serving is the nodes of all buckets that serve a chunk.
+// serving returns the nodes of all buckets that serve a chunk.
 func (m *mapping) serving() *roaring.Bitmap {
 	if m.nodes != nil {
 		return m.nodes

@@ -1,9 +1,8 @@
 package placer
 
-// inNodeOrder sorts picks by priority, the highest first, then as the nodes were
-// declared. They come in a few long runs, one for each bucket and class, so the
-// runs are merged, two by two, until one is left (natural merge sort). The
-// result may be picks itself.
+// inNodeOrder sorts picks by priority, the highest first, then as the nodes were declared. Picks
+// come in a few long runs, one per bucket and class, so runs are merged two by two (natural merge
+// sort). The result may share memory with picks.
 func inNodeOrder(picks []Pick) []Pick {
 	if run(picks) == len(picks) {
 		return picks
@@ -21,7 +20,7 @@ func inNodeOrder(picks []Pick) []Pick {
 	return picks
 }
 
-// run is how many picks at the front are in order.
+// run returns how many picks at the front are in order.
 func run(picks []Pick) int {
 	for i := 1; i < len(picks); i++ {
 		if picks[i].before(&picks[i-1]) {
@@ -31,7 +30,7 @@ func run(picks []Pick) int {
 	return len(picks)
 }
 
-// merge appends two runs as one.
+// merge appends the merged runs a and b.
 func merge(to, a, b []Pick) []Pick {
 	for len(a) > 0 && len(b) > 0 {
 		if b[0].before(&a[0]) {

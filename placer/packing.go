@@ -7,12 +7,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// settle looks for any assignment of the chunks to nodes, when handing them out in
-// order has led to none. Where a node serves chunks of one kind only, it is the
-// assignment problem of the bucket path; where it may serve several, vector bin
-// packing, and a bounded search: it goes from node to node and tries what each
-// could hold to the full, for nodes do not get in each other's way, so there is
-// nothing to gain by holding less.
+// settle looks for any assignment of chunks to nodes, after handing them out in order has failed.
+// If each node serves chunks of one kind only, this is the assignment problem of the bucket path.
+// If a node may serve several, it is vector bin packing, solved by a bounded search from node to
+// node. Each node is tried filled to the full: nodes do not interfere, so holding less gains
+// nothing.
 func (s *seeker) settle(members []member) []Allotment {
 	if !s.enough(members) {
 		return nil
@@ -62,8 +61,8 @@ func (s *seeker) pack(members []member, steps int) ([]Allotment, verdict, int) {
 	return out, yes, p.steps
 }
 
-// fitsEmpty reports whether the nodes that are up, all of them empty, could hold
-// the request; perhaps when the search was given up.
+// fitsEmpty reports whether the nodes that are up could hold the request if they were empty. It
+// says perhaps if it gave up the search.
 func (m *mapping) fitsEmpty(cands [][]index.Candidate) verdict {
 	s := m.seek(m.Now, nil, true)
 	if s.inOrderOfSelect(cands) {
@@ -88,8 +87,8 @@ func (m *mapping) fitsEmpty(cands [][]index.Candidate) verdict {
 	return no
 }
 
-// inOrderOfSelect reports whether the request fits when its chunks are handed out in
-// their order, each to the nodes in node order.
+// inOrderOfSelect reports whether the request fits if its chunks are handed out in their order,
+// each to nodes in node order.
 func (s *seeker) inOrderOfSelect(cands [][]index.Candidate) bool {
 	var chunks []Allotment
 	if s.policy == Contiguous {
@@ -112,7 +111,7 @@ func (s *seeker) oneKind(members []member) bool {
 	return true
 }
 
-// assign solves the assignment problem of nodes that serve one kind each.
+// assign solves the assignment problem if each node serves one kind of chunk.
 func (s *seeker) assign(members []member, steps int) ([]Allotment, verdict, int) {
 	p := problem{needs: s.needs()}
 	byPer := make(map[string]*atom)
@@ -140,8 +139,8 @@ func (s *seeker) assign(members []member, steps int) ([]Allotment, verdict, int)
 	return s.assigned(&p), yes, left
 }
 
-// items are what serves one kind: nodes, or, where the request is scattered, hosts,
-// of whose nodes it takes one.
+// items returns the units that serve one kind of chunk each. These are nodes or, if the request is
+// scattered, hosts, each of which gives one node.
 func (s *seeker) items(members []member) [][]member {
 	at := make(map[string]int)
 	var out [][]member
@@ -157,8 +156,7 @@ func (s *seeker) items(members []member) [][]member {
 	return out
 }
 
-// hostOf is the host that a member shares with other nodes, "" when it has one for
-// itself.
+// hostOf returns the host that a member shares with other nodes, "" if it shares none.
 func (s *seeker) hostOf(m *member) string {
 	if sp := s.spotAt(m.node, m.bucket, m.class); sp != nil {
 		return sp.host
@@ -166,7 +164,7 @@ func (s *seeker) hostOf(m *member) string {
 	return ""
 }
 
-// assigned hands out an assignment.
+// assigned turns a solved assignment into allotments.
 func (s *seeker) assigned(p *problem) []Allotment {
 	out := make([]Allotment, len(s.Chunks))
 	for i := range s.Chunks {
@@ -199,7 +197,7 @@ func (s *seeker) assigned(p *problem) []Allotment {
 type packer struct {
 	*seeker
 	members []member
-	tail    [][]int // by member: what it and those after it hold of each kind, at most
+	tail    [][]int // by member: how many of each kind it and those after it could hold
 	need    []int
 	failed  map[string]bool
 	steps   int
@@ -234,8 +232,7 @@ func (p *packer) search(at int) bool {
 	return false
 }
 
-// fill tries every way to fill a node with the kinds from kind on, the most of the
-// first kind first.
+// fill tries every way to fill a node with the kinds from kind on, most of the first kind first.
 func (p *packer) fill(sp *spot, at, kind int) bool {
 	if kind == len(p.Chunks) {
 		return p.search(at + 1)
@@ -243,7 +240,7 @@ func (p *packer) fill(sp *spot, at, kind int) bool {
 	most := min(p.holds(sp, kind, p.need[kind]), p.members[at].per[kind])
 	least := 0
 	if kind == len(p.Chunks)-1 {
-		least = most // nothing comes after it that could want the rest
+		least = most // no later kind could use the rest
 	}
 	for n := most; n >= least; n-- {
 		mark := len(p.journal)

@@ -10,11 +10,11 @@ import (
 // Arrangement says how the chunks of a request lie on hosts.
 type Arrangement uint8
 
-// The arrangements. The zero value is what a select without a place gets.
+// The arrangements. The zero value applies to a select without a place.
 const (
-	Free     Arrangement = iota // any nodes, several chunks on one where they fit
+	Free     Arrangement = iota // any nodes, several chunks on one if they fit
 	Pack                        // all chunks on one host
-	Scatter                     // one chunk a host
+	Scatter                     // one chunk per host
 	VScatter                    // one chunk a node
 )
 
@@ -32,7 +32,7 @@ type Sharing uint8
 
 // The sharings.
 const (
-	Default  Sharing = iota // none written: the node decides
+	Default  Sharing = iota // not specified: the node decides
 	Shared                  // others may use what is left of a node
 	Excl                    // no other job on the nodes
 	ExclHost                // no other job on the hosts of the nodes
@@ -40,7 +40,7 @@ const (
 
 var sharingWords = [...]string{Default: "", Shared: "shared", Excl: "excl", ExclHost: "exclhost"}
 
-// String is the word of a place, "" for Default.
+// String returns the word used in a place, "" for Default.
 func (s Sharing) String() string {
 	if int(s) < len(sharingWords) {
 		return sharingWords[s]
@@ -59,8 +59,8 @@ type Place struct {
 // Exclusive reports whether the request takes whole nodes.
 func (p Place) Exclusive() bool { return p.Share == Excl || p.Share == ExclHost }
 
-// String is the canonical form: the arrangement, then the sharing where one was
-// written, then the group by its resource's number. Format names the resource.
+// String returns the canonical form: the arrangement, the sharing if one was written, and the group
+// by its resource's number. Use Format to name the resource.
 func (p Place) String() string {
 	s := p.words()
 	if p.HasGroup {
@@ -69,7 +69,7 @@ func (p Place) String() string {
 	return s
 }
 
-// Format is the canonical form that ParsePlace reads back: scatter:excl:group=rack.
+// Format returns the canonical form that ParsePlace reads back: scatter:excl:group=rack.
 func (p Place) Format(defs *index.Defs) string {
 	if def, ok := defs.Get(p.Group); ok && p.HasGroup {
 		return p.words() + ":group=" + def.Name
@@ -84,9 +84,9 @@ func (p Place) words() string {
 	return p.Arrange.String() + ":" + p.Share.String()
 }
 
-// ParsePlace reads a place: at most one arrangement, at most one sharing, and
-// group=RESOURCE, joined by colons, in any order and any case. Of several groups
-// the last holds, as in PBS.
+// ParsePlace reads a place: at most one arrangement, at most one sharing, and group=RESOURCE,
+// joined by colons, in any order and any case. If there are several groups, the last applies, as in
+// PBS. The error matches ErrRequest.
 func ParsePlace(defs *index.Defs, s string) (Place, error) {
 	p, err := newReader(defs, "place", s)
 	if err != nil {
@@ -140,7 +140,7 @@ func wordIndex(words []string, word string) (int, bool) {
 	return 0, false
 }
 
-// onlyOne refuses a second word of a kind; seen keeps the first.
+// onlyOne refuses a second word of a kind; seen holds the first.
 func (p *reader) onlyOne(at int, seen *string, word string, kind []string) error {
 	if *seen != "" {
 		return p.Fail(at, "%s after %s: a place has only one of %s", word, *seen, strings.Join(kind, ", "))
@@ -149,7 +149,7 @@ func (p *reader) onlyOne(at int, seen *string, word string, kind []string) error
 	return nil
 }
 
-// group reads what follows the word group.
+// group reads the rest after the word group.
 func (p *reader) group() (index.ResID, error) {
 	if p.Peek() != '=' {
 		return 0, p.Fail(p.At, "expected = and a resource after group")

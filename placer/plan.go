@@ -10,47 +10,45 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Path is which of the placer's two ways served a request.
+// Path is one of the placer's two ways to serve a request.
 type Path string
 
 // BucketPath places whole nodes by bucket.
 const BucketPath Path = "bucket"
 
-// Plan is where and when a request runs, had it its way.
+// Plan says where and when a request would run.
 type Plan struct {
 	Path       Path
 	Policy     string
-	Set        string // the placement set, as key=value; "" when none was kept to
+	Set        string // the placement set, as key=value; "" if it keeps to none
 	Start, End int64
 	Chunks     []Allotment // in select order
-	// Along are nodes that are taken whole because they are on the host of a node
-	// that is, for place=exclhost.
+	// Along are the other nodes of a taken node's host, taken whole for place=exclhost.
 	Along []Pick
-	// Claims are the reservations that nodes are taken out of, as in the calendar,
-	// for nodes that are in one.
+	// Claims maps nodes to the reservations that they are taken out of, as in the calendar.
+	// Nodes outside reservations have no entry.
 	Claims map[uint32]uint64
-	// Demands are what it takes of counters besides.
+	// Demands are the amounts that it takes of counters.
 	Demands limits.Demands
 }
 
-// Allotment is the nodes of one chunk: in node order on the bucket path, in the
-// order in which they were taken on the node path.
+// Allotment is the nodes of one chunk: in node order on the bucket path, in the order of taking on
+// the node path.
 type Allotment struct {
 	Picks []Pick
 }
 
-// Pick is a node and how many of the chunk it takes.
+// Pick is a node and how many of the chunk it serves.
 type Pick struct {
 	Node   uint32
 	Chunks int32
 	Class  index.Class // the class that the node was found in
-	Shared bool        // only what the chunks ask for is taken, not the whole node
+	Shared bool        // takes only what the chunks ask for, not the whole node
 	Alone  bool        // shared with the same user only
 	Bucket *index.Bucket
 }
 
-// NodeNumbers lists the nodes of a plan, each once: in chunk order, then those
-// taken along.
+// NodeNumbers lists the nodes of a plan, each once: in chunk order, then those taken along.
 func (p *Plan) NodeNumbers() []uint32 {
 	var out []uint32
 	for _, c := range p.Chunks {
@@ -62,7 +60,7 @@ func (p *Plan) NodeNumbers() []uint32 {
 		out = append(out, pick.Node)
 	}
 	if p.Path == BucketPath {
-		return out // which serves no two chunks from one node
+		return out // the bucket path serves no two chunks from one node
 	}
 	seen := make(map[uint32]bool, len(out))
 	return slices.DeleteFunc(out, func(n uint32) bool {
@@ -72,14 +70,14 @@ func (p *Plan) NodeNumbers() []uint32 {
 	})
 }
 
-// Taking is what a plan takes of one node.
+// Taking is the part of one node that a plan takes.
 type Taking struct {
 	Pick               // how the node was found; Chunks counts those of all kinds
 	Use  *timeline.Use // nil: the whole node
 }
 
-// Takings is what a plan for chunks takes, each node once: those of the chunks in
-// their order, then those taken along.
+// Takings returns what a plan for chunks takes, each node once: the nodes of the chunks in order,
+// then those taken along.
 func (p *Plan) Takings(defs *index.Defs, chunks []Chunk) []Taking {
 	at := make(map[uint32]int)
 	var out []Taking
@@ -107,7 +105,7 @@ func (p *Plan) Takings(defs *index.Defs, chunks []Chunk) []Taking {
 	return out
 }
 
-// addTo adds what a number of chunks take to amounts.
+// addTo adds to amounts what the given number of this chunk takes.
 func (c Chunk) addTo(amounts []timeline.Amount, defs *index.Defs, chunks int64) []timeline.Amount {
 	for _, w := range c.Wants {
 		def, ok := defs.Get(w.Res)
@@ -124,9 +122,9 @@ func (c Chunk) addTo(amounts []timeline.Amount, defs *index.Defs, chunks int64) 
 	return amounts
 }
 
-// ExecVNode writes a chunk on a node as PBS does: (name:ncpus=2:mem=1048576kb).
-// Consumables are named, those that the select names (the ncpus=1 that was added
-// only where it names none), sizes in kb.
+// ExecVNode writes a chunk on a node as PBS does: (name:ncpus=2:mem=1048576kb). It names the
+// consumables that the select names, with sizes in kb. An added ncpus=1 appears only if the select
+// names no resource.
 func (c Chunk) ExecVNode(defs *index.Defs, name string) string {
 	var b strings.Builder
 	b.WriteString("(" + name)

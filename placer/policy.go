@@ -7,11 +7,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Policy says which of the nodes that could serve a request are taken. The names
-// and meanings are those of the Maui scheduler's node allocation policies, with
-// Moab's aliases; tetris and topology are additions. A policy orders nodes; it
-// never decides whether a request fits, but for contiguous, which is what its
-// name says.
+// Policy decides which of the nodes that could serve a request are taken. Names and meanings follow
+// the Maui scheduler's node allocation policies, with Moab's aliases; tetris and topology are
+// additions. A policy orders nodes and does not decide whether a request fits. The exception is
+// contiguous, which requires nodes in a row.
 type Policy uint8
 
 // The policies. The zero value stands for the default of the queue or the store.
@@ -30,7 +29,7 @@ const (
 	Topology
 )
 
-// policies are the names; what comes after the first is an alias.
+// policies holds the names; those after the first are aliases.
 var policies = [...]struct {
 	names []string
 	doc   string
@@ -55,7 +54,7 @@ func (p Policy) String() string {
 	return ""
 }
 
-// Doc says in a few words what a policy prefers.
+// Doc describes in a few words what a policy prefers.
 func (p Policy) Doc() string {
 	if int(p) < len(policies) {
 		return policies[p].doc
@@ -63,7 +62,7 @@ func (p Policy) Doc() string {
 	return ""
 }
 
-// Policies lists the policies there are.
+// Policies lists all policies.
 func Policies() []Policy {
 	var out []Policy
 	for p := FirstAvailable; int(p) < len(policies); p++ {
@@ -72,8 +71,7 @@ func Policies() []Policy {
 	return out
 }
 
-// ParsePolicy reads a policy's name in any case; "" is NoPolicy. The error
-// matches ErrRequest.
+// ParsePolicy reads a policy's name in any case; "" is NoPolicy. The error matches ErrRequest.
 func ParsePolicy(s string) (Policy, error) {
 	if s == "" {
 		return NoPolicy, nil

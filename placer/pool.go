@@ -8,12 +8,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Some policies are about nodes together: in a row, of one speed, behind one
-// switch. They see all that could serve the request, its pool, and propose parts
-// of it one after the other, the best first; the first part that holds the
-// request is taken.
+// Some policies choose nodes that belong together: in a row, of one speed, behind one switch. They
+// see all nodes that could serve the request, the pool. They propose parts of it, the best first,
+// and the first part that holds the request is taken.
 
-// member is a node of the pool, and how many chunks of each kind it could take.
+// member is a node of the pool, with how many chunks of each kind it could hold.
 type member struct {
 	found
 	level level
@@ -22,7 +21,7 @@ type member struct {
 	leaf  int32   // for topology: its leaf switch
 }
 
-// pool finds all nodes that could serve a chunk, in node order.
+// pool returns all nodes that could serve a chunk, in node order.
 func (s *seeker) pool(cands [][]index.Candidate) []member {
 	at := make(map[uint32]int) // with one kind of chunk no node comes twice
 	several := len(s.Chunks) > 1
@@ -71,7 +70,7 @@ func (s *seeker) pool(cands [][]index.Candidate) []member {
 	return out
 }
 
-// mostOf is how many nodes could come from candidates that are whole buckets.
+// mostOf returns how many nodes candidates that are whole buckets could yield.
 func (s *seeker) mostOf(cands []index.Candidate) (n int) {
 	for _, c := range cands {
 		if count := &c.Bucket.Count; c.Cells[0].Nodes == nil {
@@ -84,7 +83,7 @@ func (s *seeker) mostOf(cands []index.Candidate) (n int) {
 	return n
 }
 
-// member makes a member of the pool of a spot.
+// member makes a pool member from a spot.
 func (s *seeker) member(f found, sp *spot) member {
 	n := len(s.Chunks)
 	if len(s.pers) < n {
@@ -101,8 +100,8 @@ func (s *seeker) member(f found, sp *spot) member {
 	return m
 }
 
-// byPool tries the parts that the policy proposes: of the nodes of the best
-// reservation affinity first, then with those of the next as well.
+// byPool tries the parts that the policy proposes. It first uses the nodes of the best reservation
+// affinity, then adds those of the next.
 func (s *seeker) byPool(cands [][]index.Candidate) ([]Allotment, shortfall) {
 	if len(s.Chunks) == 1 && len(s.Grants) == 0 {
 		if chunks := s.bestPart(cands[0]); chunks != nil {
@@ -151,7 +150,7 @@ func (s *seeker) parts(members []member) iter.Seq[[]member] {
 	return s.underSwitches(members)
 }
 
-// from is the order of a part as it stands.
+// from returns a part's nodes in their given order.
 func (s *seeker) from(part []member) ordered {
 	return func(kind int) iter.Seq[*spot] {
 		return func(yield func(*spot) bool) {
@@ -171,7 +170,8 @@ func (s *seeker) enough(members []member) bool { return s.lacks(members).cands =
 
 var lacking = [][]index.Candidate{}
 
-// lacks is the first chunk that members do not hold completely; its cands are nil if there is none.
+// lacks returns the first chunk that members cannot hold completely; its cands are nil if there is
+// none.
 func (s *seeker) lacks(members []member) shortfall {
 	for i, c := range s.Chunks {
 		n := 0
@@ -187,7 +187,7 @@ func (s *seeker) lacks(members []member) shortfall {
 	return shortfall{}
 }
 
-// maxParts bounds how many parts are proposed before the whole pool is.
+// maxParts bounds how many parts are proposed before the whole pool is tried.
 const maxParts = 64
 
 func indices(n int) []int {
@@ -198,8 +198,8 @@ func indices(n int) []int {
 	return out
 }
 
-// Candidates are the nodes that could serve one chunk of a request or another at an
-// instant, in node order: what a site's own policy chooses from.
+// Candidates returns the numbers of the nodes that could serve some chunk of a request at an
+// instant, in node order. A site's own policy chooses from them.
 func (s *Snapshot) Candidates(a Ask, at int64) ([]uint32, error) {
 	var m mapping
 	a.Policy = Local

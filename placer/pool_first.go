@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// A request of one kind of chunk need not see its whole pool where the best part of it can
-// be told before: no shorter row could hold it, no other speed has an earlier node.
+// A request of one kind of chunk need not see its whole pool if the best part is known earlier: no
+// shorter row could hold it, or no other speed has an earlier node.
 
-// bestPart serves a request of one kind of chunk from the best part of its pool without
-// looking at all of it. It returns nil if that part cannot be told, or does not serve.
+// bestPart serves a request of one kind of chunk from the best part of its pool without examining
+// all of it. It returns nil if it cannot tell the best part, or if that does not serve the request.
 func (s *seeker) bestPart(cands []index.Candidate) []Allotment {
 	var part iter.Seq[*spot]
 	switch s.policy {
@@ -27,14 +27,14 @@ func (s *seeker) bestPart(cands []index.Candidate) []Allotment {
 	return chunks
 }
 
-// rooms tells how many chunks nodes have room for. Nodes of a bucket that are idle, with
-// nothing of their own that counts, have the same.
+// rooms tells how many chunks nodes have room for. Idle nodes of a bucket have the same room,
+// unless they have something of their own that counts.
 type rooms struct {
 	*seeker
 	kind  int  // of chunk
-	spot  spot // of the node that was asked for last
+	spot  spot // of the node examined last
 	idle  map[*index.Bucket]int
-	alike bool // buckets tell all that counts of idle nodes
+	alike bool // buckets describe idle nodes completely
 }
 
 func (s *seeker) roomsFor(kind int) *rooms {
@@ -45,7 +45,7 @@ func (s *seeker) roomsFor(kind int) *rooms {
 	return r
 }
 
-// on is how many chunks a node has room for.
+// on returns how many chunks a node has room for.
 func (r *rooms) on(f found) int {
 	idle := r.alike && (f.class == index.Free || r.empty) && !r.ruled.Contains(f.node)
 	if idle {
@@ -66,7 +66,7 @@ func (r *rooms) on(f found) int {
 	return n
 }
 
-// most is how many chunks a node of a bucket could have room for at best.
+// most returns how many chunks a node of a bucket could have room for at best.
 func (r *rooms) most(b *index.Bucket) int {
 	n := r.Chunks[r.kind].Count
 	if p := r.Spec.Place.Arrange; p == Scatter || p == VScatter {

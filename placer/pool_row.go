@@ -8,8 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// runs are the stretches of neighbouring node numbers that hold the request, the
-// shortest first.
+// runs yields the stretches of neighbouring node numbers that hold the request, the shortest first.
 func (s *seeker) runs(members []member) iter.Seq[[]member] {
 	row := slices.Clone(members)
 	slices.SortFunc(row, func(a, b member) int { return cmp.Compare(a.node, b.node) })
@@ -28,13 +27,13 @@ func (s *seeker) runs(members []member) iter.Seq[[]member] {
 	return slices.Values(runs)
 }
 
-// shortestRow is the shortest row of neighbours that holds a request of one kind of chunk,
-// of several such the first; nil when none does. Rows that could not be long enough
-// whatever is on their nodes are passed over, and where none can be shorter it ends.
+// shortestRow returns the shortest row of neighbours that holds a request of one kind of chunk, or
+// nil. If several are equally short, it returns the first. It skips rows that are too short
+// whatever is on their nodes, and stops when no shorter row is possible.
 func (s *seeker) shortestRow(cands []index.Candidate) iter.Seq[*spot] {
 	rooms, need := s.roomsFor(0), s.Chunks[0].Count
 	sets := s.nodeSets(0, cands)
-	set := make([]int32, s.Index.Limits().Nodes+1) // by node: which of the sets it is in, plus one; the last is in none
+	set := make([]int32, s.Index.Limits().Nodes+1) // by node: the number of its set, plus one; the last is in none
 	mosts, most := make([]int, len(sets)), 0
 	for i, c := range sets {
 		mosts[i] = rooms.most(c.bucket)
@@ -86,7 +85,7 @@ func (s *seeker) shortestRow(cands []index.Candidate) iter.Seq[*spot] {
 	}
 }
 
-// scattered is the shortfall of a request that wants nodes in a row.
+// scattered returns the shortfall of a request that needs nodes in a row.
 func (s *seeker) scattered(cands [][]index.Candidate) shortfall {
 	short := shortfall{cands: cands, row: true}
 	for run := range s.longest(s.pool(cands)) {
@@ -98,7 +97,7 @@ func (s *seeker) scattered(cands [][]index.Candidate) shortfall {
 	return short
 }
 
-// longest is the run that holds most of the first chunk.
+// longest yields the run that holds most of the first chunk.
 func (s *seeker) longest(members []member) iter.Seq[[]member] {
 	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.node, b.node) })
 	var best []member

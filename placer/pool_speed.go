@@ -11,8 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// speed is what nodes are balanced by: the speed of their processors, else their
-// own.
+// speed returns the speed used to balance nodes: that of their processors, else their own.
 func (s *seeker) speed(sp *spot) float64 {
 	row := s.traitsOf(sp)
 	if row == nil {
@@ -31,12 +30,12 @@ func balancedBy(speed index.Speed) float64 {
 	return 1
 }
 
-// maxSpeeds is up to how many speeds the nodes of each are gone through by themselves.
+// maxSpeeds is the largest number of speeds for which each speed's nodes are tried separately.
 const maxSpeeds = 64
 
-// oneSpeed is the nodes of the speed that holds a request of one kind of chunk alone, of
-// several such speeds that of the first node; nil if no speed does, or where bitmaps do
-// not tell which nodes have which.
+// oneSpeed returns the nodes of a speed that alone holds a request of one kind of chunk. If several
+// do, it takes the speed with the first node. It is nil if none does, or if bitmaps do not tell
+// speeds.
 func (s *seeker) oneSpeed(cands []index.Candidate) iter.Seq[*spot] {
 	speeds, known := s.evenSpeeds()
 	if !known {
@@ -70,8 +69,8 @@ func (s *seeker) oneSpeed(cands []index.Candidate) iter.Seq[*spot] {
 	return func(yield func(*spot) bool) { s.spotsAmong(0, cands, best, yield) }
 }
 
-// evenSpeeds are the nodes of each speed that nodes are balanced by. They are not known
-// where there are very many, or two that count as equal and are not.
+// evenSpeeds returns the nodes of each speed used for balancing. known is false if there are very
+// many speeds, or if two differ but count as equal.
 func (s *seeker) evenSpeeds() (speeds map[float64]*roaring.Bitmap, known bool) {
 	list, known := s.Index.Speeds()
 	if !known {
@@ -101,12 +100,12 @@ func (s *seeker) evenSpeeds() (speeds map[float64]*roaring.Bitmap, known bool) {
 	return speeds, true
 }
 
-// width is how far two speeds are apart: 2.6 and 2.8 no less than 2.4 and 2.6, whatever
-// they are as float64.
+// width returns the distance of two speeds. It makes 2.6 to 2.8 no narrower than 2.4 to 2.6, in
+// spite of rounding in float64.
 func width(lo, hi float64) float64 { return math.Round((hi - lo) * 1e6) }
 
-// balanced are the spans of speed that hold the request, the smallest first. For
-// each slowest speed the narrowest span is enough.
+// balanced yields the spans of speed that hold the request, the smallest first. For each slowest
+// speed it tries only the narrowest span.
 func (s *seeker) balanced(members []member) iter.Seq[[]member] {
 	speeds := make([]float64, len(members))
 	for i := range members {

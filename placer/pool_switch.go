@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// leaf is the members of the pool behind a leaf switch.
+// leaf is the members of the pool behind one leaf switch.
 type leaf struct {
 	at     int32   // the switch
-	which  []int32 // of the pool, ascending
-	holds  []int   // how many chunks of each kind, each counted alone
+	which  []int32 // their indexes in the pool, ascending
+	holds  []int   // how many chunks of each kind they hold, each counted alone
 	volume int     // of all kinds
 }
 
-// leaves puts members together by their leaf switches, which come by their first members.
+// leaves groups members by leaf switch, in the order of their first members.
 func (s *seeker) leaves(members []member) (list []*leaf) {
 	by := make(map[int32]*leaf)
 	var l *leaf
 	for i := range members {
 		m := &members[i]
-		if l == nil || l.at != m.leaf { // nodes that follow each other are mostly behind the same one
+		if l == nil || l.at != m.leaf { // neighbouring nodes are mostly behind the same switch
 			if l = by[m.leaf]; l == nil {
 				l = &leaf{at: m.leaf, holds: make([]int, len(s.Chunks))}
 				by[m.leaf] = l
@@ -37,9 +37,9 @@ func (s *seeker) leaves(members []member) (list []*leaf) {
 }
 
 // underSwitches lists the subtrees of the network that hold the request. Those of the lowest level
-// come first, of these the ones with the fewest leaf switches, then the tightest. The network is
-// the values of the topology's resources, the outermost first. A subtree's nodes come by leaf
-// switch, so that few are used: the largest that is needed whole, and in the end the smallest that
+// come first; among these, those with the fewest leaf switches, then the tightest. The network is
+// built from the values of the topology's resources, the outermost first. A subtree's nodes come by
+// leaf switch, so that few are used: the largest that are needed whole, then the smallest that
 // takes the rest.
 func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 	return func(yield func([]member) bool) {
@@ -64,8 +64,8 @@ func (s *seeker) underSwitches(members []member) iter.Seq[[]member] {
 	}
 }
 
-// together puts leaf switches together that are behind the same switch of a level, by
-// their first.
+// together groups leaf switches that are behind the same switch of a level, in the order of their
+// first.
 func (n *network) together(leaves []*leaf, level int) (out [][]*leaf) {
 	at := make(map[int32]int)
 	for _, l := range leaves {
@@ -95,14 +95,14 @@ func (s *seeker) held(leaves []*leaf) bool {
 	return true
 }
 
-// subtree is leaf switches in the order in which the request takes their nodes.
+// subtree is some leaf switches in the order in which the request takes their nodes.
 type subtree struct {
 	leaves []*leaf
-	used   int // how many of them it uses
+	used   int // how many of them the request uses
 	volume int
 }
 
-// of is the members of the pool that are in the subtree.
+// of returns the members of the pool in the subtree.
 func (t subtree) of(pool []member) (out []member) {
 	for _, l := range t.leaves {
 		for _, i := range l.which {
@@ -112,7 +112,7 @@ func (t subtree) of(pool []member) (out []member) {
 	return out
 }
 
-// byLeaf orders leaf switches for the request.
+// byLeaf sorts leaf switches in the order in which the request should use them.
 func (s *seeker) byLeaf(leaves []*leaf) (out subtree) {
 	rest, need := slices.Clone(leaves), 0
 	for _, c := range s.Chunks {
@@ -123,7 +123,7 @@ func (s *seeker) byLeaf(leaves []*leaf) (out subtree) {
 		next := 0
 		for i, l := range rest {
 			if l.volume >= need && l.volume < rest[next].volume {
-				next = i // the smallest that takes all the rest: they come by size
+				next = i // leaves are sorted by size: this is the smallest that takes all the rest
 			}
 		}
 		if need > 0 {
