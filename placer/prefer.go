@@ -7,19 +7,18 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// A preference is what Maui writes PREF(FEATURE:a,FEATURE:b). On our command
-// line it is a list of items, any of which makes a node a preferred one:
+// A preference corresponds to Maui's PREF(FEATURE:a,FEATURE:b). On our command line it is a list of
+// items. A node that matches any item is preferred:
 //
 //	fast  feature=fast  FEATURE:fast     a feature of the node
-//	mem>=64gb  ncpus>8  disk<=1tb        the amount that the node is configured with
+//	mem>=64gb  ncpus>8  disk<=1tb        the node's configured amount
 //	color=red  aoe!=linux                a word, or one of a string_array's
 //	ssd  ssd=yes                         a boolean
 //
-// It orders nodes through the term PREF of a PRIORITYF and never decides whether
-// one can serve the request.
+// A preference orders nodes through the term PREF of a PRIORITYF. It never decides whether a node
+// can serve the request.
 
-// Preference is which nodes a request would rather have. The zero value prefers
-// none.
+// Preference says which nodes a request prefers. The zero value prefers none.
 type Preference struct{ any []condition }
 
 // condition is one item of a preference.
@@ -27,11 +26,11 @@ type condition struct {
 	res   index.ResID
 	typ   index.Type
 	op    compareOp
-	also  bool // a node with the feature named by value.Str will do, too
+	also  bool // a node with the feature named by value.Str matches, too
 	value index.Value
 }
 
-// compareOp is how a node's value has to compare with a condition's.
+// compareOp is the operator between a node's value and a condition's.
 type compareOp uint8
 
 const (
@@ -47,12 +46,12 @@ var compareOps = map[string]compareOp{
 	"=": opEqual, "==": opEqual, "!=": opUnequal, ">=": opAtLeast, "<=": opAtMost, ">": opMore, "<": opLess,
 }
 
-// misspeltOps are what people write for an operator out of other languages.
+// misspeltOps maps operators of other languages to the right ones.
 var misspeltOps = map[string]string{"=>": ">=", "=<": "<=", "<>": "!=", "===": "==", "!==": "!=", "!": "!="}
 
-// ParsePrefer reads the items of a preference. A bare word is a feature; where a
-// boolean resource is called so, that being true will do as well. = and == are
-// the same. The error is a *syntax.Error about the item that it shows.
+// ParsePrefer reads the items of a preference. A bare word is a feature or, if a boolean resource
+// has that name, also that boolean being true. = and == mean the same. The error is a *syntax.Error
+// that shows the item.
 func ParsePrefer(defs *index.Defs, items []string) (Preference, error) {
 	var pref Preference
 	for _, item := range items {
@@ -72,11 +71,11 @@ func ParsePrefer(defs *index.Defs, items []string) (Preference, error) {
 	return pref, nil
 }
 
-// Empty reports whether no node is preferred to others.
+// Empty reports whether the preference prefers no nodes.
 func (p Preference) Empty() bool { return len(p.any) == 0 }
 
-// Matches reports whether a node is one of those preferred. What the node does
-// not have counts as 0, as false, or as a word unlike any other.
+// Matches reports whether a node is preferred. A value that the node lacks counts as 0, as false,
+// or as a word that differs from all others.
 func (p Preference) Matches(n *index.Node) bool {
 	for i := range p.any {
 		if p.any[i].matches(n) {
@@ -94,7 +93,7 @@ func (c *condition) matches(n *index.Node) bool {
 	switch {
 	case c.typ == index.String:
 		if !ok && (c.res == index.Host || c.res == index.VNode) {
-			have.Str = n.Name // a node that says nothing else is a host of its own
+			have.Str = n.Name // by default, a node is a host of its own
 		}
 		return (have.Str == c.value.Str) == (c.op == opEqual)
 	case c.typ == index.StringArray:
@@ -121,8 +120,7 @@ func (op compareOp) holds(have, want int64) bool {
 	return have < want
 }
 
-// hasMember looks through a string_array's value where it stands: taking it
-// apart would allocate, for every node.
+// hasMember searches a string_array's value in place: splitting it would allocate for every node.
 func hasMember(members, word string) bool {
 	for members != "" {
 		var m string
@@ -133,7 +131,7 @@ func hasMember(members, word string) bool {
 	return false
 }
 
-// condition reads one item, all of the text.
+// condition reads one item, which is all of the text.
 func (p *reader) condition() (condition, error) {
 	p.SkipSpace()
 	for p.End > p.At && (p.Text[p.End-1] == ' ' || p.Text[p.End-1] == '\t') {
@@ -179,7 +177,7 @@ func (p *reader) condition() (condition, error) {
 	return c, err
 }
 
-// bareWord is an item without an operator.
+// bareWord makes a condition of an item without an operator.
 func (p *reader) bareWord(word string) (condition, error) {
 	def, ok := p.Defs.Lookup(word)
 	switch {
@@ -232,8 +230,7 @@ func (p *reader) compareOp(name string) (compareOp, error) {
 	return 0, p.Fail(at, "expected one of == = != >= <= > < after %s", name)
 }
 
-// compared reads the rest of the item as a value of a resource, in the notation
-// of our own options.
+// compared reads the rest of the item as a value of a resource, in the notation of our own options.
 func (p *reader) compared(def index.Def) (index.Value, error) {
 	at := p.At
 	text, err := p.comparedText()
@@ -253,8 +250,7 @@ func (p *reader) compared(def index.Def) (index.Value, error) {
 	return value, nil
 }
 
-// comparedText is the rest of the item without the blanks around it and the
-// quotes in it.
+// comparedText returns the rest of the item, without blanks around it and without its quotes.
 func (p *reader) comparedText() (string, error) {
 	p.SkipSpace()
 	var text []byte

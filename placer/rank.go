@@ -12,23 +12,22 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Policies that score nodes have to look at every node that could serve a chunk, where
-// neither groups of them are known to score the same (rank_groups.go, rank_static.go) nor
-// how well they could score at best (rank_bounds.go), with one exception that is most of a
-// cluster: nodes of a bucket that are free, with nothing planned, and have
-// nothing of their own that a score could see, all score the same. They are one entry,
-// and follow each other in node order.
+// A policy that scores nodes examines every node that could serve a chunk, unless groups of nodes
+// are known to score the same (rank_groups.go, rank_static.go) or the best possible scores are
+// known (rank_bounds.go). One exception covers most of a cluster. Free nodes of a bucket score the
+// same if nothing is planned on them and nothing of their own affects the score. They form one
+// entry, and follow each other in node order.
 
-// entry is a node with its score, or the idle nodes of a bucket with theirs.
+// entry is a node with its score, or the idle nodes of a bucket with their common score.
 type entry struct {
 	node   uint32
 	class  index.Class
 	level  level
 	bucket *index.Bucket
-	score  float64 // the least first
-	ties   []int64 // compared where scores are equal
+	score  float64 // sorted ascending
+	ties   []int64 // compared if scores are equal
 	rest   roaring.IntPeekable
-	hope   *scoreGroup // not one node: all that could score so well (rank_bounds.go)
+	hope   *scoreGroup // not one node: all that could score this well (rank_bounds.go)
 }
 
 func (e *entry) before(f *entry) bool {
@@ -39,10 +38,10 @@ func (e *entry) before(f *entry) bool {
 	return e.node < f.node
 }
 
-// scorer gives a spot its score and what decides ties.
+// scorer returns a spot's score and the values that break ties.
 type scorer func(sp *spot) (float64, []int64)
 
-// ranking is the order of a policy that scores nodes.
+// ranking returns the order of a policy that scores nodes.
 func (s *seeker) ranking(cands [][]index.Candidate) ordered {
 	if order := s.inGroups(cands); order != nil {
 		return order
@@ -101,8 +100,8 @@ func (s *seeker) entries(kind int, cands []index.Candidate) []entry {
 	return out
 }
 
-// popAll gives entries back in order, as many as are wanted: a heap, not a sort,
-// because most often that is few.
+// popAll yields entries in order. It uses a heap rather than a sort, because usually only a few are
+// wanted.
 func popAll(list []entry) iter.Seq[*entry] {
 	return func(yield func(*entry) bool) {
 		for entries := heap.Of(list, (*entry).before); entries.Len() > 0; {
@@ -120,14 +119,14 @@ func popAll(list []entry) iter.Seq[*entry] {
 	}
 }
 
-// scorer is that of the policy, and whether idle nodes of a bucket score alike.
+// scorer returns the policy's scorer, and whether idle nodes of a bucket score alike.
 func (s *seeker) scorer(kind int) (scorer, bool) {
 	switch s.policy {
 	case LastAvailable:
 		return s.gap, true
 	case CPULoad:
 		if s.at > s.Now {
-			return s.configured(), true // load of a later time is not known
+			return s.configured(), true // the load at a later time is unknown
 		}
 		return s.unused, true
 	case MinResource:
@@ -142,7 +141,7 @@ func (s *seeker) scorer(kind int) (scorer, bool) {
 	return s.listed(), false
 }
 
-// gap is how long a node stays unused behind the request.
+// gap scores by how long a node stays unused after the request.
 func (s *seeker) gap(sp *spot) (float64, []int64) {
 	if sp.class == index.Free || s.empty {
 		return math.Inf(1), nil
@@ -154,7 +153,7 @@ func (s *seeker) gap(sp *spot) (float64, []int64) {
 	return float64(next - s.end), nil
 }
 
-// unused is the processors that are neither dedicated nor loaded, negated.
+// unused scores by the processors that are neither dedicated nor loaded, negated.
 func (s *seeker) unused(sp *spot) (float64, []int64) {
 	have, used := s.of(sp, index.NCPUs), 0.0
 	if sp.class != index.Free && !s.empty {
@@ -167,8 +166,7 @@ func (s *seeker) unused(sp *spot) (float64, []int64) {
 	return used - float64(have), nil
 }
 
-// slowness puts the fastest node first: by its own speed, then by that of its
-// processors.
+// slowness ranks the fastest node first: by its own speed, then by that of its processors.
 func (s *seeker) slowness(sp *spot) (float64, []int64) {
 	row := s.traitsOf(sp)
 	if row == nil {
@@ -188,11 +186,11 @@ func (s *seeker) slownessOf(speed index.Speed) (float64, []int64) {
 	return -own, []int64{-int64(speed.Processors * 1e6)}
 }
 
-// unsetSpeed is the tie of a node whose processors have no speed.
+// unsetSpeed is the tie value of a node whose processors have no speed.
 var unsetSpeed = []int64{0}
 
-// configured is a node's dominant share: its largest share of the cluster in any resource (Ghodsi
-// et al., Dominant Resource Fairness, 2011); ties go by each resource as declared.
+// configured scores by a node's dominant share: its largest share of the cluster in any resource
+// (Ghodsi et al., Dominant Resource Fairness, 2011). Ties are broken by each resource as declared.
 func (s *seeker) configured() scorer {
 	type total struct {
 		id  index.ResID
@@ -234,10 +232,10 @@ func (s *seeker) configured() scorer {
 	}
 }
 
-// misfit is the alignment of what a chunk asks for with what is left of a node,
-// both as parts of what the node has, negated (Grandl et al., Multi-Resource
-// Packing for Cluster Schedulers, 2014). It is rounded, lest sums that are the same
-// differ by how they were added up, and node order does not decide.
+// misfit scores by the alignment of a chunk's wants with what is left of a node, both relative to
+// the node's size, negated (Grandl et al., Multi-Resource Packing for Cluster Schedulers, 2014).
+// Scores are rounded so that equal sums stay equal in whatever order they were added, and node
+// order decides.
 func (s *seeker) misfit(kind int) scorer {
 	return func(sp *spot) (float64, []int64) {
 		dot := 0.0
@@ -254,7 +252,7 @@ func (s *seeker) misfit(kind int) scorer {
 	}
 }
 
-// listed is the site's own order: nodes that it does not name come last.
+// listed scores by the site's own order. Nodes that it does not name come last.
 func (s *seeker) listed() scorer {
 	rank := make(map[uint32]int, len(s.Ranking))
 	for i, node := range s.Ranking {

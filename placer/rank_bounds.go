@@ -9,22 +9,22 @@ import (
 	"github.com/placectl/placectl/index/heap"
 )
 
-// A policy that goes by what is left of nodes need not look at all of them, for a start
-// now. The index says how much shared nodes have left, at most, so it is known how well
-// each could score at best. Nodes are put together by that, and looked at only when no
-// better group is left: what is planned, and what an index rounds, can but make a node
-// score worse than its group. The order comes out as if all had been scored.
+// A policy that depends on what is left of nodes need not examine all of them for a start now. The
+// index holds how much shared nodes have left at most, which bounds the best possible score of
+// each. Nodes are grouped by that bound, and examined only if no better group is left. Plans, and
+// rounding in the index, can only make a node score worse than its group. So the order is the same
+// as if all had been scored.
 
-// scoreGroup is nodes of a bucket that could score so well at best.
+// scoreGroup is nodes of a bucket with the same best possible score.
 type scoreGroup struct {
 	class index.Class
-	left  []int64 // of each quantity that bounds go by, at most
-	parts int     // by how many of those that count they were parted
+	left  []int64 // of each quantity that bounds use, at most
+	parts int     // how many of the quantities that count they were split by
 	nodes *roaring.Bitmap
-	rest  roaring.IntPeekable // those of them that are not looked at yet
+	rest  roaring.IntPeekable // nodes not examined yet
 }
 
-// byBounds is the order of a policy by the bounds of scores, nil if there are none.
+// byBounds returns the order of a policy by the bounds of scores, nil if there are no bounds.
 func (s *seeker) byBounds(cands [][]index.Candidate) ordered {
 	if s.at > s.Now || s.ended != nil || s.empty || s.swept != nil {
 		return nil
@@ -52,12 +52,12 @@ func (s *seeker) byBounds(cands [][]index.Candidate) ordered {
 	}
 }
 
-// bounded is the nodes for a chunk under such a policy.
+// bounded ranks the nodes for a chunk under such a policy.
 type bounded struct {
 	*seeker
 	kind   int
-	by     []uint16 // the quantities that bounds go by
-	counts []int    // which of them do so for this chunk
+	by     []uint16 // the quantities that bounds use
+	counts []int    // which of them matter for this chunk
 	score  scorer
 	spot   spot
 	queue  *heap.Heap[entry]
@@ -92,7 +92,7 @@ func (b *bounded) spots(cands []index.Candidate) iter.Seq[*spot] {
 	}
 }
 
-// next goes on to the node behind the first of the queue.
+// next advances to the node after the first of the queue.
 func (b *bounded) next() {
 	top := b.queue.First()
 	rest := top.rest
@@ -107,7 +107,7 @@ func (b *bounded) next() {
 	b.queue.Pop()
 }
 
-// looked puts a node into the queue as it scores.
+// looked puts an examined node into the queue with its score.
 func (b *bounded) looked(e entry) {
 	if b.look(&b.spot, e.node, e.bucket, e.class) && b.holds(&b.spot, b.kind, 1) > 0 {
 		e.level = b.spot.level
@@ -146,7 +146,7 @@ func (b *bounded) begin(c *index.Candidate) {
 	}
 }
 
-// hope puts nodes into the queue by how well they could score.
+// hope puts nodes into the queue with their best possible score.
 func (b *bounded) hope(bucket *index.Bucket, h *scoreGroup) {
 	if h.nodes.IsEmpty() {
 		return
@@ -155,7 +155,7 @@ func (b *bounded) hope(bucket *index.Bucket, h *scoreGroup) {
 	b.queue.Push(entry{node: h.rest.Next(), class: h.class, level: unreserved, bucket: bucket, score: b.best(bucket, h.left), hope: h})
 }
 
-// best is the best score of a node of a bucket that has so much left at most.
+// best returns the best possible score of a bucket's node with at most the given amounts left.
 func (b *bounded) best(bucket *index.Bucket, left []int64) float64 {
 	if b.policy == CPULoad {
 		return -float64(left[0])
@@ -164,7 +164,7 @@ func (b *bounded) best(bucket *index.Bucket, left []int64) float64 {
 	return score
 }
 
-// part puts nodes together by how much of a quantity they have left.
+// part splits nodes by how much of a quantity they have left.
 func (b *bounded) part(bucket *index.Bucket, h *scoreGroup) {
 	rest, which := h.nodes.Clone(), b.counts[h.parts]
 	push := func(most int64, nodes *roaring.Bitmap) {

@@ -9,13 +9,13 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Where bitmaps say which nodes score the same, they are gone through group by group,
-// the best first, and in node order within each: no node is looked at before its turn.
+// If bitmaps tell which nodes score the same, nodes are visited group by group, the best first, in
+// node order within each. No node is examined before its turn.
 
-// inGroups is the order of a policy whose groups are known, nil if they are not.
+// inGroups returns the order of a policy whose groups are known, nil if they are unknown.
 func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 	switch {
-	case len(s.Grants) > 0: // their levels come before scores
+	case len(s.Grants) > 0: // their levels take precedence over scores
 		return nil
 	case s.policy == MinResource || s.policy == CPULoad && s.at > s.Now:
 		if s.allSigned() {
@@ -25,7 +25,7 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 		if groups, known := s.speeds(); known {
 			return s.bySpeed(cands, groups)
 		}
-	case s.policy == Local: // its program reads all candidates: that takes longer than scoring them
+	case s.policy == Local: // its program reads all candidates, which takes longer than scoring them
 		return nil
 	case s.policy == LastAvailable:
 		return s.byNextStart(cands)
@@ -35,8 +35,8 @@ func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
 	return s.byBounds(cands)
 }
 
-// spotsAmong yields the spots of candidates in node order, of some nodes where among says
-// which. It reports whether more are wanted.
+// spotsAmong yields the spots of candidates in node order, only for nodes in among unless it is
+// nil. It reports whether the caller wants more.
 func (s *seeker) spotsAmong(kind int, cands []index.Candidate, among *roaring.Bitmap, yield func(*spot) bool) bool {
 	for f := range s.inOrderAmong(kind, cands, among) {
 		if sp := s.spotAt(f.node, f.bucket, f.class); sp != nil && !yield(sp) {
@@ -46,8 +46,8 @@ func (s *seeker) spotsAmong(kind int, cands []index.Candidate, among *roaring.Bi
 	return true
 }
 
-// byBucket is the order of a policy by which all nodes of a bucket score the same:
-// bucket by bucket, those that score the same in node order.
+// byBucket returns the order of a policy that scores all nodes of a bucket the same: bucket by
+// bucket, with equal scores in node order.
 func (s *seeker) byBucket(cands [][]index.Candidate) ordered {
 	score := s.configured()
 	type scored struct {
@@ -80,7 +80,7 @@ func (s *seeker) byBucket(cands [][]index.Candidate) ordered {
 	}
 }
 
-// allSigned reports whether every consumable that nodes have is part of signatures.
+// allSigned reports whether signatures include every consumable that nodes have.
 func (s *seeker) allSigned() bool {
 	for _, def := range s.Index.Defs().All() {
 		if def.Consumable && !s.Index.Signed(def.ID) && s.Index.Configured(def.ID) > 0 {
@@ -90,7 +90,7 @@ func (s *seeker) allSigned() bool {
 	return true
 }
 
-// speedGroup is nodes of one speed, or that count as of one.
+// speedGroup is nodes whose speeds count as equal.
 type speedGroup struct {
 	score float64
 	ties  []int64
@@ -101,8 +101,8 @@ func (g speedGroup) compare(o speedGroup) int {
 	return cmp.Or(cmp.Compare(g.score, o.score), slices.Compare(g.ties, o.ties))
 }
 
-// speeds are the groups of nodes that are equally fast, the fastest first. They are not
-// known of a file of an older format.
+// speeds returns the groups of equally fast nodes, the fastest first. In a file of an older format
+// they are unknown.
 func (s *seeker) speeds() (groups []speedGroup, known bool) {
 	list, known := s.Index.Speeds()
 	if !known {
@@ -129,7 +129,7 @@ func (s *seeker) speeds() (groups []speedGroup, known bool) {
 	return slices.Insert(groups, i, unset), true
 }
 
-// bySpeed is the order of nodes by groups of equal speed.
+// bySpeed returns the order of nodes by groups of equal speed.
 func (s *seeker) bySpeed(cands [][]index.Candidate, groups []speedGroup) ordered {
 	return func(kind int) iter.Seq[*spot] {
 		return func(yield func(*spot) bool) {
@@ -142,14 +142,14 @@ func (s *seeker) bySpeed(cands [][]index.Candidate, groups []speedGroup) ordered
 	}
 }
 
-// nodeSet is nodes of one class of one bucket.
+// nodeSet is the nodes of one class of one bucket.
 type nodeSet struct {
 	nodes  *roaring.Bitmap
 	bucket *index.Bucket
 	class  index.Class
 }
 
-// nodeSets are the nodes that could serve a chunk.
+// nodeSets returns the nodes that could serve a chunk.
 func (s *seeker) nodeSets(kind int, cands []index.Candidate) (sets []nodeSet) {
 	for i := range cands {
 		for _, class := range []index.Class{index.Free, index.Later, index.Busy} {

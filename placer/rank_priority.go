@@ -8,9 +8,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// priority scores by PRIORITYF: a node's own, else the store's. Idle nodes of a
-// bucket score alike unless the expression tells nodes apart by number, or the
-// preference does by name.
+// priority scores by PRIORITYF: a node's own, else the store's. Idle nodes of a bucket score alike,
+// unless the expression depends on node numbers or the preference on node names.
 func (s *seeker) priority() (scorer, bool) {
 	f := s.PriorityF
 	if f == nil {
@@ -25,7 +24,7 @@ func (s *seeker) priority() (scorer, bool) {
 			if expr = own[text]; expr == nil {
 				var err error
 				if expr, err = priorityf.Parse(s.Index.Defs(), text); err != nil {
-					expr = f // validated when it was written; a resource may have gone since
+					expr = f // it was valid when written; a resource may be gone since
 				}
 				own[text] = expr
 			}
@@ -34,8 +33,7 @@ func (s *seeker) priority() (scorer, bool) {
 	}, !f.ByNumber() && !s.Prefer.byName()
 }
 
-// byName reports whether a preference is for nodes by their names, which buckets do
-// not know.
+// byName reports whether a preference depends on node names, which buckets do not know.
 func (p Preference) byName() bool {
 	return slices.ContainsFunc(p.any, func(c condition) bool { return c.res == index.Host || c.res == index.VNode })
 }
@@ -48,13 +46,13 @@ func (s *seeker) defaultPriorityF() *priorityf.Function {
 	return f
 }
 
-// state is what PRIORITYF sees of a spot: at the start of the request, not over
-// its time.
+// state fills in what PRIORITYF sees of a spot at the start of the request, not over its whole
+// time.
 func (s *seeker) state(to *priorityf.Node, sp *spot) {
 	*to = priorityf.Node{Taken: to.Taken[:0], FreeTime: timeline.Forever, Affinity: int(min(sp.affinity(), Positive))}
 	row := s.traitsOf(sp)
 	if s.Prefer.byName() {
-		row = s.row(sp.node) // names are no traits
+		row = s.row(sp.node) // traits do not include names
 	}
 	if row == nil {
 		row = &s.blank
@@ -66,7 +64,7 @@ func (s *seeker) state(to *priorityf.Node, sp *spot) {
 		if err != nil {
 			s.Index.Fail(err)
 		}
-		s.blank = *row // rows are not ours to write to
+		s.blank = *row // rows must not be changed
 		s.blank.Usage = used
 		to.Node = &s.blank
 	}
@@ -94,14 +92,14 @@ func (s *seeker) state(to *priorityf.Node, sp *spot) {
 	}
 }
 
-// mindsThen reports whether a stretch is under way at the start of the request, and
-// is none that lets it in.
+// mindsThen reports whether a stretch is under way at the start of the request and does not let it
+// in.
 func (s *seeker) mindsThen(b *timeline.Busy) bool {
 	return b.Start <= s.at && s.Calendar.End(*b) > s.at && !s.guest.Ignores(b, s.at, s.end)
 }
 
-// takenThen adds what is taken of a node at the start of the request: of a
-// reservation what its guests have left.
+// takenThen adds what is taken of a node at the start of the request. A reservation counts with
+// what its guests leave of it.
 func (s *seeker) takenThen(to []index.Amount, node uint32) []index.Amount {
 	list := s.Calendar.At(node)
 	for i := range list {
@@ -119,7 +117,7 @@ func (s *seeker) takenThen(to []index.Amount, node uint32) []index.Amount {
 	return to
 }
 
-// keptThen is what a reservation keeps of an amount at the start of the request.
+// keptThen returns how much of an amount a reservation keeps at the start of the request.
 func (s *seeker) keptThen(claim uint64, kept timeline.Amount, list []timeline.Busy) int64 {
 	for i := range list {
 		b := &list[i]

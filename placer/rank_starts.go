@@ -8,9 +8,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// byNextStart is the order of lastavailable: nodes by how soon after the request's end something
-// planned begins on them, then those without plans, in node order. It goes through plans in order
-// of time, so it only examines nodes whose turn has come. It is nil if plans are not known by time.
+// byNextStart returns the order of lastavailable: nodes by how soon after the request's end
+// something planned begins on them, then those without plans, in node order. It reads plans in
+// order of time, so it only examines nodes whose turn has come. It is nil if plans are not stored
+// by time.
 func (s *seeker) byNextStart(cands [][]index.Candidate) ordered {
 	if s.Planned == nil || s.empty {
 		return nil
@@ -30,9 +31,9 @@ func (s *seeker) byNextStart(cands [][]index.Candidate) ordered {
 	}
 }
 
-// startingFrom lists the instants from one on at which something begins on nodes of the
-// sets that nothing has begun on since, with those nodes in node order. It notes all of
-// them in begun.
+// startingFrom lists, from an instant on, the instants at which something begins on nodes of the
+// sets, with those nodes in node order. Each node comes once, at its first such instant, and is
+// added to begun.
 func (s *seeker) startingFrom(from int64, sets []nodeSet, begun *roaring.Bitmap) iter.Seq2[int64, []found] {
 	return func(yield func(int64, []found) bool) {
 		var together []found

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/placer/priorityf"
 )
 
-// A PRIORITYF that goes by what nodes are, rather than by what is on them, gives the same
-// value to all nodes of a bucket that have the same speed and those of the features in
-// question. Bitmaps say which these are, so it is evaluated once for each such group.
+// A PRIORITYF may depend only on what nodes are, not on what runs on them. It then gives the same
+// value to all nodes of a bucket with the same speed and the same relevant features. Bitmaps hold
+// these groups, so it is evaluated once per group.
 
 // judgedAlike is nodes with the same value.
 type judgedAlike struct {
@@ -19,11 +19,11 @@ type judgedAlike struct {
 	nodes *roaring.Bitmap
 }
 
-// maxJudged is how many groups of nodes are evaluated at most.
+// maxJudged is the maximum number of groups to evaluate.
 const maxJudged = 4096
 
-// byPriority is the order of nodes by a function that goes by what they are, nil if the
-// function, the preference or a node's own function goes by more than bitmaps tell.
+// byPriority returns the order of nodes by a function of what they are. It is nil if the function,
+// the preference or a node's own function depends on more than bitmaps tell.
 func (s *seeker) byPriority(cands [][]index.Candidate) ordered {
 	f := s.PriorityF
 	if f == nil {
@@ -54,7 +54,7 @@ func (s *seeker) byPriority(cands [][]index.Candidate) ordered {
 	}
 }
 
-// judge puts the nodes of buckets together that have the same value, the highest first.
+// judge groups the nodes of buckets by value, the highest first.
 func (s *seeker) judge(f *priorityf.Function, cands []index.Candidate, traits []traitSet) (groups []judgedAlike) {
 	state := priorityf.Node{Node: new(index.Node), Affinity: int(Neutral)}
 	for _, t := range traits {
@@ -85,20 +85,20 @@ func (s *seeker) judge(f *priorityf.Function, cands []index.Candidate, traits []
 		return 1
 	})
 	if len(groups) == 1 {
-		groups[0].nodes = nil // all there are
+		groups[0].nodes = nil // all nodes
 	}
 	return groups
 }
 
-// traitSet is nodes of one speed that have the same of some features; nil is all nodes.
+// traitSet is nodes of one speed with the same of some features; nil nodes are all nodes.
 type traitSet struct {
 	speed    float64
 	features []string
 	nodes    *roaring.Bitmap
 }
 
-// traitSets parts all nodes by what a function and the request's preference look at, other
-// than what buckets say. It reports whether that is told by bitmaps.
+// traitSets splits all nodes by what a function and the request's preference depend on besides
+// buckets. It reports whether bitmaps tell that.
 func (s *seeker) traitSets(f *priorityf.Function) (sets []traitSet, told bool) {
 	look := f.Looks()
 	unsigned := func(id index.ResID) bool { return !s.Index.Signed(id) }
@@ -129,7 +129,7 @@ func (s *seeker) traitSets(f *priorityf.Function) (sets []traitSet, told bool) {
 	return sets, true
 }
 
-// split parts sets of nodes by whether they have a feature.
+// split splits sets of nodes by whether they have a feature.
 func split(sets []traitSet, word string, with *roaring.Bitmap, limit uint32) (out []traitSet) {
 	for _, t := range sets {
 		if t.nodes == nil {
@@ -147,7 +147,7 @@ func split(sets []traitSet, word string, with *roaring.Bitmap, limit uint32) (ou
 	return out
 }
 
-// tells adds what a preference looks at, and reports whether bitmaps tell it.
+// tells adds what a preference depends on, and reports whether bitmaps tell it.
 func (s *seeker) tells(p Preference, look *priorityf.Looks) bool {
 	for i := range p.any {
 		c := &p.any[i]

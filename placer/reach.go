@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Buckets lists the buckets whose nodes a request could use. Where nodes of others
-// matter as well, because it takes the mates of its nodes along or some nodes have
-// rules of their own about them, beyond is true.
+// Buckets lists the buckets whose nodes a request could use. beyond is true if nodes of other
+// buckets matter too: it takes neighbours of its nodes along, or some nodes have rules of their own
+// about neighbours.
 func (s *Snapshot) Buckets(a Ask) (list []*index.Bucket, beyond bool) {
 	beyond = a.Spec.Place.Share == ExclHost || !s.Index.MarkedNodes(index.Ruled).IsEmpty()
 	byName := func(w Want) bool { return w.Res == index.Host || w.Res == index.VNode }
@@ -30,11 +30,10 @@ func (s *Snapshot) Buckets(a Ask) (list []*index.Bucket, beyond bool) {
 	return list, beyond
 }
 
-// Sooner is an instant from one on and before another until which a request for chunks
-// of one kind cannot start, the other instant where it cannot start before that. What own
-// is of it is taken for given back. Where freed is not nil no room was made but on those
-// nodes, and it could not start sooner without. A request that is refused as a whole may
-// start at once.
+// Sooner returns an instant in [from, to] before which a request for chunks of one kind cannot
+// start: to if it cannot start before to. Anything of own counts as given back. A non-nil freed
+// says that room was made only on those nodes, and that without it the request could not start
+// sooner. A request that is refused as a whole may start at once, so the result is then from.
 func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, to int64) (int64, error) {
 	var m mapping
 	if err := m.prepare(s, a); err != nil {
@@ -43,7 +42,7 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 	first := from
 	if m.sweeps() {
 		rooms, known, n := m.rooms(), true, int64(m.Chunks[0].Count)
-		if freed != nil { // a chunk has to be there
+		if freed != nil { // one of the chunks must be on these nodes
 			first, known = s.Calendar.RoomBefore(rooms, freed, own, 1, m.Duration, from, to)
 		}
 		if known && first < to && s.Calendar.Stepped() && (freed == nil || n > 1) {
@@ -59,9 +58,9 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 	return first, s.orFailure(nil)
 }
 
-// firstOn is the first start, from an instant on and before another, at which one of some
-// nodes has room for a chunk, the other instant when there is none. What owner has there
-// does not count. It looks at the nodes one by one.
+// firstOn returns the first instant, from from on and before to, at which one of some nodes has
+// room for a chunk; to if there is none. Whatever owner has there does not count. It examines the
+// nodes one by one.
 func (m *mapping) firstOn(nodes *roaring.Bitmap, owner uint64, from, to int64) int64 {
 	h := holder{mapping: m, guest: Guest{Grants: m.Grants, Owner: owner}}
 	if m.path == NodePath {
@@ -77,7 +76,7 @@ func (m *mapping) firstOn(nodes *roaring.Bitmap, owner uint64, from, to int64) i
 	return to
 }
 
-// holder looks at nodes one by one.
+// holder examines nodes one by one.
 type holder struct {
 	*mapping
 	guest  Guest
@@ -85,8 +84,8 @@ type holder struct {
 	spot   spot
 }
 
-// first is the first instant, from one on and before another, at which a node has room
-// for a chunk; the other one when there is none.
+// first returns the first instant, from from on and before to, at which a node has room for a
+// chunk; to if there is none.
 func (h *holder) first(node uint32, from, to int64) int64 {
 	after := from
 	if g := h.gap(node); g != nil {
@@ -105,8 +104,8 @@ func (h *holder) first(node uint32, from, to int64) int64 {
 	return to
 }
 
-// gap is what a chunk needs of a node at least, or nil if that is unknown: beside claims it depends
-// on the holders.
+// gap returns the least that a chunk needs of a node. It is nil if unknown: with reservations in
+// the way, the need depends on the holders.
 func (h *holder) gap(node uint32) *timeline.Gap {
 	claim := func(b timeline.Busy) bool { return b.Claim }
 	if len(h.Grants) > 0 || slices.ContainsFunc(h.Calendar.At(node), claim) {

@@ -8,11 +8,11 @@ import (
 	"github.com/placectl/placectl/placer/syntax"
 )
 
-// ErrRequest is what every error about a request's text or values matches: the
-// user has to write it differently, the state of the cluster plays no part.
+// ErrRequest matches every error about a request's text or values. The user must write the request
+// differently; the state of the cluster plays no part.
 var ErrRequest = syntax.ErrRequest
 
-// A reader goes through the text of a request.
+// reader reads the text of a request.
 type reader struct {
 	syntax.Scanner
 	wants []Want
@@ -26,7 +26,7 @@ func newReader(defs *index.Defs, what, s string) (reader, error) {
 	return p, nil
 }
 
-// noResource is the error for an unknown name, with a hint where there is one.
+// noResource returns the error for an unknown name, with a hint if one fits.
 func (p *reader) noResource(at int, name string) error {
 	switch strings.ToLower(name) {
 	case "walltime", "place", "select", "nodes":
@@ -38,7 +38,7 @@ func (p *reader) noResource(at int, name string) error {
 	return p.FailAs(at, index.NoResource(name, p.Defs.Names()))
 }
 
-// count reads a number from 1 to MaxCount; of says what of, for errors.
+// count reads a number from 1 to MaxCount. Errors say what it counts: of.
 func (p *reader) count(of string) (int, error) {
 	start := p.At
 	for syntax.IsDigit(p.Peek()) {

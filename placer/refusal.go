@@ -20,34 +20,34 @@ var (
 // Refusal says why a request was not placed.
 type Refusal struct {
 	Kind  error  // ErrNotNow or ErrNever
-	Chunk int    // the chunk that fell short, from 0; -1 when it is several together
+	Chunk int    // the chunk that fell short, from 0; -1 if several together did
 	Found int    // how many of that chunk could be placed
 	Need  int    // how many were asked for
 	Why   string // the shortage, in words
-	// Start is when the request could start, as far as it was looked for.
+	// Start is when the request could start, if known: see HasStart.
 	Start    int64
 	HasStart bool
-	// Until is the instant until which an ErrNotNow holds if nothing is given back: after it the
-	// request may fit by the passing of time alone. It is the instant of the refusal if the next
-	// taking may change it, too.
+	// Until is the instant up to which an ErrNotNow holds if nothing is given back. After it,
+	// the request may fit just because time has passed. If taking more might change the
+	// refusal too, Until is the instant of the refusal itself.
 	Until int64
-	// Rule says that a rule keeps it from starting, whether or not there is room for it.
+	// Rule says that a rule keeps it from starting, whether or not there is room.
 	Rule bool
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
 
-// Is makes errors.Is see that a rule is in the way.
+// Is lets errors.Is match ErrLimit if a rule is in the way.
 func (r *Refusal) Is(target error) bool { return target == ErrLimit && r.Rule && r.Kind == ErrNotNow }
 
-// Unwrap makes errors.Is see the kind.
+// Unwrap returns the kind, so that errors.Is matches it.
 func (r *Refusal) Unwrap() error { return r.Kind }
 
-// Earliest is when the request could start, when that is known.
+// Earliest returns when the request could start, in Unix seconds, and whether that is known.
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
 
-// Possible fails with a *Refusal of the kind ErrNever for a request that this cluster
-// cannot hold even when it is empty.
+// Possible returns a *Refusal of the kind ErrNever if this cluster could not hold the request even
+// when empty.
 func (s *Snapshot) Possible(a Ask) error {
 	var m mapping
 	return m.prepare(s, a)
@@ -75,8 +75,8 @@ func (m *mapping) explainNever(i, found int) *Refusal {
 	return r
 }
 
-// noneUp says why there is no node at all for a request: there are none, they are others',
-// or none of them is up. It is "" when one is up.
+// noneUp says why a request has no node at all: there are none, they belong to others, or all are
+// down. It is "" if a node is up.
 func (m *mapping) noneUp() string {
 	up, others := 0, 0
 	for _, b := range m.Index.Buckets() {
@@ -103,8 +103,8 @@ func (m *mapping) noneUp() string {
 	return "there are no nodes"
 }
 
-// lacking says what is short of one demand, given those before it; "" when it
-// is not what the chunk fails on.
+// lacking says how one demand falls short, given the demands before it; "" if the chunk does not
+// fail because of it.
 func (m *mapping) lacking(c Chunk, before []Want, w Want) (string, int) {
 	without := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: before}), index.Unlimited)
 	with := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: append(before[:len(before):len(before)], w)}), index.Unlimited)
@@ -124,7 +124,7 @@ func (m *mapping) lacking(c Chunk, before []Want, w Want) (string, int) {
 	return fmt.Sprintf("insufficient %s: room for %d with %s", def.Name, with, asked), with
 }
 
-// most is the largest amount that a node which meets the other demands has.
+// most returns the largest amount on a node that meets the other demands.
 func (m *mapping) most(before []Want, def index.Def) int64 {
 	lo, hi := int64(0), int64(1)
 	has := func(n int64) bool {

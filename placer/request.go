@@ -31,31 +31,32 @@ type Request struct {
 
 	Policy string // in any case; "": the default of the queue, else of the store
 	Access string // whose jobs may be on its nodes besides: shared, singleuser, singlejob, singletask
-	// Reservation is the one that it insists on: it runs there, within its time,
-	// or not at all.
+	// Reservation is the reservation that it insists on: it runs there, within its time, or
+	// not at all.
 	Reservation string
 
-	// Pools are its wants of pools, besides those in a resource list.
+	// Pools are the pools that it asks for, besides those in a resource list.
 	Pools []PoolAmount
 
-	// OverLimits has no limit keep it from starting, but for how many of its own array
-	// may run at once.
+	// OverLimits exempts it from limits, except the limit on how many jobs of its own array
+	// run at once.
 	OverLimits bool
 
-	// Bind says how devices are chosen on nodes that name theirs: compact, tight or
-	// scatter; "": as the store does.
+	// Bind says how devices are chosen on nodes that name them: compact, tight or scatter; "":
+	// the store's default.
 	Bind string
 
-	// Prefer says which nodes to take first, by features and conditions on
-	// resources (ParsePrefer). It counts through PRIORITYF alone.
+	// Prefer says which nodes to take first, by features and conditions on resources
+	// (ParsePrefer). It only has an effect through PRIORITYF.
 	Prefer []string
-	// Exclude lists the names of nodes that it does not get, as n[1-4],n9.
+	// Exclude lists the names of nodes that it must not get, such as n[1-4],n9.
 	Exclude string
 	// Ranking is the order of nodes by name for the policy local.
 	Ranking []string
 }
 
-// Want is one want of a chunk: an amount, or a value to match. The index matches nodes against it.
+// Want is one demand of a chunk: an amount, or a value to match. The index matches nodes against
+// it.
 type Want = index.Demand
 
 // Chunk is Count equal pieces of a request, each served by one node. Wants are in written order; if
@@ -68,24 +69,23 @@ type Chunk struct {
 	Implied bool
 }
 
-// Spec is a request that was understood.
+// Spec is a parsed request.
 type Spec struct {
 	Chunks   []Chunk
 	Place    Place
-	Walltime int64        // seconds, at most MaxWalltime; 0 when none was given
+	Walltime int64        // seconds, at most MaxWalltime; 0 if none was given
 	Pools    []PoolAmount // by name, each once
 }
 
 // Parse reads a whole request: select or resource list, place, walltime.
 //
-// Request.Select is taken for a resource list when it holds a comma outside
-// quotes or begins with a key that only lists have (select=, place=, nodes=,
-// walltime=), otherwise for a select. A lone "ncpus=2", which could be either,
-// is a select: it may stand beside a place and is placed free, not packed. A list may
-// name pools, too; a select may not.
+// Request.Select is read as a resource list if it has a comma outside quotes, or begins with a key
+// that only lists have (select=, place=, nodes=, walltime=). Otherwise it is a select. A lone
+// "ncpus=2", which could be either, is a select: you may set a place beside it, and it is placed
+// free, not packed. A list may name pools; a select may not.
 //
-// Nothing given is one chunk of ncpus=1. All errors match ErrRequest; those
-// about a text are of type *SyntaxError.
+// An empty request is one chunk of ncpus=1. All errors match ErrRequest; those about a text are of
+// type *syntax.Error.
 func Parse(defs *index.Defs, r Request) (Spec, error) {
 	spec, err := parseTexts(defs, r.Select, r.Place)
 	if err != nil {
@@ -119,11 +119,11 @@ func parseTexts(defs *index.Defs, sel, place string) (spec Spec, err error) {
 	return spec, err
 }
 
-// oneCPU is what a chunk that does not name ncpus asks for besides.
+// oneCPU is the want added to a chunk that does not name ncpus.
 var oneCPU = Want{Res: index.NCPUs, Value: index.Value{Num: 1}}
 
-// Select writes the chunks in normal form: every chunk with its count, values as
-// their resources write them, ncpus never left out. ParseSelect reads it back.
+// Select returns the chunks in normal form: each chunk has its count, its ncpus, and values as
+// their resources write them. ParseSelect reads it back.
 func (s Spec) Select(defs *index.Defs) string {
 	var b strings.Builder
 	for i, c := range s.Chunks {
@@ -135,8 +135,8 @@ func (s Spec) Select(defs *index.Defs) string {
 	return b.String()
 }
 
-// Text writes the chunks as they were asked for: in normal form, but without an
-// ncpus=1 that was added. ParseSelect reads back the same chunks.
+// Text returns the chunks as the user asked for them: in normal form, but without an added ncpus=1.
+// ParseSelect reads back the same chunks.
 func (s Spec) Text(defs *index.Defs) string {
 	texts := make([]string, len(s.Chunks))
 	for i, c := range s.Chunks {
@@ -145,14 +145,14 @@ func (s Spec) Text(defs *index.Defs) string {
 	return strings.Join(texts, "+")
 }
 
-// Text writes one chunk as it was asked for: 2:ncpus=4:mem=8gb.
+// Text returns one chunk as the user asked for it: 2:ncpus=4:mem=8gb.
 func (c Chunk) Text(defs *index.Defs) string {
 	var b strings.Builder
 	c.write(&b, defs, c.Asked())
 	return b.String()
 }
 
-// Asked is the wants that were written.
+// Asked returns the wants that the user wrote.
 func (c Chunk) Asked() []Want {
 	if c.Implied {
 		return c.Wants[:len(c.Wants)-1]
@@ -171,8 +171,8 @@ func (c Chunk) write(b *strings.Builder, defs *index.Defs, wants []Want) {
 	}
 }
 
-// writeValue quotes a value that a select would otherwise take apart. A value
-// with both kinds of quotes is written in pieces.
+// writeValue writes a value, quoted if a select would otherwise split it. A value with both kinds
+// of quotes is written in pieces.
 func writeValue(b *strings.Builder, v string) {
 	switch {
 	case !strings.ContainsAny(v, `"'+:=(), #`):
@@ -191,8 +191,7 @@ func writeValue(b *strings.Builder, v string) {
 	}
 }
 
-// Names reports whether the request asks for a resource, in a chunk or as the
-// key of its group.
+// Names reports whether the request names a resource, in a chunk or as the key of its group.
 func (s Spec) Names(id index.ResID) bool {
 	if s.Place.HasGroup && s.Place.Group == id {
 		return true
@@ -200,7 +199,7 @@ func (s Spec) Names(id index.ResID) bool {
 	return slices.ContainsFunc(s.Chunks, func(c Chunk) bool { return names(c.Wants, id) })
 }
 
-// NumChunks is how many chunks the request has, counts included: nodect in PBS.
+// NumChunks returns the number of chunks, counts included: nodect in PBS.
 func (s Spec) NumChunks() int {
 	n := 0
 	for _, c := range s.Chunks {
@@ -209,17 +208,15 @@ func (s Spec) NumChunks() int {
 	return n
 }
 
-// Totals adds up what all chunks ask for, by resource number: the consumable
-// resources, and mpiprocs, which PBS counts with them. What Parse returned
-// cannot overflow here.
+// Totals adds up the amounts of all chunks, sorted by resource number: consumable resources, and
+// mpiprocs, which PBS counts with them. Chunks from Parse cannot overflow here.
 func (s Spec) Totals(defs *index.Defs) []Want {
 	sums, _, _ := sumChunks(nil, defs, s.Chunks)
 	slices.SortFunc(sums, func(a, b Want) int { return int(a.Res) - int(b.Res) })
 	return sums
 }
 
-// sumChunks appends the totals to sums. Where one overflows it returns the
-// resource and false.
+// sumChunks appends the totals to sums. If a total overflows, it returns that resource and false.
 func sumChunks(sums []Want, defs *index.Defs, chunks []Chunk) ([]Want, index.Def, bool) {
 	for _, c := range chunks {
 		for _, w := range c.Wants {

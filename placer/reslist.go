@@ -9,31 +9,30 @@ import (
 	"github.com/placectl/placectl/placer/syntax"
 )
 
-// A resource list is what PBS users write behind -l: name=value, joined by
-// commas. It comes in three shapes:
+// resourceList is a resource list, which PBS users write behind -l: name=value, joined by commas.
+// It has three forms:
 //
 //	ncpus=2,mem=4gb,walltime=1:00:00    one chunk of these resources, packed
 //	nodes=2:ppn=4,walltime=30:00        a node specification, scattered
 //	select=2:ncpus=4,place=scatter      a select and a place
 //
-// A place goes with a select or alone: PBS refuses it beside resources or nodes=,
-// and so do we.
+// A place goes with a select or alone. Like PBS, placectl refuses it beside resources or nodes=.
 type resourceList struct {
-	sel, place, nodes *reader // the values of these keys, still to be read
+	sel, place, nodes *reader // the values of these keys, not read yet
 	walltime          int64
 	wants             []listWant
 	pools             []PoolAmount
 }
 
-// listWant is a resource of a list and where it stands.
+// listWant is a resource of a list and its position.
 type listWant struct {
 	Want
 	def index.Def
 	at  int
 }
 
-// isResourceList tells a resource list from a select: by a comma outside quotes,
-// or by a first key that only lists have: a pool is one.
+// isResourceList reports whether a text is a resource list rather than a select. It is if it has a
+// comma outside quotes, or if its first key is one that only lists have, such as a pool.
 func isResourceList(defs *index.Defs, s string) bool {
 	p := reader{Scanner: syntax.New(nil, "", s)}
 	p.SkipSpace()
@@ -54,7 +53,7 @@ func isListKey(key string) bool {
 	return false
 }
 
-// listItem finds the comma that ends the item at at, or the text's end.
+// listItem returns the position of the comma that ends the item at at, or of the text's end.
 func listItem(s string, at int) int {
 	var quote byte
 	for i := at; i < len(s); i++ {
@@ -72,8 +71,8 @@ func listItem(s string, at int) int {
 	return len(s)
 }
 
-// parseResourceList reads a resource list. given is the place written beside
-// it, nil when there is none.
+// parseResourceList reads a resource list. given is the place written beside it, nil if there is
+// none.
 func parseResourceList(defs *index.Defs, s string, given *Place) (Spec, error) {
 	p, err := newReader(defs, "resource list", s)
 	if err != nil {
@@ -126,7 +125,7 @@ func (l *resourceList) item(p *reader) error {
 	return l.want(p, at, key)
 }
 
-// keep puts a value aside until the whole list is known.
+// keep stores a value until the whole list is known.
 func (l *resourceList) keep(p *reader, at int, part **reader) error {
 	if *part != nil {
 		return p.Fail(at, "%s is given twice", p.Text[at:p.At-1])
@@ -136,8 +135,8 @@ func (l *resourceList) keep(p *reader, at int, part **reader) error {
 	return nil
 }
 
-// withoutQuotes is a reader of the rest of the part, inside its quotes where one
-// pair encloses it all.
+// withoutQuotes returns a reader for the rest of the part, without a pair of quotes around all of
+// it.
 func (p *reader) withoutQuotes() reader {
 	v := *p
 	if c := v.Peek(); (c == '"' || c == '\'') && v.At+1 < v.End && strings.IndexByte(v.Text[v.At+1:v.End], c) == v.End-v.At-2 {
@@ -147,7 +146,7 @@ func (p *reader) withoutQuotes() reader {
 	return v
 }
 
-// want reads a resource of the one chunk that the list stands for.
+// want reads a resource of the list's single chunk.
 func (l *resourceList) want(p *reader, at int, key string) error {
 	if name, ok := p.Defs.Pool(key); ok {
 		return l.pool(p, at, name)
@@ -181,7 +180,7 @@ func (l *resourceList) want(p *reader, at int, key string) error {
 	return nil
 }
 
-// pool reads what the list asks of a pool.
+// pool reads an amount of a pool.
 func (l *resourceList) pool(p *reader, at int, name string) error {
 	text, err := p.value()
 	if err != nil {
@@ -201,7 +200,7 @@ func (l *resourceList) pool(p *reader, at int, name string) error {
 	return nil
 }
 
-// spec makes one request of what the list holds.
+// spec turns the list into one request.
 func (l *resourceList) spec(p *reader, given *Place) (Spec, error) {
 	spec := Spec{Walltime: l.walltime, Pools: l.pools}
 	if err := l.checkMix(p, given != nil); err != nil {
@@ -231,7 +230,7 @@ func (l *resourceList) spec(p *reader, given *Place) (Spec, error) {
 	return spec, err
 }
 
-// checkMix refuses what PBS refuses to see side by side.
+// checkMix refuses combinations that PBS refuses.
 func (l *resourceList) checkMix(p *reader, given bool) error {
 	switch {
 	case given && l.place != nil:
@@ -248,8 +247,8 @@ func (l *resourceList) checkMix(p *reader, given bool) error {
 	return nil
 }
 
-// plainChunk is the one chunk of a list without select= and nodes=, sorted by
-// resource name.
+// plainChunk returns the single chunk of a list without select= and nodes=, sorted by resource
+// name.
 func (l *resourceList) plainChunk() []Chunk {
 	wants := l.wants
 	if !slices.ContainsFunc(wants, func(w listWant) bool { return w.def.ID == index.NCPUs }) {

@@ -8,27 +8,27 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// The node path looks at nodes one by one, as far as it has to: bitmaps say which
-// could have what is asked for, the calendar how much of each is left throughout
-// the request's time. A seeker is one such search, at one instant; a spot is what
-// it knows of a node.
+// A seeker is one search of the node path, at one instant. The node path examines nodes one by one,
+// only as far as it must. Bitmaps say which nodes could have the resources asked for; the calendar
+// says how much of each is left throughout the request's time. A spot holds what it knows of a
+// node.
 type seeker struct {
 	*mapping
 	at, end int64
 	ended   *roaring.Bitmap // nil: the instant is now
-	empty   bool            // as if nothing were on any node
-	exact   bool            // where chunks cannot be handed out in a row in order, any assignment in the row will do
+	empty   bool            // treat all nodes as empty
+	exact   bool            // if chunks do not fit a row in order, try any assignment in the row
 	peak    []int64
-	spots   map[uint32]*spot // the nodes looked at; nil for those of no use
+	spots   map[uint32]*spot // the nodes examined; nil for those of no use
 	rooms   []*roaring.Bitmap
-	hosts   map[string]bool // those that a scattered request has a chunk on
+	hosts   map[string]bool // hosts that a scattered request already has a chunk on
 	journal []taking
 	guest   Guest
 	net     *network
-	pers    []int      // room for the per of members
-	gaveUp  bool       // a search was too long
-	traits  index.Node // of the node looked at last
-	blank   index.Node // stands for the row of a node that has nothing of its own
+	pers    []int      // the memory for the per of members
+	gaveUp  bool       // a search took too many steps
+	traits  index.Node // of the node examined last
+	blank   index.Node // the row of a node that has nothing of its own
 	taken   []index.Amount
 }
 
@@ -41,24 +41,24 @@ type spot struct {
 	sharing
 	left   []int64     // of each of the request's quantities
 	kind   int         // the chunk of the select that it serves, -1 for none yet
-	chunks int         // how many it serves
-	within uint64      // the reservation that amounts are taken out of
-	row    *index.Node // as far as it was read, until another node is looked at
+	chunks int         // how many of that chunk it serves
+	within uint64      // the reservation to take amounts from
+	row    *index.Node // as far as read; valid until another node is examined
 }
 
-// sharing is how a request would be on a node with others.
+// sharing says how the request would use a node together with others.
 type sharing struct {
 	whole bool   // it takes the whole node
-	one   bool   // no more than one of its chunks
-	alone bool   // beside those of its own user only
-	host  string // the host that the node shares with others, "" when it has one for itself
+	one   bool   // at most one of its chunks
+	alone bool   // only beside jobs of its own user
+	host  string // the host that the node shares with others, "" if it shares none
 	all   bool   // it takes every node of the host
 }
 
-// level is a class of nodes that is gone through before the next.
+// level is a class of nodes. All nodes of a level are tried before those of the next.
 type level int8
 
-// The levels, by the affinity of the reservations that the request would be in.
+// The levels, by the affinity of the reservation that the request would use.
 const (
 	required level = iota
 	attracted
@@ -79,7 +79,7 @@ func (m *mapping) seek(at int64, ended *roaring.Bitmap, empty bool) *seeker {
 		peak: make([]int64, len(m.quantities)), spots: make(map[uint32]*spot), rooms: make([]*roaring.Bitmap, len(m.Chunks)), guest: Guest{Grants: m.Grants}}
 }
 
-// quantitiesOf are the consumables that chunks ask some of, ascending.
+// quantitiesOf returns the consumables that chunks ask for, ascending.
 func quantitiesOf(defs *index.Defs, chunks []Chunk) []uint16 {
 	var out []uint16
 	for _, c := range chunks {
@@ -93,7 +93,7 @@ func quantitiesOf(defs *index.Defs, chunks []Chunk) []uint16 {
 	return out
 }
 
-// spotAt is what a node has left, or nil if it is of no use.
+// spotAt returns what a node has left, or nil if it is of no use.
 func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 	sp, known := s.spots[node]
 	if !known {
@@ -108,8 +108,8 @@ func (s *seeker) spotAt(node uint32, b *index.Bucket, class index.Class) *spot {
 	return sp
 }
 
-// look fills a spot, and reports whether the node takes the request at all. The
-// left of the spot is reused.
+// look fills a spot, and reports whether the node takes the request at all. It reuses the spot's
+// slice left.
 func (s *seeker) look(sp *spot, node uint32, b *index.Bucket, class index.Class) bool {
 	*sp = spot{node: node, bucket: b, class: class, level: unreserved, left: sp.left[:0], kind: -1}
 	if s.ruled.Contains(node) {
@@ -148,7 +148,7 @@ func (s *seeker) look(sp *spot, node uint32, b *index.Bucket, class index.Class)
 	return sp.within == 0 || s.inClaim(sp)
 }
 
-// row reads a node's row, nil when it cannot be read; the failure is kept.
+// row reads a node's row. It returns nil if that fails, and records the failure.
 func (m *mapping) row(node uint32) *index.Node {
 	n, err := m.Rows.Node(node)
 	if err != nil {
@@ -158,8 +158,8 @@ func (m *mapping) row(node uint32) *index.Node {
 	return n
 }
 
-// traitsOf is what tells a spot's node from others of its bucket, nil when nothing
-// does.
+// traitsOf returns the traits that distinguish a spot's node from others of its bucket, or nil if
+// there are none.
 func (s *seeker) traitsOf(sp *spot) *index.Node {
 	if sp.row == nil && s.ranked.Contains(sp.node) {
 		sp.row = &s.traits
@@ -171,8 +171,8 @@ func (s *seeker) traitsOf(sp *spot) *index.Node {
 	return sp.row
 }
 
-// of is how much of a resource a spot's node has: by its bucket, if the resource is
-// part of the signature, else by its row.
+// of returns how much of a resource a spot's node has. If the signature includes the resource, the
+// bucket says; otherwise the row.
 func (s *seeker) of(sp *spot, id index.ResID) int64 {
 	if !s.Index.Signed(id) {
 		if row := s.traitsOf(sp); row != nil {
@@ -184,8 +184,8 @@ func (s *seeker) of(sp *spot, id index.ResID) int64 {
 	return v.Num
 }
 
-// sharingOn is how the request would be on a node; a nil row is that of a node
-// without rules of its own. The table of sharings is that of PBS's vnode attribute.
+// sharingOn returns how the request would use a node. A nil row means a node without rules of its
+// own. The rules follow PBS's vnode attribute sharing.
 func (m *mapping) sharingOn(row *index.Node) sharing {
 	var how sharing
 	share, access := m.Spec.Place.Share, m.Access
@@ -227,8 +227,8 @@ func (m *mapping) sharingOn(row *index.Node) sharing {
 	return how
 }
 
-// company reports whether the request's user may be beside those who are on a
-// node in its time. alone says that others must be the same user.
+// company reports whether the request's user may share a node with the jobs on it during its time.
+// alone says that they must be of the same user.
 func (s *seeker) company(node uint32, alone bool) bool {
 	for _, b := range s.Calendar.At(node) {
 		if b.Start >= s.end || s.Calendar.End(b) <= s.at || b.Claim || b.Use == nil || !alone && !b.Use.Alone {
@@ -246,8 +246,7 @@ func (s *seeker) company(node uint32, alone bool) bool {
 	return true
 }
 
-// holds is how many chunks of a kind a spot could take besides what it has, up to
-// need.
+// holds returns how many more chunks of a kind a spot could take, up to need.
 func (s *seeker) holds(sp *spot, kind, need int) int {
 	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind && !s.together) || sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
 		return 0
@@ -263,7 +262,7 @@ func (s *seeker) holds(sp *spot, kind, need int) int {
 	return need
 }
 
-// take gives chunks of a kind to a spot.
+// take assigns chunks of a kind to a spot.
 func (s *seeker) take(sp *spot, kind, chunks int) {
 	s.journal = append(s.journal, taking{sp, kind, chunks, sp.kind, ""})
 	sp.kind = kind
@@ -286,10 +285,10 @@ func (s *seeker) move(sp *spot, kind, chunks int) {
 	}
 }
 
-// undo takes back all that was given.
+// undo reverts all assignments.
 func (s *seeker) undo() { s.undoTo(0) }
 
-// undoTo takes back what was given since the journal was so long.
+// undoTo reverts the assignments made since the journal had length mark.
 func (s *seeker) undoTo(mark int) {
 	for _, t := range slices.Backward(s.journal[mark:]) {
 		s.move(t.spot, t.kind, -t.chunks)

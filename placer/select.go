@@ -9,10 +9,9 @@ import (
 	"github.com/placectl/placectl/placer/syntax"
 )
 
-// ParseSelect reads a select: chunks joined by +, each a count, resources
-// name=value, or both, joined by colons: "2:ncpus=4:mem=8gb+1:ngpus=1". Quotes of
-// either kind protect what stands between them. Spaces are allowed in front
-// only. The error is a *syntax.Error.
+// ParseSelect reads a select: chunks joined by +. Each chunk is a count, resources name=value, or
+// both, joined by colons: "2:ncpus=4:mem=8gb+1:ngpus=1". Quotes of either kind protect their
+// contents. Spaces are allowed only in front. The error is a *syntax.Error.
 func ParseSelect(defs *index.Defs, s string) ([]Chunk, error) {
 	p, err := newReader(defs, "select", s)
 	if err != nil {
@@ -28,7 +27,7 @@ func (p *reader) chunks() ([]Chunk, error) {
 	if p.At == p.End {
 		return nil, p.Fail(p.At, "it is empty: expected chunks such as 2:ncpus=4:mem=8gb")
 	}
-	// All wants share one array, sized by what the text can hold at most.
+	// All wants share one array, sized by the most that the text can hold.
 	part := p.Text[p.At:p.End]
 	chunks := make([]Chunk, 0, min(strings.Count(part, "+")+1, MaxChunks))
 	p.wants = make([]Want, 0, strings.Count(part, "=")+cap(chunks))
@@ -108,9 +107,8 @@ func (p *reader) want(from int) error {
 	return err
 }
 
-// add appends a want to those that begin at from. A resource may come once;
-// a feature as often as there are features, the same one once more says nothing
-// new and is dropped.
+// add appends a want to those that begin at from. A resource may come only once. Features may come
+// several times, but a repeated feature is dropped.
 func (p *reader) add(wants []Want, from int, def index.Def, value index.Value, at int) ([]Want, error) {
 	for _, w := range wants[from:] {
 		if w.Res != def.ID {
@@ -129,7 +127,7 @@ func (p *reader) add(wants []Want, from int, def index.Def, value index.Value, a
 	return append(wants, Want{Res: def.ID, Value: value}), nil
 }
 
-// typed reads a value as its resource's type wants it.
+// typed reads a value by its resource's type.
 func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) {
 	if text == "" {
 		return index.Value{}, p.Fail(at, "%s needs a value", def.Name)
@@ -150,14 +148,14 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 	return value, nil
 }
 
-// isPart reports whether a part of a device is asked for, such as half a GPU: the number of free
-// devices does not tell whether one has that much left.
+// isPart reports whether the text asks for a part of a device, such as half a GPU. The number of
+// free devices does not tell whether one has that much left.
 func isPart(def index.Def, text string) bool {
 	f, err := strconv.ParseFloat(text, 64)
 	return def.Type == index.Long && def.Consumable && def.ID != index.NCPUs && err == nil && f > 0 && f != math.Trunc(f)
 }
 
-// checkSums refuses chunks that ask for more than can be counted.
+// checkSums refuses chunks whose totals overflow.
 func (p *reader) checkSums(at int, chunks []Chunk) error {
 	count := 0
 	for _, c := range chunks {
@@ -181,8 +179,8 @@ func names(wants []Want, id index.ResID) bool {
 	return false
 }
 
-// value reads up to a : or + outside quotes, and takes quotes away. It
-// allocates only when a value has quotes.
+// value reads up to a : or + outside quotes, and removes the quotes. It allocates only if the value
+// has quotes.
 func (p *reader) value() (string, error) {
 	var unquoted []byte
 	from := p.At
@@ -210,7 +208,7 @@ func (p *reader) value() (string, error) {
 	return string(append(unquoted, p.Text[from:p.At]...)), nil
 }
 
-// plain steps over one character of a value outside quotes.
+// plain moves past one character of a value outside quotes.
 func (p *reader) plain(c byte) error {
 	switch c {
 	case ' ':

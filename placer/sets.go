@@ -6,10 +6,9 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// mapSets finds the placement sets that could serve each chunk of the request when
-// empty, in the order in which they are tried. None is found where none is configured,
-// and where none could serve it: the request then spans all nodes, unless that is
-// forbidden.
+// mapSets finds the placement sets that could serve each chunk of the request when empty, in the
+// order to try them. If sets are not configured, or none could serve it, there are none. The
+// request then spans all nodes, unless that is forbidden.
 func (m *mapping) mapSets() error {
 	keys := m.Rules.GroupKey
 	if m.Spec.Place.HasGroup {
@@ -41,7 +40,7 @@ func (m *mapping) mapSets() error {
 	return nil
 }
 
-// within restricts the mapping to a set; false when the set could not hold one of the
+// within restricts the mapping to a set. It returns false if the set could not hold one of the
 // chunks even when empty.
 func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Candidate, bool) {
 	cands := make([][]index.Candidate, len(m.Chunks))
@@ -54,9 +53,9 @@ func (m *mapping) within(set *index.Set, finders []*index.Finder) ([][]index.Can
 	return cands, true
 }
 
-// A set that could hold each chunk, but not all of them together, would be waited for without end:
-// it is no candidate. Finding that out takes a search, and matters only if the request fits none of
-// the sets; so it is done then.
+// A set that could hold each chunk, but not all of them together, must not be a candidate: the
+// request would wait for it forever. Finding that out takes a search, and matters only if the
+// request fits none of the sets now, so it is done only then.
 
 // someSet reports whether a set could hold the whole request when empty.
 func (m *mapping) someSet() bool {
@@ -66,7 +65,7 @@ func (m *mapping) someSet() bool {
 	return slices.ContainsFunc(m.sets, func(sm setMapping) bool { return m.assignable(sm.cands) == yes })
 }
 
-// sureSets are the sets that could hold the whole request when empty.
+// sureSets returns the sets that could hold the whole request when empty.
 func (m *mapping) sureSets() []setMapping {
 	if m.unsure {
 		var sure []setMapping
@@ -80,14 +79,14 @@ func (m *mapping) sureSets() []setMapping {
 	return m.sets
 }
 
-// SetName is a placement set as key=value.
+// SetName returns the name of a placement set: key=value.
 func SetName(defs *index.Defs, set *index.Set) string {
 	def, _ := defs.Get(set.Key)
 	return def.Name + "=" + set.Value
 }
 
-// maySpan reports whether a request that could fit a set may leave it at an
-// instant, because it has waited for one long enough.
+// maySpan reports whether a request that could fit a set may span sets at an instant, because it
+// has waited for a set long enough.
 func (m *mapping) maySpan(at int64) bool {
 	wait := m.Rules.SetDelay
 	return !m.Rules.DoNotSpan && !m.Spec.Place.HasGroup && (wait < 0 || wait > 0 && at >= m.Since+wait)

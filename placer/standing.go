@@ -10,7 +10,7 @@ import (
 // Code that stores nodes must update the index whenever the calendar changes: the class of a node
 // that is up, and what a shared one has left.
 
-// ClassNow is the class of a node that is up at the calendar's instant.
+// ClassNow returns the class of a node that is up, at the calendar's instant.
 func ClassNow(c *timeline.Calendar, node uint32) index.Class {
 	if _, on := c.On(node); on {
 		return index.Busy
@@ -27,7 +27,7 @@ func SharedBy(c *timeline.Calendar, node uint32, at int64) bool {
 	return slices.ContainsFunc(c.At(node), func(b timeline.Busy) bool { return b.Use != nil && b.Start <= at })
 }
 
-// RoomNow is what a node has left at the calendar's instant, or nil if it is not shared then.
+// RoomNow returns what a node has left at the calendar's instant, or nil if it is not shared then.
 func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amount {
 	if n.State != index.Up {
 		return nil
@@ -44,8 +44,8 @@ func RoomNow(c *timeline.Calendar, defs *index.Defs, n *index.Node) []index.Amou
 	return room
 }
 
-// Partly reports whether jobs could share a node, given what is left of its consumables: a cpu if
-// it has cpus, else some of any.
+// Partly reports whether jobs could share a node, given what is left of its consumables. There must
+// be a cpu left if it has cpus, else some amount of any consumable.
 func Partly(n *index.Node, left []index.Amount) bool {
 	cpus, _ := n.Get(index.NCPUs)
 	return slices.ContainsFunc(left, func(a index.Amount) bool {
@@ -53,8 +53,8 @@ func Partly(n *index.Node, left []index.Amount) bool {
 	})
 }
 
-// Consumables are the resources of a node that jobs use up, as a calendar numbers
-// them, and how much it has.
+// Consumables returns the resources of a node that jobs use up, as numbered in a calendar, and how
+// much the node has of each.
 func Consumables(defs *index.Defs, n *index.Node) (quantities []uint16, capacity []int64) {
 	for _, a := range n.Res {
 		if def, ok := defs.Get(a.Res); ok && def.Consumable {

@@ -10,16 +10,15 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A request for chunks of one kind starts as soon as the nodes together have room for
-// all of them. The calendar finds that instant in one sweep over the nodes' steps
-// (timeline.FindRoom), however many instants are passed over. Which of the nodes with
-// room are taken is then decided as at any instant. The first sweep looks at every
-// node, and later ones profit by it. So instants are looked at one by one at first, until
+// A request for chunks of one kind starts as soon as the nodes together have room for all of them.
+// The calendar finds that instant in one sweep over the nodes' steps (timeline.FindRoom), however
+// many instants it skips. The nodes to take are then chosen as at any instant. The first sweep
+// examines every node; later ones reuse its work. So instants are first tried one by one, until
 // that has cost as much as a sweep.
 
-// patience is how many instants are looked at one by one, by all searches on a calendar,
-// before the first sweep, and nodesAnInstant how many nodes the sweep may look at for
-// each of them: to pass over an instant costs as much as a sweep over so many nodes.
+// patience is how many instants all searches on a calendar try one by one before the first sweep.
+// For each of them, a sweep may examine nodesAnInstant nodes, because skipping an instant costs as
+// much as a sweep over that many nodes.
 const (
 	patience       = 32
 	nodesAnInstant = 16
@@ -31,8 +30,8 @@ func (m *mapping) impatient() bool {
 	return m.Calendar.Passed > patience && m.Calendar.Passed*nodesAnInstant > int(m.serving().GetCardinality())
 }
 
-// sweeps reports whether a sweep tells when the request fits: where what a node has
-// room for depends on nothing but what is taken of it.
+// sweeps reports whether a sweep can tell when the request fits. It can if a node's room depends
+// only on what is taken of it.
 func (m *mapping) sweeps() bool {
 	if len(m.Chunks) != 1 || len(m.Grants) > 0 || len(m.sets) > 0 {
 		return false
@@ -51,9 +50,9 @@ func (m *mapping) sweeps() bool {
 	return true
 }
 
-// sweepAll finds the first count starts from an instant on, and their plans: after the
-// first each at which nodes are given back. It is nil if the sweep cannot tell, or
-// there is none.
+// sweepAll finds the first count starts from an instant on, and their plans. Those after the first
+// are at instants when nodes are given back. It returns nil if the sweep cannot tell, or if there
+// is no start.
 func (m *mapping) sweepAll(after int64, count int) (plans []*Plan, err error) {
 	for len(plans) < count {
 		plan, told, err := m.sweep(after)
@@ -76,8 +75,8 @@ func (m *mapping) sweepAll(after int64, count int) (plans []*Plan, err error) {
 	return plans, nil
 }
 
-// sweep finds the first start from an instant on, and its plan, nil when there is none.
-// It reports whether it can tell.
+// sweep finds the first start from an instant on, and its plan, nil if there is none. told reports
+// whether the sweep can tell.
 func (m *mapping) sweep(after int64) (plan *Plan, told bool, err error) {
 	found, known := m.Calendar.FindRoom(m.rooms(), int64(m.Chunks[0].Count), m.Duration, after)
 	if !known || found.Fit == nil {
@@ -93,8 +92,7 @@ func (m *mapping) sweep(after int64) (plan *Plan, told bool, err error) {
 	return plan, plan != nil, err
 }
 
-// rooms puts the nodes that are up and serve the chunk together by how many chunks
-// they have room for when nothing is on them.
+// rooms groups the nodes that are up and serve the chunk by how many chunks they hold when empty.
 func (m *mapping) rooms() []timeline.Room {
 	var out []timeline.Room
 	var nodes [][]*roaring.Bitmap // by room
@@ -146,7 +144,7 @@ func (m *mapping) rooms() []timeline.Room {
 	return out
 }
 
-// counted are the amounts that a chunk of a request for one kind of chunks takes.
+// counted returns the amounts that a chunk takes, for a request with one kind of chunk.
 func (m *mapping) counted() []Want {
 	return slices.DeleteFunc(slices.Clone(m.Chunks[0].Wants), func(w Want) bool {
 		_, counted := slices.BinarySearch(m.quantities, uint16(w.Res))
@@ -154,7 +152,7 @@ func (m *mapping) counted() []Want {
 	})
 }
 
-// wholeRoom is that of nodes which are taken whole.
+// wholeRoom returns the room of nodes that are taken whole.
 func wholeRoom(units int64) timeline.Room {
 	return timeline.Room{Idle: true, Units: func(of timeline.Taken) int64 {
 		if of != timeline.NothingTaken {
@@ -164,7 +162,7 @@ func wholeRoom(units int64) timeline.Room {
 	}}
 }
 
-// sharedRoom is that of a bucket's nodes for a request that may share them.
+// sharedRoom returns the room of a bucket's nodes for a request that may share them.
 func (m *mapping) sharedRoom(b *index.Bucket, counted []Want, key string) timeline.Room {
 	how := m.sharingOn(nil)
 	most := int64(m.Chunks[0].Count)

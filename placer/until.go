@@ -6,20 +6,20 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// A request that does not fit now may come to fit although nothing is given back: when
-// a reservation begins that it insists on, when what is left of one is as short as the
-// part that it may use, or when it has waited for a placement set long enough. Between
-// those instants time alone makes no room: as it passes the window that a request needs
-// only moves towards what is planned. So a refusal holds until the next of them, unless
-// something is given back before.
+// A request that does not fit now may come to fit although nothing is given back. That happens when
+// a reservation begins that it insists on. It happens when the rest of a reservation is as short as
+// the part that it may use. And it happens when it has waited long enough for a placement set.
+// Between those instants, time alone makes no room: the window that a request needs only moves
+// towards what is planned. So a refusal holds until the next of them, unless something is given
+// back before.
 //
-// That is so where having less room can only make things worse. Several kinds of chunks
-// that share nodes are handed out first fit: there, as when packing bins, a chunk that
-// is kept off one node may leave another for the next. Such a refusal holds for the
-// instant alone, and as long as nothing else is taken.
+// That only holds if less room can only make things worse. Several kinds of chunks that share nodes
+// are handed out first fit. As in bin packing, a chunk that is kept off one node may then leave
+// another for the next chunk. Such a refusal holds for its instant alone, and only while nothing
+// else is taken.
 
-// until is the instant until which a refusal holds, the present one where it holds for
-// that alone.
+// until returns the instant until which a refusal holds: the present one if it holds for that
+// alone.
 func (m *mapping) until() int64 {
 	if !m.steady() {
 		return m.Now
@@ -33,7 +33,7 @@ func (m *mapping) until() int64 {
 	return until
 }
 
-// steady reports whether a request that does not fit fits no better with less room.
+// steady reports whether a request that does not fit now can never come to fit by having less room.
 func (m *mapping) steady() bool {
 	switch {
 	case m.path == BucketPath:
@@ -47,16 +47,16 @@ func (m *mapping) steady() bool {
 	return apart || !m.shares && m.policy == FirstAvailable
 }
 
-// opportunity is an instant at which the request may come to fit though nothing is
-// given back, and the nodes that it may do so on.
+// opportunity is an instant at which the request may come to fit although nothing is given back,
+// and the nodes where it may.
 type opportunity struct {
 	at    int64
 	nodes *roaring.Bitmap
 }
 
-// opportunities are the beginnings of reservations that the request insists on, the
-// moments from which the part that it may use of one is enough, and the end of its
-// patience with placement sets.
+// opportunities returns the beginnings of reservations that the request insists on, the instants
+// from which the part of a reservation that it may use is enough, and the end of its wait for
+// placement sets.
 func (m *mapping) opportunities() []opportunity {
 	var out []opportunity
 	if m.Rules.SetDelay > 0 && len(m.sets) > 0 {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// MaxWalltime bounds a walltime, in seconds. It is far beyond any job and small
-// enough that a start time plus a walltime cannot overflow.
+// MaxWalltime is the longest walltime, in seconds. It is far beyond any job's, and small enough
+// that a start time plus a walltime cannot overflow.
 const MaxWalltime = 1 << 40
 
-// walltime reads [[HH:]MM:]SS[.fraction] up to the end of the part. Minutes and
-// seconds may exceed 59, as in PBS. A fraction counts as a whole second: a job
-// is never given less than it asked for.
+// walltime reads [[HH:]MM:]SS[.fraction] up to the end of the part, in seconds. Minutes and seconds
+// may exceed 59, as in PBS. A fraction counts as a whole second, so that a job never gets less than
+// it asked for.
 func (p *reader) walltime() (int64, error) {
 	start := p.At
 	whole, frac, hasFrac := strings.Cut(p.Text[start:p.End], ".")
@@ -39,8 +39,8 @@ func (p *reader) walltime() (int64, error) {
 	return total, nil
 }
 
-// wallSeconds brings the walltime of a request's own field and that of its
-// resource list together, in seconds.
+// wallSeconds reconciles the walltime of a request's own field with that of its resource list, in
+// seconds.
 func wallSeconds(own time.Duration, listed int64) (int64, error) {
 	if own < 0 {
 		return 0, fmt.Errorf("%w: the walltime %v is negative", ErrRequest, own)
