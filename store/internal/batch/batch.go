@@ -12,7 +12,7 @@ import (
 // Batches are the batches of package locality in a transaction.
 type Batches struct{ tx *kernel.Tx }
 
-// BatchesOf gives access to them in a transaction.
+// BatchesOf returns the batches of a transaction.
 func BatchesOf(tx *kernel.Tx) Batches { return Batches{tx} }
 
 // Batch is the state of a batch.

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Plans is the transaction as far as it makes plans for jobs and carries them out.
+// Plans is the part of a transaction that makes plans for jobs and carries them out.
 type Plans struct{ tx *kernel.Tx }
 
 func PlansOf(tx *kernel.Tx) Plans { return Plans{tx} }

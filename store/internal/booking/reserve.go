@@ -19,7 +19,7 @@ import (
 // their occurrences.
 type Reservations struct{ tx *kernel.Tx }
 
-// ReservationsOf gives access to them in a transaction.
+// ReservationsOf returns the reservations of a transaction.
 func ReservationsOf(tx *kernel.Tx) Reservations { return Reservations{tx} }
 
 // Get finds a reservation by its name, ErrNotFound when there is none.

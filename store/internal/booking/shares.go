@@ -18,14 +18,13 @@ func SetShareTimer(tx *kernel.Tx, t fairshare.Timer) error {
 	return tx.File.Put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
 }
 
-// ClassShares is the transaction as far as it is about the shares of classes.
+// ClassShares is the part of a transaction that deals with the shares of classes.
 type ClassShares struct{ tx *kernel.Tx }
 
 func ClassSharesOf(tx *kernel.Tx) ClassShares { return ClassShares{tx} }
 
-// OfJob is the class that a job's shares are of: the one that was given, where
-// there is such a class, else that of its user as a requestor; "" in a store
-// without classes.
+// OfJob returns the class whose share a job uses: the given class, if it exists, else that of its
+// user as a requestor; "" in a store without classes.
 func (cs ClassShares) OfJob(j *row.Job) (string, error) {
 	s, err := cs.tx.Shares()
 	if err != nil {
@@ -39,7 +38,7 @@ func (cs ClassShares) OfJob(j *row.Job) (string, error) {
 	return cs.tx.ClassOf(j.User)
 }
 
-// Tally begins to count, with nothing running or waiting.
+// Tally returns a tally with nothing running or waiting.
 func (cs ClassShares) Tally() (*shares.Tally, error) {
 	s, err := cs.tx.Shares()
 	if err != nil {

@@ -24,7 +24,7 @@ type Account struct {
 // that is not among them: it then has no parent and no shares.
 type Accounts struct{ tx *kernel.Tx }
 
-// AccountsOf gives access to them in a transaction.
+// AccountsOf returns the accounts of a transaction.
 func AccountsOf(tx *kernel.Tx) Accounts { return Accounts{tx} }
 
 // Each goes through the accounts by name, until fn fails.
@@ -82,7 +82,7 @@ func (as Accounts) Remove(name string) error {
 // them out: see Cycle.Run.
 type Preemption struct{ tx *kernel.Tx }
 
-// PreemptionOf gives access to them in a transaction.
+// PreemptionOf returns the preemption rules of a transaction.
 func PreemptionOf(tx *kernel.Tx) Preemption { return Preemption{tx} }
 
 // Each goes through the rules in the order of their texts, until fn fails.

@@ -135,10 +135,10 @@ func (hs Hook) State() (HookState, error) {
 	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Behind: hs.tx.State.Events - h.Cursor}, nil
 }
 
-// Hook is the transaction as far as it is about the hook.
+// Hook is the part of a transaction that deals with the hook.
 type Hook struct{ tx *kernel.Tx }
 
-// HookOf gives access to them in a transaction.
+// HookOf returns the hook of a transaction.
 func HookOf(tx *kernel.Tx) Hook { return Hook{tx} }
 
 // set records that there is a hook from now on, or none. A new hook does not get earlier events;

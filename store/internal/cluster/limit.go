@@ -55,7 +55,7 @@ type LimitUse struct {
 // Limits are the limits of a store in a transaction.
 type Limits struct{ tx *kernel.Tx }
 
-// LimitsOf gives access to them in a transaction.
+// LimitsOf returns the limits of a transaction.
 func LimitsOf(tx *kernel.Tx) Limits { return Limits{tx} }
 
 // Each goes through the limits until fn fails: how many jobs of arrays may run at once, with the

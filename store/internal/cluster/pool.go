@@ -37,7 +37,7 @@ type PoolUse struct {
 // Pools are the pools of the cluster in a transaction.
 type Pools struct{ tx *kernel.Tx }
 
-// PoolsOf gives access to them in a transaction.
+// PoolsOf returns the pools of a transaction.
 func PoolsOf(tx *kernel.Tx) Pools { return Pools{tx} }
 
 // At lists the pools by name as they are at an instant that is not past.

@@ -13,7 +13,7 @@ import (
 // Nodes are the nodes in a transaction, and what is on them.
 type Nodes struct{ tx *kernel.Tx }
 
-// NodesOf gives access to them in a transaction.
+// NodesOf returns the nodes of a transaction.
 func NodesOf(tx *kernel.Tx) Nodes { return Nodes{tx} }
 
 // Number finds a node's number by its name.
@@ -42,7 +42,7 @@ func (ns Nodes) Owner(b timeline.Busy) (kernel.Owner, error) { return ns.tx.Owne
 // Devices are the devices of nodes in a transaction, and which jobs have them.
 type Devices struct{ tx *kernel.Tx }
 
-// DevicesOf gives access to them in a transaction.
+// DevicesOf returns the devices of a transaction.
 func DevicesOf(tx *kernel.Tx) Devices { return Devices{tx} }
 
 // Of writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
@@ -66,7 +66,7 @@ func (cf Config) Resources() (*index.Defs, error) { return cf.tx.Resources() }
 // Queues are the queues in a transaction: parts of the cluster, and what jobs in them get.
 type Queues struct{ tx *kernel.Tx }
 
-// QueuesOf gives access to them in a transaction.
+// QueuesOf returns the queues of a transaction.
 func QueuesOf(tx *kernel.Tx) Queues { return Queues{tx} }
 
 // All lists the queues by name.
@@ -78,7 +78,7 @@ func (qs Queues) Get(name string) (kernel.Queue, error) { return qs.tx.Queue(nam
 // Shares are the class shares in a transaction.
 type Shares struct{ tx *kernel.Tx }
 
-// SharesOf gives access to them in a transaction.
+// SharesOf returns the class shares of a transaction.
 func SharesOf(tx *kernel.Tx) Shares { return Shares{tx} }
 
 // Get returns a copy of the settings of class shares. Change it by its methods and pass it to

@@ -17,7 +17,7 @@ import (
 // months in UTC.
 type Usage struct{ tx *kernel.Tx }
 
-// UsageOf gives access to them in a transaction.
+// UsageOf returns the usage records of a transaction.
 func UsageOf(tx *kernel.Tx) Usage { return Usage{tx} }
 
 // Since is the instant since which the use of nodes is counted: see Used.

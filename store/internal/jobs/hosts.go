@@ -17,10 +17,10 @@ import (
 // network. So their nodes stay allocated and get nothing new, until an operator decides. Only an
 // interactive run is lost once its time is over.
 
-// Hosts is the transaction as far as it is about the hosts that execute attempts.
+// Hosts is the part of a transaction that deals with the hosts that execute attempts.
 type Hosts struct{ tx *kernel.Tx }
 
-// HostsOf gives access to them in a transaction.
+// HostsOf returns the hosts of a transaction.
 func HostsOf(tx *kernel.Tx) Hosts { return Hosts{tx} }
 
 // Beat records a heartbeat of the process that executes a user's attempts on a host; boot

@@ -51,7 +51,7 @@ type Step struct {
 // it had then.
 type StartPromise struct{ Latest, Earliest int64 }
 
-// Machine is the transaction as far as it changes the states of jobs.
+// Machine is the part of a transaction that changes the states of jobs.
 type Machine struct{ tx *kernel.Tx }
 
 func MachineOf(tx *kernel.Tx) Machine { return Machine{tx} }

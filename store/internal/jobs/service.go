@@ -15,13 +15,13 @@ import (
 // Jobs are the jobs in a transaction: placed at an instant, or submitted to the queue.
 type Jobs struct{ tx *kernel.Tx }
 
-// JobsOf gives access to them in a transaction.
+// JobsOf returns the jobs of a transaction.
 func JobsOf(tx *kernel.Tx) Jobs { return Jobs{tx} }
 
 // Attempts are the starts of jobs in a transaction: who executes them, and how they ended.
 type Attempts struct{ tx *kernel.Tx }
 
-// AttemptsOf gives access to them in a transaction.
+// AttemptsOf returns the attempts of a transaction.
 func AttemptsOf(tx *kernel.Tx) Attempts { return Attempts{tx} }
 
 // Get finds a job by its number, ErrNotFound when there is none.

@@ -227,7 +227,7 @@ func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 }
 
 // Ready reports whether everything a job depends on has happened. If not, it says what the job
-// waits for, or, with errUnmet, what can no longer happen.
+// waits for, or, with ErrUnmet, what can no longer happen.
 func Ready(tx *kernel.Tx, j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
 		other, err := tx.Job(d.Job)

@@ -55,7 +55,7 @@ type ResourceUse struct {
 	Leftover  int   // processes that outlived its command and were ended
 }
 
-// Row is the use as rows hold it.
+// Row converts the use to the form in rows.
 func (u ResourceUse) Row() row.ResourceUse {
 	return row.ResourceUse{CPUUser: u.CPUUser.Microseconds(), CPUSystem: u.CPUSystem.Microseconds(), MaxRSS: u.MaxRSS, MemPeak: u.MemPeak, Leftover: u.Leftover}
 }
@@ -69,7 +69,7 @@ func AttemptOf(a *row.Attempt) *Attempt {
 		Signals: Converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}
 }
 
-// chunkOf is a chunk as callers get it.
+// chunkOf converts a chunk from a row.
 func chunkOf(c row.JobChunk) JobChunk {
 	return JobChunk{c.Count, Converted(c.Nodes, func(n row.JobNode) JobNode { return JobNode(n) })}
 }
@@ -135,8 +135,8 @@ func unclaimed(j *row.Job, number int) *row.Attempt {
 	return a
 }
 
-// Began is when an attempt has begun: its job's start, or the end of the attempt before it,
-// where it follows on the same nodes.
+// Began returns when an attempt began, in Unix seconds: at its job's start or, if it follows
+// another attempt on the same nodes, at that attempt's end.
 func (as Attempts) Began(j *row.Job, number int) (int64, error) {
 	at := j.Start
 	if number == 1 {
@@ -163,7 +163,7 @@ const (
 	LaunchWork = "work" // passes have a keeper execute them
 )
 
-// HostOfNode names the host of a node: what its resource host says, else its name.
+// HostOfNode returns the host of a node: the value of its resource host, else its name.
 func HostOfNode(n *index.Node) string {
 	if v, ok := n.Get(index.Host); ok && v.Str != "" {
 		return v.Str

@@ -14,17 +14,17 @@ import (
 // file disagree a little.
 const Skew = 5
 
-// Stamp is an instant as messages show it.
+// Stamp returns an instant, in Unix seconds, as messages show it.
 func Stamp(t int64) string { return row.Stamp(t) }
 
-// NodeIndex is the transaction as far as it puts nodes where they belong in the index.
+// NodeIndex is the part of a transaction that keeps the index of nodes up to date.
 type NodeIndex struct{ tx *Tx }
 
 func (tx *Tx) NodeIndex() NodeIndex { return NodeIndex{tx} }
 
-// Reclass puts nodes into the bitmaps that follow from the calendar, after stretches beginning at
-// an instant have come or gone. If that is in the future, what is left of a node now stays the
-// same.
+// Reclass updates the bitmaps of nodes that follow from the calendar, after stretches beginning at
+// an instant have come or gone. If that instant is in the future, what is left of a node now stays
+// the same.
 func (ni NodeIndex) Reclass(nodes []uint32, begin int64) error {
 	ix, err := ni.tx.Index()
 	if err != nil {
@@ -55,13 +55,13 @@ func (ni NodeIndex) Reclass(nodes []uint32, begin int64) error {
 	return ix.Err()
 }
 
-// ClassOf is the class of a node that is up, by the calendar.
+// ClassOf returns the class of a node that is up, by the calendar.
 func (ni NodeIndex) ClassOf(node uint32) index.Class { return placer.ClassNow(ni.tx.Calendar(), node) }
 
-// Rows, the calendar and the placer count in whole Unix seconds, 0 for none. What goes
-// in and out of the package is time.Time, its zero value for none, and time.Duration.
+// Rows, the calendar and the placer use whole Unix seconds, with 0 for none. The package's callers
+// use time.Time, whose zero value means none, and time.Duration.
 
-// Instant is an instant as callers get it.
+// Instant converts Unix seconds to a time.Time, 0 to the zero time.
 func Instant(unix int64) time.Time {
 	if unix == 0 {
 		return time.Time{}
@@ -69,7 +69,7 @@ func Instant(unix int64) time.Time {
 	return time.Unix(unix, 0)
 }
 
-// Unix is an instant as callers give it.
+// Unix converts a caller's time to Unix seconds.
 func Unix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -77,11 +77,11 @@ func Unix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// Lasting is so many seconds.
+// Lasting converts seconds to a duration.
 func Lasting(seconds int64) time.Duration { return time.Duration(seconds) * time.Second }
 
-// Seconds is how long something lasts, in whole seconds, rounded away from 0: as the
-// placer reads a walltime.
+// Seconds converts a duration to whole seconds, rounded away from 0, as the placer reads a
+// walltime.
 func Seconds(d time.Duration) int64 {
 	s := int64(d / time.Second)
 	switch rest := d % time.Second; {
@@ -101,7 +101,7 @@ func Seconds(d time.Duration) int64 {
 // Ahead is how far, in seconds, a writer's clock may be ahead of this machine's.
 const Ahead = 60
 
-// AllowAnyTime makes a file one for tests.
+// AllowAnyTime marks a file as one for tests, which any clock may write to.
 func AllowAnyTime(r *file.Recorder) (bool, error) {
 	id, err := r.Identity()
 	if err != nil {

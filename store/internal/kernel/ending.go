@@ -17,7 +17,7 @@ import (
 // IsExecuted reports whether a job's command is executed by a process that obeys marks.
 func IsExecuted(j *row.Job) bool { return j.State == row.JobRunning && j.Claimed }
 
-// Grace is how long a job has between being told to terminate and being killed.
+// Grace returns how long a job has between the signal to terminate and being killed.
 func (as Attempts) Grace(j *row.Job) (time.Duration, error) {
 	p, err := as.tx.Payloads().Of(j)
 	if err != nil || p == nil {
@@ -26,8 +26,8 @@ func (as Attempts) Grace(j *row.Job) (time.Duration, error) {
 	return p.Ending.grace(), nil
 }
 
-// An attempt that has failed is followed by another where the job allows it: after how
-// many, after which outcomes and how much later is in its Ending.
+// If the job allows it, a failed attempt is followed by another. Its Ending says how many may
+// follow, after which outcomes, and how much later.
 
 // CheckRetryOn verifies a list of outcomes after which a job is retried: exit statuses and ranges
 // of them, signal, walltime and oom, joined by commas, such as 1-5,75,oom. The empty list means
@@ -38,7 +38,7 @@ func CheckRetryOn(list string) error {
 	return err
 }
 
-// RetriedOn reports whether a list has an outcome.
+// RetriedOn reports whether a list includes an outcome.
 func RetriedOn(list string, o row.Outcome, exit int) (bool, error) {
 	if list == "" {
 		return o == row.OutcomeSignal || o == row.OutcomeExited && exit != 126 && exit != 127 && exit != 0, nil
@@ -64,7 +64,7 @@ func RetriedOn(list string, o row.Outcome, exit int) (bool, error) {
 	return found, nil
 }
 
-// WaitBefore is for how long a job waits after so many retries.
+// WaitBefore returns how long a job waits before its next retry, after the given number of retries.
 func (e *Ending) WaitBefore(retried int) time.Duration {
 	wait := e.RetryWait
 	if wait == 0 {
@@ -78,7 +78,7 @@ func (e *Ending) WaitBefore(retried int) time.Duration {
 	return min(wait, MaxRetryWait)
 }
 
-// maxRetryMem is the most memory that a retry may ask for, in percent.
+// maxRetryMem is the maximum of RetryMem, in percent.
 const maxRetryMem = 10_000
 
 // GrowsFor reports whether a retry after such an outcome asks for more memory.
@@ -115,6 +115,5 @@ func (e *Ending) Check() error {
 	return CheckRetryOn(e.RetryOn)
 }
 
-// notInAddress are characters that would end an address, or the line of a mail's head that
-// it stands in.
+// notInAddress reports whether a character would end an address, or its header line in a mail.
 func notInAddress(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

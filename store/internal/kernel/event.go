@@ -18,7 +18,7 @@ type Event struct {
 
 	Reservation string // the reservation it is about, or ""
 
-	Event  string // what happened, in a word
+	Event  string // what happened, in one word
 	Old    string // the states before and after
 	New    string
 	Reason row.Reason
@@ -28,15 +28,15 @@ type Event struct {
 	By *uint32 // the uid that did it, or nil if unknown
 }
 
-// ReservationEvents is what events of reservations are called.
+// ReservationEvents is the name of events of reservations.
 const ReservationEvents = "reservation"
 
-// EndsAttempt reports whether the event is that an attempt of a job has ended.
+// EndsAttempt reports whether the event is the end of a job's attempt.
 func (ev *Event) EndsAttempt() bool {
 	return ev.Attempt > 0 && (ev.Old != ev.New && ev.Old == row.JobRunning.String() || ev.Event == "again")
 }
 
-// eventOf is an event as callers get it.
+// eventOf converts a row to an event.
 func eventOf(ev *row.Event) *Event {
 	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
 	if out.Event == ReservationEvents {
@@ -49,8 +49,8 @@ func eventOf(ev *row.Event) *Event {
 	return out
 }
 
-// EachEvent goes through the events with greater numbers than one, until fn fails
-// or says stop.
+// EachEvent calls fn for the events numbered above after, in order, until fn fails or returns
+// false.
 func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
 	if after == math.MaxUint64 {
 		return nil
@@ -64,7 +64,7 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 	})
 }
 
-// Happened writes an event down.
+// Happened records an event.
 func (tx *Tx) Happened(ev row.Event) error {
 	tx.State.Events++
 	if !tx.Writable() {
@@ -79,13 +79,13 @@ func (tx *Tx) Happened(ev row.Event) error {
 	return tx.File.Put(row.Events, row.Key64(tx.State.Events), row.EncodeEvent(&ev))
 }
 
-// Replanned is that a planned job has another start than before.
+// Replanned returns the event of a planned job whose start has changed.
 func Replanned(j *row.Job, before row.Reason) row.Event {
 	return row.Event{Job: j.ID, Event: "plan", Old: j.State.String(), New: j.State.String(),
 		Reason: before.Behind("to start at " + Stamp(j.Start) + "; ")}
 }
 
-// Instant is the time of the current action: while time passes, the time it has come to.
+// Instant returns the time of the current action. While time passes, it is the time reached so far.
 func (tx *Tx) Instant() int64 {
 	if tx.File.Passing() && tx.Loaded.Calendar != nil {
 		return tx.Loaded.Calendar.Now()
@@ -93,11 +93,11 @@ func (tx *Tx) Instant() int64 {
 	return tx.Now
 }
 
-// JobEvents are what changes of state are called.
+// JobEvents maps the states of jobs to the names of their events.
 var JobEvents = map[row.JobState]string{row.JobHeld: "hold", row.JobQueued: "queue", row.JobReserved: "plan", row.JobRunning: "start",
 	row.JobFinished: "end", row.JobFailed: "fail", row.JobCancelled: "cancel", row.JobLate: "late"}
 
-// JobEvent is that a job has come from one state, 0 for none, to its present one.
+// JobEvent returns the event of a job that went from state was, 0 for none, to its present state.
 func JobEvent(j *row.Job, was row.JobState) row.Event {
 	ev := row.Event{Job: j.ID, Event: JobEvents[j.State], New: j.State.String(), Reason: j.Reason}
 	switch {
@@ -119,7 +119,8 @@ func JobEvent(j *row.Job, was row.JobState) row.Event {
 	return ev
 }
 
-// ReservationEvent is that a reservation has come from one state, "" for none, to another.
+// ReservationEvent returns the event of a reservation that went from state was, "" for none, to
+// another.
 func ReservationEvent(r *row.Reservation, was, is string) row.Event {
 	return row.Event{Event: ReservationEvents, Node: r.Name, Old: was, New: is, Reason: row.Because(row.CauseNone, r.Name)}
 }

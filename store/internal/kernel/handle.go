@@ -12,13 +12,13 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Options are how a database is opened. The zero value works.
+// Options configure the opening of a database. The zero value works.
 type Options struct {
-	// LockTimeout is how long View and Update wait for the file; 30 s when 0.
+	// LockTimeout is how long View and Update wait for the file; 0 means 30 s.
 	LockTimeout time.Duration
-	// Now is the clock; time.Now when nil. Unless the database was made with AnyTime,
-	// Update fails with ErrAnyTime if it is more than 60 s ahead of time.Now: all
-	// others would be locked out until then.
+	// Now is the clock; nil means time.Now. If it is more than 60 s ahead of time.Now, it
+	// would lock out all other writers until then. So Update fails with ErrAnyTime, unless the
+	// database was made with AnyTime.
 	Now func() time.Time
 	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
 	// unless the database was made with AnyTime.
@@ -26,12 +26,11 @@ type Options struct {
 	// AnyTime makes a database to which any clock may write, for tests and simulations.
 	// It is for Create alone.
 	AnyTime bool
-	// Behind lets Update succeed although Now is before the file's time. The transaction is at the
-	// file's time then; use it for Tx.ResetClock.
+	// Behind lets Update succeed although Now is before the file's time. The transaction is
+	// then at the file's time. Use it for Tx.ResetClock.
 	Behind bool
-	// Private keeps the file open and locked from the first transaction to
-	// Close: for a process that has the database to itself. Its readers share it, its writers
-	// do not.
+	// Private keeps the file open and locked from the first transaction to Close, for a
+	// process that has the database to itself. Its readers share the file; its writers do not.
 	Private bool
 	// Beside lets readers go on while Update runs its function: they wait only while its changes
 	// are written, and see the old state until then. Other writers wait as ever. Use it for long
@@ -49,17 +48,18 @@ type Options struct {
 	// and must not begin another. If it is nil, nodes are taken as declared, unless the request has
 	// a Ranking.
 	Local func([]Candidate) []string
-	// Actor makes transactions, and may do no more than its role allows. Nil: everything is
-	// permitted.
+	// Actor is the user of the transactions, who may do only what its role allows. Nil permits
+	// everything.
 	Actor *Actor
-	// UIDOf finds the uid of a user other than the actor: jobs and roles of users are known by
-	// it. Nil: they are known by name.
+	// UIDOf finds the uid of a user other than the actor, because jobs and roles of users are
+	// stored by uid. If it is nil, they are stored by name.
 	UIDOf func(user string) (uid uint32, ok bool)
-	// Present reports whether a process on this host, whose name is Host, executes a user's jobs
-	// of a database: where start is auto, jobs of others wait. Nil: every user is present.
+	// Present reports whether a process on this host, whose name is Host, executes a user's
+	// jobs of a database. If start is auto, jobs of other users wait. If it is nil, every user
+	// is present.
 	Present func(database Identity, uid uint32) bool
 	Host    string
-	// Replica is about databases that are kept in a log.
+	// Replica configures databases that are kept in a log.
 	Replica ReplicaOptions
 
 	Plays bool // a queue is played forward: jobs end well at their walltime
@@ -72,8 +72,8 @@ func (opt *Options) LockWait() time.Duration {
 	return opt.LockTimeout
 }
 
-// OfStore is an error of a transaction under the name that callers know it by: the index
-// reads what rows hold, and knows nothing of files.
+// OfStore translates an error of the index, which knows nothing of files, to the one that callers
+// of a transaction know.
 func OfStore(err error) error {
 	if errors.Is(err, index.ErrSignature) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -81,17 +81,17 @@ func OfStore(err error) error {
 	return err
 }
 
-// Identity tells a database from others. A copy of its file has the same; one that was
-// made from a dump, or restored from a backup, has another epoch at least.
+// Identity distinguishes a database from others. A copy of its file has the same identity. A
+// database loaded from a dump or restored from a backup has at least another epoch.
 type Identity struct {
 	ID    string // hexadecimal
 	Epoch uint32
-	// AnyTime says that the database is for tests: any instant may write it.
+	// AnyTime says that the database is for tests: writers may use any time.
 	AnyTime bool
 }
 
-// Identity is what tells the database from others. Files of older formats have none until
-// they are first written to.
+// Identity returns the database's identity. Files of older formats have none until their first
+// write.
 func (tx *Tx) Identity() (Identity, error) {
 	id, err := tx.File.Identity()
 	if err != nil || id.Epoch == 0 {
@@ -100,7 +100,8 @@ func (tx *Tx) Identity() (Identity, error) {
 	return Identity{hex.EncodeToString(id.ID[:]), id.Epoch, id.AnyTime}, nil
 }
 
-// URLScheme begins the name of a database that is reached by running the verb where it lies.
+// URLScheme begins the name of a database on another host, which is reached by running the command
+// there.
 const URLScheme = "ssh://"
 
 // SplitURL splits ssh://[USER@]HOST/PATH into the host to connect to, with its user, and the path
@@ -124,7 +125,7 @@ func SplitURL(url string) (host, path string, err error) {
 // the file on disk matters only while no group and no others may write it. On a file that a group
 // may write, rights prevent mistakes, not malice: another program can write anything into it.
 
-// Actor makes transactions, and may do no more than its role allows.
+// Actor is the user of transactions, who may do only what its role allows.
 type Actor struct {
 	UID        uint32                  // the real one; events keep it
 	User       string                  // its name
@@ -132,7 +133,7 @@ type Actor struct {
 	Namespaced bool                    // it is in a user namespace, whose maker chose the uid
 }
 
-// OnDisk reports whether a group or others may write a file, and whose it is.
+// OnDisk reports whether a group or others may write a file, and returns its owner's uid.
 func OnDisk(path string) (shared bool, uid uint32, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -145,8 +146,8 @@ func OnDisk(path string) (shared bool, uid uint32, err error) {
 	return info.Mode().Perm()&0o022 != 0, is.Uid, nil
 }
 
-// MayOpen refuses an actor in a user namespace a file that a group or others may write: the
-// uid may be anybody's.
+// MayOpen fails if the actor is in a user namespace and a group or others may write the file. In a
+// namespace, the uid proves nothing.
 func (a *Actor) MayOpen(path string) error {
 	if a == nil || !a.Namespaced || IsLog(path) {
 		return nil
@@ -163,25 +164,23 @@ type ReplicaOptions struct {
 	// Stale lets View answer from a replica that was up to date this long ago, without asking the
 	// log. A negative value accepts any replica, even if the log cannot be reached.
 	Stale time.Duration
-	// Folder is where replicas lie; placectl below os.UserCacheDir when "".
+	// Folder is the directory of replicas; "" means placectl in os.UserCacheDir.
 	Folder string
 	// Version and Verb are recorded in the log with each change: the program's version and what it
 	// did.
 	Version, Verb string
 }
 
-// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not that
-// of a file. Which schemes are known is a matter of how the program was built: etcd and
-// etcds with the tag etcd.
+// IsLog reports whether a database's name, SCHEME://..., is that of a log rather than a file. The
+// build decides which schemes are known: the tag etcd adds etcd and etcds.
 func IsLog(name string) bool {
 	scheme, _, is := strings.Cut(name, "://")
 	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
 }
 
-// FirstLog is the format that the first logs had. A log of that format or a later one is
-// written in its own until it is upgraded, for machines that know no other: a table that the
-// format lacks stays empty (file.Recorder), and rows grow at their end, which older versions
-// pass over.
+// FirstLog is the format of the first logs. A log of that format or a later one keeps its format
+// until it is upgraded, for machines that know no newer one. A table that the format lacks stays
+// empty (file.Recorder). Rows grow at their end, which older versions skip.
 const FirstLog = 8
 
 // logSkew is how many seconds a clock may be behind the time of a database in a log.

@@ -12,13 +12,13 @@ import (
 // JobStates lists the states, in the order in which a job passes through them.
 func JobStates() []row.JobState { return row.AllJobStates() }
 
-// Dependency is another job, and how far that must have come.
+// Dependency is another job and the state that it must have reached.
 type Dependency struct {
 	When row.When
 	Job  uint64
 }
 
-// String writes it as flags and lists do: afterok:12.
+// String returns the dependency as flags and lists show it: afterok:12.
 func (d Dependency) String() string { return row.Dependency(d).String() }
 
 // JobChunk is the nodes of one chunk of a job, in node order.
@@ -65,8 +65,8 @@ type Job struct {
 	Prefer      []string
 	Exclude     string // names of nodes that it does not want
 
-	// NoPolicy says that it named no policy: each time that it is placed, the one of
-	// its queue or of the store counts then.
+	// NoPolicy says that the job named no policy. Each time it is placed, the policy of its
+	// queue or of the store applies.
 	NoPolicy bool
 
 	Queued    bool // it came through the queue: cycles plan it
@@ -102,7 +102,7 @@ type Job struct {
 	Payload row.PayloadKey
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
-	Devices []JobDevices   // its devices on nodes that name them, while it runs: see Tx.JobDevices
+	Devices []JobDevices   // its devices on nodes that name them, while it runs
 
 	Pools       []placer.PoolAmount // its wants of the cluster's pools, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
@@ -131,8 +131,7 @@ type JobDevices struct {
 	Which devices.Bits
 }
 
-// NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
-// chunk of the select that is on it.
+// NodeNumbers lists the nodes of a job in chunk order. A node comes once for each chunk on it.
 func (j *Job) NodeNumbers() []uint32 {
 	n := 0
 	for i := range j.Chunks {
@@ -147,22 +146,22 @@ func (j *Job) NodeNumbers() []uint32 {
 	return out
 }
 
-// AllNodes lists the nodes that a job has, each once: those of its chunks in their
-// order, then those taken along.
+// AllNodes lists the nodes that a job has, each once: those of its chunks in order, then those
+// taken along.
 func (j *Job) AllNodes() []uint32 {
 	return row.AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
 }
 
-// Request is the job's request.
+// Request returns the job's request.
 func (j *Job) Request() placer.Request {
 	r := j.Row()
 	return r.Request()
 }
 
-// Why is why the job is where it is: its Reason, and that it is ending where it is.
+// Why returns the job's Reason, and says so if it is ending.
 func (j *Job) Why() string { return Why(j.Ending, j.Reason.String()) }
 
-// Shown is the state of a job as people read it: that of one that was sent STOP is paused.
+// Shown returns the state of a job as people see it: a job that was sent STOP is paused.
 func (j *Job) Shown() string {
 	if j.Paused && j.State == row.JobRunning {
 		return "paused"
@@ -184,7 +183,7 @@ func Why(ending bool, reason string) string {
 	return "ending: " + reason
 }
 
-// JobOf is a job as callers get it.
+// JobOf converts a row to a job.
 func JobOf(j *row.Job) *Job {
 	return &Job{
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
@@ -203,7 +202,7 @@ func JobOf(j *row.Job) *Job {
 	}
 }
 
-// Row is the job's row.
+// Row converts the job to a row.
 func (j *Job) Row() row.Job {
 	return row.Job{
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
@@ -224,12 +223,12 @@ func (j *Job) Row() row.Job {
 	}
 }
 
-// Dependencies are dependencies as rows hold them.
+// Dependencies converts dependencies to the form in rows.
 func Dependencies(list []Dependency) []row.Dependency {
 	return Converted(list, func(d Dependency) row.Dependency { return row.Dependency(d) })
 }
 
-// Converted makes another list of one, nil of an empty one.
+// Converted applies of to each element of a list. It returns nil for an empty list.
 func Converted[A, B any](list []A, of func(A) B) []B {
 	if len(list) == 0 {
 		return nil
@@ -241,7 +240,7 @@ func Converted[A, B any](list []A, of func(A) B) []B {
 	return out
 }
 
-// JobResult is a job as callers get it, unless something has failed.
+// JobResult converts a row to a job, unless err is set.
 func JobResult(j *row.Job, err error) (*Job, error) {
 	if err != nil {
 		return nil, err
@@ -249,7 +248,7 @@ func JobResult(j *row.Job, err error) (*Job, error) {
 	return JobOf(j), nil
 }
 
-// JobsResult is the same of several.
+// JobsResult does the same for several jobs.
 func JobsResult(list []*row.Job, err error) ([]*Job, error) {
 	if err != nil {
 		return nil, err
@@ -257,14 +256,15 @@ func JobsResult(list []*row.Job, err error) ([]*Job, error) {
 	return Converted(list, JobOf), nil
 }
 
-// Starting reports whether the job has its nodes, and no process executes its command yet, though
-// a pass has to start one.
+// Starting reports whether the job has its nodes, and a pass must still start a process to execute
+// its command.
 func (j *Job) Starting() bool {
 	return j.State == row.JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 || j.Payload != (row.PayloadKey{}))
 }
 
-// A job changes its state in one function, machine.do, for verbs, the clock, cycles and reports
-// alike. It takes the same steps each time, as far as the change needs them:
+// All state changes of a job go through one function, Machine.Do, whether a verb, the clock, a
+// cycle or a report causes them. It takes the same steps each time, as far as the change needs
+// them:
 //
 //	leave  the use of its nodes counts, its attempt ends, a launcher is told to stop it, and
 //	       its nodes, counters and instants are given back
@@ -272,9 +272,9 @@ func (j *Job) Starting() bool {
 //	enter  it gets nodes, counters and devices, all of them verified
 //	put    its row, the indexes that follow from it, and the event
 //
-// docs/states.md has the table of changes, and what asks for each.
+// docs/states.md has the table of changes and their causes.
 
-// Stage is where a job is in its life.
+// Stage is a phase of a job's life.
 type Stage uint8
 
 const (

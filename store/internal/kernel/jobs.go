@@ -19,7 +19,7 @@ func (tx *Tx) Job(id uint64) (*row.Job, error) {
 	return row.DecodeJob(key, payload)
 }
 
-// jobRow is the row of a job.
+// jobRow returns the row of a job.
 func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
 	key = row.Key64(id)
 	payload, err = tx.Loaded.Jobs.Read(key)
@@ -40,7 +40,7 @@ func (tx *Tx) EachJob(fn func(*row.Job) error, states ...row.JobState) error {
 	}, states)
 }
 
-// EachJobRow goes through the rows of jobs.
+// EachJobRow calls fn for the rows of jobs in the given states, until fn fails.
 func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobState) error {
 	if len(states) == 0 {
 		return tx.File.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
@@ -72,7 +72,7 @@ func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobSta
 	return nil
 }
 
-// NodeNames are the names of a job's nodes, in chunk order.
+// NodeNames returns the names of a job's nodes, in chunk order.
 func (tx *Tx) NodeNames(numbers []uint32) ([]string, error) {
 	out := make([]string, len(numbers))
 	for i, number := range numbers {
@@ -103,7 +103,7 @@ func (tx *Tx) Asked(j *row.Job) ([]placer.Chunk, error) {
 	return chunks, nil
 }
 
-// Owner is whose a stretch of the calendar is: a job's or a reservation's.
+// Owner is the job or reservation that a stretch of the calendar belongs to.
 type Owner struct {
 	Job         uint64 // 0 for a reservation
 	Reservation string
@@ -116,7 +116,7 @@ func (o Owner) String() string {
 	return "reservation " + o.Reservation
 }
 
-// Owner tells whose a stretch of the calendar is.
+// Owner returns the owner of a stretch of the calendar.
 func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
 	if !row.IsReservation(b.Owner) {
 		return Owner{Job: b.Owner >> 1}, nil

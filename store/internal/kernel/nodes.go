@@ -33,8 +33,7 @@ func (tx *Tx) NodeByNumber(number uint32) (*index.Node, error) {
 	return row.DecodeNode(key, payload)
 }
 
-// EachNode goes through all nodes by number, until fn fails. It makes no calls
-// of fn for nodes that fn adds.
+// EachNode calls fn for all nodes by number, until fn fails. Nodes that fn adds are not visited.
 func (tx *Tx) EachNode(fn func(*index.Node) error) error {
 	return tx.File.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNode(key, payload)

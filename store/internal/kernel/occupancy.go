@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Allocation is a time for which a job or a reservation has a node, or part of it.
+// Allocation is a stretch of time in which a job or a reservation has a node or part of it.
 type Allocation struct {
 	Owner
 	Start time.Time
@@ -21,7 +21,7 @@ type Allocation struct {
 	Now   bool // it is under way
 }
 
-// Occupancy is what is on a node and planned for it.
+// Occupancy describes what is on a node and planned for it.
 type Occupancy struct {
 	State     index.NodeState
 	Jobs      int            // how many run on it
@@ -30,7 +30,7 @@ type Occupancy struct {
 	FreeFrom  time.Time      // when everything on it is expected to have ended; zero if it is free
 }
 
-// Occupancy returns what is on a node.
+// Occupancy returns what is on a node and planned for it.
 func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 	c := tx.Calendar()
 	var o Occupancy
@@ -57,8 +57,8 @@ func (tx *Tx) Occupancy(n *index.Node) (Occupancy, error) {
 	return o, c.Err()
 }
 
-// nodeState is the state of a node. If it is busy, left is what remains of its consumables, or nil
-// if a job has it exclusively.
+// nodeState returns the state of a node. If it is busy, left is what remains of its consumables, or
+// nil if a job has it exclusively.
 func nodeState(n *index.Node, class index.Class, left []index.Amount) index.NodeState {
 	switch {
 	case n.State != index.Up:
@@ -71,8 +71,8 @@ func nodeState(n *index.Node, class index.Class, left []index.Amount) index.Node
 	return index.NodeBusy
 }
 
-// Used is how much of a node's time jobs have had since the statistics were reset,
-// 0 to 1.
+// Used returns the part of a node's time that jobs have had since the statistics were reset, 0 to
+// 1.
 func (tx *Tx) Used(n *index.Node) (float64, error) {
 	since := tx.State.UsageSince
 	if tx.Now <= since || since == 0 {
@@ -98,7 +98,7 @@ func (tx *Tx) Used(n *index.Node) (float64, error) {
 	return min(1, float64(had)/float64(usage.CPUs(n)*(tx.Now-since))), nil
 }
 
-// Accrue adds what a running job has used of its nodes up to now.
+// Accrue counts a running job's use of its nodes up to now.
 func (al Allocations) Accrue(j *row.Job) error {
 	from, now := max(j.Start, al.tx.State.UsageSince), al.tx.Instant()
 	if from >= now {
@@ -111,11 +111,11 @@ func (al Allocations) Accrue(j *row.Job) error {
 	return al.tx.Loaded.Usage.Accrue(spans, now-from)
 }
 
-// Left is what remains of a node's consumables now: all of them if the node is free, none if a job
-// has it exclusively.
+// Left returns what remains of a node's consumables now: all of them if the node is free, none if a
+// job has it exclusively.
 func (tx *Tx) Left(n *index.Node) []index.Amount { return tx.LeftAt(n, tx.Calendar().Now()) }
 
-// LeftAt is the same at another instant, as far as it is planned.
+// LeftAt returns the same for another instant, as far as it is planned.
 func (tx *Tx) LeftAt(n *index.Node, at int64) []index.Amount {
 	c := tx.Calendar()
 	defs, err := tx.Resources()
@@ -144,7 +144,7 @@ func (tx *Tx) Allocations() Allocations { return Allocations{tx} }
 // Span is a stretch on a node.
 type Span = usage.Stretch
 
-// Spans is a job's allocation, by its row.
+// Spans returns a job's allocation from its row.
 func (al Allocations) Spans(j *row.Job) ([]Span, error) {
 	if !j.State.Live() {
 		return nil, nil
@@ -178,12 +178,12 @@ func (al Allocations) Spans(j *row.Job) ([]Span, error) {
 	return out, al.tx.NodeDevices().lessDrained(j, out)
 }
 
-// What plans sees amounts alone. Which devices a job has of a node that names them is
-// decided when it starts, by the transaction that verifies the amounts, and stands in its
-// row until it has ended. Of a resource jobs hold together no more than there is, and each
-// amount that is held is a device: so as many are free as the amounts say.
+// Plans deal in amounts alone. If a node names its devices, the transaction that starts a job and
+// verifies the amounts also decides which devices the job gets. They stay in the job's row until it
+// has ended. Each amount held is a device, and jobs together never hold more than the node has. So
+// as many devices are free as the amounts say.
 
-// NodeDevices is the transaction as far as it is about the devices that nodes name.
+// NodeDevices is the part of a transaction that deals with devices that nodes name.
 type NodeDevices struct{ tx *Tx }
 
 func (tx *Tx) NodeDevices() NodeDevices { return NodeDevices{tx} }

@@ -20,12 +20,12 @@ type Once struct {
 	Answer []byte
 	// Repeated says that the function has not been run: the change had been made before.
 	Repeated bool
-	// Refused is set by a function whose answer is not to be kept, although the
-	// transaction is: asked again, it is run again.
+	// Refused is set by a function whose answer must not be kept although the transaction is.
+	// A repeated call then runs it again.
 	Refused bool
 }
 
-// Valid fails with ErrInvalid when the key is empty or too long.
+// Valid fails with ErrInvalid if the key is empty or too long.
 func (o *Once) Valid() error {
 	if o.Key == "" || len(o.Key) > MaxKey {
 		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
@@ -33,14 +33,14 @@ func (o *Once) Valid() error {
 	return nil
 }
 
-// MaxKey is how many bytes an idempotency key may have.
+// MaxKey is the longest idempotency key, in bytes.
 const MaxKey = 1000
 
 // ErrKey says that an idempotency key belongs to another request. It is an ErrConflict, too.
 var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(ErrConflict))
 
-// UsedKey is an ErrKey about a key that was used before files kept answers: which jobs
-// it made is known, and neither their request nor the answer.
+// UsedKey is an ErrKey for a key that was used before files kept answers. The jobs that it made are
+// known, but neither their request nor the answer.
 type UsedKey struct {
 	Key   string
 	First uint64 // the number of the first job that it made
@@ -51,5 +51,5 @@ func (u *UsedKey) Error() string {
 	return fmt.Sprintf("key %q was used before the file kept answers: it made job %d", u.Key, u.First)
 }
 
-// Unwrap makes errors.Is see ErrKey.
+// Unwrap lets errors.Is match ErrKey.
 func (u *UsedKey) Unwrap() error { return ErrKey }

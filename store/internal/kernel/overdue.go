@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Overdue is the part of the transaction that is about running jobs past their end.
+// Overdue is the part of a transaction that deals with running jobs past their end.
 type Overdue struct{ tx *Tx }
 
 func (tx *Tx) Overdue() Overdue { return Overdue{tx} }
@@ -13,8 +13,8 @@ func (tx *Tx) Overdue() Overdue { return Overdue{tx} }
 // ending is how long ending a command takes beside its grace, in seconds.
 const ending = 10
 
-// Overrun is how long from now an owner is expected to go on past its end, in seconds. A job
-// executed by a supervisor is being ended.
+// Overrun returns how long, in seconds from now, an owner is expected to go on past its end. A job
+// that a supervisor executes is being ended.
 func (os Overdue) Overrun(owner uint64) int64 {
 	if d, known := os.tx.Loaded.Overruns[owner]; known {
 		return d

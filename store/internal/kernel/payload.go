@@ -65,7 +65,7 @@ const (
 	MaxRetries       = 1_000
 )
 
-// grace is how long a job has between being told to terminate and being killed.
+// grace returns how long a job has between the signal to terminate and being killed.
 func (e *Ending) grace() time.Duration {
 	switch {
 	case e.Grace < 0:
@@ -89,7 +89,7 @@ const (
 	MaxEnvironment = 128 << 10
 )
 
-// patternLetters are what may stand behind a % in a pattern.
+// patternLetters are the letters allowed after a % in a pattern.
 const patternLetters = "jAaxuNt%"
 
 // CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index, %x
@@ -160,7 +160,7 @@ func (p *Payload) Fits(selects string) error {
 	return nil
 }
 
-// Payloads is the transaction as far as it is about what jobs carry besides their commands.
+// Payloads is the part of a transaction that deals with payloads: what jobs carry besides commands.
 type Payloads struct{ tx *Tx }
 
 func (tx *Tx) Payloads() Payloads { return Payloads{tx} }
@@ -184,7 +184,7 @@ func (ps Payloads) Of(j *row.Job) (*Payload, error) {
 			Lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
 }
 
-// Row is the row of a payload that a number of jobs share.
+// Row converts the payload to a row that the given number of jobs share.
 func (p *Payload) Row(jobs uint64) *row.Payload {
 	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: Converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
@@ -193,7 +193,7 @@ func (p *Payload) Row(jobs uint64) *row.Payload {
 			Before: Seconds(p.Ending.Before), First: p.Ending.First, Grace: Seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}
 }
 
-// Row is a row that a job names.
+// Row returns the payload row that a job names.
 func (ps Payloads) Row(key row.PayloadKey) ([]byte, error) {
 	payload, err := ps.tx.File.Get(row.Payloads, key[:])
 	if err == nil && payload == nil {

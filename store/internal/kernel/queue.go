@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// ByKey returns the job of a key of the queue.
+// ByKey returns the job with a key of the queue.
 func (ws Waiting) ByKey(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
@@ -26,7 +26,7 @@ func (ws Waiting) ByKey(key []byte) (*row.Job, error) {
 	return ws.ListedAs(id, payload)
 }
 
-// ListedAs is a job that waits, with a row.
+// ListedAs decodes the row of a waiting job.
 func (ws Waiting) ListedAs(id uint64, payload []byte) (*row.Job, error) {
 	if q := ws.tx.Loaded.Queue; q != nil && q.Read != nil {
 		return q.job(id, payload)
@@ -56,7 +56,7 @@ type ReadJob struct {
 	job     *row.Job
 }
 
-// List begins with the waiting jobs in order.
+// List sets the line to the waiting jobs in order.
 func (q *PlayedQueue) List(line []*row.Job) {
 	q.line, q.Listed = nil, make(map[uint64]*QueuedJob, len(line))
 	for _, j := range line {
@@ -71,7 +71,7 @@ func (q *PlayedQueue) Waiting() []*QueuedJob {
 	return slices.Clone(q.line)
 }
 
-// Noted follows a job whose row changes.
+// Noted updates the queue after a job's row has changed.
 func (q *PlayedQueue) Noted(j *row.Job) {
 	if q == nil || q.Listed == nil {
 		return
@@ -112,7 +112,7 @@ func (q *PlayedQueue) job(id uint64, payload []byte) (*row.Job, error) {
 // MaxPriority is the highest priority of a job; the lowest is -MaxPriority.
 const MaxPriority = 1 << 40
 
-// Waiting is the transaction as far as it is about jobs that wait in the queue.
+// Waiting is the part of a transaction that deals with waiting jobs.
 type Waiting struct{ tx *Tx }
 
 func (tx *Tx) Waiting() Waiting { return Waiting{tx} }
@@ -136,8 +136,7 @@ func (tx *Tx) ArrayJobs(array uint64) ([]*row.Job, error) {
 // ErrUnmet says that a dependency can no longer be met.
 var ErrUnmet = errors.New("depends on what will not happen")
 
-// Met reports whether a dependency on a job is met. The error is errUnmet when it
-// never will be.
+// Met reports whether a dependency on a job is met. The error is ErrUnmet if it never will be.
 func Met(d row.Dependency, other *row.Job) (bool, error) {
 	ended := !other.State.Live()
 	ok := other.State == row.JobFinished
@@ -168,7 +167,7 @@ func Met(d row.Dependency, other *row.Job) (bool, error) {
 //
 // Jobs are taken by priority, then by number. Package placer/cycle decides which of them start.
 
-// Backfill says which jobs a cycle plans ahead, and which may pass them.
+// Backfill says which jobs a cycle plans ahead, and which jobs may pass them.
 type Backfill uint8
 
 // The kinds of backfilling.
@@ -206,5 +205,5 @@ func (tx *Tx) ToBeLaunched() (ids []uint64, err error) {
 	return ids, err
 }
 
-// Counts reports whether a beat of an instant says that processes are there now.
+// Counts reports whether a heartbeat at an instant still shows that processes are there now.
 func (s *Settings) Counts(seen, now int64) bool { return now-seen <= Seconds(s.LostAfter)/2 }

@@ -17,9 +17,9 @@ type Queue struct {
 	Allow    []string // its permitted users, as user:ann or group:lab; empty: all
 }
 
-// Placing is the queue's policy, NoPolicy when it has none.
+// Placing returns the queue's policy, NoPolicy if it has none.
 func (q Queue) Placing() placer.Policy {
-	p, _ := placer.ParsePolicy(q.Policy) // validated by SetQueue
+	p, _ := placer.ParsePolicy(q.Policy) // validated by Queues.Set
 	return p
 }
 
@@ -34,7 +34,7 @@ func (tx *Tx) AllQueues() ([]Queue, error) {
 	return out, err
 }
 
-// Queue finds a queue, ErrNotFound when there is none.
+// Queue returns a queue, or ErrNotFound.
 func (tx *Tx) Queue(name string) (Queue, error) {
 	payload, err := tx.File.Get(row.Queues, []byte(name))
 	if err != nil {
@@ -47,7 +47,7 @@ func (tx *Tx) Queue(name string) (Queue, error) {
 	return Queue(q), err
 }
 
-// Queues is the transaction as far as it is about queues.
+// Queues is the part of a transaction that deals with queues.
 type Queues struct{ tx *Tx }
 
 func (tx *Tx) Queues() Queues { return Queues{tx} }

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// RequestCache caches the texts of requests that a transaction has read, because callers that place many
-// jobs repeat them. Their meaning changes when a resource or a pool comes or goes.
+// RequestCache caches the texts of requests that a transaction has read, because callers that place
+// many jobs repeat them. Their meaning changes when a resource or a pool is added or removed.
 type RequestCache struct {
 	known map[requestText]*parsedRequest
 }
@@ -21,16 +21,16 @@ type requestText struct {
 	pools      string // besides those in a resource list
 }
 
-// parsedRequest is the meaning of a text, for reading only, and its normal form.
+// parsedRequest is a parsed text and its normal form. It is read-only.
 type parsedRequest struct {
 	Spec       placer.Spec
 	sel, place string // "" until the first request
 }
 
-// maxSayings bounds how many texts are known.
+// maxSayings is the maximum number of cached texts.
 const maxSayings = 1024
 
-// Read reads the texts of a request.
+// Read parses the texts of a request.
 func (s *RequestCache) Read(defs *index.Defs, r placer.Request) (*parsedRequest, error) {
 	text := requestText{r.Select, r.Place, r.Walltime, placer.FormatPools(r.Pools)}
 	if again := s.known[text]; again != nil {
@@ -59,8 +59,8 @@ func (s *RequestCache) Normal(defs *index.Defs, r placer.Request, spec placer.Sp
 	return known.sel, known.place
 }
 
-// Numbers is nodes by number. Names that are no nodes are passed over: the site's program
-// may know more than we do.
+// Numbers converts names of nodes to numbers. It skips unknown names: the site's program may know
+// more nodes than the database.
 func (r rows) Numbers(names []string) ([]uint32, error) {
 	var out []uint32
 	for _, name := range names {
@@ -75,7 +75,7 @@ func (r rows) Numbers(names []string) ([]uint32, error) {
 	return out, nil
 }
 
-// rows lends rows to the placer.
+// rows gives the placer access to rows.
 type rows struct{ tx *Tx }
 
 func SnapshotRows(tx *Tx) rows { return rows{tx} }
@@ -110,7 +110,7 @@ type Candidate struct {
 	Jobs int            // on it now
 }
 
-// PassOver is nil for the reasons for which a request cannot be put so.
+// PassOver returns nil for errors that only mean that a request cannot be varied this way.
 func PassOver(err error) error {
 	for _, fine := range []error{placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
 		if errors.Is(err, fine) {

@@ -28,17 +28,17 @@ type Reservation struct {
 	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that require it
 }
 
-// State is planned, active or ended, seen from an instant.
+// State returns the state at an instant: planned, active or ended.
 func (r *Reservation) State(now time.Time) string {
 	return (&row.Reservation{Start: Unix(r.Start), End: Unix(r.End)}).State(Unix(now))
 }
 
-// ReservationOf is a reservation as callers get it.
+// ReservationOf converts a row to a reservation.
 func ReservationOf(r *row.Reservation) *Reservation {
 	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, Lasting(r.Limit), r.Series, r.Note, r.Pools}
 }
 
-// ReservationsOf are reservations as callers get them.
+// ReservationsOf converts rows to reservations.
 func ReservationsOf(list []*row.Reservation, err error) ([]*Reservation, error) {
 	if err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func ReservationsOf(list []*row.Reservation, err error) ([]*Reservation, error) 
 	return out, nil
 }
 
-// grantOf is a reservation as a subject with access sees it.
+// grantOf returns a reservation as a grant for a subject that has access.
 func grantOf(r *row.Reservation, affinity placer.Affinity) placer.Grant {
 	return placer.Grant{Owner: row.ReservationOwner(r.ID), Name: r.Name, Start: r.Start, End: r.End,
 		Nodes: roaring.BitmapOf(r.Nodes...), Affinity: affinity, Limit: r.Limit}
 }
 
-// Reservations is the transaction as far as it is about reservations.
+// Reservations is the part of a transaction that deals with reservations.
 type Reservations struct{ tx *Tx }
 
 func (tx *Tx) Reservations() Reservations { return Reservations{tx} }
@@ -93,8 +93,9 @@ func (rs Reservations) Each(fn func(*row.Reservation) error) error {
 	})
 }
 
-// Grants are the reservations that have not ended at an instant and may be used.
-// With a name, that one, or one of its occurrences, is insisted on.
+// Grants returns grants for the reservations that the subject may use and that have not ended at an
+// instant. If insist is set, the request insists on the reservation with that name, or on one of
+// its occurrences.
 func (rs Reservations) Grants(who placer.Subject, insist string, since int64) ([]placer.Grant, error) {
 	found := make(map[uint64]bool)
 	var out []placer.Grant
@@ -164,7 +165,7 @@ func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64,
 	})
 }
 
-// notLetIn is why a reservation cannot be insisted on.
+// notLetIn returns the error that says why a job cannot insist on a reservation.
 func (rs Reservations) notLetIn(name string, since int64) error {
 	_, err := rs.Standing(name)
 	if err != nil {
@@ -183,8 +184,8 @@ func (rs Reservations) notLetIn(name string, since int64) error {
 type ReserveSpec struct {
 	Name  string
 	Nodes []uint32 // exactly these, whole
-	// Request says, where Nodes is empty, how much to keep of what kind; it is
-	// chosen once. Its walltime is how long.
+	// Request says, if Nodes is empty, how much of which resources to keep. The nodes are
+	// chosen once. Its walltime is the length.
 	Request    placer.Request
 	Start, End time.Time // End counts with Nodes only
 	Access     placer.AccessList
@@ -195,7 +196,7 @@ type ReserveSpec struct {
 	Depth  int
 }
 
-// Row is the specification as rows hold it.
+// Row converts the specification to a row.
 func (s *ReserveSpec) Row() row.ReserveSpec {
 	return row.ReserveSpec{Name: s.Name, Nodes: s.Nodes, Request: s.Request, Start: Unix(s.Start), End: Unix(s.End), Access: s.Access,
 		Limit: Seconds(s.Limit), Repeat: s.Repeat, Depth: s.Depth}
@@ -215,10 +216,10 @@ type Standing struct {
 	Missing []time.Time // occurrences up to Last that cannot be made now, and are tried again
 }
 
-// DefaultDepth is how many occurrences are kept ahead where nothing is said.
+// DefaultDepth is the default number of occurrences kept ahead.
 const DefaultDepth = 2
 
-// StandingOf is a standing reservation as callers get it.
+// StandingOf converts a row to a standing reservation.
 func StandingOf(s *row.Standing) *Standing {
 	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, Lasting(s.Limit), s.Repeat, s.Depth}
 	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note, Converted(s.Missing, Instant)}

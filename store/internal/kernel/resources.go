@@ -10,8 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Resources are the resources that the store knows, the built-in ones among
-// them.
+// Resources returns the resources that the store knows, including the built-in ones.
 func (tx *Tx) Resources() (*index.Defs, error) {
 	if tx.Loaded.Defs != nil {
 		return tx.Loaded.Defs, nil
@@ -49,8 +48,8 @@ func (cs Counters) PoolNames() (names []string, err error) {
 	return names, err
 }
 
-// Counters is the transaction as far as it is about what many share: pools of the cluster,
-// and how many jobs of an array run at once.
+// Counters is the part of a transaction that deals with shared amounts: pools of the cluster, and
+// how many jobs of an array run at once.
 type Counters struct {
 	*derived.Counters
 	tx *Tx
@@ -58,8 +57,9 @@ type Counters struct {
 
 func (tx *Tx) Counters() Counters { return Counters{tx.Loaded.Counters, tx} }
 
-// lettable are waiting jobs that pools and limits allow to start now, one beside the other. While it
-// is in use, the counters hold what these jobs would hold then, in place of their plans and claims.
+// lettable is a set of waiting jobs that pools and limits allow to start now, side by side. While
+// it is in use, the counters hold what these jobs would hold then, in place of their plans and
+// claims.
 type lettable struct {
 	Counters
 	open map[*limits.Counter]*joined
@@ -84,7 +84,7 @@ func (cs Counters) Lettable() *lettable {
 	return &lettable{Counters: cs, open: make(map[*limits.Counter]*joined)}
 }
 
-// Lets reports whether a job may start now beside those before it, and adds it to them then.
+// Lets reports whether a job may start now beside those before it. If so, it adds the job.
 func (t *lettable) Lets(j *row.Job) (bool, error) {
 	now, lets := *j, true
 	now.Start, now.End = t.tx.Now, t.tx.Now+j.Walltime
@@ -118,7 +118,7 @@ func (t *lettable) refuses(c *limits.Counter, h limits.Holder) bool {
 	return c.Refuses(h, false)
 }
 
-// join adds a holder. Holders are not read for it as long as there is room whatever they are.
+// join adds a holder. As long as there is room in any case, it does not read the counter's holders.
 func (t *lettable) join(c *limits.Counter, h limits.Holder) {
 	if !c.Roomy(0) {
 		t.hold(c, h)

@@ -19,7 +19,7 @@ type settingDef struct {
 	read             func(defs *index.Defs, v string, s *Settings) error
 }
 
-// SettingDefs are all settings there are, with their defaults.
+// SettingDefs lists all settings with their defaults.
 var SettingDefs = []settingDef{
 	{"accept", "any", "jobs to accept: any (a job that cannot run on this cluster waits until it can) or feasible (it is refused)",
 		func(_ *index.Defs, v string, s *Settings) error {
@@ -243,8 +243,8 @@ func Groupable(_ *index.Defs, def index.Def) error {
 	return nil
 }
 
-// readJobPriority reads the setting job_priority, readHalfLife half_life. What decays is kept
-// where either wants it.
+// readJobPriority reads the setting job_priority, readHalfLife half_life. Decaying use is kept if
+// either needs it.
 func readJobPriority(defs *index.Defs, v string, s *Settings) error {
 	if s.JobPriority = v; v == "" {
 		return nil
@@ -286,14 +286,14 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	return nil
 }
 
-// mostSlack bounds the setting slack: a promise of more is none.
+// mostSlack is the maximum of the setting slack. A promise with more slack means nothing.
 const mostSlack = 100
 
-// mostPlanned bounds the setting depth: more is conservative.
+// mostPlanned is the maximum of the setting depth. Beyond it, use conservative.
 const mostPlanned = 1_000_000
 
 // DefaultKeepKeys is the default of keep_keys.
 const DefaultKeepKeys = 30 * 24 * time.Hour
 
-// MaxWalltime bounds walltimes, in seconds: a hundred years.
+// MaxWalltime is the longest walltime, in seconds: a hundred years.
 const MaxWalltime = settings.Longest

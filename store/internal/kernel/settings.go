@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/shares"
 )
 
-// Settings are the store's settings, read and given their defaults.
+// Settings are the store's settings, parsed and with defaults applied.
 type Settings struct {
 	Signature    []string // resources that make up signatures; empty: all possible ones
 	GroupKey     []string // resources whose values make placement sets; empty: none
@@ -25,8 +25,8 @@ type Settings struct {
 	Access       index.Access // whose jobs may be on a node together, where neither it nor they say
 	Topology     []string     // resources that name a node's switches, the outermost first
 	SetOrder     placer.SetOrder
-	// SetDelay is how long a request that would fit a placement set waits for one, before
-	// it spans them: 0 for ever, negative not at all.
+	// SetDelay is how long a request that fits a placement set waits for one before it spans
+	// sets. 0 means forever; if negative, it does not wait.
 	SetDelay        time.Duration
 	LocalProgram    []string // of policy local
 	LocalTimeout    time.Duration
@@ -129,7 +129,7 @@ func (tx *Tx) Settings() (*Settings, error) {
 	return s, nil
 }
 
-// SettingNames lists the settings there are.
+// SettingNames lists the names of all settings.
 func SettingNames() []string {
 	names := make([]string, len(SettingDefs))
 	for i, def := range SettingDefs {
@@ -138,7 +138,7 @@ func SettingNames() []string {
 	return names
 }
 
-// SettingWords are the words that a setting takes, where they are few; nil if it takes others.
+// SettingWords returns the words that a setting accepts; nil if it accepts other values.
 func SettingWords(name string) []string {
 	words := ""
 	switch name {

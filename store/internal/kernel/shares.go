@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// The class shares of a store are two rows: the settings, and since when the shares have been out
-// of balance, which a cycle stores for the next one.
+// The class shares of a store are two rows. One holds the settings. The other holds the time since
+// when the shares have been out of balance, which each cycle stores for the next.
 
 // Shares returns a copy of the settings of class shares. Change it by its methods and pass it to
-// SetShares. A store in which none were set has no classes.
+// Shares.Set. A store without class shares has no classes.
 func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	payload, err := tx.File.Get(row.Shares, row.KeyShareSettings)
 	if err != nil || payload == nil {
@@ -20,8 +20,8 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	return row.DecodeShareSettings(payload)
 }
 
-// ShareTimer is since when classes have been as far apart as the threshold of
-// rebalancing says, as the last cycle left it.
+// ShareTimer returns the time since when classes have been as far apart as the threshold of
+// rebalancing, as the last cycle left it.
 func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
 	payload, err := tx.File.Get(row.Shares, row.KeyShareState)
 	if err != nil || payload == nil {
@@ -30,8 +30,8 @@ func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
 	return row.DecodeShareTimer(payload)
 }
 
-// ClassOf is the class that a requestor's jobs are in: that of the first mapping
-// which matches, else the default class; "" in a store without classes.
+// ClassOf returns the class of a requestor's jobs: that of the first mapping that matches, else the
+// default class; "" in a store without classes.
 func (tx *Tx) ClassOf(requestor string) (string, error) {
 	if tx.Loaded.Matcher == nil {
 		s, err := tx.Shares()

@@ -1,11 +1,11 @@
 package kernel
 
-// Slot is room for a value of one package on each transaction: something that it has read or made,
-// and keeps for as long as that lasts. The zero value is ready; a package has one variable for each
-// value.
+// Slot holds one value of a package for each transaction: something that it has read or made, and
+// keeps as long as the transaction lasts. The zero value is ready. A package has one variable for
+// each value.
 type Slot[T any] struct{ _ byte } // not empty: each has its own address
 
-// In returns the value on a transaction, zero at first, for reading and setting.
+// In returns a pointer to the transaction's value, which starts as the zero value.
 func (s *Slot[T]) In(tx *Tx) *T {
 	if v, known := tx.Loaded.kept[s]; known {
 		return v.(*T)

@@ -1,6 +1,6 @@
-// Package kernel is a transaction on the rows of a database: what it has read of them, as rows and as
-// callers get them, the settings, the index and the calendar. The packages above work on it, each on
-// those before it: access, booking, jobs, cycle, batch and cluster, ask.
+// Package kernel is a transaction on the rows of a database. It has the rows that the transaction
+// has read, the settings, the index and the calendar. The packages above work on it, each on those
+// before it: access, booking, jobs, cycle, batch and cluster, ask.
 package kernel
 
 import (
@@ -42,7 +42,7 @@ type Tx struct {
 	Loaded     loaded
 }
 
-// loaded is what a transaction has read of the file so far, and changed.
+// loaded holds what a transaction has read of the file so far, and changed.
 type loaded struct {
 	Settings     *Settings
 	Sayings      RequestCache
@@ -73,7 +73,7 @@ type loaded struct {
 	kept         map[any]any // by the packages above: see Slot
 }
 
-// NewLoaded is what a transaction has of a file that it has not read yet.
+// NewLoaded returns the state of a transaction that has not read anything yet.
 func NewLoaded(tx *Tx) loaded {
 	rows := nodes.NewRows(tx.File, tx.Resources)
 	b := derived.Base{Rows: tx.File, State: &tx.State, Now: &tx.Now, Calendar: tx.Calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.Overdue().Overrun,
@@ -114,16 +114,16 @@ func NewTx(opt *Options, path string, logged bool, warned *sync.Once, rows *file
 	return tx, nil
 }
 
-// RecordsNodes reports whether what nodes were is on record: formats before do not keep it.
+// RecordsNodes reports whether the file records the past of nodes. Older formats do not.
 func (tx *Tx) RecordsNodes() bool { return tx.File.Format() >= row.NodePasts.Since() }
 
 // Writable reports whether the transaction may change things.
 func (tx *Tx) Writable() bool { return tx.File.Writable() }
 
-// Time is the transaction's instant, in whole seconds.
+// Time returns the transaction's instant, in whole seconds.
 func (tx *Tx) Time() time.Time { return time.Unix(tx.Now, 0) }
 
-// Spoil notes that a change failed halfway, for callers that go on regardless.
+// Spoil records that a change failed halfway, in case the caller goes on regardless.
 func (tx *Tx) Spoil(err error) error {
 	if err != nil && tx.Spoilt == nil {
 		tx.Spoilt = fmt.Errorf("the transaction cannot be kept, a change in it failed: %w", err)
@@ -163,7 +163,7 @@ func (tx *Tx) Flush() error {
 	return tx.File.Put(row.Meta, row.KeyState, tx.State.Encode())
 }
 
-// Index is the node index of the transaction, loaded as it is asked.
+// Index returns the transaction's node index, loaded on demand.
 func (tx *Tx) Index() (*index.Index, error) {
 	if tx.Loaded.Index == nil {
 		defs, err := tx.Resources()
@@ -188,7 +188,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 	return tx.Loaded.Index, nil
 }
 
-// Calendar is the calendar of the nodes, loaded on demand.
+// Calendar returns the calendar of the nodes, loaded on demand.
 func (tx *Tx) Calendar() *timeline.Calendar {
 	if tx.Loaded.Calendar == nil {
 		tx.Loaded.Calendar = timeline.NewCalendar(tx.Loaded.Source, tx.Now, derived.Grace)
@@ -197,7 +197,7 @@ func (tx *Tx) Calendar() *timeline.Calendar {
 	return tx.Loaded.Calendar
 }
 
-// Written grows with each change of the transaction.
+// Written returns a number that grows with each change of the transaction.
 func (tx *Tx) Written() uint64 {
 	return uint64(tx.File.AllWrites()) + tx.State.Invalidations + tx.State.NextJob
 }
@@ -230,7 +230,7 @@ func (tx *Tx) StartsLooked(since uint64) {
 // stop.
 func (tx *Tx) MayStart() bool { return tx.Written() > tx.Starts.None }
 
-// Decay is the accounting of use in which older use counts less.
+// Decay returns the accounting in which older use counts less.
 func (tx *Tx) Decay() (usage.Decay, error) {
 	set, err := tx.Settings()
 	if err != nil {
@@ -239,7 +239,7 @@ func (tx *Tx) Decay() (usage.Decay, error) {
 	return usage.Decay{Kept: set.Decays, HalfLife: Seconds(set.HalfLife), Unit: set.ShareUnit}, nil
 }
 
-// Batches are the batches of the transaction.
+// Batches returns the batches of the transaction.
 func (tx *Tx) Batches() *batches.Batches {
 	if tx.Loaded.Batches == nil {
 		tx.Loaded.Batches = batches.New(tx.File, tx.Now, tx.Spoil)
@@ -247,7 +247,7 @@ func (tx *Tx) Batches() *batches.Batches {
 	return tx.Loaded.Batches
 }
 
-// Wish is the reason for what the actor of the transaction requests.
+// Wish returns the reason for an action that the transaction's actor requests.
 func (tx *Tx) Wish(why string) row.Reason {
 	r := row.Because(row.CauseRequest, why)
 	if a := tx.Opt.Actor; a != nil {
