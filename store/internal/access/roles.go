@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Right is who may do something.
+// Right is a level of permission.
 type Right int
 
 // The rights. The zero value grants nothing.
@@ -24,7 +24,7 @@ const (
 // Roles gives access to the roles of users in a database.
 type Roles struct{ tx *kernel.Tx }
 
-// RolesOf are the roles of a transaction's database.
+// RolesOf returns the roles in a transaction's database.
 func RolesOf(tx *kernel.Tx) Roles { return Roles{tx} }
 
 // Each calls fn for the users with a role, by name, until fn fails.
@@ -57,7 +57,7 @@ func (rs Roles) MayChange(right Right, what string) error {
 // Operates fails in a reader, and if the actor may not change what all users share.
 func Operates(tx *kernel.Tx, what string) error { return RolesOf(tx).MayChange(Operators, what) }
 
-// Permit fails with ErrNotPermitted if the actor lacks a right, which what takes.
+// Permit fails with ErrNotPermitted if the actor lacks the right for the action what.
 func (rs Roles) Permit(right Right, what string) error {
 	a := rs.tx.Opt.Actor
 	if right == Anybody || a == nil {
@@ -75,7 +75,7 @@ func (rs Roles) Permit(right Right, what string) error {
 	return fmt.Errorf("%w: %s: that is for the owner of the database, and %s is not", kernel.ErrNotPermitted, what, a.User)
 }
 
-// Owner is the uid with all rights. A database in a log has no owner.
+// Owner returns the uid with all rights. A database in a log has no owner.
 func (rs Roles) Owner() (uid uint32, known bool, err error) {
 	if rs.tx.Logged {
 		return 0, false, nil
@@ -124,7 +124,7 @@ func (rs Roles) IsActor(user string) bool {
 	return uid != nil && *uid == a.UID
 }
 
-// Uid is that of a user, nil if it is unknown.
+// Uid returns the uid of a user, nil if it is unknown.
 func (rs Roles) Uid(user string) *uint32 {
 	opt := rs.tx.Opt
 	if a := opt.Actor; a != nil && user == a.User && user != "" {

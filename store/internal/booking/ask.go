@@ -11,11 +11,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// AskFor reads a request and gives it the defaults of its queue and of the store. Its chunks
-// are for reading only.
+// AskFor parses a request and applies the defaults of its queue and of the store. Its chunks are
+// read-only.
 func AskFor(tx *kernel.Tx, r placer.Request) (placer.Ask, error) { return AskingOf(tx, r).whole() }
 
-// AskOfJob is the request of a submitted job: it may be admitted to reservations by its number, and
+// AskOfJob returns the request of a submitted job. Reservations may admit it by its number, and it
 // has waited since its submission.
 func AskOfJob(tx *kernel.Tx, j *row.Job) (placer.Ask, error) {
 	a, err := Asking{Tx: tx, R: j.Request(), Who: Subject(j), Walltime: j.Walltime}.whole()
@@ -28,7 +28,8 @@ type Asking struct {
 	Tx  *kernel.Tx
 	R   placer.Request
 	Who placer.Subject
-	// walltime is what it has already, in seconds; 0: the request's, or the default.
+	// Walltime is the walltime that it already has, in seconds; 0: the request's, or the
+	// default.
 	Walltime int64
 	new      bool // it is not a job's that is there
 }
@@ -45,7 +46,7 @@ func checkNames(r *placer.Request) error {
 	return nil
 }
 
-// whole reads the request, with the order of the policy local.
+// whole parses the request, including the order of the policy local.
 func (q Asking) whole() (placer.Ask, error) {
 	a, err := q.Read()
 	if err != nil || a.Policy != placer.Local {
@@ -59,7 +60,7 @@ func (q Asking) whole() (placer.Ask, error) {
 	return a, err
 }
 
-// Read reads the request without that order.
+// Read parses the request without that order.
 func (q Asking) Read() (placer.Ask, error) {
 	if q.new {
 		if err := checkNames(&q.R); err != nil {
@@ -115,8 +116,8 @@ func (q Asking) Read() (placer.Ask, error) {
 	return a, err
 }
 
-// excluded are the numbers of the nodes that it does not want. A new request names none that is
-// not there; a node may go later.
+// excluded returns the numbers of the nodes that the request excludes. A new request must name
+// existing nodes; a node may be removed later.
 func (q Asking) excluded() (numbers []uint32, err error) {
 	if q.R.Exclude == "" {
 		return nil, nil
@@ -139,7 +140,7 @@ func (q Asking) excluded() (numbers []uint32, err error) {
 	return numbers, nil
 }
 
-// queue is the queue whose nodes the request is for: its own, if that owns nodes.
+// queue returns the queue whose nodes the request is for: its own, if that owns nodes.
 func (q Asking) queue() (string, error) {
 	tx, r := q.Tx, q.R
 	if r.Queue == "" {
@@ -155,8 +156,7 @@ func (q Asking) queue() (string, error) {
 	return r.Queue, err
 }
 
-// PolicyOf is the policy of a request: its own, else that of its queue, else the
-// store's.
+// PolicyOf returns the policy of a request: its own, else that of its queue, else the store's.
 func PolicyOf(tx *kernel.Tx, r placer.Request) (placer.Policy, error) {
 	p, err := placer.ParsePolicy(r.Policy)
 	if err != nil || p != placer.NoPolicy {
@@ -175,7 +175,7 @@ func PolicyOf(tx *kernel.Tx, r placer.Request) (placer.Policy, error) {
 	return set.Policy, nil
 }
 
-// policy finds the request's policy, and what that needs besides.
+// policy sets the request's policy, and the data that the policy needs.
 func (q Asking) policy(a *placer.Ask, set *kernel.Settings) (err error) {
 	tx, r := q.Tx, q.R
 	if a.Policy, err = PolicyOf(tx, r); err != nil {
@@ -190,19 +190,19 @@ func (q Asking) policy(a *placer.Ask, set *kernel.Settings) (err error) {
 	return err
 }
 
-// subjectOf is the subject of a request without a job number, for access lists.
+// subjectOf returns the subject, for access lists, of a request without a job number.
 func subjectOf(r placer.Request) placer.Subject {
 	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name}
 }
 
-// Subject is the job as reservations see it.
+// Subject returns the job as access lists of reservations see it.
 func Subject(j *row.Job) placer.Subject {
 	s := subjectOf(j.Request())
 	s.Job, s.Array, s.Index = j.ID, j.Array, j.Index
 	return s
 }
 
-// Snapshot is the state on which the placer decides a request of a queue.
+// Snapshot returns the state for decisions of the placer about a queue's requests.
 func Snapshot(tx *kernel.Tx, queue string) (*placer.Snapshot, error) {
 	ix, err := tx.Index()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/rules"
 )
 
-// bind sets what a request wants of counters: of its pools, of the throttle of its array, and of
-// its rules. A request that requires a reservation takes it out of what that holds.
+// bind sets the amounts that a request needs of counters: its pools, the throttle of its array, and
+// limits. A request that requires a reservation takes them from what the reservation holds.
 func bind(tx *kernel.Tx, a *placer.Ask, r placer.Request, array uint64) (err error) {
 	c, err := tx.Counters().Throttle(array) // the array's own, and so no limit that it could be over
 	if err != nil {
@@ -40,7 +40,7 @@ func bind(tx *kernel.Tx, a *placer.Ask, r placer.Request, array uint64) (err err
 	return err
 }
 
-// alone refuses a job that a rule on one job does not let in.
+// alone refuses a job that a limit on single jobs forbids.
 func alone(tx *kernel.Tx, j *row.Job) error {
 	all, err := tx.Counters().Rules.All()
 	if all == nil || err != nil || j.OverLimits {
@@ -61,8 +61,7 @@ func barred(tx *kernel.Tx, who [5]string, asked rules.Asked) error {
 	return nil
 }
 
-// Admit refuses jobs that a rule does not let in: on a job by itself, or on how many may wait
-// and run.
+// Admit refuses jobs that a limit forbids: on a single job, or on how many may wait and run.
 func Admit(tx *kernel.Tx, j *row.Job, spec placer.Spec, jobs int64, waits bool) error {
 	if j.OverLimits {
 		return nil
@@ -78,7 +77,7 @@ func Admit(tx *kernel.Tx, j *row.Job, spec placer.Spec, jobs int64, waits bool) 
 	return nil
 }
 
-// HoldsBack reports whether a limit keeps a job that waits from starting now, whatever else may.
+// HoldsBack reports whether a limit keeps a waiting job from starting now, whatever else allows it.
 func HoldsBack(tx *kernel.Tx, j *row.Job) (bool, error) {
 	all, err := tx.Counters().Rules.All()
 	if all == nil || err != nil || j.OverLimits {
@@ -92,7 +91,7 @@ func HoldsBack(tx *kernel.Tx, j *row.Job) (bool, error) {
 	return demands.Short(tx.Now, j.Walltime, true) != nil, err
 }
 
-// pools are a request's wants of pools.
+// pools returns the amounts of pools that a request needs.
 func pools(tx *kernel.Tx, list []placer.PoolAmount, insist string) (out limits.Demands, err error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -120,8 +119,8 @@ func pools(tx *kernel.Tx, list []placer.PoolAmount, insist string) (out limits.D
 	return out, nil
 }
 
-// within notes the reservation that a job which insists on one takes its pools out of:
-// that in whose time it runs.
+// within records the reservation from which a job that insists on one takes its pools: the one in
+// whose time it runs.
 func within(tx *kernel.Tx, j *row.Job) error {
 	j.PoolsWithin = 0
 	if len(j.Pools) == 0 || j.Reservation == "" {
@@ -171,8 +170,8 @@ func Unthrottle(tx *kernel.Tx, array uint64) error {
 	return tx.File.Remove(row.Counters, []byte(key))
 }
 
-// ArrayEnded forgets the throttle of an array when the last of its jobs has ended. The jobs of
-// an array have numbers in a row.
+// ArrayEnded removes the throttle of an array once its last job has ended. The jobs of an array
+// have consecutive numbers.
 func ArrayEnded(tx *kernel.Tx, array uint64) error {
 	c, err := tx.Counters().Throttle(array)
 	if c == nil || err != nil {
@@ -192,8 +191,8 @@ func ArrayEnded(tx *kernel.Tx, array uint64) error {
 	return Unthrottle(tx, array)
 }
 
-// choosePools finds what a reservation keeps of the pools, and refuses what is not available
-// throughout.
+// choosePools computes what a reservation keeps of the pools, and refuses amounts that are not
+// available throughout.
 func (r Booking) choosePools(req placer.Request) error {
 	defs, err := r.Tx.Resources()
 	if err != nil {
@@ -221,7 +220,7 @@ func (r Booking) choosePools(req placer.Request) error {
 	return nil
 }
 
-// holdPools calls do for everything that a reservation keeps of pools.
+// holdPools calls do for each amount of a pool that a reservation keeps.
 func (r Booking) holdPools(do func(key string, c *limits.Counter, h limits.Holder) error) error {
 	for key, h := range r.Held {
 		c, err := r.Tx.Counters().Named(key)

@@ -48,8 +48,8 @@ func asks(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) (_ []placer.Chunk, p
 	return chunks, set.Bind, nil
 }
 
-// free are those of a node that are in service and that no running job but one has,
-// by resource. They are found once: noted keeps them right.
+// free returns the devices of a node, by resource, that are in service and that no running job has,
+// except one job. They are computed once; NoteDevices keeps them up to date.
 func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]devices.Bits, error) {
 	k, err := tx.Loaded.Nodes.Kept(number)
 	if err != nil || k.Free != nil {
@@ -89,7 +89,7 @@ func NoteDevices(tx *kernel.Tx, j *row.Job) {
 	}
 }
 
-// EachHolder goes through the running jobs that have something of a node, but for one.
+// EachHolder calls fn for the running jobs that have something of a node, except one.
 func EachHolder(tx *kernel.Tx, number uint32, except uint64, fn func(*row.Job) error) error {
 	c := tx.Calendar()
 	for _, b := range slices.Clone(c.At(number)) {
@@ -109,7 +109,7 @@ func EachHolder(tx *kernel.Tx, number uint32, except uint64, fn func(*row.Job) e
 	return c.Err()
 }
 
-// HeldDevices are the devices that a job has of a resource of a node.
+// HeldDevices are a job's devices of one resource of a node.
 type HeldDevices struct {
 	Node     uint32
 	Name     string // of the node
@@ -117,8 +117,8 @@ type HeldDevices struct {
 	Devices  devices.Set
 }
 
-// HeldBy are the devices that a job has, by node and then by resource, cores last. They are
-// none once it has ended, and where its nodes name none.
+// HeldBy returns the devices that a job has, by node and then by resource, cores last. There are
+// none once it has ended, or if its nodes name none.
 func HeldBy(tx *kernel.Tx, j *kernel.Job) (list []HeldDevices, err error) {
 	defs, err := tx.Resources()
 	if err != nil || len(j.Devices) == 0 {
@@ -156,7 +156,7 @@ func HeldBy(tx *kernel.Tx, j *kernel.Job) (list []HeldDevices, err error) {
 	return list, nil
 }
 
-// JobDevices writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
+// JobDevices returns the devices of a job as text: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
 func JobDevices(tx *kernel.Tx, j *kernel.Job) (string, error) {
 	list, err := HeldBy(tx, j)
 	if err != nil {
@@ -224,7 +224,7 @@ func OnNode(tx *kernel.Tx, n *index.Node, list []tables.Device) ([]tables.Device
 	})
 }
 
-// deviceState is the state of a device that no job has.
+// deviceState returns the state of a device that no job has.
 func deviceState(d *devices.Device) string {
 	switch {
 	case d.Slices > 0:

@@ -76,13 +76,13 @@ func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 	return nil
 }
 
-// GuestOf is a job as its nodes see it: with what it does not conflict with.
+// GuestOf returns a job as a guest on its nodes, which knows what it does not conflict with.
 func GuestOf(tx *kernel.Tx, j *row.Job) (*placer.Guest, error) {
 	grants, err := tx.Reservations().Grants(Subject(j), "", min(tx.Now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err
 }
 
-// OccupyAgain puts a job back on its nodes, for its time as it is now.
+// OccupyAgain puts a job back on its nodes for its present time.
 func OccupyAgain(tx *kernel.Tx, j *row.Job, spans []kernel.Span, was row.JobState) error {
 	for _, s := range spans {
 		if err := tx.Calendar().Put(s.Node, s.Busy); err != nil {

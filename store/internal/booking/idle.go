@@ -22,8 +22,8 @@ func NoteIdle(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
 	return nil
 }
 
-// SetIdle begins or ends a time in which a job does not wait for its turn, and reports whether that is
-// new.
+// SetIdle begins or ends a time in which a job does not wait for its turn. It reports whether that
+// is a change.
 func SetIdle(tx *kernel.Tx, j *row.Job, idle bool) bool {
 	switch {
 	case idle && j.IdleSince == 0:
@@ -37,8 +37,8 @@ func SetIdle(tx *kernel.Tx, j *row.Job, idle bool) bool {
 	return true
 }
 
-// limited reports whether a limit keeps a job now, where that matters for its age. A throttle
-// is none: an array grows older while it waits for its own jobs.
+// limited reports whether a limit that matters for a job's age holds it back now. A throttle does
+// not count: an array grows older while it waits for its own jobs.
 func limited(tx *kernel.Tx, j *row.Job) (bool, error) {
 	set, err := tx.Settings()
 	if err != nil || !set.Ages {

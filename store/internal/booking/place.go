@@ -1,5 +1,5 @@
-// Package booking reads requests, and takes and frees what they get: nodes, devices, pools, limits and
-// reservations.
+// Package booking reads requests. It takes and frees what they get: nodes, devices, pools, limits
+// and reservations.
 package booking
 
 import (
@@ -32,7 +32,7 @@ func WithStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) e
 	return refused
 }
 
-// Opening is a start that there is for a request.
+// Opening is a possible start of a request.
 type Opening struct {
 	Start, End time.Time
 	Plan       *placer.Plan // on which nodes
@@ -54,8 +54,7 @@ func (ps Plans) Starts(r placer.Request, after int64, count int) ([]*placer.Plan
 	return snap.Starts(a, max(after, ps.tx.Now), count)
 }
 
-// CarryOut verifies a plan against the rows and carries it out for a job in the state that
-// it gets.
+// CarryOut verifies a plan against the rows and carries it out for a job in its new state.
 func (ps Plans) CarryOut(j *row.Job, p *PlannedFor) error {
 	if err := ps.Occupy(j, p); err != nil || j.State == row.JobReserved {
 		return err
@@ -63,7 +62,7 @@ func (ps Plans) CarryOut(j *row.Job, p *PlannedFor) error {
 	return ps.tx.Spoil(BindDevices(ps.tx, j, p.Ask.Chunks))
 }
 
-// Occupy does the same but for the devices that a job gets as it starts.
+// Occupy does the same, except for the devices that a job gets when it starts.
 func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	a, plan := p.Ask, p.Plan
 	j.Start, j.End = plan.Start, plan.End
@@ -96,11 +95,10 @@ func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	return ps.tx.Loaded.Releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes())
 }
 
-// fewNodes is up to how many nodes are moved one by one: a bitmap is not worth
-// making for them.
+// fewNodes is the largest number of nodes to move one by one. A bitmap does not pay for so few.
 const fewNodes = 64
 
-// placing is a plan for a job as it is carried out.
+// placing is a plan for a job that is being carried out.
 type placing struct {
 	tx *kernel.Tx
 	*row.Job
@@ -108,10 +106,10 @@ type placing struct {
 	plan *placer.Plan
 }
 
-// occupy takes the plan's nodes. Whole nodes out of buckets: the calendar refuses
-// one that is taken, the index one that is not in the class the plan found it in.
-// All others are verified one by one. A plan that does not fit the state is never
-// carried out in part, because the transaction fails.
+// occupy takes the plan's nodes. For whole nodes of buckets, the calendar refuses a taken node, and
+// the index one that is no longer in the class where the plan found it. All others are verified one
+// by one. A plan that does not fit the state is never carried out in part, because the transaction
+// fails.
 func (p placing) occupy() error {
 	if p.plan.Path == placer.NodePath {
 		return p.occupyNodes()
@@ -181,7 +179,7 @@ func moveMany(ix *index.Index, picks []placer.Pick) {
 	}
 }
 
-// PlannedFor is a plan with the request that it is for.
+// PlannedFor is a plan and its request.
 type PlannedFor struct {
 	Ask placer.Ask
 	*placer.Plan

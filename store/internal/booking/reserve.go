@@ -22,7 +22,7 @@ type Reservations struct{ tx *kernel.Tx }
 // ReservationsOf returns the reservations of a transaction.
 func ReservationsOf(tx *kernel.Tx) Reservations { return Reservations{tx} }
 
-// Get finds a reservation by its name, ErrNotFound when there is none.
+// Get returns a reservation by its name, or ErrNotFound.
 func (rs Reservations) Get(name string) (*kernel.Reservation, error) {
 	r, err := rs.tx.Reservations().Named(name)
 	if err != nil {
@@ -31,18 +31,18 @@ func (rs Reservations) Get(name string) (*kernel.Reservation, error) {
 	return kernel.ReservationOf(r), nil
 }
 
-// Each goes through the reservations by name, until fn fails.
+// Each calls fn for the reservations by name, until fn fails.
 func (rs Reservations) Each(fn func(*kernel.Reservation) error) error {
 	return rs.tx.Reservations().Each(func(r *row.Reservation) error { return fn(kernel.ReservationOf(r)) })
 }
 
-// ReserveNodes keeps whole nodes from everybody for [start, end).
+// ReserveNodes reserves whole nodes for [start, end). No job may use them.
 func (rs Reservations) ReserveNodes(name string, nodes []uint32, start, end time.Time) (*kernel.Reservation, error) {
 	return only(ReservationsOf(rs.tx).Add(kernel.ReserveSpec{Name: name, Nodes: nodes, Start: start, End: end}))
 }
 
-// Reserve keeps as much as a request asks for, chosen once, for the request's
-// walltime from start on.
+// Reserve reserves what a request asks for, for the request's walltime from start on. The nodes are
+// chosen once.
 func (rs Reservations) Reserve(name string, r placer.Request, start time.Time) (*kernel.Reservation, error) {
 	return only(ReservationsOf(rs.tx).Add(kernel.ReserveSpec{Name: name, Request: r, Start: start}))
 }
@@ -108,13 +108,13 @@ func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, er
 	return r.Reservation, tx.Spoil(r.keep())
 }
 
-// Booking is a reservation as it is put on its nodes, and taken off them.
+// Booking puts a reservation on its nodes and takes it off them.
 type Booking struct {
 	Tx *kernel.Tx
 	*row.Reservation
 }
 
-// choose finds the nodes, or amounts of nodes, of a reservation by request.
+// choose chooses the nodes, or amounts of nodes, for a reservation made by request.
 func (r Booking) choose(s row.ReserveSpec) error {
 	s.Request.OverLimits = true // a reservation is under no limit: the jobs in it are
 	a, err := AskFor(r.Tx, s.Request)
@@ -150,7 +150,8 @@ func (r Booking) choose(s row.ReserveSpec) error {
 	return nil
 }
 
-// allOf is a use of everything on a node, for one that is taken whole beside others that are not.
+// allOf returns a use of everything on a node. It is for a node taken whole in a reservation that
+// takes parts of others.
 func (r Booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
 	u := new(timeline.Use)
 	n, err := r.Tx.NodeByNumber(node)
@@ -200,8 +201,7 @@ func (r Booking) keep() error {
 	return r.Tx.Loaded.Reservations.Put(r.Reservation)
 }
 
-// freeName makes sure that a name can be given to a reservation: that of one that
-// has ended is free again.
+// freeName makes sure that a name is available. The name of an ended reservation is.
 func freeName(tx *kernel.Tx, name string) error {
 	if !tx.Writable() {
 		return kernel.ErrReadOnly
@@ -237,9 +237,9 @@ func forgetEnded(tx *kernel.Tx, name string) error {
 	return tx.Loaded.Reservations.Remove([]byte(old.Name))
 }
 
-// keptOut is the Conflict of a reservation with whatever has its i-th node in its time: a job
-// without access, or a reservation, if either admits no one. A job that keeps to amounts that are
-// left over is no conflict.
+// keptOut returns the Conflict of a reservation with the holder of its i-th node in its time. That
+// is a job without access or, if either admits no one, a reservation. A job that only uses amounts
+// that are left over is no conflict.
 func (r Booking) keptOut(i int) error {
 	node, mine := r.Nodes[i], r.Span(i)
 	c := r.Tx.Calendar()

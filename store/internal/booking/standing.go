@@ -15,14 +15,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// maxDepth bounds how many occurrences are kept ahead.
+// maxDepth is the maximum number of occurrences kept ahead.
 const maxDepth = 1000
 
-// maxMissing bounds how many windows in a row that cannot be had are looked behind.
+// maxMissing is the maximum number of unavailable windows in a row to skip.
 const maxMissing = 100
 
-// MaxStandingName bounds the name of a standing reservation, in bytes: with a number
-// behind it, it must still be one.
+// MaxStandingName is the longest name of a standing reservation, in bytes. With a number appended,
+// it must still be a valid name.
 const MaxStandingName = index.MaxNodeName - len(".18446744073709551615")
 
 // Series makes the occurrences of a standing reservation.
@@ -36,7 +36,7 @@ func (s Series) put() error {
 	return s.Tx.File.Put(row.Standings, []byte(s.Name), row.EncodeStanding(s.Standing))
 }
 
-// Standing finds a standing reservation by its name.
+// Standing returns a standing reservation by its name.
 func (rs Reservations) Standing(name string) (*kernel.Standing, error) {
 	s, err := rs.tx.Reservations().Standing(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (rs Reservations) Standing(name string) (*kernel.Standing, error) {
 	return kernel.StandingOf(s), nil
 }
 
-// EachStanding goes through the standing reservations by name, until fn fails.
+// EachStanding calls fn for the standing reservations by name, until fn fails.
 func (rs Reservations) EachStanding(fn func(*kernel.Standing) error) error {
 	return rs.tx.Reservations().EachStanding(func(s *row.Standing) error { return fn(kernel.StandingOf(s)) })
 }
@@ -133,8 +133,8 @@ func (s Series) at(start int64) row.ReserveSpec {
 	return spec
 }
 
-// nextName is the name of the next occurrence. Names that are given already, be it to
-// a reservation that has ended or to a standing one, are passed over, with a note.
+// nextName returns the name of the next occurrence. It skips names in use, even those of ended or
+// standing reservations, and says so in the note.
 func (s Series) nextName() (name, note string, err error) {
 	for {
 		s.Made++
@@ -244,8 +244,8 @@ func (s Series) Renew() error {
 	return s.put()
 }
 
-// further makes occurrences behind the last, until so many are ahead as its depth says. It
-// looks behind windows that cannot be had for some that can.
+// further makes occurrences after the last, until there are as many ahead as its depth says. It
+// looks past unavailable windows for available ones.
 func (s Series) further(rule *recur.Recurrence, ahead int) error {
 	var missing []int64 // behind the last that can be had
 	lacks := s.Depth - ahead - len(s.Missing)
@@ -274,8 +274,8 @@ func (s Series) further(rule *recur.Recurrence, ahead int) error {
 	return nil
 }
 
-// Try makes the occurrence that begins at an instant, if it can be had now. After the clock
-// was reset it may be there already.
+// Try makes the occurrence that begins at an instant, if it is available now. After a reset of the
+// clock, it may exist already.
 func (s Series) Try(at int64) (had bool, err error) {
 	if s.made[at] {
 		return true, nil
@@ -293,7 +293,7 @@ func (s Series) Try(at int64) (had bool, err error) {
 	return false, err
 }
 
-// lasts is how long an occurrence lasts.
+// lasts returns the length of an occurrence, in seconds.
 func (s Series) lasts() int64 {
 	if s.End <= s.Start { // its request says it
 		if a, err := AskFor(s.Tx, s.Request); err == nil {
@@ -303,7 +303,7 @@ func (s Series) lasts() int64 {
 	return max(1, s.End-s.Start)
 }
 
-// missed writes down that an occurrence never was, nor others that began up to the last.
+// missed records that an occurrence was missed, and others that began up to last.
 func (s Series) missed(first, last int64, why string) error {
 	what := s.Name + ": the occurrence at " + kernel.Stamp(first)
 	if last > first {
@@ -312,8 +312,8 @@ func (s Series) missed(first, last int64, why string) error {
 	return s.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: s.Name, New: "missed", Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
 }
 
-// RetryStandings tries windows again that standing reservations could not have, with over
-// only where one of them is over.
+// RetryStandings retries the windows that standing reservations could not get; with over, only if
+// one of them is over.
 func RetryStandings(tx *kernel.Tx, over bool) error {
 	var again []*row.Standing
 	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
@@ -330,8 +330,8 @@ func RetryStandings(tx *kernel.Tx, over bool) error {
 	return err
 }
 
-// RewoundStandings has standing reservations look again at windows that a clock that was ahead has
-// looked at.
+// RewoundStandings makes standing reservations check windows again that they checked while the
+// clock was ahead.
 func RewoundStandings(tx *kernel.Tx) error {
 	var again []*row.Standing
 	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
@@ -364,7 +364,7 @@ func (s Series) removeAfter(last int64) error {
 	return err
 }
 
-// occurrences are those of a standing reservation that have not ended.
+// occurrences returns those of a standing reservation that have not ended.
 func (s Series) occurrences() ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	err := s.Tx.File.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
@@ -378,8 +378,8 @@ func (s Series) occurrences() ([]*row.Reservation, error) {
 	return out, err
 }
 
-// Occurrences are the reservation of a name or, for a standing one, those of its
-// occurrences that have not ended.
+// Occurrences returns the reservation with a name or, for a standing one, its occurrences that have
+// not ended.
 func (rs Reservations) Occurrences(name string) ([]*kernel.Reservation, error) {
 	return kernel.ReservationsOf(occurrences(rs.tx, name))
 }
@@ -396,7 +396,7 @@ func occurrences(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
 	return []*row.Reservation{r}, err
 }
 
-// remove forgets a standing reservation and its occurrences.
+// remove deletes a standing reservation and its occurrences.
 func (s Series) remove() ([]*row.Reservation, error) {
 	list, err := s.occurrences()
 	if err != nil {

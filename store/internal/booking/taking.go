@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Taking is what a user takes of a node, and still has to be verified: the whole node or amounts, for
-// a stretch of time.
+// Taking is a user's share of a node that must still be verified: the whole node or amounts, for a
+// stretch of time.
 type Taking struct {
 	Tx    *kernel.Tx
 	What  string // what takes it, as messages call it
@@ -21,9 +21,9 @@ type Taking struct {
 	User  string
 }
 
-// Conflict is the Conflict with a job or reservation that the guest may not overlap and that has
-// the node or the amounts then; it is nil if there is none. It uses the node's own row and
-// calendar, whatever the indexes say.
+// Conflict returns the Conflict with a job or reservation that the guest may not overlap and that
+// has the node or the amounts then; nil if there is none. It uses the node's own row and calendar,
+// whatever the indexes say.
 func (t Taking) Conflict() error {
 	c := t.Tx.Calendar()
 	until := c.End(t.Span)
@@ -42,8 +42,8 @@ func (t Taking) Conflict() error {
 	return c.Err()
 }
 
-// stranger reports whether another's share of the node may not lie beside the one
-// that is taken, because one of the two is for its own user's jobs only.
+// stranger reports whether another's share of the node rules this one out, because one of the two
+// accepts only jobs of its own user beside it.
 func (t Taking) stranger(other timeline.Busy) bool {
 	if !other.Use.Alone && !t.Span.Use.Alone || other.Claim || t.Span.Claim {
 		return false
@@ -52,7 +52,7 @@ func (t Taking) stranger(other timeline.Busy) bool {
 	return err != nil || theirs != t.User
 }
 
-// TakenBy is the Conflict with another's stretch.
+// TakenBy returns the Conflict with another's stretch.
 func (t Taking) TakenBy(b timeline.Busy) error {
 	name, err := t.Tx.Loaded.Nodes.Name(t.Node)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t Taking) TakenBy(b timeline.Busy) error {
 	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Tx.Calendar().End(b))))
 }
 
-// overcommitted is the Conflict of wanting more of a node than is left of it.
+// overcommitted returns the Conflict of a share that exceeds what is left of the node.
 func (t Taking) overcommitted() error {
 	n, err := t.Tx.Loaded.Nodes.Kept(t.Node)
 	if err != nil {

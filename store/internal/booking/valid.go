@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// valid refuses a reservation, at an instant, of no nodes or of a time that is none; it lasts
-// at most longest seconds.
+// valid refuses, at an instant, a reservation without nodes or with an invalid time. It may last at
+// most longest seconds.
 func valid(r *row.Reservation, now, longest int64) error {
 	if len(r.Nodes) == 0 {
 		return fmt.Errorf("%w: reservation %s has no nodes", row.ErrInvalid, r.Name)
@@ -18,7 +18,7 @@ func valid(r *row.Reservation, now, longest int64) error {
 	return validTime(r, now, longest)
 }
 
-// validTime is valid for one that has no nodes yet.
+// validTime does the same for a reservation that has no nodes yet.
 func validTime(r *row.Reservation, now, longest int64) error {
 	switch {
 	case r.End <= r.Start || r.End-r.Start > longest:

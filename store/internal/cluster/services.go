@@ -85,12 +85,12 @@ func SharesOf(tx *kernel.Tx) Shares { return Shares{tx} }
 // Set. A store in which none were set has no classes.
 func (sh Shares) Get() (*fairshare.Settings, error) { return sh.tx.Shares() }
 
-// Timer is since when classes have been as far apart as the threshold of rebalancing says, as the
+// Timer returns since when classes have been as far apart as the threshold of rebalancing, as the
 // last cycle left it.
 func (sh Shares) Timer() (fairshare.Timer, error) { return sh.tx.ShareTimer() }
 
-// ClassOf is the class that a requestor's jobs are in: that of the first mapping which matches, else
-// the default class; "" in a store without classes.
+// ClassOf returns the class of a requestor's jobs: that of the first mapping that matches, else the
+// default class; "" in a store without classes.
 func (sh Shares) ClassOf(requestor string) (string, error) { return sh.tx.ClassOf(requestor) }
 
 // Names are the names of nodes by their numbers, in the order of these.

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Get is one of a job's attempts, 0 for the one that it is at or was at last. It fails
-// with ErrNotFound when there is no such job, or it has not started so often.
+// Get returns one of a job's attempts; 0 means the current or last one. It fails with ErrNotFound
+// if there is no such job or attempt.
 func (as Attempts) Get(job uint64, number int) (*kernel.Attempt, error) {
 	j, err := as.tx.Job(job)
 	if err != nil {
@@ -28,8 +28,7 @@ func (as Attempts) Get(job uint64, number int) (*kernel.Attempt, error) {
 	return kernel.AttemptOf(a), nil
 }
 
-// Each goes through the attempts of a job, or of all with 0, in the order of their
-// jobs and numbers, until fn fails.
+// Each calls fn for the attempts of a job, or of all jobs for 0, by job and number, until fn fails.
 func (as Attempts) Each(job uint64, fn func(*kernel.Attempt) error) error {
 	each := func(j *row.Job) error {
 		for number := 1; number <= j.CurrentAttempt(); number++ {
@@ -116,7 +115,7 @@ func end(tx *kernel.Tx, j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	return tx.Attempts().Put(a)
 }
 
-// RemoveAttempts forgets the attempts of a job that goes.
+// RemoveAttempts deletes the attempts of a job that is being deleted.
 func RemoveAttempts(tx *kernel.Tx, job uint64) error {
 	var keys [][]byte
 	err := tx.File.Each(row.Attempts, row.Key64(job), func(key, _ []byte) (bool, error) {

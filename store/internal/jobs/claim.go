@@ -78,7 +78,7 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 	return grant(as.tx, j, a, func() error { return claimed(as.tx, j, a, c) })
 }
 
-// claimed writes down that an attempt was claimed for the first time.
+// claimed records the first claim of an attempt.
 func claimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, c Claim) error {
 	a.Claimed, j.Claimed, j.Attempt = tx.Now, true, c.Attempt
 	if a.State == row.AttemptStarted {
@@ -95,13 +95,13 @@ func claimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, c Claim) error {
 	return granted(tx, a, c)
 }
 
-// granted records who has claimed an attempt.
+// granted records the claimant of an attempt.
 func granted(tx *kernel.Tx, a *row.Attempt, c Claim) error {
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
 	return tx.Attempts().Put(a)
 }
 
-// grant gives an attempt to its claimant, once that is written down.
+// grant gives an attempt to its claimant, once write has recorded that.
 func grant(tx *kernel.Tx, j *row.Job, a *row.Attempt, write func() error) (*Granted, error) {
 	if err := tx.StartsNone(write); err != nil {
 		return nil, tx.Spoil(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// EndAsMarked ends a job that is ending, as it was marked: a launcher was told to stop it, and its
-// time for that is over, or it never began.
+// EndAsMarked ends a job that is marked as ending, as its mark says. Either a launcher was told to
+// stop it and the time for that is over, or it never began.
 func EndAsMarked(tx *kernel.Tx, j *row.Job) error {
 	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
 	if err != nil {
@@ -22,8 +22,8 @@ func EndAsMarked(tx *kernel.Tx, j *row.Job) error {
 	return MachineOf(tx).Do(j, Step{To: a.Becomes, Reason: a.Why, Leaving: Exited})
 }
 
-// GiveBack ends the attempt of a job that is ending at once: its nodes are others', whatever
-// its processes do. It fails with a Conflict if the job is not ending.
+// GiveBack ends the attempt of an ending job at once and frees its nodes, whatever its processes
+// still do. It fails with a Conflict if the job is not ending.
 func (as Attempts) GiveBack(id uint64) (*kernel.Job, error) {
 	j, err := forChange(as.tx, id, "given back", row.JobRunning)
 	if err != nil {
@@ -65,7 +65,7 @@ func prolong(tx *kernel.Tx, j *row.Job, end int64) error {
 	return errors.Join(untilAnother(tx, j, end, &s), MachineOf(tx).Do(j, s))
 }
 
-// untilAnother has a step give a job another end on the nodes that it has.
+// untilAnother makes a step give a job another end on its nodes.
 func untilAnother(tx *kernel.Tx, j *row.Job, end int64, s *Step) error {
 	spans, err := tx.Allocations().Spans(j)
 	for i := range spans {
@@ -80,7 +80,7 @@ func untilAnother(tx *kernel.Tx, j *row.Job, end int64, s *Step) error {
 	return err
 }
 
-// grown is a select whose chunks ask for more memory, "" if none can have more.
+// grown returns a select whose chunks ask for more memory, "" if none can have more.
 func grown(tx *kernel.Tx, sel string, e *kernel.Ending) (string, error) {
 	defs, err := tx.Resources()
 	if err != nil {

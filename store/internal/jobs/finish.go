@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// forChange finds a job that is in one of some states, a Conflict when it is in
-// another.
+// forChange returns a job that must be in one of the given states. Otherwise it fails with a
+// Conflict.
 func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, kernel.ErrReadOnly
@@ -30,13 +30,13 @@ func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*
 	return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is "+j.State.String()+" and cannot be "+verb)
 }
 
-// Finish ends a running job that has exited with a status: finished with 0, failed
-// with any other. It is FinishAttempt for the attempt that the job is at.
+// Finish ends a running job that has exited with a status: 0 makes it finished, any other failed.
+// It is Attempts.Finish for the job's current attempt.
 func (js Jobs) Finish(id uint64, status int, reason string) (*kernel.Job, error) {
 	return AttemptsOf(js.tx).Finish(Finished{Job: id, Status: status, Reason: reason})
 }
 
-// Finished is that the command of a job has exited.
+// Finished reports that the command of a job has exited.
 type Finished struct {
 	Job     uint64
 	Attempt int // which attempt at it; 0: the one that the job is at
@@ -71,8 +71,8 @@ func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 	return kernel.JobResult(j, as.tx.Spoil(EndExecuted(as.tx, j, r, Step{Leaving: Exited, How: r.Note})))
 }
 
-// Cancel ends a job before it has ended of itself, wherever it is. One whose command is
-// executed is ending, and keeps its nodes until nothing of it is executed any more.
+// Cancel ends a job, whatever its state, unless it has ended already. If its command is being
+// executed, the job is marked as ending. It keeps its nodes until nothing of it runs any more.
 func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 	j, err := forChange(js.tx, id, "cancelled", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
 	if err != nil {
@@ -107,13 +107,13 @@ func (js Jobs) Unhold(id uint64) (*kernel.Job, error) {
 	return kernel.JobResult(j, MachineOf(js.tx).Do(j, Step{To: row.JobQueued}))
 }
 
-// Requeue takes a running job that was submitted off its nodes and puts it back
-// into the queue. One whose command is executed is ending first, as in Cancel.
+// Requeue takes a running job that was submitted off its nodes and puts it back into the queue. If
+// its command is being executed, it is marked as ending first, as in Cancel.
 func (js Jobs) Requeue(id uint64, reason string) (*kernel.Job, error) {
 	return requeue(js.tx, id, row.Because(row.CauseRequest, reason), row.JobQueued)
 }
 
-// RequeueHeld does the same, and the job is held then: it waits for Unhold.
+// RequeueHeld does the same, and then holds the job until Unhold.
 func (js Jobs) RequeueHeld(id uint64, reason string) (*kernel.Job, error) {
 	return requeue(js.tx, id, js.tx.Wish(reason), row.JobHeld)
 }
@@ -150,7 +150,7 @@ func (js Jobs) Release(id uint64) (*kernel.Job, error) {
 	return kernel.JobResult(j, MachineOf(js.tx).Do(j, Step{To: becomes, Reason: j.Reason}))
 }
 
-// vacate takes a job off its nodes, for others to have them.
+// vacate takes a job off its nodes, so that others can use them.
 func vacate(tx *kernel.Tx, j *row.Job) error {
 	if err := LeaveNodes(tx, j); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	}))
 }
 
-// up takes nodes back into use that are down because their host was silent.
+// up puts nodes back into service that are down because their host was silent.
 func (hs Hosts) up(b *row.Beat) error {
 	for _, number := range b.Down {
 		n, err := hs.tx.NodeByNumber(number)
@@ -92,7 +92,7 @@ func (hs Hosts) up(b *row.Beat) error {
 	return hosts.Keep(hs.tx.File, b)
 }
 
-// eachAttempt goes through the attempts that a user's processes execute on a host.
+// eachAttempt calls fn for the attempts that a user's processes execute on a host.
 func (hs Hosts) eachAttempt(b *row.Beat, fn func(*row.Job, *row.Attempt) error) error {
 	return AttemptsOf(hs.tx).ClaimedOn(b.Host, func(job *kernel.Job, attempt *kernel.Attempt) error {
 		if attempt.By != row.BySupervisor && attempt.By != row.ByRun {
@@ -114,7 +114,7 @@ func (hs Hosts) eachAttempt(b *row.Beat, fn func(*row.Job, *row.Attempt) error) 
 	})
 }
 
-// user is whose processes execute a job, "" if that is not known.
+// user returns the user whose processes execute a job, "" if unknown.
 func (hs Hosts) user(j *row.Job) (string, error) {
 	p, err := hs.tx.Payloads().Of(j)
 	if err != nil || p == nil || p.Owner == nil {
@@ -123,7 +123,7 @@ func (hs Hosts) user(j *row.Job) (string, error) {
 	return p.Owner.Name, nil
 }
 
-// say notes of a job whether it can be reached.
+// say records an event that says whether a job can be reached.
 func (hs Hosts) say(j *row.Job, event string, reason row.Reason) error {
 	j.Reason = reason
 	delete(hs.tx.Loaded.Overruns, row.JobOwner(j.ID))
@@ -175,7 +175,8 @@ func (hs Hosts) Lost(b *row.Beat, last int64, whole bool) error {
 	return hosts.Keep(hs.tx.File, b)
 }
 
-// Touched notes that a person has said how a node is: it does not come back by itself then.
+// Touched records that a person has set the state of a node, so that it does not come back by
+// itself.
 func (hs Hosts) Touched(number uint32) error {
 	beats, err := hosts.Beats(hs.tx.File)
 	for i := range beats {
@@ -188,7 +189,7 @@ func (hs Hosts) Touched(number uint32) error {
 	return err
 }
 
-// down keeps others off a node.
+// down takes a node out of service.
 func (hs Hosts) down(b *row.Beat, number uint32, why row.Reason) error {
 	n, err := hs.tx.NodeByNumber(number)
 	if err != nil || n.State != index.Up {
@@ -222,8 +223,8 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	return SetNodeState(hs.tx, number, index.Drained, row.Because(row.CauseSuspect, "suspect: "+r.Why))
 }
 
-// blame says whose fault an unclaimed attempt on a host is. It is not the host's if other attempts
-// are executed there, or a heartbeat came lately: then this user makes no passes there.
+// blame decides who is to blame for an unclaimed attempt on a host. It is not the host if other
+// attempts run there, or if it sent a heartbeat lately: then this user makes no passes there.
 func (hs Hosts) blame(host string) (Blame, error) {
 	who := BlameNode
 	beats, err := hosts.Beats(hs.tx.File)

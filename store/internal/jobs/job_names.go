@@ -5,8 +5,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Named finds the live jobs of a name, by number; if there is none, the job of that name
-// that ended last, with the other elements of its array. It reads every live job.
+// Named returns the live jobs with a name, by number. If there are none, it returns the job with
+// that name that ended last, with the other elements of its array. It reads every live job.
 func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
 	err = eachNamed(js.tx, name, func(j *row.Job) { list = append(list, kernel.JobOf(j)) }, row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
 	if len(list) > 0 || err != nil {
@@ -27,7 +27,7 @@ func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
 	return JobsOf(js.tx).Array(last.Array)
 }
 
-// eachNamed goes through the jobs of a name that are in one of some states.
+// eachNamed calls fn for the jobs with a name that are in one of the given states.
 func eachNamed(tx *kernel.Tx, name string, fn func(*row.Job), states ...row.JobState) error {
 	return tx.EachJobRow(func(key, payload []byte) error {
 		var v row.JobView

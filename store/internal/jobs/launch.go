@@ -39,7 +39,7 @@ func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 	return MachineOf(as.tx).Do(j, Step{To: state, Reason: row.Because(row.CauseLaunch, reason), Leaving: NeverTold})
 }
 
-// SetCommand notes which command runs for a job that was placed.
+// SetCommand records the command that runs for a job that was placed.
 func (js Jobs) SetCommand(id uint64, command []string) error {
 	j, err := forChange(js.tx, id, "given a command", row.JobReserved, row.JobRunning)
 	if err != nil {
@@ -49,8 +49,8 @@ func (js Jobs) SetCommand(id uint64, command []string) error {
 	return PutJob(js.tx, j, j.State)
 }
 
-// toStop notes that the launcher of a running job must be told to stop it: the job loses its nodes
-// before its command has ended.
+// toStop records that the launcher of a running job must be told to stop it. The job loses its
+// nodes before its command has ended.
 func toStop(tx *kernel.Tx, j *row.Job) error {
 	if !j.Launched || j.Attended {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// May are the changes from one stage to another that there are.
+// May says which changes from one stage to another are allowed.
 var May = [kernel.Over + 1][kernel.Over + 1]bool{
 	kernel.Unborn:  {kernel.Waits: true, kernel.Planned: true, kernel.Runs: true},
 	kernel.Waits:   {kernel.Waits: true, kernel.Planned: true, kernel.Runs: true, kernel.Over: true},
@@ -47,8 +47,8 @@ type Step struct {
 	Around bool                // it starts before a job that stands higher and waits
 }
 
-// StartPromise is the latest start that relaxed backfilling has promised a job, and the earliest that
-// it had then.
+// StartPromise is the latest start that relaxed backfilling has promised a job, and the earliest
+// start that it had then.
 type StartPromise struct{ Latest, Earliest int64 }
 
 // Machine is the part of a transaction that changes the states of jobs.
@@ -56,9 +56,9 @@ type Machine struct{ tx *kernel.Tx }
 
 func MachineOf(tx *kernel.Tx) Machine { return Machine{tx} }
 
-// Do changes a job as a step says. A job that did not come through the queue has no place in
-// it: it fails where another one would be queued again. An error after the first change spoils
-// the transaction.
+// Do changes a job as a step says. A job that did not come through the queue cannot go back to it:
+// it fails if another job would be queued again. An error after the first change spoils the
+// transaction.
 func (m Machine) Do(j *row.Job, s Step) error {
 	was := j.State
 	if kernel.Stages[s.To] == kernel.Waits && s.To != row.JobLate && was != 0 && !j.Queued {
@@ -182,8 +182,8 @@ type HeldStart struct {
 	reason row.Reason
 }
 
-// Hold gives a job the room of a plan that starts now. Its row stays as it is until begin starts it,
-// or drop takes that back.
+// Hold gives a job the room of a plan that starts now. Its row does not change until Begin starts
+// the job, or Drop gives the room back.
 func (m Machine) Hold(j *row.Job, p *booking.PlannedFor, reason row.Reason) (HeldStart, error) {
 	was := HeldStart{j.State, j.Reason}
 	if j.State == row.JobReserved { // and lifted
@@ -204,7 +204,7 @@ func (m Machine) Begin(j *row.Job, was HeldStart) error {
 	return m.tx.Spoil(PutJob(m.tx, j, was.state))
 }
 
-// Drop takes back a start that is held, of a job that is off its nodes. It waits then.
+// Drop gives up a held start of a job that is off its nodes. The job then waits.
 func (m Machine) Drop(j *row.Job, was HeldStart) error {
 	m.tx.Loaded.Freed.On(j.AllNodes())
 	j.Unplace()

@@ -15,9 +15,9 @@ import (
 // in the order of the queue, with the plans of all later jobs lifted. Jobs placed at an instant
 // come before the queue. Nothing else makes a plan for a job that had one.
 
-// displace takes plans away that cannot be kept. Jobs of the queue are queued again, for the
-// next cycle to plan; jobs placed at an instant get another start when the change is complete:
-// see placeAnew.
+// displace removes plans that can no longer be kept. Jobs of the queue are queued again, for the
+// next cycle to plan. Jobs placed at an instant get another start once the change is complete: see
+// placeAnew.
 func displace(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
 	for _, j := range list {
 		if err := takeOff(tx, j, why); err != nil {
@@ -28,8 +28,8 @@ func displace(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
 	return nil
 }
 
-// takeOff takes a plan away. As a pass moves other plans, too, the plans of placed jobs are made
-// again once all are taken away: placeAnew.
+// takeOff removes a plan. Plans of placed jobs are made again once all have been removed, because a
+// pass moves other plans too: see placeAnew.
 func takeOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	reason := WasToStart(j, why)
 	if j.Queued {
@@ -38,12 +38,12 @@ func takeOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	return PutOff(tx, j, reason)
 }
 
-// WasToStart is the reason of a job whose plan cannot be kept.
+// WasToStart returns the reason of a job whose plan cannot be kept.
 func WasToStart(j *row.Job, why row.Reason) row.Reason {
 	return why.Behind("was to start at " + kernel.Stamp(j.Start) + "; ")
 }
 
-// awaitPlaces notes the placed ones of some jobs whose plans were taken away.
+// awaitPlaces records which of some jobs without their plans were placed at an instant.
 func awaitPlaces(tx *kernel.Tx, list []*row.Job) {
 	for _, j := range list {
 		if !j.Queued {
@@ -52,8 +52,8 @@ func awaitPlaces(tx *kernel.Tx, list []*row.Job) {
 	}
 }
 
-// offNode takes plans off a node that cannot serve them. Jobs of the queue have their turn
-// before the commit.
+// offNode removes plans from a node that cannot serve them. Jobs of the queue get their turn before
+// the commit.
 func offNode(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
 	turnBeforeCommit(tx, list)
 	return displace(tx, list, why)
@@ -73,7 +73,7 @@ func PutOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	return errors.Join(postponed.Add(tx.File, j), vacate(tx, j))
 }
 
-// plannedOn lists the jobs that are to start on a node, by their start.
+// plannedOn lists the jobs planned on a node, by start.
 func plannedOn(tx *kernel.Tx, number uint32) (list []*row.Job, err error) {
 	for _, b := range tx.Calendar().At(number) {
 		if b.Claim || b.Start <= tx.Now {
@@ -90,8 +90,8 @@ func plannedOn(tx *kernel.Tx, number uint32) (list []*row.Job, err error) {
 	return list, tx.Calendar().Err()
 }
 
-// TakeOffOutgrown takes the plans off a node that it cannot serve any more as it is now: the last
-// first, until the others fit.
+// TakeOffOutgrown removes plans that a node can no longer serve, the last first, until the others
+// fit.
 func TakeOffOutgrown(tx *kernel.Tx, n *index.Node) error {
 	planned, err := plannedOn(tx, n.Number)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Blame is whose fault it is that an attempt was refused.
+// Blame says who caused the refusal of an attempt.
 type Blame uint8
 
-// Whose fault it is.
+// The possible causes of a refusal.
 const (
 	BlameNobody Blame = iota
 	BlameNode         // it counts against the node
@@ -40,7 +40,7 @@ type Result struct {
 	Epoch   string `json:",omitempty"` // of the database that has the claim, as the directories of attempts have it; "" for one that is not known
 }
 
-// After how many attempts in a row that came to nothing something else is done.
+// The numbers of failures in a row after which the store does something else.
 const (
 	maxUnbegun  = 3 // counts as refused
 	maxExcluded = 8 // the job is held
@@ -91,8 +91,8 @@ func report(tx *kernel.Tx, j *row.Job, r Result) (*kernel.Job, error) {
 	return kernel.JobResult(j, tx.Spoil(reported(tx, j, a, r)))
 }
 
-// BeforeClaim reports whether this state of the database is one from before an attempt was
-// claimed: its job has not been submitted, it has not started, or waits for a claim.
+// BeforeClaim reports whether this state of the database precedes the claim of an attempt: its job
+// has not been submitted, has not started, or waits for a claim.
 func (as Attempts) BeforeClaim(job uint64, attempt int) (bool, error) {
 	if job >= as.tx.State.NextJob {
 		return true, nil
@@ -144,7 +144,7 @@ func lateResult(r Result, j *row.Job, why string) error {
 	return row.Clash(fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt()))
 }
 
-// reported ends the attempt that a job is at.
+// reported ends the current attempt of a job.
 func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	marked := a.State == row.AttemptEnding
 	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, r.Use.Row(), r.Log, r.Nonce
@@ -224,7 +224,7 @@ func EndExecuted(tx *kernel.Tx, j *row.Job, r Result, s Step) error {
 // failed reports whether a command has ended badly.
 func (r Result) failed() bool { return r.Outcome != row.OutcomeExited || r.Exit != 0 }
 
-// reason says why a result is as it is; nothing of a command that has succeeded.
+// reason returns the reason of a result; it is empty for a command that has succeeded.
 func (r Result) reason() row.Reason {
 	if !r.failed() && r.Why == "" {
 		return row.Reason{}
@@ -240,7 +240,7 @@ func (r Result) Note(a *row.Attempt) {
 	}
 }
 
-// failure says how an attempt has failed.
+// failure describes how an attempt has failed.
 func failure(r Result) string {
 	switch r.Outcome {
 	case row.OutcomeSignal:
@@ -269,7 +269,7 @@ func again(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	return PutJob(tx, j, j.State)
 }
 
-// claimWithin is how many seconds there are to claim an attempt, if passes claim them.
+// claimWithin is the time to claim an attempt, in seconds, if passes claim attempts.
 const claimWithin = 15 * 60
 
 // UnclaimedTooLong gives up on the node of a job whose attempt was not claimed there in time, and
@@ -298,7 +298,7 @@ func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, er
 	return true, refused(tx, j, Result{Job: j.ID, Why: why, Blame: blame})
 }
 
-// refused queues a job again that its node could not execute, for other nodes.
+// refused queues a job again that its node could not execute, so that it runs on other nodes.
 func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	node := firstNode(j)
@@ -326,7 +326,7 @@ func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	return MachineOf(tx).Do(j, again)
 }
 
-// firstNode is the node whose host executes a running job.
+// firstNode returns the node whose host executes a running job.
 func firstNode(j *row.Job) uint32 {
 	if nodes := j.NodeNumbers(); len(nodes) > 0 {
 		return nodes[0]
@@ -358,7 +358,7 @@ func heldFor(tx *kernel.Tx, j *row.Job, why string) error {
 	return MachineOf(tx).Do(j, Step{To: row.JobHeld, Reason: row.Because(row.CauseRefused, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why)), Leaving: Exited})
 }
 
-// lost decides what follows for a job whose attempt ended in an unknown way.
+// lost decides what happens to a job whose attempt ended in an unknown way.
 func lost(tx *kernel.Tx, j *row.Job, r Result) error {
 	s := Step{To: row.JobQueued, Reason: row.Because(row.CauseLost, "lost: "+r.Why), Leaving: Exited}
 	j.Unbegun = 0

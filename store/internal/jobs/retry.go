@@ -52,7 +52,7 @@ func retry(tx *kernel.Tx, ids []uint64, sign Signer) (list []*row.Job, err error
 	return list, submit()
 }
 
-// together reports whether two jobs are of an array, and ask for the same still.
+// together reports whether two jobs are of one array and still ask for the same.
 func together(a, b *row.Job) bool {
 	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && a.Walltime == b.Walltime && a.Priority == b.Priority &&
 		a.NoRequeue == b.NoRequeue && a.Comment == b.Comment && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
@@ -65,7 +65,7 @@ func requestOf(j *row.Job) placer.Request {
 	return q
 }
 
-// onceMore is the submission of jobs that ask for the same.
+// onceMore returns a submission of jobs that ask for the same.
 func onceMore(tx *kernel.Tx, jobs []*row.Job) (*Submission, error) {
 	first := jobs[0]
 	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command, Comment: first.Comment}

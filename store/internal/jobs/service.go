@@ -24,7 +24,7 @@ type Attempts struct{ tx *kernel.Tx }
 // AttemptsOf returns the attempts of a transaction.
 func AttemptsOf(tx *kernel.Tx) Attempts { return Attempts{tx} }
 
-// Get finds a job by its number, ErrNotFound when there is none.
+// Get returns a job by its number, or ErrNotFound.
 func (js Jobs) Get(id uint64) (*kernel.Job, error) { return kernel.JobResult(js.tx.Job(id)) }
 
 // Each calls fn for the jobs by number, all or only those in a state at the beginning, until fn
@@ -73,16 +73,15 @@ func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
 	return booking.ArrayEnded(tx, j.Array)
 }
 
-// Asked is the chunks that a job asked for, one for each of j.Chunks: none for a job
-// that has no nodes. Where a resource that an ended job named is not defined any
-// more they are empty.
+// Asked returns the chunks that a job asked for, one for each of j.Chunks; none for a job without
+// nodes. If a resource that an ended job named is no longer defined, they are empty.
 func (js Jobs) Asked(j *kernel.Job) ([]placer.Chunk, error) {
 	r := j.Row()
 	return js.tx.Asked(&r)
 }
 
-// ExecVNode writes where a job runs as PBS does: (n0:ncpus=2)+(n0:ncpus=2), one
-// entry a chunk, chunks in select order.
+// ExecVNode returns where a job runs in the notation of PBS, (n0:ncpus=2)+(n0:ncpus=2): one entry
+// per chunk, in select order.
 func (js Jobs) ExecVNode(j *kernel.Job) (string, error) {
 	defs, err := js.tx.Resources()
 	if err != nil {

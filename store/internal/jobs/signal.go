@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A signal for a job is written into the row of its attempt. The process that executes the
-// attempt reads it there, sends it on all nodes of the job, and says so.
+// A signal for a job is written into the row of its attempt. The process that executes the attempt
+// reads it there, sends it on all nodes of the job, and records that it has.
 
-// maxSignals bounds how many signals an attempt may have that were not sent yet.
+// maxSignals is the maximum number of signals of an attempt that have not been sent yet.
 const maxSignals = 16
 
-// Signal has the processes of a running job sent a signal. It returns the attempt that they
-// belong to; the signal is sent once its Sent has come up to the returned number. It fails
-// with a Conflict if no process of ours executes the job's command, or too many signals
-// wait, and with ErrInvalid for a number that is no signal.
+// Signal sends a signal to the processes of a running job. It returns the attempt that they belong
+// to. The signal has been sent once Sent of the attempt has reached the returned number. It fails
+// with a Conflict if no process of ours executes the job's command, or if too many signals wait. It
+// fails with ErrInvalid if the number is not a signal.
 func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, err error) {
 	if sig < 1 || sig > 64 {
 		return nil, 0, fmt.Errorf("%w: there is no signal %d", kernel.ErrInvalid, sig)
@@ -45,7 +45,7 @@ func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, er
 	return kernel.AttemptOf(is), is.Sent + len(is.Signals), as.tx.Spoil(err)
 }
 
-// SignalName is the name of a signal as people write it, its number for one without a name.
+// SignalName returns the usual name of a signal, or its number if it has no name.
 func SignalName(sig int) string {
 	name := unix.SignalName(unix.Signal(sig))
 	if name == "" {
@@ -54,8 +54,8 @@ func SignalName(sig int) string {
 	return name[len("SIG"):]
 }
 
-// Signalled says that the first so many signals of an attempt were sent. It is for the
-// process that has claimed the attempt under a nonce; said again it changes nothing.
+// Signalled records that the first sent signals of an attempt were sent. It is for the process that
+// has claimed the attempt under a nonce. Repeating it changes nothing.
 func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) error {
 	j, err := forExecution(as.tx, job)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 // Signer signs a text for the user of this process; nil without an error: it has no key.
 type Signer func(text []byte) ([]byte, error)
 
-// signed is the text to sign: the database, the job or its array, the command and everything that
-// the job carries, including its submitter's uid. The number makes the signature valid for one job
-// or array only, because numbers are never reused.
+// signed returns the text to sign: the database, the job or its array, the command and everything
+// that the job carries, including its submitter's uid. The number makes the signature valid for one
+// job or array only, because numbers are never reused.
 func signed(tx *kernel.Tx, j *row.Job) ([]byte, error) {
 	id, err := tx.File.Identity()
 	if err != nil {
@@ -36,7 +36,7 @@ func signed(tx *kernel.Tx, j *row.Job) ([]byte, error) {
 	return SignedText(id.String(), j, carried), nil
 }
 
-// sum is the hash of a payload.
+// sum returns the hash of a payload.
 func sum(tx *kernel.Tx, key row.PayloadKey) ([]byte, error) {
 	payload, err := tx.Payloads().Row(key)
 	if err != nil {
@@ -46,8 +46,8 @@ func sum(tx *kernel.Tx, key row.PayloadKey) ([]byte, error) {
 	return sum[:], err
 }
 
-// SignedText is the text to sign. Each job of an array with a line per job is signed by itself,
-// because the line is part of what it executes.
+// SignedText returns the text to sign. Each job of an array with a line per job is signed by
+// itself, because the line is part of what it executes.
 func SignedText(id string, j *row.Job, carried []byte) []byte {
 	form, number, words := "job", j.ID, j.Command
 	switch {
@@ -92,8 +92,8 @@ func (js Jobs) Sign(id uint64, sign Signer) error {
 // signPayload signs what a job executes.
 func signPayload(tx *kernel.Tx, sign Signer, j *row.Job) error { return signing(tx, sign)(j) }
 
-// signing signs jobs that carry the same, one after the other. Jobs of an array that execute
-// the same have one signature.
+// signing signs jobs that carry the same payload, one after the other. Jobs of an array that
+// execute the same have one signature.
 func signing(tx *kernel.Tx, sign Signer) func(*row.Job) error {
 	var id string
 	var carried, text, signature []byte
@@ -143,7 +143,7 @@ func (as Attempts) HoldUnsigned(id uint64, number int) (*kernel.Job, error) {
 	return kernel.JobResult(j, MachineOf(as.tx).Do(j, Step{To: row.JobHeld, Reason: row.Because(row.CauseUnsigned, why), Leaving: Exited}))
 }
 
-// forExecution finds a job that the actor's processes execute.
+// forExecution returns a job that the actor's processes execute.
 func forExecution(tx *kernel.Tx, id uint64) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, kernel.ErrReadOnly
@@ -155,7 +155,7 @@ func forExecution(tx *kernel.Tx, id uint64) (*row.Job, error) {
 	return j, err
 }
 
-// unsigned is why a job is held that its user has not signed.
+// unsigned returns the reason to hold a job that its user has not signed.
 func unsigned(tx *kernel.Tx, j *row.Job) (string, error) {
 	p, err := tx.Payloads().Of(j)
 	name := j.User

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Unreached notes why no pass could be made on the host of a job that is starting. The claim of
-// its attempt takes that back. Nothing changes if the job has gone on since.
+// Unreached records why no pass could be made on the host of a starting job. A claim of its attempt
+// removes that note. Nothing changes if the job has gone on since.
 func (as Attempts) Unreached(id uint64, attempt int, why string) error {
 	if !as.tx.Writable() {
 		return kernel.ErrReadOnly

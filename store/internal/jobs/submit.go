@@ -41,13 +41,13 @@ type Submission struct {
 	retryOf []uint64 // the job that each one does once more
 }
 
-// count is how many jobs it is of.
+// count returns the number of jobs.
 func (s *Submission) count() int { return max(1, s.Array, len(s.Indexes), len(s.Each)) }
 
-// isArray reports whether it is of an array, which may have a single job.
+// isArray reports whether the submission is an array, which may have a single job.
 func (s *Submission) isArray() bool { return s.Array > 0 || len(s.Indexes) > 0 || len(s.Each) > 0 }
 
-// index is the index of the i-th job.
+// index returns the index of the i-th job.
 func (s *Submission) index(i int) int {
 	if len(s.Indexes) > 0 {
 		return s.Indexes[i]
@@ -67,9 +67,9 @@ const (
 	MaxIndex = 1_000_000_000
 )
 
-// Submit puts a job into the queue, or the jobs of an array, which have numbers in
-// a row. It fails with ErrNotFound when it depends on a job that there is
-// not. One that can never run, as the cluster is, waits all the same, marked Never.
+// Submit puts a job, or the jobs of an array, into the queue. The jobs of an array have consecutive
+// numbers. It fails with ErrNotFound if a job that they depend on does not exist. A job that can
+// never run, as the cluster is, still waits, marked Never.
 func (js Jobs) Submit(s Submission) ([]*kernel.Job, error) {
 	return kernel.JobsResult(submit(js.tx, s))
 }
@@ -136,7 +136,7 @@ func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 	return list, nil
 }
 
-// mayRank fails with ErrNotPermitted for a priority that only operators give.
+// mayRank fails with ErrNotPermitted for a priority that only operators may give.
 func mayRank(tx *kernel.Tx, priority int64) error {
 	set, err := tx.Settings()
 	if err != nil || priority >= set.PriorityMin && priority <= set.PriorityMax {
@@ -155,7 +155,7 @@ func noted(tx *kernel.Tx, j *row.Job, notes []string) error {
 	return nil
 }
 
-// ascending reports whether indexes are legal, in their order, and none is there twice.
+// ascending reports whether indexes are valid and ascend without repeats.
 func ascending(indexes []int) bool {
 	last := -1
 	for _, i := range indexes {
@@ -167,8 +167,8 @@ func ascending(indexes []int) bool {
 	return true
 }
 
-// submitted is the job of a submission, verified, and why it can never run, "" when
-// it can.
+// submitted makes and verifies the job of a submission. never says why it can never run, "" if it
+// can.
 func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error) {
 	a, err := booking.AskingOf(tx, s.Request).Read()
 	if err != nil {
@@ -220,8 +220,8 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	return j, never, err
 }
 
-// Array are the jobs of an array, by index; its number is that of the first.
-// It fails with ErrNotFound when that is not the number of an array.
+// Array returns the jobs of an array by index. The number of an array is that of its first job. It
+// fails with ErrNotFound if there is no array with that number.
 func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 	return kernel.JobsResult(js.tx.ArrayJobs(array))
 }
@@ -245,7 +245,7 @@ func Ready(tx *kernel.Tx, j *row.Job) (waitsFor string, err error) {
 	return waitsFor, nil
 }
 
-// dependencies makes sure that the jobs are there, and puts them in order.
+// dependencies verifies that the jobs exist, and sorts them.
 func dependencies(tx *kernel.Tx, list []row.Dependency) ([]row.Dependency, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b row.Dependency) int {
@@ -320,7 +320,7 @@ type Alteration struct {
 	Notes                             []string                    // events of the job say them
 }
 
-// bare reports whether an alteration changes nothing of a job.
+// bare reports whether an alteration changes nothing.
 func (a Alteration) bare() bool {
 	a.Notes, a.Sign = nil, nil
 	return reflect.ValueOf(a).IsZero()
