@@ -73,8 +73,8 @@ func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]de
 	return free, err
 }
 
-// NoteDevices is called for each row written of a job that has devices. A running job has taken them; for
-// an ended one, the free devices of its nodes are computed again.
+// NoteDevices must be called for each row written of a job that has devices. A running job has
+// taken them; for an ended one, the free devices of its nodes are computed again.
 func NoteDevices(tx *kernel.Tx, j *row.Job) {
 	for _, d := range j.Devices {
 		k := tx.Loaded.Nodes.Known(d.Node)

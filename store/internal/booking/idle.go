@@ -5,8 +5,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// NoteIdle records when a job leaving a state stops or resumes waiting for its turn, and adds up the
-// time in which it did not: while it was held, or a limit held it back. Its row has the other
+// NoteIdle records when a job leaving a state stops or resumes waiting for its turn, and adds up
+// the time in which it did not: while it was held, or a limit held it back. Its row has the other
 // reasons: its begin time and other jobs.
 func NoteIdle(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
 	if !j.Queued || j.State == row.JobQueued && was == row.JobQueued { // the next cycle looks at its limits

@@ -1,5 +1,5 @@
-// Package cycle runs the queue: it lets time pass, decides who starts and who is planned, plays the
-// queue forward, and forecasts starts.
+// Package cycle runs the queue: it lets time pass, starts and plans jobs, plays the queue forward,
+// and forecasts starts.
 package cycle
 
 import (

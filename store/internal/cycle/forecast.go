@@ -22,8 +22,8 @@ const (
 	PlayPatience = 20               // the same, in durations of the last play
 )
 
-// Forecasts are the expected starts of waiting jobs. Held and late jobs have none, nor have jobs that
-// wait for something with an unknown end.
+// Forecasts are the expected starts of waiting jobs. Held and late jobs have none, nor have jobs
+// that wait for something with an unknown end.
 type Forecasts struct {
 	AsOf  time.Time
 	After time.Time // start of the last job played: those behind it start later; zero: there are none
@@ -65,7 +65,7 @@ func (fs *Forecasts) IsBehind(job uint64) bool {
 	return !played && !fs.After.IsZero()
 }
 
-// readForecasts has the value that a transaction has read, nil if it has not.
+// readForecasts holds the value that a transaction has read, nil if it has read none.
 var readForecasts kernel.Slot[**Forecasts]
 
 // Forecasts returns the expected starts, nil if there are none.

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/usage"
 )
 
-// forgetNodes forgets what nodes were before an instant.
+// forgetNodes deletes the past of nodes before an instant.
 func forgetNodes(tx *kernel.Tx, before int64) error {
 	before = min(before, tx.Now)
 	gone, err := nodehistory.Forget(tx.File, before)
@@ -23,7 +23,7 @@ func forgetNodes(tx *kernel.Tx, before int64) error {
 	return tx.Spoil(err)
 }
 
-// RemoveEnded forgets ended jobs, except those that another job has come to depend on.
+// RemoveEnded deletes ended jobs, except those that another job now depends on.
 func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 	needed, err := recovery.Needed(tx.File)
 	if err != nil {
@@ -64,7 +64,7 @@ func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 	return tx.Spoil(errors.Join(tx.Loaded.Book.Gone(had), jobs.DropPayloads(tx, dropped), past.trim()))
 }
 
-// RemoveEvents forgets events.
+// RemoveEvents deletes events.
 func RemoveEvents(tx *kernel.Tx, ids []uint64) error {
 	for _, id := range ids {
 		if err := tx.File.Remove(row.Events, row.Key64(id)); err != nil {
@@ -74,12 +74,11 @@ func RemoveEvents(tx *kernel.Tx, ids []uint64) error {
 	return nil
 }
 
-// ForgetStep bounds how many jobs, and how many events, a cycle examines for deletion: the next
-// cycle goes on behind them.
+// ForgetStep is the maximum number of jobs, and of events, that a cycle examines for deletion. The
+// next cycle goes on after them.
 const ForgetStep = 1000
 
-// forget drops jobs that have ended longer ago than the setting keep_ended
-// says, and their events.
+// forget deletes jobs that ended longer ago than the setting keep_ended, and their events.
 func (p *pass) forget() error {
 	set, err := p.tx.Settings()
 	if err != nil || set.KeepEnded == 0 {
@@ -125,7 +124,7 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 	return RemoveEnded(tx, old)
 }
 
-// forgetEvents goes on through the events.
+// forgetEvents continues through the events.
 func (p *pass) forgetEvents(before int64) error {
 	tx := p.tx
 	var old []uint64

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// stops reports the jobs whose launchers have not been told to stop them yet.
+// stops reports the jobs whose launchers have not been told yet to stop them.
 func (p *pass) stops() error {
 	var had []*row.Job
 	err := p.tx.File.Each(row.Stops, nil, func(key, payload []byte) (bool, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Of an array whose jobs wait side by side a cycle reads the first, and compares the rows of the
-// others with its row. Those that say the same make a lot: they are read one by one as far as
-// the cycle starts or plans them.
+// If jobs of an array wait one after the other, a cycle reads the first, and compares the rows of
+// the others with its row. Those with the same content form a lot. They are read one by one only as
+// far as the cycle starts or plans them.
 
-// inLots reports whether jobs are decided by what their rows have in common alone. They are not
-// where each has an order of its own, or its number lets it in somewhere, or jobs change places.
+// inLots reports whether what jobs' rows have in common is enough to decide about them. It is not
+// if each has an order of its own, if its number lets it in somewhere, or if jobs change places.
 func (p *pass) inLots() (bool, error) {
 	if p.spec.Singly || p.spec.Backfill == kernel.Conservative || p.spec.Backfill == kernel.Relaxed || p.spec.WidestFirst {
 		return false, nil
@@ -42,13 +42,13 @@ func (p *pass) inLots() (bool, error) {
 	return !letting.jobs, err
 }
 
-// lot is a job that waits, and the jobs directly behind it whose rows say the same.
+// lot is a waiting job and the jobs directly behind it whose rows say the same.
 type lot struct {
 	*row.Job
 	alike []uint64
 }
 
-// lots are the jobs that wait, in the order in which the queue is kept.
+// lots are the waiting jobs, in the order in which the queue is kept.
 func lots(tx *kernel.Tx) (line []lot, err error) {
 	rows := tx.File.Finder(row.Jobs)
 	var siblings row.Siblings
@@ -84,8 +84,8 @@ func lots(tx *kernel.Tx) (line []lot, err error) {
 	return line, err
 }
 
-// listLots lists the queue by lots. Those of a lot that may not have their nodes are listed one
-// by one.
+// listLots lists the queue by lots. Jobs of a lot that may not have their nodes are listed one by
+// one.
 func (p *pass) listLots() error {
 	line, err := lots(p.tx)
 	if err != nil {

@@ -116,10 +116,10 @@ func OverdueJobs(tx *kernel.Tx) (late []*row.Job, err error) {
 // WalltimeOver is the reason of a job that was ended at its walltime.
 var WalltimeOver = row.Because(row.CauseWalltime, "it ran to the end of its walltime")
 
-// finish ends a job at the end it was given, as a supervisor would: it has failed, and may be
-// tried again. A launcher is told to stop it, as its nodes are others' now. A job that was
-// placed, and not executed by a supervisor or launcher, had its nodes for a time: it has finished.
-// So have all jobs of a queue that is played forward.
+// finish ends a job at its end, as a supervisor would: it has failed, and may be retried. A
+// launcher is told to stop it, because its nodes now belong to others. A placed job that no
+// supervisor or launcher executed only had its nodes for a time, so it has finished. All jobs of a
+// queue that is played forward finish, too.
 func finish(tx *kernel.Tx, j *row.Job) error {
 	s := jobs.Step{End: min(j.End, tx.Now), Reason: WalltimeOver}
 	if tx.Opt.Plays || !j.Queued && !j.Claimed && !j.Launched {

@@ -36,9 +36,9 @@ type Played struct {
 }
 
 // Play plays the queue forward in a transaction that Suppose has begun. Each job runs for its
-// walltime, and there is a cycle wherever something ends, begins or may begin. Nothing comes to
-// the queue and no job is executed. It returns the waiting jobs by number. Do not use the
-// transaction afterwards: it is at the last instant of the play.
+// walltime, and there is a cycle whenever something ends, begins or may begin. No jobs are added to
+// the queue or executed. It returns the waiting jobs by number. Do not use the transaction
+// afterwards: it is at the last instant of the play.
 func (cy Cycle) Play(spec PlaySpec) ([]Played, error) {
 	p, err := play(cy.tx, spec)
 	if err != nil {
@@ -80,7 +80,7 @@ type Playing struct {
 	requests map[string]*cycle.Request // of kinds
 }
 
-// plays has the play that a transaction is for.
+// plays holds the play that a transaction is for.
 var plays kernel.Slot[*Playing]
 
 // play plays the queue.
@@ -126,11 +126,12 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	return p, nil
 }
 
-// mostIdle ends a play after so many instants at which no job started. Repeating reservations would
-// keep it going for ever.
+// mostIdle is the number of instants without a start after which a play ends. Repeating
+// reservations would keep it going forever.
 const mostIdle = 10_000
 
-// Prepare lists the waiting jobs and has running ones end at their walltimes, whatever executes them.
+// Prepare lists the waiting jobs, and makes running ones end at their walltimes, whatever executes
+// them.
 func (p *Playing) Prepare() error {
 	tx := p.Tx
 	*plays.In(tx), tx.Loaded.Queue, tx.Opt.Plays = p, &p.queue, true

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// goesOn notes until when jobs past their end are expected to keep their nodes.
+// goesOn records until when jobs past their end are expected to keep their nodes.
 func (p *Playing) goesOn() error {
 	late, err := OverdueJobs(p.Tx)
 	p.overrun = make(map[uint64]int64, len(late))
@@ -38,7 +38,7 @@ func (e *ends) Pop() any {
 	return last
 }
 
-// runs notes the end of a running job if it comes before its walltime is over.
+// runs records the end of a running job if it comes before its walltime is over.
 func (p *Playing) runs(j *row.Job, ran int64) error {
 	if p.spec.Runs == nil {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// A play keeps between instants what a cycle in the file reads and finds out anew: the queue, its jobs
-// and requests, and which requests were refused (cycle.Memory). It does so only where that changes
-// no decision.
+// Between instants, a play keeps what a cycle in the file reads and computes anew: the queue, its
+// jobs and requests, and which requests were refused (cycle.Memory). It does so only if that
+// changes no decision.
 
 // keepsRequests decides whether requests and jobs are kept from one instant to the next.
 func (p *Playing) keepsRequests() error {
@@ -45,7 +45,7 @@ func (p *Playing) remembers(freed *cycle.Freed, ordered bool) (*cycle.Memory, er
 	return p.Memory, nil
 }
 
-// played returns the queue from the play's memory, nil if it must be read: outside a play, or where
+// played returns the queue from the play's memory, nil if it must be read: outside a play, or if
 // jobs may change places.
 func (p *pass) played() ([]*kernel.QueuedJob, error) {
 	played, q := p.playing, p.tx.Loaded.Queue
@@ -69,8 +69,8 @@ func (p *pass) played() ([]*kernel.QueuedJob, error) {
 	return q.Waiting(), nil
 }
 
-// counts returns the count of free cpus, nil where jobs may get others: in reservations, of overdue
-// jobs, or of jobs that make way.
+// counts returns the count of free cpus. It is nil if jobs may get others: in reservations, of
+// overdue jobs, or of preempted jobs.
 func (p *Playing) counts() func() (int64, error) {
 	if p == nil || p.kinds == nil || p.queue.Read == nil || len(p.overrun) > 0 {
 		return nil

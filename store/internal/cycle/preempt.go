@@ -16,11 +16,11 @@ import (
 )
 
 // Jobs are preempted by rules (package preempt), and for the shares of classes. A job that is being
-// executed keeps its nodes until it has stopped. No job is preempted twice for the same job, nor
-// for one that was preempted for it, whatever the rules say by then.
+// executed keeps its nodes until it has stopped. Whatever the rules say, no job is preempted twice
+// for the same job, nor for a job that was preempted for it.
 
-// making is what a cycle knows of the jobs that it may preempt. It implements cycle.Preempter. The
-// running jobs are looked up when a job that may preempt others is short of nodes.
+// making is a cycle's knowledge of the jobs that it may preempt. It implements cycle.Preempter. The
+// running jobs are read when a job that may preempt others is short of nodes.
 type making struct {
 	*pass
 	ranks   *preempt.Ranks
@@ -42,7 +42,7 @@ type asker struct {
 	within bool
 }
 
-// trialEnd is what a job on trial gets back.
+// trialEnd restores a job on trial.
 type trialEnd struct {
 	spans []kernel.Span
 	end   int64
@@ -61,7 +61,7 @@ func (p *pass) making() (cycle.Preempter, error) {
 		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
 }
 
-// subjectOf is a job's subject in the rules. Without a class of its own it has its user's.
+// subjectOf returns a job's subject in the rules. A job without a class has its user's.
 func (m *making) subjectOf(j *row.Job) (preempt.Subject, error) {
 	s := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
 	if s.Class != "" {
@@ -108,7 +108,7 @@ func (m *making) Below(c *cycle.Job) (*cycle.Below, error) {
 	return m.less(shared, j)
 }
 
-// asks describes a job as one that preempts. For soft limits that is any job within its own.
+// asks describes a job that preempts. For soft limits, that is any job within its own.
 func (m *making) asks(j *row.Job) (who asker, err error) {
 	if who.Subject, err = m.subjectOf(j); err != nil || m.ranks.Soft() == nil {
 		return who, err
@@ -177,7 +177,7 @@ func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	return err
 }
 
-// lost is the work that is lost if a running job is stopped, in processor-seconds.
+// lost returns the work, in processor-seconds, that is lost if a running job is stopped.
 func (m *making) lost(r *row.Job) (int64, error) {
 	lost, known := m.costs[r.ID]
 	if known {
@@ -198,8 +198,8 @@ func (m *making) lost(r *row.Job) (int64, error) {
 	return lost, nil
 }
 
-// toGo is how long a job keeps its nodes after it was told to stop, in seconds: the grace of the
-// rule, or else its own. A job that is not claimed is not executed.
+// toGo returns how long, in seconds, a job keeps its nodes after it was told to stop: the rule's
+// grace, else its own. An unclaimed job is not being executed.
 func toGo(tx *kernel.Tx, j *row.Job, grace int64) (int64, error) {
 	executed := kernel.IsExecuted(j)
 	if !executed {
@@ -247,7 +247,7 @@ func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
 	return &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}, nil
 }
 
-// Yields: those that wait now may have their turn before the cycle is over.
+// Yields: jobs that wait now may have their turn before the cycle is over.
 func (m *making) Yields(c *cycle.Job) (bool, error) {
 	j := m.jobs[c.ID]
 	if !j.Queued {
@@ -312,8 +312,8 @@ func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 	})
 }
 
-// allotmentHolds reports whether a job's class may not start it even if there was room: it
-// has all that it is entitled to, and nothing is idle that it could have on loan.
+// allotmentHolds reports whether a job's class may not start it even if there was room. That is so
+// if the class has all that it is entitled to, and nothing idle is left to borrow.
 func (m *making) allotmentHolds(j *row.Job) (bool, error) {
 	if m.allotted == nil {
 		return false, nil

@@ -28,7 +28,7 @@ import (
 // the jobs' own.
 type Priorities struct{ tx *kernel.Tx }
 
-// PrioritiesOf gives access to the order of jobs in a transaction.
+// PrioritiesOf returns the order of jobs in a transaction.
 func PrioritiesOf(tx *kernel.Tx) Priorities { return Priorities{tx} }
 
 // Number is a number set for a user, group, account, class or queue. The terms USER, GROUP,
@@ -38,12 +38,12 @@ type Number struct {
 	Number     int64
 }
 
-// Each goes through the numbers by kind and name, until fn fails.
+// Each calls fn for the numbers by kind and name, until fn fails.
 func (ps Priorities) Each(fn func(Number) error) error {
 	return sharing.EachNumber(ps.tx.File, func(kind, name string, n int64) error { return fn(Number{kind, name, n}) })
 }
 
-// Set sets a number; 0 is what everybody has. It fails with ErrInvalid.
+// Set sets a number; the default is 0. It fails with ErrInvalid.
 func (ps Priorities) Set(n Number) error {
 	if err := access.Operates(ps.tx, "priorities"); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (ps Priorities) Set(n Number) error {
 	return sharing.SetNumber(ps.tx.File, n.Kind, n.Name, n.Number, kernel.MaxPriority)
 }
 
-// Of is the value of job_priority for a job, and the parts that it adds up.
+// Of returns the value of job_priority for a job, and the terms that it adds up.
 func (ps Priorities) Of(j *kernel.Job) (value float64, parts []priorityf.Term, err error) {
 	r := j.Row()
 	set, err := ps.tx.Settings()
@@ -84,8 +84,8 @@ func StoredOrder(tx *kernel.Tx) (line []*row.Job, err error) {
 	return line, err
 }
 
-// passesOther reports whether a planned job that begins now leaves one waiting that stands higher
-// in the order of job_priority, and might start as far as the job itself is concerned.
+// passesOther reports whether a planned job that begins now passes a waiting job that is before it
+// in the order of job_priority, and that could start if there were room.
 func passesOther(tx *kernel.Tx, j *row.Job) (passes bool, err error) {
 	if !j.Queued {
 		return false, nil
@@ -127,7 +127,7 @@ func passesOther(tx *kernel.Tx, j *row.Job) (passes bool, err error) {
 	return passes, err
 }
 
-// InOrder are the jobs that wait, in the order of job_priority.
+// InOrder returns the waiting jobs in the order of job_priority.
 func InOrder(tx *kernel.Tx) ([]*row.Job, error) {
 	line, err := StoredOrder(tx)
 	if err != nil {
@@ -155,11 +155,11 @@ type Order struct {
 	ages    bool                 // it speaks of how long jobs have waited
 }
 
-// Orders has the order of a transaction, nil until it is asked for.
+// Orders holds the order of a transaction, nil until it is needed.
 var Orders kernel.Slot[*Order]
 
-// OrderOf is the order of these waiting jobs; nil: of all, which are read only if the expression
-// needs them. It is made once in a transaction.
+// OrderOf returns the order of these waiting jobs; nil means all, which are read only if the
+// expression needs them. It is made once in a transaction.
 func OrderOf(tx *kernel.Tx, line []*row.Job) (*Order, error) {
 	made := Orders.In(tx)
 	if *made != nil {
@@ -190,7 +190,7 @@ func OrderOf(tx *kernel.Tx, line []*row.Job) (*Order, error) {
 	return o, nil
 }
 
-// read looks up the terms of the expression, and no more.
+// read reads only the terms of the expression.
 func (o *Order) read(line []*row.Job) error {
 	if o.Expr.Speaks(priorityf.JobTermNumber, priorityf.JobTermMaxQueue, priorityf.JobTermMaxClass) {
 		o.Numbers = make(priority.Numbers)
@@ -292,7 +292,7 @@ func (o *Order) who(j *row.Job) preempt.Subject {
 	return w
 }
 
-// Of is the value of a job.
+// Of returns the value of a job.
 func (o *Order) Of(j *row.Job) (float64, error) {
 	is := priority.Job{ID: j.ID, Subject: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
 		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
@@ -308,7 +308,7 @@ func (o *Order) Of(j *row.Job) (float64, error) {
 	return o.Value(&is), nil
 }
 
-// age is for how long a job has waited for its turn.
+// age returns how long a job has waited for its turn.
 func (o *Order) age(j *row.Job) (int64, error) {
 	since := max(j.Submit, j.Begin)
 	for _, d := range j.After {
@@ -332,7 +332,7 @@ func (o *Order) age(j *row.Job) (int64, error) {
 	return max(0, o.at-since-idle), nil
 }
 
-// Sort puts jobs in order.
+// Sort sorts jobs by their order.
 func (o *Order) Sort(line []*row.Job) error {
 	list := make([]priority.Valued[*row.Job], len(line))
 	for i, j := range line {
@@ -349,7 +349,7 @@ func (o *Order) Sort(line []*row.Job) error {
 	return nil
 }
 
-// ages has those jobs grow no older that a limit keeps from having their turn.
+// ages stops the aging of jobs that a limit keeps from their turn.
 func (p *pass) ages() error {
 	set, err := p.tx.Settings()
 	if err != nil || !set.Ages {
@@ -383,8 +383,8 @@ func (p *pass) ages() error {
 	return nil
 }
 
-// reordered reports whether jobs are put in order by an expression, and has plans looked at
-// where they may be in another one since the last cycle.
+// reordered reports whether an expression orders the jobs. If their order may have changed since
+// the last cycle, it has plans checked.
 func reordered(tx *kernel.Tx) (bool, error) {
 	set, err := tx.Settings()
 	if err != nil || set.JobPriority == "" {

@@ -52,10 +52,10 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	return nil
 }
 
-// overdueInWay is why a plan cannot be kept.
+// overdueInWay returns the reason why a plan cannot be kept.
 var overdueInWay = row.Because(row.CauseOverdue, "an overdue job is on its nodes")
 
-// promiseOf is the promise of a job for which a pass has decided: none once it starts later.
+// promiseOf returns the promise of a job that a pass has decided on: none once it starts later.
 func promiseOf(c *cycle.Job, plan *placer.Plan) *jobs.StartPromise {
 	if c.Promised < plan.Start {
 		return nil
@@ -155,7 +155,7 @@ func (p *pass) listQueue() error {
 	}
 }
 
-// list lists them once. Jobs that it cancels may give others their turn.
+// list lists the jobs once. Jobs that it cancels may give others their turn.
 func (p *pass) list() error {
 	clear(p.EqualTo)
 	if line, err := p.played(); line != nil || err != nil {
@@ -237,8 +237,8 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 	return out, nil
 }
 
-// turnAmong is the priority of a job that comes into a queue in order: behind all jobs before it
-// in its class, and behind the one that let it in.
+// turnAmong returns the priority of a job that is inserted into a sorted queue: behind all jobs
+// before it in its class, and behind the job that let it in.
 func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
 	classOf := func(j *row.Job) (int, error) {
 		if p.allotted == nil {

@@ -126,7 +126,7 @@ func (p *pass) keepPutOffs() error {
 	return postponed.Keep(p.tx.File, list)
 }
 
-// awaits are the jobs placed at an instant as they wait before the queue.
+// awaits returns the jobs placed at an instant, which wait before the queue.
 func (p *pass) awaits() (out []*cycle.Job) {
 	for i, x := range p.placed {
 		if x.State == row.JobRunning || !x.State.Live() { // since the queue was gone through before

@@ -7,10 +7,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Cycle runs the queue in a transaction, says when that has to be done again, and plays it forward.
+// Cycle runs the queue in a transaction, says when the next cycle is needed, and plays the queue
+// forward.
 type Cycle struct{ tx *kernel.Tx }
 
-// CycleOf gives access to it in a transaction.
+// CycleOf returns the cycles of a transaction.
 func CycleOf(tx *kernel.Tx) Cycle { return Cycle{tx} }
 
 // A process that runs the queue makes a cycle when a commit may have let something start or stop.
@@ -18,10 +19,10 @@ func CycleOf(tx *kernel.Tx) Cycle { return Cycle{tx} }
 // nothing start: the claim of an attempt, a heartbeat, a run of the hook, and a cycle, which has
 // examined the queue itself.
 
-// Startable is the number of commits that may have let something start or stop.
+// Startable returns the number of commits that may have let something start or stop.
 func (cy Cycle) Startable() uint64 { return cy.tx.State.Startable }
 
-// LastTook is how long the last cycle took, 0 if there was none.
+// LastTook returns how long the last cycle took, 0 if there was none.
 func (cy Cycle) LastTook() (time.Duration, error) {
 	last, err := cy.tx.Loaded.Tallies.LastCycle()
 	if err != nil || last == nil {
