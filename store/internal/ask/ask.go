@@ -13,17 +13,17 @@ import (
 // used.
 type Ask struct{ tx *kernel.Tx }
 
-// AskOf gives access to it in a transaction.
+// AskOf returns the questions of a transaction.
 func AskOf(tx *kernel.Tx) Ask { return Ask{tx} }
 
-// Ask reads a request and gives it the defaults of its queue and of the store. Its chunks
-// are for reading only.
+// Ask parses a request and applies the defaults of its queue and of the store. Its chunks are
+// read-only.
 func (ak Ask) Ask(r placer.Request) (placer.Ask, error) { return booking.AskFor(ak.tx, r) }
 
-// Policy is the policy of a request: its own, else that of its queue, else the store's.
+// Policy returns the policy of a request: its own, else that of its queue, else the store's.
 func (ak Ask) Policy(r placer.Request) (placer.Policy, error) { return booking.PolicyOf(ak.tx, r) }
 
-// Route tells which of the placer's paths serves a request, and why.
+// Route returns the placer's path that serves a request, and the reason.
 func (ak Ask) Route(r placer.Request) (placer.Path, string, error) {
 	a, err := booking.AskFor(ak.tx, r)
 	if err != nil {
@@ -37,8 +37,8 @@ func (ak Ask) Route(r placer.Request) (placer.Path, string, error) {
 	return path, why, snap.Index.Err()
 }
 
-// Candidates are the nodes that could serve a request, or some chunk of it, now, in node order: the
-// policy local orders them. The error is a *placer.Refusal if it can never run.
+// Candidates returns the nodes that could serve a request, or some chunk of it, now, in node order.
+// The policy local orders them. The error is a *placer.Refusal if the request can never run.
 func (ak Ask) Candidates(r placer.Request) ([]kernel.Candidate, error) {
 	q := booking.AskingOf(ak.tx, r)
 	a, err := q.Read()
@@ -48,9 +48,8 @@ func (ak Ask) Candidates(r placer.Request) ([]kernel.Candidate, error) {
 	return q.Candidates(a)
 }
 
-// When finds the first count starts of a request from an instant on, without changing
-// anything: the earliest, then each later instant at which nodes are given back
-// and it fits.
+// When finds the first count starts of a request from an instant on, and changes nothing. These are
+// the earliest start, then each later instant at which nodes are given back and the request fits.
 func (ak Ask) When(r placer.Request, after time.Time, count int) ([]booking.Opening, error) {
 	plans, err := booking.PlansOf(ak.tx).Starts(r, kernel.Unix(after), count)
 	return kernel.Converted(plans, booking.OpeningAt), err

@@ -17,8 +17,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Bucket is nodes that are alike in queue, priority and the resources of the setting
-// signature, and how many of them are in which class.
+// Bucket describes nodes with the same queue, priority and resources of the setting signature, and
+// how many of them are in each class.
 type Bucket struct {
 	ID        uint32
 	Signature string // as text: ncpus=8:color=red
@@ -82,8 +82,8 @@ func (ak Ask) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 	return out, snap.Index.Err()
 }
 
-// WaitsFor lists the jobs and reservations whose end a plan's start waits for;
-// none for a start now.
+// WaitsFor lists the jobs and reservations whose end a plan's start waits for; none for a start
+// now.
 func (ak Ask) WaitsFor(plan *placer.Plan) ([]kernel.Owner, error) {
 	var out []kernel.Owner
 	if plan.Start <= ak.tx.Now {
@@ -119,7 +119,7 @@ func (ak Ask) WaitsFor(plan *placer.Plan) ([]kernel.Owner, error) {
 	return out, ak.tx.Calendar().Err()
 }
 
-// Stats are a store's numbers.
+// Stats are the counts of a store's nodes and jobs.
 type Stats struct {
 	Format     uint32
 	Bytes      int64 // of the file

@@ -14,15 +14,13 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Explained is an explanation with what only the store knows: of a request, or of
-// a job.
+// Explained is an explanation of a request or a job, with facts that only the store knows.
 type Explained struct {
 	Request placer.Request
 	Ask     placer.Ask
-	// Explanation is nil for a job that runs, is planned or has ended: what is
-	// known of those stands in the job. Of a job that waits it is about placing it
-	// now, as if nothing else kept it from starting; nil where its request is not
-	// understood any more.
+	// Explanation is nil for a job that runs, is planned or has ended: the job itself holds
+	// the facts. For a waiting job it is about placing it now, as if nothing else kept it from
+	// starting; nil if its request can no longer be parsed.
 	*placer.Explanation
 	Job      *kernel.Job    // nil for a request
 	Queue    *Queueing      // of a job without nodes: what it waits for; nil for others
@@ -43,8 +41,8 @@ type Ahead struct {
 	Overdue bool
 }
 
-// Explain says why a request starts now or does not, what each node has to do with
-// that, and what would help: other queues and no reservation are tried as well.
+// Explain says why a request starts now or does not, the role of each node, and what would help. It
+// also tries other queues, and no reservation.
 func (ak Ask) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
 	a, err := booking.AskFor(ak.tx, r)
 	if err != nil {
@@ -53,7 +51,7 @@ func (ak Ask) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
 	return explainer{ak.tx, o}.request(r, a)
 }
 
-// explainer explains what was asked for, and how.
+// explainer builds an explanation.
 type explainer struct {
 	tx  *kernel.Tx
 	how placer.Explain
@@ -78,8 +76,8 @@ func (e explainer) request(r placer.Request, a placer.Ask) (*Explained, error) {
 	return out, err
 }
 
-// otherwise is the request without its reservation, and on every other queue.
-// Queues that come to the same are tried once.
+// otherwise returns variants of the request: without its reservation, and on every other queue.
+// Queues with the same effect are tried once.
 func (e explainer) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapshot) ([]placer.Otherwise, error) {
 	tx := e.tx
 	var out []placer.Otherwise
@@ -120,7 +118,7 @@ func (e explainer) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapsh
 	return out, err
 }
 
-// onQueue is what a queue decides of a request.
+// onQueue is the part of a request that its queue decides.
 func onQueue(a placer.Ask, snap *placer.Snapshot) string {
 	if snap == nil {
 		return ""
@@ -132,8 +130,8 @@ func onQueue(a placer.Ask, snap *placer.Snapshot) string {
 	return key
 }
 
-// ahead lists the owners of a planned job's nodes before it: until its start, or past it
-// when they are overdue.
+// ahead lists the owners that have a planned job's nodes before it, until its start or, if they are
+// overdue, past it.
 func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
 	tx := e.tx
 	shared := make(map[uint32]bool)
@@ -173,6 +171,6 @@ func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
 	return out, c.Err()
 }
 
-// blocks reports whether a stretch keeps whoever would share the node, or not, off
-// it altogether.
+// blocks reports whether a stretch keeps a job off the node altogether, whether or not the job
+// would share the node.
 func blocks(b timeline.Busy, shared bool) bool { return b.Use == nil || !shared }

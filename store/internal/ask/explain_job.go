@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Queueing is where a job stands that waits for its turn.
+// Queueing is a waiting job's place in the queue.
 type Queueing struct {
 	Prospect
 	Place   int       // in the queue, from 1 on; 0 for a job that is held, or was placed by hand
@@ -37,10 +37,9 @@ type Awaited struct {
 	Due   time.Time // when it is expected to be met, zero if unknown
 }
 
-// ExplainJob says where a job runs and why there, what a planned one waits for, or
-// what has become of it. One that has no nodes yet is explained by what keeps it
-// from its turn, then by its place in the queue, then as its request, as if nobody
-// else waited.
+// ExplainJob says where a job runs and why there, what a planned job waits for, or how an ended job
+// ended. For a job without nodes, it explains what keeps the job from its turn, and its place in
+// the queue. Then it explains the request as if no other job waited.
 func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	j, err := ak.tx.Job(id)
 	if err != nil {
@@ -79,8 +78,8 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 	return out, err
 }
 
-// waiting explains a job without nodes. A request that is not understood any more has no
-// explanation but that.
+// waiting explains a job without nodes. If its request can no longer be parsed, the explanation
+// says only that.
 func (e explainer) waiting(j *row.Job) (*Explained, error) {
 	tx := e.tx
 	out := &Explained{Request: j.Request()}
@@ -108,7 +107,7 @@ func (e explainer) waiting(j *row.Job) (*Explained, error) {
 	return out, err
 }
 
-// Queueing finds where a job stands in the queue.
+// Queueing returns a job's place in the queue.
 func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 	p, err := o.Look(j)
 	if err == nil {
@@ -179,8 +178,8 @@ func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	return nil
 }
 
-// WhenJob finds when a job that has not started is expected to. A *placer.Refusal says
-// why nobody knows, a Conflict that it has started.
+// WhenJob returns when a job that has not started is expected to start. A *placer.Refusal says why
+// that is unknown, a Conflict that it has started.
 func (ak Ask) WhenJob(id uint64) (Prospect, error) {
 	j, err := ak.tx.Job(id)
 	if err != nil {
@@ -213,7 +212,7 @@ func (ak Ask) WhenJob(id uint64) (Prospect, error) {
 	return p, err
 }
 
-// planOf is when and on which nodes a job runs, or is planned to.
+// planOf returns when and on which nodes a job runs or is planned.
 func planOf(j *row.Job) *placer.Plan {
 	plan := &placer.Plan{Path: j.Path, Policy: j.Policy, Set: j.Set, Start: j.Start, End: j.End, Chunks: make([]placer.Allotment, 1)}
 	for _, n := range j.AllNodes() {
@@ -237,9 +236,9 @@ func noStart(job string, p Prospect) error {
 	return r
 }
 
-// Next reports whether a job's turn is next: whether of the jobs that wait for neither a
-// time nor another job, and may run at all, it is the first. Asked of a few jobs the queue is
-// read no further than to one that is before them.
+// Next reports whether a job's turn is next: whether it is the first of the jobs that may run and
+// that wait for neither a time nor another job. For a few jobs, it reads the queue only as far as a
+// job that is before them.
 func (o *Outlook) Next(j *kernel.Job) (bool, error) {
 	if o.first == nil {
 		set, err := o.tx.Settings()
@@ -259,7 +258,7 @@ func (o *Outlook) Next(j *kernel.Job) (bool, error) {
 	return *o.first == j.ID, nil
 }
 
-// fewScans is how often the queue is read for one job, before it is for all of them.
+// fewScans is how often the queue is read for a single job before it is read for all.
 const fewScans = 3
 
 // ready reports whether a job's turn may come.

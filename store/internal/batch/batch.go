@@ -28,16 +28,15 @@ func batchOrNil(b *row.Batch, err error) (*Batch, error) {
 	return &Batch{b.Batch, b.Bytes}, nil
 }
 
-// Each goes through the batches by name.
+// Each calls fn for the batches by name.
 func (bs Batches) Each(fn func(*Batch) error) error {
 	return bs.tx.Batches().Each(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
 }
 
-// Get finds a batch.
+// Get returns a batch.
 func (bs Batches) Get(name string) (*Batch, error) { return batchOrNil(bs.tx.Batches().Find(name)) }
 
-// Remove forgets a batch and all of its jobs. What its hosts have shown of
-// their speed stays.
+// Remove deletes a batch and all of its jobs. The measured speeds of its hosts are kept.
 func (bs Batches) Remove(name string) (*Batch, error) {
 	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
 		return nil, err
@@ -45,25 +44,25 @@ func (bs Batches) Remove(name string) (*Batch, error) {
 	return batchOrNil(bs.tx.Batches().Remove(name))
 }
 
-// EachRange goes through the ranges of a batch in the order of slots.
+// EachRange calls fn for the ranges of a batch in the order of slots.
 func (bs Batches) EachRange(name string, fn func(*locality.Cursor) error) error {
 	return bs.tx.Batches().EachRange(name, fn)
 }
 
-// EachHost goes through the hosts of a batch by number.
+// EachHost calls fn for the hosts of a batch by number.
 func (bs Batches) EachHost(name string, fn func(*locality.Host, *locality.Member) error) error {
 	return bs.tx.Batches().EachHost(name, fn)
 }
 
-// Places is where the hosts of a batch work.
+// Places returns where the hosts of a batch work.
 func (bs Batches) Places(name string) (locality.Places, error) { return bs.tx.Batches().Places(name) }
 
-// EachJob goes through the jobs of a batch in order, with what became of each.
+// EachJob calls fn for the jobs of a batch in order, with the state of each.
 func (bs Batches) EachJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
 	return bs.tx.Batches().EachJob(name, fn)
 }
 
-// Host finds a host that works in batches.
+// Host returns a host that works in batches.
 func (bs Batches) Host(name string) (*locality.Host, error) { return bs.tx.Batches().Host(name) }
 
 // BatchFile is a file of a batch.
@@ -72,8 +71,8 @@ type BatchFile struct {
 	Size int64 // bytes
 }
 
-// BatchMaker takes in the files and then the jobs of a new batch, one by one, so
-// that neither list need be in memory.
+// BatchMaker receives the files and then the jobs of a new batch, one by one, so that neither list
+// must be in memory.
 type BatchMaker struct{ m *batches.Maker }
 
 // Make begins a batch. Add all its files first, then its jobs.
@@ -131,8 +130,8 @@ func numbered(list []batches.File) (out []NumberedFile) {
 	return out
 }
 
-// Done takes a host's results of jobs. One that it does not hold is a Conflict,
-// and nothing of the call is kept.
+// Done records a host's results of jobs. If the host does not hold one of them, it fails with a
+// Conflict and records nothing.
 func (bs Batches) Done(name, host string, jobs []int) ([]locality.Report, error) {
 	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (bs Batches) Done(name, host string, jobs []int) ([]locality.Report, error)
 	return bs.tx.Batches().Done(name, host, jobs)
 }
 
-// Fail takes a host's report that it could not do jobs.
+// Fail records a host's report that it could not do jobs.
 func (bs Batches) Fail(name, host string, jobs []int) ([]locality.Report, error) {
 	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
 		return nil, err

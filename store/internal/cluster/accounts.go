@@ -27,12 +27,12 @@ type Accounts struct{ tx *kernel.Tx }
 // AccountsOf returns the accounts of a transaction.
 func AccountsOf(tx *kernel.Tx) Accounts { return Accounts{tx} }
 
-// Each goes through the accounts by name, until fn fails.
+// Each calls fn for the accounts by name, until fn fails.
 func (as Accounts) Each(fn func(Account) error) error {
 	return sharing.EachAccount(as.tx.File, func(a *row.Account) error { return fn(Account(*a)) })
 }
 
-// Get finds an account, ErrNotFound where there is none.
+// Get returns an account, or ErrNotFound.
 func (as Accounts) Get(name string) (Account, error) {
 	a, err := sharing.Account(as.tx.File, name)
 	if err != nil {
@@ -41,8 +41,8 @@ func (as Accounts) Get(name string) (Account, error) {
 	return Account(*a), nil
 }
 
-// Set makes an account, or changes it. It fails with ErrNotFound if there is no such
-// parent, and ErrInvalid.
+// Set makes or changes an account. It fails with ErrNotFound if the parent does not exist, and with
+// ErrInvalid.
 func (as Accounts) Set(a Account) error {
 	if err := access.Operates(as.tx, "accounts"); err != nil {
 		return err
@@ -78,23 +78,23 @@ func (as Accounts) Remove(name string) error {
 	return recountedFor(as.tx, limits.Account)
 }
 
-// Preemption is the rules in a transaction by which jobs make way for others. Cycles carry
-// them out: see Cycle.Run.
+// Preemption gives access to a transaction's rules for preempting jobs. Cycles apply them: see
+// Cycle.Run.
 type Preemption struct{ tx *kernel.Tx }
 
 // PreemptionOf returns the preemption rules of a transaction.
 func PreemptionOf(tx *kernel.Tx) Preemption { return Preemption{tx} }
 
-// Each goes through the rules in the order of their texts, until fn fails.
+// Each calls fn for the rules in the order of their texts, until fn fails.
 func (ps Preemption) Each(fn func(*preempt.Rule) error) error {
 	return sharing.EachRule(ps.tx.File, fn)
 }
 
-// Get finds a rule by its text. It fails with ErrNotFound if the rule is not set.
+// Get returns a rule by its text, or ErrNotFound.
 func (ps Preemption) Get(text string) (*preempt.Rule, error) { return sharing.Rule(ps.tx.File, text) }
 
-// Set makes a rule, or replaces the one of the same text. It fails with ErrInvalid if
-// the rules would lead in a circle.
+// Set makes a rule, or replaces the one with the same text. It fails with ErrInvalid if the rules
+// would form a circle.
 func (ps Preemption) Set(r *preempt.Rule) error {
 	if err := access.Operates(ps.tx, "rules of preemption"); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (ps Preemption) Set(r *preempt.Rule) error {
 	return sharing.SetRule(ps.tx.File, r, kernel.MaxWalltime)
 }
 
-// Remove forgets a rule. It fails with ErrNotFound if there is none.
+// Remove deletes a rule. It fails with ErrNotFound if there is none.
 func (ps Preemption) Remove(text string) error {
 	if err := access.Operates(ps.tx, "rules of preemption"); err != nil {
 		return err

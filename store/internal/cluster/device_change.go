@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Drain takes devices of a node out of service, so no other job gets them. A job that has
-// one goes on, and its allocation counts that much less. Plans that no longer fit are made again:
-// see Moved.
+// Drain takes devices of a node out of service, so no other job gets them. A job that has one goes
+// on, and its allocation counts that much less. Plans that no longer fit are made again: see
+// Devices.Moved.
 func (ds Devices) Drain(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
 	if err := access.Operates(ds.tx, "nodes"); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (ds Devices) Cut(node uint32, resource string, ids []string, slices int, in
 	})
 }
 
-// Lack are devices that a node names, and that its host was found to lack.
+// Lack lists devices that a node names but that its host lacks.
 type Lack struct {
 	Node, Resource string
 	IDs            []string
@@ -172,13 +172,12 @@ func change(tx *kernel.Tx, node uint32, resource string, ids []string, fn func(*
 	return n, err
 }
 
-// Parts are nodes like others: a node that is split is removed, and its parts are added. So
-// nothing may be on it, and jobs of the past that were on it call it by its number from then
-// on.
+// Parts of a node are nodes like others. Splitting a node removes it and adds its parts. So nothing
+// may be on it, and past jobs then show it by its number.
 
-// SplitNode makes a node for each group of its devices out of a node: see index.Node.Split.
-// It is a Conflict while something is on the node, or planned for it, and where it names no
-// devices of two groups. ErrExists means that a part's name is taken.
+// SplitNode replaces a node by one node for each group of its devices: see index.Node.Split. It
+// fails with a Conflict if something is on the node or planned for it, or if its devices are not of
+// at least two groups. It fails with ErrExists if a part's name is taken.
 func (ds Devices) SplitNode(number uint32) (parts []*index.Node, err error) {
 	if err := access.Operates(ds.tx, "nodes"); err != nil {
 		return nil, err
@@ -205,10 +204,10 @@ func (ds Devices) SplitNode(number uint32) (parts []*index.Node, err error) {
 	return parts, ds.tx.Happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: row.Because(row.CauseRequest, "into "+namesOf(parts))})
 }
 
-// JoinNode undoes SplitNode: it makes one node of all nodes that are named like its parts and have it as
-// their host, and returns both. It returns a Conflict while something is on a part, or planned for
-// it, and if parts differ in what a node has once, such as a queue. ErrNotFound means that there is
-// no part, ErrExists that there is a node of the name.
+// JoinNode undoes SplitNode. It joins all nodes that are named like parts of the node and have it
+// as their host, and returns both. It fails with a Conflict if something is on a part or planned
+// for it, or if parts differ in a property of the whole node, such as its queue. It fails with
+// ErrNotFound if there is no part, and with ErrExists if a node has the name.
 func (ds Devices) JoinNode(name string) (whole *index.Node, parts []*index.Node, err error) {
 	if err := access.Operates(ds.tx, "nodes"); err != nil {
 		return nil, nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// renaming is a node that is to name other devices than before.
+// renaming is a change of the devices that a node names.
 type renaming struct {
 	tx       *kernel.Tx
 	old, now *index.Node
@@ -40,7 +40,7 @@ func (r renaming) holders() (list []*row.Job, err error) {
 	return list, err
 }
 
-// unknown is the Conflict for a job that has some of a resource without recorded devices.
+// unknown returns the Conflict for a job that has some of a resource without recorded devices.
 func (r renaming) unknown(j *row.Job, res index.ResID) error {
 	for _, b := range r.tx.Calendar().At(r.old.Number) {
 		if b.Owner != row.JobOwner(j.ID) {
@@ -86,8 +86,8 @@ func (r renaming) move(j *row.Job) error {
 	return nil
 }
 
-// parts is into how many slices the device is cut that a device is a slice of, 0 for one that
-// is none.
+// parts returns the number of slices of the device that this one is a slice of, 0 if it is not a
+// slice.
 func (r renaming) parts(n *index.Node, res index.ResID, id string) int {
 	of, _, slice := strings.Cut(id, "/")
 	def, ok := r.tx.Loaded.Defs.Get(res)

@@ -23,7 +23,7 @@ const (
 	HookHeld = 90 * time.Second
 )
 
-// MaxHookEvents is how many events the hook gets in a run.
+// MaxHookEvents is the maximum number of events that the hook gets in a run.
 const MaxHookEvents = 1000
 
 // HookEvent is an event as the hook gets it.
@@ -115,14 +115,14 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	})
 }
 
-// HookState is how far the hook is.
+// HookState says how far the hook has come.
 type HookState struct {
 	Program []string  // nil if no hook is set
 	Failing time.Time // since when it has taken no events; zero while it takes them
 	Behind  uint64    // how many events it has not taken yet
 }
 
-// State tells how far the hook is.
+// State returns how far the hook has come.
 func (hs Hook) State() (HookState, error) {
 	s, err := ConfigOf(hs.tx).Settings()
 	if err != nil || len(s.Hook) == 0 {
@@ -141,8 +141,8 @@ type Hook struct{ tx *kernel.Tx }
 // HookOf returns the hook of a transaction.
 func HookOf(tx *kernel.Tx) Hook { return Hook{tx} }
 
-// set records that there is a hook from now on, or none. A new hook does not get earlier events;
-// one that replaces another goes on where that was.
+// set records whether there is a hook from now on. A new hook does not get earlier events. If it
+// replaces another, it continues after the last event of that one.
 func (hs Hook) set(is bool) error {
 	if !is {
 		return hs.tx.File.Remove(row.Meta, row.KeyHook)
@@ -154,7 +154,7 @@ func (hs Hook) set(is bool) error {
 	return hs.put(h)
 }
 
-// Row is the hook's position; by default it is after the latest event.
+// Row returns the hook's position; by default it is after the latest event.
 func (hs Hook) Row() (*row.Hook, error) {
 	payload, err := hs.tx.File.Get(row.Meta, row.KeyHook)
 	if err != nil || payload == nil {
@@ -193,7 +193,7 @@ func (hs Hook) event(ev *kernel.Event) (HookEvent, error) {
 	return out, err
 }
 
-// mail finds out whether a job's submitter wants to be told of an event.
+// mail decides whether a job's submitter wants mail about an event.
 func (hs Hook) mail(j *row.Job, ev *HookEvent) error {
 	of := mailed(&ev.Event)
 	if of == "" {
@@ -220,7 +220,7 @@ func (hs Hook) mail(j *row.Job, ev *HookEvent) error {
 	return nil
 }
 
-// mailed is the kind of mail for an event, or "".
+// mailed returns the kind of mail for an event, or "".
 func mailed(ev *kernel.Event) string {
 	running := row.JobRunning.String()
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Limit is how much some may have at once.
+// Limit is a limit on what some jobs may have at once.
 type Limit struct {
 	// Key is the subject of the limit: all, or user:NAME, group:, account:, class: and queue:,
 	// joined by commas, with * for each by itself.
@@ -93,7 +93,7 @@ func (ls Limits) Uses() (out []LimitUse, err error) {
 	return out, err
 }
 
-// eachThrottle goes through how many jobs of arrays may run at once.
+// eachThrottle calls fn for the limits on how many jobs of arrays may run at once.
 func (ls Limits) eachThrottle(fn func(Limit, *limits.Counter) error) error {
 	return ls.tx.File.Each(row.Counters, row.ArrayPrefix(), func(key, _ []byte) (bool, error) {
 		c, err := ls.tx.Counters().Named(string(key))
@@ -278,7 +278,7 @@ func recountedFor(tx *kernel.Tx, kind limits.Kind) error {
 	return tx.Spoil(recounted(tx))
 }
 
-// fitRules takes plans away that break some rules.
+// fitRules removes plans that break some rules.
 func fitRules(tx *kernel.Tx, list []*limits.Rule) error {
 	slices.SortFunc(list, func(a, b *limits.Rule) int { return cmp.Compare(a.String(), b.String()) })
 	for _, r := range list {

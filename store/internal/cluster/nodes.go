@@ -17,7 +17,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Beginning are the names of the first nodes by name that begin in a way, at most so many.
+// Beginning returns the first names of nodes with a prefix, at most this many.
 func (ns Nodes) Beginning(prefix string, most int) (names []string, err error) {
 	err = ns.tx.File.Each(row.NodeNames, []byte(prefix), func(key, _ []byte) (bool, error) {
 		names = append(names, string(key))
@@ -26,7 +26,7 @@ func (ns Nodes) Beginning(prefix string, most int) (names []string, err error) {
 	return names, err
 }
 
-// Get finds a node by its name, ErrNotFound when there is none.
+// Get returns a node by its name, or ErrNotFound.
 func (ns Nodes) Get(name string) (*index.Node, error) {
 	number, ok, err := ns.tx.NodeNumber(name)
 	if err != nil {
@@ -50,12 +50,12 @@ func (ns Nodes) Scan(fn func(*index.Node) error) error {
 	})
 }
 
-// AllNodes is the node list that is every node.
+// AllNodes is the node list that means every node.
 const AllNodes = "all"
 
-// Resolve turns a node list into node numbers, in the list's order and
-// each once. An item that is a node's name as it stands is that node, whatever
-// brackets it holds; the list "all" is every node, unless one is called so.
+// Resolve converts a node list to node numbers, in the list's order, each once. An item that is
+// exactly a node's name means that node, whatever brackets it contains. The list "all" is every
+// node, unless a node has that name.
 func (ns Nodes) Resolve(list string) ([]uint32, error) {
 	items, err := index.SplitNodeList(list)
 	if err != nil {
@@ -219,9 +219,9 @@ func (ns Nodes) SetState(number uint32, state index.State, reason string) error 
 	return ns.tx.Spoil(cycle.PlaceAnew(ns.tx))
 }
 
-// SetLoad notes the load measured on a node: how many of its processors are busy.
-// Only the row changes, unless the node gets its first load or loses its last:
-// the index knows which nodes have one.
+// SetLoad records the measured load of a node: how many of its processors are busy. Only the row
+// changes, unless the node gets its first load or loses its last, because the index knows which
+// nodes have one.
 func (ns Nodes) SetLoad(number uint32, load float64) error {
 	if err := access.Operates(ns.tx, "nodes"); err != nil {
 		return err
@@ -248,8 +248,8 @@ func (ns Nodes) SetLoad(number uint32, load float64) error {
 	return ns.tx.File.Put(row.Nodes, row.Key32(number), row.EncodeNode(n))
 }
 
-// Remove takes a node out of the store. Its number is not given out again.
-// It fails with a Conflict while something is on the node, or planned for it.
+// Remove deletes a node. Its number is never used again. It fails with a Conflict while something
+// is on the node or planned for it.
 func (ns Nodes) Remove(number uint32) error {
 	if err := access.Operates(ns.tx, "nodes"); err != nil {
 		return err

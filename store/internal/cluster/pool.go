@@ -16,10 +16,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// MaxPools is how many pools a cluster has at most.
+// MaxPools is the maximum number of pools in a cluster.
 const MaxPools = 64
 
-// Pool is an amount of the whole cluster, of licences, say, which belongs to no node.
+// Pool is an amount of the whole cluster that belongs to no node, such as licences.
 type Pool struct {
 	Name    string
 	Amount  int64
@@ -163,7 +163,7 @@ func validPool(p Pool, now int64) error {
 	return nil
 }
 
-// free makes sure that a pool can be made under its name.
+// free makes sure that a pool's name is available.
 func (ps Pools) free(p Pool, defs *index.Defs) error {
 	if def, ok := defs.Lookup(p.Name); ok {
 		return kernel.Taken("the name "+p.Name, ", by resource "+def.Name)

@@ -37,8 +37,7 @@ func (cf Config) AddResource(def index.Def) error {
 	return forget(cf.tx)
 }
 
-// RemoveResource forgets a declared resource that no node has and no setting
-// names.
+// RemoveResource deletes a declared resource. No node may have it and no setting may name it.
 func (cf Config) RemoveResource(name string) error {
 	if err := access.Operates(cf.tx, "resources"); err != nil {
 		return err
@@ -84,7 +83,7 @@ func (cf Config) RemoveResource(name string) error {
 	return rebuild(cf.tx)
 }
 
-// ranksBy reports whether a PRIORITYF speaks of a resource.
+// ranksBy reports whether a PRIORITYF names a resource.
 func ranksBy(defs *index.Defs, text string, def index.Def) bool {
 	if text == "" {
 		return false

@@ -1,4 +1,4 @@
-// Package cluster changes what an administrator does: nodes and their devices, queues, resources,
+// Package cluster holds an administrator's changes: nodes and their devices, queues, resources,
 // settings, limits, pools, shares, accounts and the hook.
 package cluster
 
@@ -16,27 +16,27 @@ type Nodes struct{ tx *kernel.Tx }
 // NodesOf returns the nodes of a transaction.
 func NodesOf(tx *kernel.Tx) Nodes { return Nodes{tx} }
 
-// Number finds a node's number by its name.
+// Number returns a node's number by its name.
 func (ns Nodes) Number(name string) (uint32, bool, error) { return ns.tx.NodeNumber(name) }
 
-// ByNumber finds a node by its number.
+// ByNumber returns a node by its number.
 func (ns Nodes) ByNumber(number uint32) (*index.Node, error) { return ns.tx.NodeByNumber(number) }
 
-// Each goes through all nodes by number, until fn fails. It makes no calls of fn for nodes that fn
-// adds.
+// Each calls fn for all nodes by number, until fn fails. Nodes that fn adds are not visited.
 func (ns Nodes) Each(fn func(*index.Node) error) error { return ns.tx.EachNode(fn) }
 
 // Occupancy returns what is on a node.
 func (ns Nodes) Occupancy(n *index.Node) (kernel.Occupancy, error) { return ns.tx.Occupancy(n) }
 
-// Used is how much of a node's time jobs have had since the statistics were reset, 0 to 1.
+// Used returns the part of a node's time that jobs have had since the statistics were reset, 0 to
+// 1.
 func (ns Nodes) Used(n *index.Node) (float64, error) { return ns.tx.Used(n) }
 
-// Left is what remains of a node's consumables now: all of them if the node is free, none if a job
-// has it exclusively.
+// Left returns what remains of a node's consumables now: all of them if the node is free, none if a
+// job has it exclusively.
 func (ns Nodes) Left(n *index.Node) []index.Amount { return ns.tx.Left(n) }
 
-// Owner tells whose a stretch of the calendar is.
+// Owner returns the owner of a stretch of the calendar.
 func (ns Nodes) Owner(b timeline.Busy) (kernel.Owner, error) { return ns.tx.Owner(b) }
 
 // Devices are the devices of nodes in a transaction, and which jobs have them.
@@ -45,11 +45,11 @@ type Devices struct{ tx *kernel.Tx }
 // DevicesOf returns the devices of a transaction.
 func DevicesOf(tx *kernel.Tx) Devices { return Devices{tx} }
 
-// Of writes the devices of a job: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
+// Of returns the devices of a job as text: g1:ngpus=0,3:ncpus=0-7+g2:ngpus=1.
 func (ds Devices) Of(j *kernel.Job) (string, error) { return booking.JobDevices(ds.tx, j) }
 
-// HeldBy are the devices that a job has, by node and then by resource, cores last. They are
-// none once it has ended, and where its nodes name none.
+// HeldBy returns the devices that a job has, by node and then by resource, cores last. There are
+// none once it has ended, or if its nodes name none.
 func (ds Devices) HeldBy(j *kernel.Job) ([]booking.HeldDevices, error) {
 	return booking.HeldBy(ds.tx, j)
 }
@@ -57,10 +57,10 @@ func (ds Devices) HeldBy(j *kernel.Job) ([]booking.HeldDevices, error) {
 // Config is the configuration of a database in a transaction: its settings and resources.
 type Config struct{ tx *kernel.Tx }
 
-// ConfigOf gives access to it in a transaction.
+// ConfigOf returns the configuration in a transaction.
 func ConfigOf(tx *kernel.Tx) Config { return Config{tx} }
 
-// Resources are the resources that the store knows, the built-in ones among them.
+// Resources returns the resources that the store knows, including the built-in ones.
 func (cf Config) Resources() (*index.Defs, error) { return cf.tx.Resources() }
 
 // Queues are the queues in a transaction: parts of the cluster, and what jobs in them get.
@@ -72,7 +72,7 @@ func QueuesOf(tx *kernel.Tx) Queues { return Queues{tx} }
 // All lists the queues by name.
 func (qs Queues) All() ([]kernel.Queue, error) { return qs.tx.AllQueues() }
 
-// Get finds a queue, ErrNotFound when there is none.
+// Get returns a queue, or ErrNotFound.
 func (qs Queues) Get(name string) (kernel.Queue, error) { return qs.tx.Queue(name) }
 
 // Shares are the class shares in a transaction.
@@ -93,5 +93,5 @@ func (sh Shares) Timer() (fairshare.Timer, error) { return sh.tx.ShareTimer() }
 // default class; "" in a store without classes.
 func (sh Shares) ClassOf(requestor string) (string, error) { return sh.tx.ClassOf(requestor) }
 
-// Names are the names of nodes by their numbers, in the order of these.
+// Names returns the names of nodes, in the order of their numbers in the argument.
 func (ns Nodes) Names(numbers []uint32) ([]string, error) { return ns.tx.NodeNames(numbers) }

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Settings are the store's settings, a copy.
+// Settings returns a copy of the store's settings.
 func (cf Config) Settings() (*kernel.Settings, error) {
 	set, err := cf.tx.Settings()
 	if err != nil {

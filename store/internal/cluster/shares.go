@@ -73,8 +73,7 @@ func sameLoads(a, b []fairshare.ClassLoad) bool {
 	return true
 }
 
-// SetTimer keeps a timer for the next cycle. One that has not changed writes
-// nothing.
+// SetTimer stores a timer for the next cycle. If it has not changed, nothing is written.
 func (sh Shares) SetTimer(t fairshare.Timer) error {
 	if err := access.Operates(sh.tx, "classes"); err != nil {
 		return err
@@ -82,11 +81,11 @@ func (sh Shares) SetTimer(t fairshare.Timer) error {
 	return booking.SetShareTimer(sh.tx, t)
 }
 
-// State is the state that class shares plan on, by class and in the unit of the setting
+// State returns the state on which class shares plan, by class and in the unit of the setting
 // share_unit. It covers all nodes that are up, what running jobs have of them, and what queued jobs
 // ask for that pools and limits allow to start now. Jobs on nodes that are not up do not count.
 // Nodes in an active reservation that admits no one are left out. A job counts in the class
-// submitted with it, if there is such a class, else in its user's.
+// submitted with it, if that exists, else in its user's.
 func (sh Shares) State() (*fairshare.State, error) {
 	t, err := booking.ClassSharesOf(sh.tx).Tally()
 	if err != nil {
@@ -120,7 +119,7 @@ func startable(tx *kernel.Tx) (line []*row.Job, err error) {
 	return line, nil
 }
 
-// AllottedShares is what each class may start now; nil without classes.
+// AllottedShares says how much each class may start now; nil without classes.
 func AllottedShares(tx *kernel.Tx) (*shares.Allotment, error) {
 	tally, err := booking.ClassSharesOf(tx).Tally()
 	if err != nil || len(tally.State.Classes) == 0 {

@@ -20,7 +20,7 @@ type Usage struct{ tx *kernel.Tx }
 // UsageOf returns the usage records of a transaction.
 func UsageOf(tx *kernel.Tx) Usage { return Usage{tx} }
 
-// Since is the instant since which the use of nodes is counted: see Used.
+// Since returns the instant since which the use of nodes is counted: see Nodes.Used.
 func (u Usage) Since() time.Time { return kernel.Instant(u.tx.State.UsageSince) }
 
 // Reset restarts counting the use of nodes.
@@ -32,7 +32,7 @@ func (u Usage) Reset() error {
 	return u.tx.File.Clear(row.Usage)
 }
 
-// UsageSpec is which usage is asked for. The zero value is all of it, by user.
+// UsageSpec selects usage. The zero value selects all of it, by user.
 type UsageSpec struct {
 	By       usage.By
 	From, To time.Time // zero: from the first, up to now
