@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/recovery"
 )
 
-// Archived is what Archive took out of a database.
+// Archived reports what Archive moved out of a database.
 type Archived struct {
 	Jobs    int64
 	Events  int64
@@ -19,7 +19,7 @@ type Archived struct {
 	Stay    int64 // ended jobs that are old enough and stay: others depend on them, or on one of their array
 }
 
-// ArchiveOptions are how jobs are archived. The zero value works.
+// ArchiveOptions configure Archive. The zero value works.
 type ArchiveOptions struct {
 	DryRun bool // nothing is written, and nothing goes
 	Watch  Watch
@@ -88,7 +88,7 @@ func (db *DB) view(fn func(*Tx) error) error {
 	})
 }
 
-// archiveRows is how many rows go in a commit.
+// archiveRows is the number of rows deleted in a commit.
 const archiveRows = 10_000
 
 // removeExpired deletes archived rows from the database.

@@ -43,7 +43,7 @@ func (db *DB) Check(report func(finding string)) error {
 	})
 }
 
-// checkClock tells of an instant that the file cannot stand at by now.
+// checkClock reports a file's time that cannot have come by now.
 func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
 	id, err := r.Identity()
 	if now := db.opt.Now().Unix(); err == nil && asOf > now+kernel.Ahead && !id.AnyTime {

@@ -401,8 +401,8 @@ func TestPlansBehindOverdueJobs(t *testing.T) {
 	}
 }
 
-// TestRefusedKeepsPlan: a job that was placed in a reservation, and put off, keeps its plan after the
-// reservation is removed, even if a pass makes plans again ahead of a later job. The request is
+// TestRefusedKeepsPlan: a job that was placed in a reservation, and put off, keeps its plan after
+// the reservation is removed, even if a pass makes plans again ahead of a later job. The request is
 // refused by then, and must not be planned as if it asked for nothing.
 func TestRefusedKeepsPlan(t *testing.T) {
 	t.Parallel()

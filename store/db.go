@@ -16,8 +16,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// DB is a handle on a database: a file, or the replica of a log. Its methods may be called from several
-// goroutines.
+// DB is a handle on a database: a file, or the replica of a log. Its methods may be called from
+// several goroutines.
 type DB struct {
 	file    *file.File       // nil if there is a log
 	log     *replica.Replica // nil if there is none
@@ -27,9 +27,9 @@ type DB struct {
 	behind  sync.Once // the warning about a clock that is behind was given
 }
 
-// Open makes a handle on an existing database and checks that it is one. One whose name
-// is a URL is kept in a log, see IsLog. It
-// fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer, ErrDamaged or ErrLocked.
+// Open returns a handle on an existing database and checks that it is one. A database whose name is
+// a URL is kept in a log: see IsLog. It fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
+// ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
 	if opt == nil {
 		opt = new(Options)
@@ -67,10 +67,9 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 	return db, nil
 }
 
-// Create makes a new, empty database: written beside the name, synced, then
-// renamed, so that a file of that name is whole or not there. It fails with
-// ErrExists when there is one, and never replaces it. A name that is a URL is that of a
-// log, see IsLog.
+// Create makes a new, empty database. It is written beside the name, synced, then renamed, so a
+// file with that name is complete or does not exist. It fails with ErrExists if there is one, and
+// never replaces it. If the name is a URL, the database is kept in a log: see IsLog.
 func Create(path string, opt *Options, setup func(*Tx) error) error {
 	if IsLog(path) {
 		return createLog(path, opt, func(path string, opt *Options) error { return Create(path, opt, setup) })
@@ -118,7 +117,7 @@ func (db *DB) Copy() (*DB, error) {
 // write to it.
 func (db *DB) Others() string { return Others(db.Path()) }
 
-// Others is DB.Others of the database of a name.
+// Others is DB.Others for a database by its name.
 func Others(path string) string {
 	if IsLog(path) {
 		return ""
@@ -126,7 +125,7 @@ func Others(path string) string {
 	return file.Others(path)
 }
 
-// Path is the database's name as given.
+// Path returns the database's name as given.
 func (db *DB) Path() string {
 	if db.log != nil {
 		return db.log.Name
@@ -134,9 +133,9 @@ func (db *DB) Path() string {
 	return db.file.Path()
 }
 
-// View runs fn on a snapshot of the database. What fn changes is refused with
-// ErrReadOnly. Inside an Update on the same handle it fails with ErrNested. Where the
-// database is kept in a log fn may be run again, as by Update.
+// View runs fn on a snapshot of the database. Changes in fn fail with ErrReadOnly. Inside an Update
+// on the same handle, View fails with ErrNested. If the database is kept in a log, fn may run
+// again, as in Update.
 func (db *DB) View(fn func(*Tx) error) error {
 	leave, err := db.running.enter(false, db.opt.Private)
 	if err != nil {
@@ -211,7 +210,7 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 // may have had nothing to change.
 func (db *DB) Changed() bool { return db.changed.Load() }
 
-// Close gives a private handle's file back, a copy up, and the connection to a log.
+// Close releases a private handle's file, deletes a copy, and closes the connection to a log.
 func (db *DB) Close() error {
 	if db.log != nil {
 		return db.log.Close()
@@ -219,11 +218,11 @@ func (db *DB) Close() error {
 	return db.file.Close()
 }
 
-// NetworkFileSystem names the file system of a directory when several machines share it, such
-// as NFS; else it is "". Locks may not exclude the other machines there.
+// NetworkFileSystem returns the name of a directory's file system, such as NFS, if several machines
+// share it; else "". Locks may not exclude the other machines there.
 func NetworkFileSystem(dir string) string { return file.NetworkFileSystem(dir) }
 
-// mayWriteNow refuses a writer whose time is none that the file takes.
+// mayWriteNow refuses a writer whose time the file does not accept.
 func (db *DB) mayWriteNow(r *file.Recorder) error {
 	if db.log != nil && !db.opt.Chosen {
 		if err := db.notAhead(r); err != nil {
@@ -245,8 +244,8 @@ func (db *DB) mayWriteNow(r *file.Recorder) error {
 	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()), now.Unix()-clock.Unix(), ErrAnyTime)
 }
 
-// FileState is what tells states of a database file apart: two that are equal have nothing
-// committed between them.
+// FileState identifies a state of a database file. If two are equal, nothing was committed between
+// them.
 type FileState = file.State
 
 // StateOfFile reads the state of the database file at a path, without a lock.

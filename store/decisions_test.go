@@ -423,7 +423,8 @@ func TestClassPlans(t *testing.T) {
 	}
 }
 
-// TestCycleAgain: a cycle with nothing new commits nothing, though it lifts plans and puts them back.
+// TestCycleAgain: a cycle with nothing new commits nothing, though it lifts plans and puts them
+// back.
 func TestCycleAgain(t *testing.T) {
 	for _, backfill := range []string{"fcfs", "easy", "conservative"} {
 		s := newStory(t, backfill, "n1=4 n2=4")
@@ -446,8 +447,8 @@ func TestCycleAgain(t *testing.T) {
 	}
 }
 
-// TestPlacedKeepsItsReason: the plan of a job placed at an instant, which could not run now, stands,
-// and further cycles add nothing to its reason.
+// TestPlacedKeepsItsReason: the plan of a job placed at an instant, which could not run now,
+// stands, and further cycles add nothing to its reason.
 func TestPlacedKeepsItsReason(t *testing.T) {
 	s := newStory(t, "fcfs", "n1=4 n2=4")
 	s.place("Y", "1:ncpus=1", 0, 60)

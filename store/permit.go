@@ -36,7 +36,7 @@ func Permit(path string, opt *Options, right Right, what string) error {
 	return errors.Join(db.permit(right, what), db.Close())
 }
 
-// permit is Permit of an open database.
+// permit is Permit for an open database.
 func (db *DB) permit(right Right, what string) error {
 	a := db.opt.Actor
 	if a == nil || db.log != nil {
@@ -49,7 +49,7 @@ func (db *DB) permit(right Right, what string) error {
 	return permittedOnDisk(db.Path(), a, what, err)
 }
 
-// permittedOnDisk goes by the owner on disk of a database that cannot be read.
+// permittedOnDisk decides by the owner on disk of a database that cannot be read.
 func permittedOnDisk(path string, a *Actor, what string, why error) error {
 	if errors.Is(why, ErrNotPermitted) || errors.Is(why, ErrLocked) {
 		return why
@@ -63,8 +63,8 @@ func permittedOnDisk(path string, a *Actor, what string, why error) error {
 // A job's script, environment and signature may hold secrets. They are for its submitter, its user
 // and the owner of the database. Others get backups and dumps without them.
 
-// seen is the database as far as the actor may see it: the file itself, or a copy that lacks
-// what other users' jobs carry. done gives the copy up.
+// seen returns the part of the database that the actor may see: the file itself, or a copy without
+// what other users' jobs carry. done deletes the copy.
 func (db *DB) seen() (f *file.File, done func(), err error) {
 	done = func() {}
 	if f, err = db.current(); err != nil {
@@ -92,7 +92,7 @@ func (db *DB) seen() (f *file.File, done func(), err error) {
 	return f, done, err
 }
 
-// redact takes out of a private copy what jobs of other users than the actor carry.
+// redact removes from a private copy what jobs of users other than the actor carry.
 func (db *DB) redact(path string) error {
 	copied, err := openScratch(path, db.opt)
 	if err != nil {

@@ -138,8 +138,8 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 	return waited
 }
 
-// TestForecastsChangeNoStart: jobs run on the same nodes from the same instants on, whether expected
-// starts are learned and kept or not.
+// TestForecastsChangeNoStart: jobs run on the same nodes from the same instants on, whether
+// expected starts are learned and kept or not.
 func TestForecastsChangeNoStart(t *testing.T) {
 	t.Parallel()
 	kept := 0

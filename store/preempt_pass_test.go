@@ -123,7 +123,8 @@ func TestUrgentBeforeTheyStart(t *testing.T) {
 	}
 }
 
-// TestRoomOfTheStopped: what is left of the room that was made is for those that wait, in their order.
+// TestRoomOfTheStopped: what is left of the room that was made is for those that wait, in their
+// order.
 func TestRoomOfTheStopped(t *testing.T) {
 	for _, backfill := range []Backfill{EASY, Conservative} {
 		s := newPreemptStory(t, 1, backfill)
@@ -149,8 +150,8 @@ func TestRoomOfTheStopped(t *testing.T) {
 	}
 }
 
-// TestFollowersOfHeldStarts: whoever follows a job has its turn in the pass that starts it, and whoever
-// follows one that was cancelled in it is cancelled.
+// TestFollowersOfHeldStarts: whoever follows a job has its turn in the pass that starts it, and
+// whoever follows one that was cancelled in it is cancelled.
 func TestFollowersOfHeldStarts(t *testing.T) {
 	s := newPreemptStory(t, 2, EASY)
 	low := s.submit("bob", "1:ncpus=1", 5)
@@ -162,8 +163,8 @@ func TestFollowersOfHeldStarts(t *testing.T) {
 	}
 }
 
-// TestPlanTakesNoStartBack: a start is not taken back for a plan, whose job it would be lifted for again
-// and again.
+// TestPlanTakesNoStartBack: a start is not taken back for a plan, whose job it would be lifted for
+// again and again.
 func TestPlanTakesNoStartBack(t *testing.T) {
 	s := newPreemptStory(t, 2, FCFS)
 	looks := 0

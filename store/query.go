@@ -27,10 +27,10 @@ type Query struct {
 	Limits query.Limits
 	// Views are named queries to use as tables, by their names in lower case.
 	Views map[string]*query.View
-	// Progress is told now and then how many rows more were looked at; it may be nil.
+	// Progress is called now and then with the number of further rows examined. It may be nil.
 	Progress func(rows int64)
-	// Zone is that of times without one, such as 2026-11-20 10:00, tomorrow and friday 18:00,
-	// and of 'localtime' and 'utc' in date functions; nil is UTC.
+	// Zone is the time zone of times without one, such as 2026-11-20 10:00, tomorrow and
+	// friday 18:00, and of 'localtime' and 'utc' in date functions; nil is UTC.
 	Zone *time.Location
 }
 
@@ -40,14 +40,14 @@ type Rows struct {
 	all     iter.Seq2[[]query.Value, error]
 }
 
-// All goes through the rows. A row lasts until the next one; an error comes last, and
-// without a row.
+// All iterates over the rows. A row is valid until the next one. An error comes last, without a
+// row.
 func (r *Rows) All() iter.Seq2[[]query.Value, error] { return r.all }
 
-// Query asks one question and gathers the answer, so that nothing keeps others from
-// the file while it is read: statements go one after the other, and each sees the
-// database at one instant. An error in the text is a *query.Error, one of the limits a
-// *query.LimitError; ctx is honoured.
+// Query runs statements and collects the rows of the answer, so that others do not wait for the
+// file while you read it. Statements run one after the other, and each sees the database at one
+// instant. An error in the text is a *query.Error, one of the limits a *query.LimitError. It obeys
+// ctx.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *Rows) gather() (*Rows, error) {
 	}}, nil
 }
 
-// Query asks one question, a statement of q.Text, as of the transaction's instant. The
-// rows are made as they are read, and last no longer than the transaction.
+// Query runs one statement of q.Text at the transaction's instant. Rows are made as you read them,
+// and are valid only within the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
 	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.k.Now }, Ahead: aheadIn(q.Zone), Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
@@ -115,10 +115,10 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 	return &Rows{s.Columns(), watched(tx, c, s.Rows())}, nil
 }
 
-// catalogs has the tables of a reader, nil until they are asked for.
+// catalogs holds the tables of a reader, nil until needed.
 var catalogs kernel.Slot[*tables.Catalog]
 
-// catalog is the tables of a query in the transaction.
+// catalog returns the tables for queries in the transaction.
 func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 	made := catalogs.In(tx.k)
 	c := *made
@@ -132,7 +132,7 @@ func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 	return c
 }
 
-// tables is the transaction as tables see it.
+// tables returns the transaction as the source of tables.
 func (tx *Tx) tables() *tables.Source {
 	var ahead *Outlook // of the jobs that wait, once it was asked for
 	nodesSince := tx.k.State.NodesSince
@@ -213,14 +213,12 @@ func (tx *Tx) tables() *tables.Source {
 	}
 }
 
-// QueryTables describes the tables of queries, for help and completion: by name, with
-// their columns.
+// QueryTables returns the tables for queries, by name, with their columns, for help and completion.
 func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, err error) {
 	return tx.catalog(nil).Columns()
 }
 
-// watched adds the errors that the index, the calendar and the tables have kept to
-// themselves.
+// watched adds the errors that the index, the calendar and the tables have recorded.
 func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
 	return func(yield func([]query.Value, error) bool) {
 		for row, err := range rows {
@@ -249,7 +247,7 @@ func isInput(err error) bool {
 	return !errors.Is(err, ErrDamaged)
 }
 
-// aheadIn is by how many seconds the clocks of a zone are ahead of UTC.
+// aheadIn returns a function for how many seconds a zone's clocks are ahead of UTC at an instant.
 func aheadIn(zone *time.Location) func(int64) int {
 	if zone == nil {
 		zone = time.UTC
@@ -266,7 +264,7 @@ func nanos() func() int64 {
 	return func() int64 { return int64(time.Since(start)) }
 }
 
-// queryValue is a parameter as a value.
+// queryValue converts a parameter to a value.
 func queryValue(v any) (query.Value, error) {
 	switch v := v.(type) {
 	case nil:

@@ -20,9 +20,9 @@ import (
 )
 
 // queueModel lives a random life of a queue and states laws of what cycles decide, from the rows
-// alone: plans lie on nodes that serve (plansServe), no window of a standing reservation is
-// skipped (windowsKept), the order holds (orderHolds) and nothing startable waits (nothingIdle),
-// plans are put off for a cause alone (plansStand), and forecasts come true (queue_model_play_test.go).
+// alone: plans lie on nodes that serve (plansServe), no window of a standing reservation is skipped
+// (windowsKept), the order holds (orderHolds) and nothing startable waits (nothingIdle), plans are
+// put off for a cause alone (plansStand), and forecasts come true (queue_model_play_test.go).
 type queueModel struct {
 	*rapid.T
 	tt        *testing.T

@@ -64,7 +64,7 @@ func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
 	return newContent(content), err
 }
 
-// Restored is what Restore did.
+// Restored reports what Restore did.
 type Restored struct {
 	Content
 	Held []uint64 // the jobs that are held now
@@ -73,10 +73,10 @@ type Restored struct {
 	owner uint32 // owner of the replaced database, else the restoring user
 }
 
-// ReasonRestored is why a job is held that Restore has held.
+// ReasonRestored is the reason of jobs that Restore holds.
 const ReasonRestored = "restored"
 
-// RestoreOptions are how a database is restored. The zero value works.
+// RestoreOptions configure Restore. The zero value works.
 type RestoreOptions struct {
 	Options      // how the restored database is opened
 	NoHold  bool // jobs that may have run since the backup are not held
@@ -118,8 +118,8 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	return out, nil
 }
 
-// ownerOf is the owner of the database at a path, and of one that cannot be read its owner on
-// disk; where there is none, this process's user.
+// ownerOf returns the owner of the database at a path. If it cannot be read, that is its owner on
+// disk; if there is none, this process's user.
 func ownerOf(path string, opt Options) (owner uint32) {
 	_, owner, err := kernel.OnDisk(path)
 	if err != nil {
@@ -193,9 +193,9 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 	return db.file.Compact(dryRun, watch)
 }
 
-// Dump writes every row that is not derived as a line of JSON, of one instant, for Load
-// of this version and any later one. A database of an older format is dumped as what
-// its migration makes of it, and stays as it is.
+// Dump writes every row that is not derived as a line of JSON, at one instant, for Load of this
+// version and any later one. A database of an older format is dumped as its migration would make
+// it, and does not change.
 func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
 	now, done, err := db.seen()
 	defer done()
@@ -217,7 +217,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap makes errors.Is match ErrInvalid and the cause.
 func (e *LineError) Unwrap() []error { return []error{ErrInvalid, e.Why} }
 
-// LoadOptions are how a dump is loaded. The zero value works.
+// LoadOptions configure Load. The zero value works.
 type LoadOptions struct {
 	Options      // how the new database is opened
 	DryRun  bool // everything is done but for the last step
@@ -291,7 +291,7 @@ func (s scratch) AsOf(r *file.Recorder) (*check.Store, error) {
 	return tx.checked(), nil
 }
 
-// Salvaged is what Salvage got out of a damaged database.
+// Salvaged reports what Salvage recovered from a damaged database.
 type Salvaged struct {
 	Content                 // of the new one
 	Tables  []SalvagedTable // those with rows missing or changed
@@ -299,7 +299,7 @@ type Salvaged struct {
 	Notes   []string        // findings about the file as a whole
 }
 
-// SalvagedTable is what became of a table.
+// SalvagedTable reports what Salvage recovered of a table.
 type SalvagedTable struct {
 	Name    string
 	Rows    int64    // that are in the new database
@@ -307,7 +307,7 @@ type SalvagedTable struct {
 	Notes   []string // unreadable rows, and what was left out or changed because of them
 }
 
-// SalvageOptions are how a database is salvaged. The zero value works.
+// SalvageOptions configure Salvage. The zero value works.
 type SalvageOptions struct {
 	Options      // how the new database is opened
 	DryRun  bool // everything is done but for the last step

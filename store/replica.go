@@ -16,13 +16,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// replicaOptions is how the replica of a log is used.
+// replicaOptions converts options to those of a log's replica.
 func replicaOptions(opt *Options) replica.Options {
 	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.LockWait(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
 		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
 }
 
-// rows is the file that the handle reads, as it is.
+// rows returns the file that the handle reads, as it is.
 func (db *DB) rows() *file.File {
 	if db.log != nil {
 		return db.log.File()
@@ -30,7 +30,7 @@ func (db *DB) rows() *file.File {
 	return db.file
 }
 
-// current is that file, brought up to date.
+// current returns that file, brought up to date.
 func (db *DB) current() (*file.File, error) {
 	if db.log == nil {
 		return db.file, nil
@@ -39,7 +39,7 @@ func (db *DB) current() (*file.File, error) {
 	return db.log.File(), err
 }
 
-// change is a transaction of a writer.
+// change runs a writer's transaction.
 func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 	switch {
 	case db.log == nil && db.opt.Beside:
@@ -61,8 +61,8 @@ func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) 
 // logAhead is how many seconds a clock may be ahead of that time.
 const logAhead = 5
 
-// notAhead refuses a writer on a machine whose clock is ahead: the database would stand for
-// an instant that is still to come for all others.
+// notAhead refuses a writer on a machine whose clock is ahead: for all others, the database would
+// be at an instant in the future.
 func (db *DB) notAhead(r *file.Recorder) error {
 	id, err := r.Identity()
 	if err != nil || id.AnyTime {
@@ -140,18 +140,18 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 	return err
 }
 
-// FromOptions are how a database is made of another. The zero value works.
+// FromOptions configure CreateFrom. The zero value works.
 type FromOptions struct {
 	Options                 // of the new one
 	Force   bool            // also where attempts of the other have not ended
 	Setup   func(*Tx) error // prepares the new one before it is used; may be nil
 }
 
-// CreateFrom makes a database of another, as Restore makes one of a backup: it gets another
-// epoch, and what waited is held, because it may run in the other; those jobs it returns.
-// Either may be a file or be kept in a log. It fails with ErrExists if there is a
-// database of that name, and with ErrConflict where attempts of the other have been claimed
-// and have not ended, unless it is forced.
+// CreateFrom makes a database from another, as Restore makes one from a backup. It gets another
+// epoch. Jobs that waited are held, because they may run in the other database; CreateFrom returns
+// them. Either may be a file or be kept in a log. It fails with ErrExists if a database has that
+// name. It fails with ErrConflict if claimed attempts of the other have not ended, unless it is
+// forced.
 func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err error) {
 	if !opt.Force {
 		if err := from.View(noneUnderWay); err != nil {
@@ -254,7 +254,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 // Log is the log that a database is kept in.
 type Log struct{ log *replica.Replica }
 
-// Log gives access to the log that the database is kept in, nil if it is a file.
+// Log returns the log that the database is kept in, nil if it is a file.
 func (db *DB) Log() *Log {
 	if db.log == nil {
 		return nil
@@ -273,8 +273,7 @@ type LogEntry struct {
 	Tables        []string
 }
 
-// Each goes through the entries behind a position that are still in the log, the oldest
-// first.
+// Each calls fn for the entries after a position that are still in the log, the oldest first.
 func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
 	return l.log.Each(since, func(c *replica.Change) error {
 		return fn(&LogEntry{Position: c.Position, Now: kernel.Instant(c.Now), Host: c.Host, User: c.User, Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})

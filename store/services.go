@@ -16,9 +16,9 @@ type (
 	Jobs = jobs.Jobs
 	// Attempts are the starts of jobs: who executes them, and how they ended.
 	Attempts = jobs.Attempts
-	// Cycle runs the queue, says when that has to be done again, and plays it forward.
+	// Cycle runs the queue, says when the next cycle is needed, and plays the queue forward.
 	Cycle = cycle.Cycle
-	// Reservations are the reservations of nodes: single ones, and standing ones with their occurrences.
+	// Reservations are reservations of nodes: single ones, and standing ones with their occurrences.
 	Reservations = booking.Reservations
 	// Nodes are the nodes, and what is on them.
 	Nodes = cluster.Nodes
@@ -72,7 +72,8 @@ func (tx *Tx) Attempts() jobs.Attempts { return jobs.AttemptsOf(tx.k) }
 // Cycle runs the queue, says when that has to be done again, and plays it forward.
 func (tx *Tx) Cycle() cycle.Cycle { return cycle.CycleOf(tx.k) }
 
-// Reservations are the reservations of nodes: single ones, and standing ones with their occurrences.
+// Reservations are the reservations of nodes: single ones, and standing ones with their
+// occurrences.
 func (tx *Tx) Reservations() booking.Reservations { return booking.ReservationsOf(tx.k) }
 
 // Nodes are the nodes, and what is on them.

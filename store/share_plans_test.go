@@ -98,8 +98,8 @@ func TestNarrowDoNotLiftWide(t *testing.T) {
 	}
 }
 
-// TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if its own
-// class has all of its share without it.
+// TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if its
+// own class has all of its share without it.
 func TestPlansOfClassesAboveTheirShares(t *testing.T) {
 	t.Parallel()
 	for _, backfill := range []Backfill{EASY, Conservative} {
@@ -119,8 +119,8 @@ func TestPlansOfClassesAboveTheirShares(t *testing.T) {
 	}
 }
 
-// TestSharesWhereAllIsGivenBack: where jobs of several classes end at one instant, the class with the
-// larger target has the first turn.
+// TestSharesWhereAllIsGivenBack: where jobs of several classes end at one instant, the class with
+// the larger target has the first turn.
 func TestSharesWhereAllIsGivenBack(t *testing.T) {
 	t.Parallel()
 	s := newShareStory(t, EASY, 1, 3)

@@ -224,9 +224,9 @@ func TestCheckFindsBadShares(t *testing.T) {
 	}
 }
 
-// TestSharesCountPlansOnce: a job with a plan that could start now counts once against a limit, not also
-// by its plan. Otherwise another class seems to have nothing that may start, and a second cycle
-// starts what the first one left.
+// TestSharesCountPlansOnce: a job with a plan that could start now counts once against a limit,
+// not also by its plan. Otherwise another class seems to have nothing that may start, and a second
+// cycle starts what the first one left.
 func TestSharesCountPlansOnce(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

@@ -112,8 +112,8 @@ func (s *story) node(name string, state index.State) {
 	})
 }
 
-// want verifies what the jobs are that have not ended, by start: "A running 0 n1, B reserved 60 n1",
-// those without a start last.
+// want verifies what the jobs are that have not ended, by start: "A running 0 n1, B reserved 60
+// n1", those without a start last.
 func (s *story) want(want string) {
 	s.t.Helper()
 	var list []*Job

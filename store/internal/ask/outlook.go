@@ -16,15 +16,13 @@ import (
 	"github.com/placectl/placectl/store/internal/shares"
 )
 
-// Outlook tells why jobs wait and when they are expected to start, as things stand:
-// a planned job at the start that was planned; a late one when nobody knows; any other at the earliest that its
-// hold, its begin time, what it depends on, the share of its class and the plans of
-// others leave it. The turn of jobs that have no plan is not foreseen: they may take
-// nodes first.
+// Outlook tells why jobs wait and when they are expected to start, as things stand: a planned job
+// at the start that was planned; a late one when nobody knows; any other at the earliest that its
+// hold, its begin time, what it depends on, the share of its class and the plans of others leave
+// it. The turn of jobs that have no plan is not foreseen: they may take nodes first.
 //
-// Jobs that ask for the same are looked into once, so that a list of many costs
-// what their different requests cost. An outlook holds as long as its transaction
-// writes nothing.
+// Jobs that ask for the same are looked into once, so that a list of many costs what their
+// different requests cost. An outlook holds as long as its transaction writes nothing.
 type Outlook struct {
 	tx       *kernel.Tx
 	requests *requests
@@ -283,7 +281,8 @@ func (o *Outlook) allDue(j *row.Job, p *Prospect) (bool, error) {
 	return true, nil
 }
 
-// placed finds the nodes that a job could have at its expected start, as far as they are planned now.
+// placed finds the nodes that a job could have at its expected start, as far as they are planned
+// now.
 func (o *Outlook) placed(j *row.Job, p *Prospect) error {
 	if p.Start.IsZero() || j.State == row.JobReserved {
 		return nil

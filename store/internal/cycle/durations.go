@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LearnedFrom is the number of jobs to learn from, the last that ended. As many runs of removed jobs
-// are kept.
+// LearnedFrom is the number of jobs to learn from, the last that ended. As many runs of removed
+// jobs are kept.
 const LearnedFrom = 3000
 
 // durations predicts run times from jobs that have ended.
@@ -194,8 +194,8 @@ func recordsOf(tx *kernel.Tx, kept *Forecasts) (*records, error) {
 	return rs, nil
 }
 
-// of makes the forecast of a job from its starts in two plays. Its outcome is recorded for the first
-// forecast of a job, and for one of the later ones, drawn with equal chances.
+// of makes the forecast of a job from its starts in two plays. Its outcome is recorded for the
+// first forecast of a job, and for one of the later ones, drawn with equal chances.
 func (rs *records) of(job uint64, p forecast.Plays) row.Forecast {
 	f := row.Forecast{Job: job}
 	if was, known := rs.kept[job]; known {

@@ -12,7 +12,8 @@ import (
 
 // Expected starts are one value in the file: the outcome of the last play of the queue, as of its
 // instant. The process that runs the queue renews it when idle (DB.Forecast), and every answer with
-// expected starts reads it. If it is out of date and few jobs wait, a reader plays the queue itself.
+// expected starts reads it. If it is out of date and few jobs wait, a reader plays the queue
+// itself.
 
 const (
 	mostPlayed   = 1000             // waiting jobs that a play covers: the first in the queue
@@ -48,8 +49,8 @@ func (fs *Forecasts) Of(job uint64) (Forecast, bool) {
 }
 
 // Record returns how many jobs with a forecast from their submission have started, and how many of
-// these started by their safe start. With fewer than RecordEnough, likely and safe starts are those of
-// the plays.
+// these started by their safe start. With fewer than RecordEnough, likely and safe starts are those
+// of the plays.
 func (fs *Forecasts) Record() (kept, of int) {
 	for _, o := range fs.Value.First {
 		if o.Start <= o.Safe {

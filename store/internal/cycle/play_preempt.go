@@ -67,8 +67,8 @@ func (cy Cycle) MayStop(id uint64) (bool, error) {
 	return ranks.Left(who) || ranks.Soft() != nil, err
 }
 
-// WouldStop lists the jobs that a cycle would stop now for a waiting job. It runs one, so call it in a
-// DryRun.
+// WouldStop lists the jobs that a cycle would stop now for a waiting job. It runs one, so call it
+// in a DryRun.
 func (cy Cycle) WouldStop(id uint64) ([]MadeWay, error) {
 	p, err := RunPass(cy.tx, CycleSpec{})
 	if err != nil {

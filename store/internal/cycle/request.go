@@ -182,9 +182,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	return jobs.PutJob(p.tx, j, j.State)
 }
 
-// stillNever reports the jobs that can never run and had no turn: the marked ones, and, if something
-// has changed since the last cycle, those that wait for something else than room. It unmarks those
-// that could run by now.
+// stillNever reports the jobs that can never run and had no turn: the marked ones, and, if
+// something has changed since the last cycle, those that wait for something else than room. It
+// unmarks those that could run by now.
 func (p *pass) stillNever() error {
 	changed := p.began != p.tx.State.Planned
 	look := func(list []*row.Job, all bool) error {

@@ -31,8 +31,8 @@ func (cy Cycle) LastTook() (time.Duration, error) {
 	return time.Duration(last.Took), nil
 }
 
-// Overdue reports whether a running job is past its end. A cycle in the transaction of a report then
-// need not decide as one of its own does: how long such a job will stay is a guess of each
+// Overdue reports whether a running job is past its end. A cycle in the transaction of a report
+// then need not decide as one of its own does: how long such a job will stay is a guess of each
 // transaction.
 func (cy Cycle) Overdue() (bool, error) {
 	late, err := OverdueJobs(cy.tx)

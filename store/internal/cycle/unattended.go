@@ -53,7 +53,8 @@ func Unattended(tx *kernel.Tx, j *row.Job) (why string, err error) {
 	return fmt.Sprintf("unattended: no process of %s starts jobs; any command of %s leaves one", who, who), nil
 }
 
-// presences has what a transaction has found out of users: whether a process of theirs executes jobs.
+// presences has what a transaction has found out of users: whether a process of theirs executes
+// jobs.
 var presences kernel.Slot[map[uint32]bool]
 
 // present reports whether a process of a user executes jobs: this one, another one on this host,

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// PlannedBehind lists the jobs that should start soon on a node of an overdue job, or with something that
-// it holds.
+// PlannedBehind lists the jobs that should start soon on a node of an overdue job, or with
+// something that it holds.
 func PlannedBehind(tx *kernel.Tx, j *row.Job) ([]uint64, error) {
 	until := tx.Now + tx.Overdue().Overrun(row.JobOwner(j.ID))
 	ids, err := tx.Counters().Planned(j, tx.Now, until)

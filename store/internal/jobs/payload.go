@@ -87,7 +87,8 @@ func carry(tx *kernel.Tx, p *kernel.Payload, jobs int) (key row.PayloadKey, err 
 	return key, tx.File.Put(row.Payloads, key[:], payload)
 }
 
-// DropPayloads notes that jobs have gone, so many of each payload. A payload is deleted with its last job.
+// DropPayloads notes that jobs have gone, so many of each payload. A payload is deleted with its
+// last job.
 func DropPayloads(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
 	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
 		payload, err := tx.Payloads().Row(key)
