@@ -18,7 +18,7 @@ type (
 	Attempts = jobs.Attempts
 	// Cycle runs the queue, says when the next cycle is needed, and plays the queue forward.
 	Cycle = cycle.Cycle
-	// Reservations are reservations of nodes: single ones, and standing ones with their occurrences.
+	// Reservations are reservations of nodes: single and standing ones, with their occurrences.
 	Reservations = booking.Reservations
 	// Nodes are the nodes, and what is on them.
 	Nodes = cluster.Nodes

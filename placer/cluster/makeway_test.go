@@ -18,7 +18,7 @@ type way struct {
 	times  []int // how often each job was stopped
 }
 
-// replayWay replays jobs, of which each is in a queue, under rules.
+// replayWay replays jobs under rules. Each job is in a queue.
 func replayWay(t interface{ Fatal(...any) }, c *Cluster, log Log, queues []string, rules ...*preempt.Rule) *way {
 	ranks, err := preempt.NewRanks(rules)
 	if err != nil {

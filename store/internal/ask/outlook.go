@@ -16,13 +16,13 @@ import (
 	"github.com/placectl/placectl/store/internal/shares"
 )
 
-// Outlook tells why jobs wait and when they are expected to start, as things stand: a planned job
-// at the start that was planned; a late one when nobody knows; any other at the earliest that its
-// hold, its begin time, what it depends on, the share of its class and the plans of others leave
-// it. The turn of jobs that have no plan is not foreseen: they may take nodes first.
+// Outlook says why jobs wait and when they are expected to start, as things stand. A planned job
+// has its planned start, and a late one has none. Any other has the earliest start that its hold,
+// its begin time, its dependencies, the share of its class and the plans of others allow. Jobs
+// without plans may still take nodes first: their turns are not foreseen.
 //
-// Jobs that ask for the same are looked into once, so that a list of many costs what their
-// different requests cost. An outlook holds as long as its transaction writes nothing.
+// Jobs with equal requests are examined once, so a list of many costs only as much as its different
+// requests. An outlook is valid as long as its transaction writes nothing.
 type Outlook struct {
 	tx       *kernel.Tx
 	requests *requests
