@@ -30,7 +30,7 @@ func TestLots(t *testing.T) {
 			m.do("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 		}
 	})
-	if t.Logf("%+v", *stats); stats.passed == 0 {
+	if t.Logf("%+v", *stats); stats.passed == 0 && !testing.Short() { // few lives may have no lot
 		t.Error("no job was passed over")
 	}
 }
