@@ -26,6 +26,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
 )
 
 // Env is all that a run is given by the process around it.
@@ -148,11 +149,7 @@ func (r *Run) Main() error {
 func (r *Run) Exec(inv Invocation) error {
 	v := inv.Leaf()
 	r.Verb, r.Dash, r.Inv = v, inv.Dash, inv
-	return usage.Name(inv.Verb(), func() error {
-		c, err := inv.Context(r.Ctx)
-		if err != nil {
-			return err
-		}
+	return usage.Name(inv.Verb(), inv.Do(r.Ctx, func(c *cli.Context) error {
 		if err := v.Check(c); err != nil {
 			return err
 		}
@@ -169,7 +166,7 @@ func (r *Run) Exec(inv Invocation) error {
 			}
 		}
 		return r.do(v, c)
-	}())
+	}))
 }
 
 // Surroundings are what global flags are read in.

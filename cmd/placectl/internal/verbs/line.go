@@ -14,8 +14,8 @@ import (
 // flags follow for arguments, silently: `place job1 --dry-run` would place. So
 // the command line is walked here, with the verb's flags at hand. Global flags are
 // taken out on the way, wherever they stand; what is unknown is refused; and after a
-// "--" nothing is touched. What a verb reads its flags and arguments from is still
-// the cli package's context (context.go).
+// "--" nothing is touched. The cli package then parses what it reads in this
+// order and runs the verb (command.go).
 
 // Invocation is a command line that has been understood.
 type Invocation[R any] struct {
@@ -42,8 +42,7 @@ type Given struct {
 
 // Name is the flag's first name, so that -t and --walltime are the same flag.
 func (g Given) Name() string {
-	name, _ := names(g.Flag)
-	return name
+	return g.Flag.Names()[0]
 }
 
 // Word writes the flag as one word.

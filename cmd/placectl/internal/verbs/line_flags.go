@@ -49,7 +49,7 @@ func (w *walker[R]) ownFlags() []cli.Flag {
 // FindFlag finds a flag by any of its names, nil if there is none.
 func FindFlag(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
-		if first, others := names(f); first == name || slices.Contains(others, name) {
+		if slices.Contains(f.Names(), name) {
 			return f
 		}
 	}

@@ -42,8 +42,6 @@ type Verb[R any] struct {
 	Revives     bool   // it only reads, and leaves one behind all the same where there is none
 	Verbs       []*Verb[R]
 
-	defaults *cli.Context // what its flags are where they are not given, once that was asked for
-
 	// What it does: Run, or for a verb that is one transaction from its first word to
 	// its answer InTx, in a transaction such as its access asks for.
 	Run  func(R, *cli.Context) error
@@ -78,6 +76,11 @@ func (v *Verb[R]) made() *Verb[R] {
 		v.Flags = append(v.Flags, dryRunFlag())
 		if !v.Unkeyed {
 			v.Flags = append(v.Flags, KeyFlag())
+		}
+	}
+	for _, f := range v.Flags {
+		if list, ok := f.(*cli.StringSliceFlag); ok {
+			list.KeepSpace = true
 		}
 	}
 	for _, sub := range v.Verbs {
