@@ -238,6 +238,9 @@ func helpOf(t *testing.T, path string) string {
 	if code := c.run(); code != exit.OK {
 		t.Errorf("help %s: status %d", path, code)
 	}
+	if page := c.out.String(); !strings.HasSuffix(page, "\nGlobal flags and exit statuses: placectl help --all\n") {
+		t.Errorf("help %s stops too soon, as where its template is wrong: ...%q", path, page[max(len(page)-100, 0):])
+	}
 	return c.out.String()
 }
 

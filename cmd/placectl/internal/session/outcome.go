@@ -106,9 +106,7 @@ func (r *Run) errorText(err error) []byte {
 func (r *Run) usageHint(e *usage.Error) string {
 	switch {
 	case error(e) == verbs.ErrNoVerb:
-		p := verbs.NewPage(r.Audience().Width)
-		r.Verbs.BeginWith(p)
-		return "usage: placectl [global flags] VERB [flags] [arguments]\n" + p.String() + "\nplacectl help lists the verbs of every day, help --all all of them\n"
+		return "usage: placectl [global flags] VERB [flags] [arguments]\n\nBEGIN WITH\n" + r.Verbs.Page(verbs.Examples, r.Audience().Width) + "\nplacectl help lists the verbs of every day, help --all all of them\n"
 	case e.Verb() != "":
 		return "see: placectl help " + e.Verb() + "\n"
 	}

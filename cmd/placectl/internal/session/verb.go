@@ -75,25 +75,18 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 
 // printHelp answers help: of the verb of inv, or of all where it has none.
 func (r *Run) printHelp(inv Invocation) error {
-	p := verbs.NewPage(r.Audience().Width)
-	if v := inv.Leaf(); v == nil {
-		if inv.All {
-			r.Verbs.HelpAll(p)
-		} else {
-			r.Verbs.Help(p)
-		}
-	} else {
-		r.Verbs.HelpOf(v, p, inv.Verb(), inv.All)
+	width := r.Audience().Width
+	page := r.Verbs.Help(inv.All, width)
+	if v := inv.Leaf(); v != nil {
+		page = v.HelpOf(inv.Verb(), inv.All, width)
 	}
-	_, err := io.WriteString(r.Stdout, p.String())
+	_, err := io.WriteString(r.Stdout, page)
 	return err
 }
 
 // briefly shows a noun named alone what it has; programs get the error.
 func (r *Run) briefly(inv Invocation) {
 	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document && !r.Quiet {
-		p := verbs.NewPage(r.Audience().Width)
-		r.Verbs.BriefOf(v, p, inv.Verb())
-		io.WriteString(r.Stderr, p.String()+"\n") //nolint:errcheck // the error comes behind it
+		io.WriteString(r.Stderr, v.BriefOf(inv.Verb(), r.Audience().Width)+"\n") //nolint:errcheck // the error comes behind it
 	}
 }

@@ -75,11 +75,11 @@ func (s *Shell) headers(arg string) error {
 }
 
 func (s *Shell) help(string) error {
-	p := verbs.NewPage(0)
+	var page strings.Builder
 	for _, c := range commands() {
-		p.Entry(strings.TrimSpace(c.name+" "+c.args), c.usage, 30)
+		page.WriteString(verbs.HelpLine(strings.TrimSpace(c.name+" "+c.args), c.usage, 30))
 	}
-	_, err := fmt.Fprint(s.echoed, p.String())
+	_, err := fmt.Fprint(s.echoed, page.String())
 	return err
 }
 

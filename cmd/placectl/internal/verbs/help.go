@@ -9,152 +9,244 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Columns at which the explanations of a list begin: of verbs, and of flags.
+// Parts of help --all, as templates for Page. The manual has them in an order of its own.
 const (
-	verbColumn  = 20
-	dailyColumn = 12
-	flagColumn  = 26
+	Examples = `{{code "placectl init --local        # this machine as a cluster of one node\nplacectl submit -t 10m -- make test\nplacectl logs -f 1           # its output, until it has ended"}}`
+
+	Overview = `{{range .Categories}}
+{{.Title}}
+{{range .Verbs}}{{entry .Name .Usage 20}}{{end}}{{end}}`
+
+	GlobalList = `{{range .Globals}}{{entry .Label .Explained 26}}{{end}}`
+
+	Spelling = `{{entry "TIMES" "2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, tonight, friday 18:00, last monday, yesterday, now+2h, @1795167000, RFC 3339" 13 -}}
+{{entry "DURATIONS" "90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00" 13 -}}
+{{entry "SIZES" "512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024" 13 -}}
+{{entry "NODES" "n1,n[001-128,200]; all" 13}}`
+
+	Statuses = `{{range .Statuses}}{{status .Code .Text}}{{end}}
+CODES (error.code of -o json, by exit status)
+{{range .Codes}}{{status .Code .Text}}{{end}}`
 )
 
 const whatItIs = "placectl queues jobs and runs them on a cluster that lives in one file.\n"
 
-// Help lists the verbs of every day.
-func (l List[R]) Help(p *Page) {
-	p.WriteString(whatItIs)
-	l.BeginWith(p)
-	p.title("EVERY DAY")
-	var daily []Entry[R]
-	for _, e := range l {
+const helpAll = whatItIs + `
+USAGE
+{{code "placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB"}}
+BEGIN WITH
+` + Examples + Overview + `
+GLOBAL FLAGS (before or after the verb)
+` + GlobalList + `
+SPELLING
+` + Spelling + `
+EXIT STATUS
+` + Statuses
+
+const helpEveryDay = whatItIs + `
+BEGIN WITH
+` + Examples + `
+EVERY DAY
+{{range .Daily}}{{entry .Name .Usage 12}}{{end}}
+placectl help VERB explains a verb. placectl help --all lists all of them, the
+global flags, how to write times and sizes, and the exit statuses.
+`
+
+const brief = `{{wrap (print "placectl " .Path ": " .Usage) 2}}`
+
+const verbList = `{{with .Below}}
+VERBS
+{{range .}}{{entry .Name .Usage 20}}{{end}}{{end}}`
+
+const helpOfVerb = brief + `{{with .Example}}
+EXAMPLE
+{{code .}}{{end}}
+USAGE
+{{wrap (print "  placectl " .Path .Tail) 4}}{{with .Description}}
+{{prose .}}{{end}}` + verbList + `{{range .Flags}}
+{{.Title}}
+{{range .Lines}}{{entry .Label .Usage 26}}{{end}}{{end}}{{with .More}}
+MORE FLAGS (placectl help --all {{$.Path}})
+  {{wrap . 2}}{{end}}
+{{with .Tersely}}{{wrap . 0}}{{else}}EXIT STATUS
+{{range .Statuses}}{{status .Code .Text}}{{end}}{{end}}
+{{if .MoreText}}More about it: placectl help --all {{.Path}}{{else}}Global flags and exit statuses: placectl help --all{{end}}
+`
+
+// listed is what templates of the whole list find.
+type listed[R any] struct{ list List[R] }
+
+// Page lays out a template that shows the verbs of the list; a width of 0 is DefaultWidth.
+func (l List[R]) Page(template string, width int) string { return page(template, listed[R]{l}, width) }
+
+// Help lists the verbs of every day, or all verbs and what holds for all of them.
+func (l List[R]) Help(all bool, width int) string {
+	if all {
+		return l.Page(helpAll, width)
+	}
+	return l.Page(helpEveryDay, width)
+}
+
+// Daily are the verbs of every day.
+func (d listed[R]) Daily() (daily []*Verb[R]) {
+	var entries []Entry[R]
+	for _, e := range d.list {
 		if e.Day > 0 {
-			daily = append(daily, e)
+			entries = append(entries, e)
 		}
 	}
-	slices.SortFunc(daily, func(a, b Entry[R]) int { return a.Day - b.Day })
-	for _, e := range daily {
-		p.Entry(e.Name, e.Make().Usage, dailyColumn)
+	slices.SortFunc(entries, func(a, b Entry[R]) int { return a.Day - b.Day })
+	for _, e := range entries {
+		daily = append(daily, e.Make())
 	}
-	p.WriteString("\nplacectl help VERB explains a verb. placectl help --all lists all of them, the\n" +
-		"global flags, how to write times and sizes, and the exit statuses.\n")
+	return daily
 }
 
-// HelpAll lists all verbs, and what holds for all of them.
-func (l List[R]) HelpAll(p *Page) {
-	p.WriteString(whatItIs)
-	p.title("USAGE")
-	p.code("placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB")
-	l.BeginWith(p)
-	l.byCategory(p)
-	p.title("GLOBAL FLAGS (before or after the verb)")
-	for i := range GlobalFlags {
-		f := &GlobalFlags[i]
-		if f.Hidden {
-			continue
-		}
-		usage := f.Usage
-		if f.Env != "" {
-			usage += " [" + f.Env + "]"
-		}
-		p.Entry(flagLabel(f.Short, f.Name, f.Value), usage, flagColumn)
-	}
-	p.title("SPELLING")
-	for _, line := range spelling {
-		p.Entry(line[0], line[1], 13)
-	}
-	var statuses []int
-	for _, m := range exit.Meanings {
-		statuses = append(statuses, m.Code)
-	}
-	p.exitStatus(append(statuses, exit.OK, exit.Interrupted), 0, false, false)
-	p.title("CODES (error.code of -o json, by exit status)")
-	exit.EachReason(func(code int, words string) { p.status(code, words) })
+// category is the verbs that help lists under a title.
+type category[R any] struct {
+	Title string
+	Verbs []*Verb[R]
 }
 
-// BeginWith writes the verbs for a new user.
-func (l List[R]) BeginWith(p *Page) {
-	p.title("BEGIN WITH")
-	p.code("placectl init --local        # this machine as a cluster of one node\n" +
-		"placectl submit -t 10m -- make test\n" +
-		"placectl logs -f 1           # its output, until it has ended")
-}
-
-// byCategory lists the verbs, those of a category together.
-func (l List[R]) byCategory(p *Page) {
-	var order []string
-	of := make(map[string][]*Verb[R])
-	for _, e := range l {
+// Categories are the verbs, those of a category together.
+func (d listed[R]) Categories() (list []category[R]) {
+	for _, e := range d.list {
 		v := e.Make()
 		if v.Hidden {
 			continue
 		}
-		if of[v.Category] == nil {
-			order = append(order, v.Category)
+		title := strings.ToUpper(v.Category)
+		i := slices.IndexFunc(list, func(c category[R]) bool { return c.Title == title })
+		if i < 0 {
+			i, list = len(list), append(list, category[R]{Title: title})
 		}
-		of[v.Category] = append(of[v.Category], v)
+		list[i].Verbs = append(list[i].Verbs, v)
 	}
-	for _, category := range order {
-		p.title(strings.ToUpper(category))
-		for _, v := range of[category] {
-			p.Entry(v.Name, v.Usage, verbColumn)
-		}
-	}
+	return list
 }
 
-// spelling is how values are written.
-var spelling = [][2]string{
-	{"TIMES", "2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, tonight, friday 18:00, last monday, yesterday, now+2h, @1795167000, RFC 3339"},
-	{"DURATIONS", "90 (seconds), 45s, 1h30m, 2d12h, 1:30:00, 2-12:00:00"},
-	{"SIZES", "512mb, 8gb, 1kw (words of 8 bytes), as in PBS; 8GiB, 1.5TiB; all units are powers of 1024"},
-	{"NODES", "n1,n[001-128,200]; all"},
+// Globals are the global flags.
+func (listed[R]) Globals() []GlobalFlag {
+	return slices.DeleteFunc(slices.Clone(GlobalFlags), func(f GlobalFlag) bool { return f.Hidden })
 }
 
-// HelpOf explains a verb of the list, called by the words of path: an example first, and exit
-// statuses last. Unless all is set it fits one screen: three lines of the example, the first
-// paragraph of the description, and only the names of flags under headings.
-func (l List[R]) HelpOf(v *Verb[R], p *Page, path string, all bool) {
-	example, description, more := v.Example, v.Description, headings(v.Flags)
-	brief := !all && (len(more) > 0 || strings.Contains(description, "\n\n"))
-	if brief {
-		description, _, _ = strings.Cut(description, "\n\n")
-		if len(more) > 0 {
-			example = firstLines(example, 3)
-		}
+// Label is the flag with its value.
+func (f GlobalFlag) Label() string { return flagLabel(f.Short, f.Name, f.Value) }
+
+// Explained says what the flag is for, and the variable that has its value where it is not given.
+func (f GlobalFlag) Explained() string {
+	if f.Env == "" {
+		return f.Usage
 	}
-	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
-	if example != "" {
-		p.title("EXAMPLE")
-		p.code(example)
+	return f.Usage + " [" + f.Env + "]"
+}
+
+// Statuses are all exit statuses.
+func (listed[R]) Statuses() []exit.Meaning { return exit.Meanings }
+
+// Codes are the reasons of errors, by exit status.
+func (listed[R]) Codes() (list []exit.Meaning) {
+	exit.EachReason(func(code int, words string) { list = append(list, exit.Meaning{Code: code, Text: words}) })
+	return list
+}
+
+// verbHelp is what templates of a verb find.
+type verbHelp struct {
+	Path, Usage, Example, Tail, Description string
+	Below                                   []verbLine // verbs below it
+	Flags                                   []flagList
+	More                                    string // names of flags that only --all explains
+	Tersely                                 string // the exit statuses in a paragraph; "": Statuses
+	Statuses                                []exit.Meaning
+	MoreText                                bool // --all says more, though not of flags
+}
+
+type verbLine struct{ Name, Usage string }
+
+// flagList is the flags under a title.
+type flagList struct {
+	Title string
+	Lines []flagLine
+}
+
+type flagLine struct{ Label, Usage string }
+
+// HelpOf explains a verb, called by the words of path: an example first, and exit statuses
+// last. Unless all is set it fits one screen: three lines of the example, the first paragraph
+// of the description, and only the names of flags under headings.
+func (v *Verb[R]) HelpOf(path string, all bool, width int) string {
+	headings := headings(v.Flags)
+	h := verbHelp{Path: path, Usage: v.Usage, Example: v.Example, Tail: v.usageTail(), Description: v.Description, Below: v.below()}
+	h.list("FLAGS", v.Flags, "")
+	short := !all && (len(headings) > 0 || strings.Contains(h.Description, "\n\n"))
+	if short {
+		h.Description, _, _ = strings.Cut(h.Description, "\n\n")
 	}
-	p.title("USAGE")
-	p.wrapped("  placectl "+path+v.usageTail(), 4)
-	if description != "" {
-		p.WriteString("\n")
-		p.prose(description)
-	}
-	l.listVerbs(v, p, path)
-	p.flags("FLAGS", v.Flags, "")
-	if brief && len(more) > 0 {
-		p.title("MORE FLAGS (placectl help --all " + path + ")")
+	switch {
+	case short && len(headings) > 0:
+		h.Example = firstLines(h.Example, 3)
 		var names []string
-		for _, h := range more {
-			names = append(names, flagNames(v.Flags, h))
+		for _, under := range headings {
+			for _, f := range v.Flags {
+				if heading(f) == under {
+					names = append(names, Dashed(f.Names()[0]))
+				}
+			}
 		}
-		p.WriteString("  ")
-		p.wrapped(strings.Join(names, " "), 2)
-	} else {
-		for _, h := range more {
-			p.flags("FLAGS: "+strings.ToUpper(h), v.Flags, h)
+		h.More = strings.Join(names, " ")
+	case short:
+		h.MoreText = true
+	default:
+		for _, under := range headings {
+			h.list("FLAGS: "+strings.ToUpper(under), v.Flags, under)
 		}
 	}
-	statuses, above := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
+	h.Statuses = v.meanings()
+	if !all {
+		var words []string
+		for _, m := range h.Statuses {
+			words = append(words, fmt.Sprintf("%d %s", m.Code, m.Brief))
+		}
+		h.Tersely = "Exit status: " + strings.Join(words, "; ")
+	}
+	return page(helpOfVerb, h, width)
+}
+
+// BriefOf is what a noun that was named without a verb answers: its verbs.
+func (v *Verb[R]) BriefOf(path string, width int) string {
+	return page(brief+verbList, verbHelp{Path: path, Usage: v.Usage, Below: v.below()}, width)
+}
+
+// below are the lines of the verbs below one.
+func (v *Verb[R]) below() (lines []verbLine) {
+	for _, sub := range v.Verbs {
+		if !sub.Hidden {
+			lines = append(lines, verbLine{sub.Name, sub.Usage})
+		}
+	}
+	return lines
+}
+
+// meanings are the exit statuses of the verb. Where it passes on those of a command, those of
+// its own failures are greater by exit.Own.
+func (v *Verb[R]) meanings() (list []exit.Meaning) {
+	own, more := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
 	if !v.Passes {
-		statuses, above = append(statuses, exit.Failed, exit.Usage, exit.Crash), 0
+		own, more = append(own, exit.Failed, exit.Usage, exit.Crash), 0
 	}
-	p.exitStatus(statuses, above, FindFlag(v.Flags, Key) != nil && !v.Passes, !all)
-	if brief && len(more) == 0 {
-		p.WriteString("\nMore about it: placectl help --all " + path + "\n")
-	} else {
-		p.WriteString("\nGlobal flags and exit statuses: placectl help --all\n")
+	keyed := FindFlag(v.Flags, Key) != nil && !v.Passes
+	for _, m := range exit.Meanings {
+		if keyed && m.Code == exit.Unknown {
+			m = exit.UnknownKeyed
+		}
+		if m.Code != exit.OK && m.Code != exit.Interrupted {
+			m.Code += more
+		}
+		if slices.Contains(own, m.Code) {
+			list = append(list, m)
+		}
 	}
+	return list
 }
 
 // firstLines returns at most n lines of a text.
@@ -165,11 +257,15 @@ func firstLines(text string, n int) string {
 
 // heading is under what help lists a flag, "" for one that most need.
 func heading(f cli.Flag) string {
-	c, ok := f.(cli.CategorizableFlag)
-	if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() {
-		return ""
+	if c, ok := f.(cli.CategorizableFlag); ok && isVisible(f) {
+		return c.GetCategory()
 	}
-	return c.GetCategory()
+	return ""
+}
+
+func isVisible(f cli.Flag) bool {
+	v, ok := f.(cli.VisibleFlag)
+	return !ok || v.IsVisible()
 }
 
 // headings are those of flags, in order, each once.
@@ -180,40 +276,6 @@ func headings(flags []cli.Flag) (list []string) {
 		}
 	}
 	return list
-}
-
-// flagNames are the names of the flags under a heading.
-func flagNames(flags []cli.Flag, under string) string {
-	var words []string
-	for _, f := range flags {
-		if heading(f) == under {
-			words = append(words, Dashed(f.Names()[0]))
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// listVerbs lists the verbs below one, and those that stand elsewhere and may be called so.
-func (l List[R]) listVerbs(v *Verb[R], p *Page, path string) {
-	title := "VERBS"
-	entry := func(label, text string) {
-		if title != "" {
-			p.title(title)
-			title = ""
-		}
-		p.Entry(label, text, verbColumn)
-	}
-	for _, sub := range v.Verbs {
-		if !sub.Hidden {
-			entry(sub.Name, sub.Usage)
-		}
-	}
-}
-
-// BriefOf is what a noun that was named without a verb answers: its verbs.
-func (l List[R]) BriefOf(v *Verb[R], p *Page, path string) {
-	p.wrapped(fmt.Sprintf("placectl %s: %s", path, v.Usage), 2)
-	l.listVerbs(v, p, path)
 }
 
 func (v *Verb[R]) usageTail() string {
@@ -230,33 +292,27 @@ func (v *Verb[R]) usageTail() string {
 	return tail
 }
 
-// flags explains the flags under a heading.
-func (p *Page) flags(title string, flags []cli.Flag, under string) {
+// list adds the flags under a heading.
+func (h *verbHelp) list(title string, flags []cli.Flag, under string) {
+	l := flagList{Title: title}
 	for _, f := range flags {
-		doc, ok := f.(cli.DocGenerationFlag)
-		if v, isV := f.(cli.VisibleFlag); !ok || isV && !v.IsVisible() || heading(f) != under {
-			continue
+		if doc, ok := f.(cli.DocGenerationFlag); ok && isVisible(f) && heading(f) == under {
+			l.Lines = append(l.Lines, lineOf(doc))
 		}
-		if title != "" {
-			p.title(title)
-			title = ""
-		}
-		label, usage := flagEntry(doc)
-		p.Entry(label, usage, flagColumn)
+	}
+	if len(l.Lines) > 0 {
+		h.Flags = append(h.Flags, l)
 	}
 }
 
-// flagEntry is a flag's line of help. As in the cli package, the first word in
-// backquotes of the usage is what the value is called.
-func flagEntry(f cli.DocGenerationFlag) (label, usage string) {
-	usage = f.GetUsage()
-	value := ""
+// lineOf is a flag's line of help. As in the cli package, the first word in backquotes of the
+// usage is what the value is called.
+func lineOf(f cli.DocGenerationFlag) flagLine {
+	usage, value := f.GetUsage(), ""
 	if f.TakesValue() {
 		value = "VALUE"
-		if before, rest, ok := strings.Cut(usage, "`"); ok {
-			if name, after, ok := strings.Cut(rest, "`"); ok {
-				value, usage = name, before+name+after
-			}
+		if parts := strings.SplitN(usage, "`", 3); len(parts) == 3 {
+			value, usage = parts[1], strings.Join(parts, "")
 		}
 		if text := strings.Trim(f.GetDefaultText(), `"`); text != "" && text != "0" {
 			usage += " (" + text + ")"
@@ -270,55 +326,19 @@ func flagEntry(f cli.DocGenerationFlag) (label, usage string) {
 			long = n
 		}
 	}
-	return flagLabel(short, long, value), usage
+	return flagLine{flagLabel(short, long, value), usage}
 }
 
 func flagLabel(short, long, value string) string {
-	label := ""
+	label := "-" + short + ", --" + long
 	switch {
 	case short == "":
 		label = "    --" + long
 	case long == "":
 		label = "-" + short
-	default:
-		label = "-" + short + ", --" + long
 	}
 	if value != "" {
 		label += " " + value
 	}
 	return label
-}
-
-// exitStatus lists exit statuses; those of failures are greater by more than what they
-// mean elsewhere. keyed says that the verb has --key. Tersely they are a paragraph of few words.
-func (p *Page) exitStatus(show []int, more int, keyed, tersely bool) {
-	if !tersely {
-		p.title("EXIT STATUS")
-	}
-	var words []string
-	for _, m := range exit.Meanings {
-		if keyed && m.Code == exit.Unknown {
-			m = exit.UnknownKeyed
-		}
-		if m.Code != exit.OK && m.Code != exit.Interrupted {
-			m.Code += more
-		}
-		switch {
-		case !slices.Contains(show, m.Code):
-		case tersely:
-			words = append(words, fmt.Sprintf("%d %s", m.Code, m.Brief))
-		default:
-			p.status(m.Code, m.Text)
-		}
-	}
-	if tersely {
-		p.WriteString("\n")
-		p.wrapped("Exit status: "+strings.Join(words, "; "), 0)
-	}
-}
-
-// status writes a status, and what it means.
-func (p *Page) status(code int, text string) {
-	fmt.Fprintf(p, "  %3d  ", code)
-	p.wrapped(text, 7)
 }

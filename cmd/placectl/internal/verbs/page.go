@@ -2,74 +2,78 @@ package verbs
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/urfave/cli/v2"
 )
 
 // DefaultWidth is how wide help is if the reader's width is unknown.
 const DefaultWidth = 80
 
-// Page is help that is being written, no wider than so many columns.
-type Page struct {
-	strings.Builder
-	Width int
+// layout is how wide lines are.
+type layout struct{ width int }
+
+// page lays out a template of the cli package. Nothing is wrapped to less than 40 columns, and
+// lines longer than 100 are not read; a width of 0 is the default one.
+func page(template string, data any, width int) string {
+	l := layout{min(max(cmp.Or(width, DefaultWidth), 40), 100)}
+	var b strings.Builder
+	cli.HelpPrinterCustom(&b, template, data, map[string]any{"wrap": l.wrap, "entry": l.entry, "prose": l.prose, "code": l.code, "status": l.status})
+	return b.String()
 }
 
-// NewPage begins a page; a width of 0 is the default one. Nothing is wrapped to less than
-// 40 columns, and lines longer than 100 are not read.
-func NewPage(width int) *Page {
-	if width == 0 {
-		width = DefaultWidth
-	}
-	return &Page{Width: min(max(width, 40), 100)}
-}
-
-// wrapped writes a text, the first line behind what stands there already, the others behind
-// an indent of that width.
-func (p *Page) wrapped(text string, indent int) {
+// wrap lays out a text whose first line stands where it begins, the others behind an indent.
+func (l layout) wrap(text string, indent int) string {
+	var b strings.Builder
 	for rest := []byte(text); ; {
-		n := output.BreakAt(rest, max(p.Width-indent, 20))
-		p.WriteString(strings.TrimRight(string(rest[:n]), " ") + "\n")
+		n := output.BreakAt(rest, max(l.width-indent, 20))
+		b.WriteString(strings.TrimRight(string(rest[:n]), " ") + "\n")
 		if rest = bytes.TrimLeft(rest[n:], " "); len(rest) == 0 {
-			return
+			return b.String()
 		}
-		p.WriteString(strings.Repeat(" ", indent))
+		b.WriteString(strings.Repeat(" ", indent))
 	}
 }
 
-// hanging writes a line, and behind an indent what of it is too long.
-func (p *Page) hanging(line string, indent int) {
-	n := output.BreakAt([]byte(line), p.Width)
-	p.WriteString(strings.TrimRight(line[:n], " ") + "\n")
+// hanging lays out a line, and behind an indent what of it is too long.
+func (l layout) hanging(line string, indent int) string {
+	n := output.BreakAt([]byte(line), l.width)
+	first := strings.TrimRight(line[:n], " ") + "\n"
 	if rest := strings.TrimLeft(line[n:], " "); rest != "" {
-		p.WriteString(strings.Repeat(" ", indent))
-		p.wrapped(rest, indent)
+		first += strings.Repeat(" ", indent) + l.wrap(rest, indent)
 	}
+	return first
 }
 
-// title begins a part of the page.
-func (p *Page) title(s string) { p.WriteString("\n" + s + "\n") }
+// HelpLine is a line of a list, and its explanation from a column on.
+func HelpLine(label, text string, column int) string {
+	return layout{DefaultWidth}.entry(label, text, column)
+}
 
-// Entry writes a line of a list: a label, and what it means, from a column on.
-func (p *Page) Entry(label, text string, column int) {
-	p.WriteString("  " + label)
+func (l layout) entry(label, text string, column int) string {
+	gap := "\n" + strings.Repeat(" ", column)
 	if pad := column - 2 - output.TextWidth(label); pad > 0 {
-		p.WriteString(strings.Repeat(" ", pad))
-	} else {
-		p.WriteString("\n" + strings.Repeat(" ", column))
+		gap = strings.Repeat(" ", pad)
 	}
-	p.wrapped(text, column)
+	return "  " + label + gap + l.wrap(text, column)
 }
 
-// prose writes paragraphs, which are apart by an empty line, or by one that is indented and
+// status is an exit status, and what it means.
+func (l layout) status(code int, text string) string {
+	return fmt.Sprintf("  %3d  ", code) + l.wrap(text, 7)
+}
+
+// prose lays out paragraphs, which are apart by an empty line, or by one that is indented and
 // stays a line of its own. How a paragraph was broken into lines does not count.
-func (p *Page) prose(text string) {
+func (l layout) prose(text string) string {
+	var b strings.Builder
 	var paragraph []string
 	flush := func() {
 		if len(paragraph) > 0 {
-			p.wrapped(strings.Join(paragraph, " "), 0)
+			b.WriteString(l.wrap(strings.Join(paragraph, " "), 0))
 			paragraph = nil
 		}
 	}
@@ -77,12 +81,13 @@ func (p *Page) prose(text string) {
 		switch {
 		case line == "" || line[0] == ' ':
 			flush()
-			p.hanging(line, hangs(line))
+			b.WriteString(l.hanging(line, hangs(line)))
 		default:
 			paragraph = append(paragraph, line)
 		}
 	}
 	flush()
+	return b.String()
 }
 
 // hangs is how far an indented line that is too long is indented where it goes on: below its
@@ -95,21 +100,23 @@ func hangs(line string) int {
 	return len(line) - len(text) + 2
 }
 
-// code writes command lines behind an indent. One that is too long goes on in the next line,
+// code lays out command lines behind an indent. One that is too long goes on in the next line,
 // as a shell would read it.
-func (p *Page) code(text string) {
+func (l layout) code(text string) string {
+	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		indent := "  "
-		for len(indent)+len(line) > p.Width {
-			at := blankOutside(line, p.Width-len(indent)-len(" \\"))
+		for len(indent)+len(line) > l.width {
+			at := blankOutside(line, l.width-len(indent)-len(" \\"))
 			if at < 0 {
 				break
 			}
-			fmt.Fprintln(p, indent+line[:at]+" \\")
+			fmt.Fprintln(&b, indent+line[:at]+" \\")
 			line, indent = line[at+1:], "      "
 		}
-		fmt.Fprintln(p, indent+line)
+		fmt.Fprintln(&b, indent+line)
 	}
+	return b.String()
 }
 
 // blankOutside is where the last blank of a command line is that stands no further than so

@@ -31,27 +31,20 @@ func man(r *session.Run, _ *cli.Context) error {
 		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, what runs on them and what is planned in one database file, places jobs on\n" +
 		"whole nodes or parts of them, and says when the next hole opens. Each command opens the file, does one thing as a\n" +
 		"whole or not at all, and goes.\n")
-	summary := verbs.NewPage(0)
-	r.Verbs.HelpAll(summary)
-	_, rest, _ := strings.Cut(summary.String(), "\nBEGIN WITH\n")
-	example, rest, _ := strings.Cut(rest, "\n\n")
-	list, rest, _ := strings.Cut(rest, "\nGLOBAL FLAGS")
-	_, rest, _ = strings.Cut(rest, "\n")
-	flags, rest, _ := strings.Cut(rest, "\nSPELLING\n")
-	spelling, statuses, _ := strings.Cut(rest, "\nEXIT STATUS\n")
 	section := func(title, text string) {
 		page.WriteString(".SH " + title + "\n")
 		writeRoff(&page, text)
 	}
-	section("EXAMPLES", example)
-	section("OVERVIEW", list)
-	section("GLOBAL OPTIONS", flags)
-	section("SPELLING OF VALUES", spelling)
+	part := func(title, template string) { section(title, r.Verbs.Page(template, 0)) }
+	part("EXAMPLES", verbs.Examples)
+	part("OVERVIEW", verbs.Overview)
+	part("GLOBAL OPTIONS", verbs.GlobalList)
+	part("SPELLING OF VALUES", verbs.Spelling)
 	page.WriteString(".SH VERBS\n")
 	for _, e := range r.Verbs {
-		manSection(r, &page, e.Verb(), "")
+		manSection(&page, e.Verb(), "")
 	}
-	section("EXIT STATUS", statuses)
+	part("EXIT STATUS", verbs.Statuses)
 	section("ENVIRONMENT", manEnvironment)
 	section("FILES", manFiles)
 	page.WriteString(".SH SEE ALSO\n.BR sbatch (1),\n.BR qsub (1),\n.BR crontab (5);\nplacectl slurm and placectl pbs are those commands over a database.\n")
@@ -73,17 +66,15 @@ placectl.db.lock  the lock beside it; it may be empty, and must not be removed w
 /var/tmp/placectl-UID  what a host executes (the setting state_dir)`
 
 // manSection writes a verb's subsection, and those of the verbs below it.
-func manSection(r *session.Run, page *strings.Builder, v *session.Verb, above string) {
+func manSection(page *strings.Builder, v *session.Verb, above string) {
 	if v.Hidden {
 		return
 	}
 	path := strings.TrimSpace(above + " " + v.Name)
 	page.WriteString(".SS placectl " + path + "\n")
-	text := verbs.NewPage(0)
-	r.Verbs.HelpOf(v, text, path, true)
-	writeRoff(page, strings.TrimSuffix(text.String(), "\nGlobal flags are listed by placectl help --all.\n"))
+	writeRoff(page, v.HelpOf(path, true, 0))
 	for _, sub := range v.Verbs {
-		manSection(r, page, sub, path)
+		manSection(page, sub, path)
 	}
 }
 
