@@ -28,9 +28,9 @@ func errorString(err error) string {
 	return err.Error()
 }
 
-func TestOneOf(t *testing.T) {
-	cycle := &session.Verb{Name: "cycle", Flags: []cli.Flag{&cli.StringFlag{Name: "backfill", Value: "easy"}}, Run: func(_ *session.Run, c *cli.Context) error {
-		_, err := verbs.OneOf(c, "backfill", "fcfs", "easy", "conservative")
+func TestChosen(t *testing.T) {
+	cycle := &session.Verb{Name: "cycle", Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "backfill", Value: "easy"}, "fcfs", "easy", "conservative")}, Run: func(_ *session.Run, c *cli.Context) error {
+		_, err := verbs.Chosen(c, "backfill")
 		return err
 	}}
 	for in, want := range map[string]string{

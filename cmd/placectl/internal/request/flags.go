@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,10 +31,10 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Category: Whose, Name: "account", Usage: "`ACCOUNT` of the job"},
 		&cli.StringFlag{Category: ItsNodes, Name: "queue", Usage: "`QUEUE` of the job"},
 		&cli.StringFlag{Category: Whose, Name: "class", Usage: "`CLASS` of the job"},
-		&cli.StringFlag{Category: ItsNodes, Name: "policy", Usage: "order of nodes, `POLICY`: firstavailable, lastavailable, priority, cpuload, minresource, contiguous, maxbalance, fastest, local, tetris or topology (the queue's or the database's)"},
+		verbs.Choice(&cli.StringFlag{Category: ItsNodes, Name: "policy", Usage: "order of nodes, `POLICY` (the queue's or the database's)"}, policies()...),
 		&cli.StringFlag{Category: ItsNodes, Name: "prefer", Usage: "nodes that policy priority prefers: features and conditions, `F,mem>=64gb`"},
 		&cli.StringFlag{Category: ItsNodes, Name: "exclude", Usage: "avoid `NODES`, such as n[1-4]"},
-		&cli.StringFlag{Category: ItsNodes, Name: "access", Usage: "sharing of its nodes, `A`: shared, singleuser, singlejob or singletask"},
+		verbs.Choice(&cli.StringFlag{Category: ItsNodes, Name: "access", Usage: "sharing of its nodes, `A`"}, "shared", "singleuser", "singlejob", "singletask"),
 		&cli.StringSliceFlag{Category: ItsNodes, Name: "pool", Usage: "amount of a pool, once for all chunks: `NAME=N`"},
 		&cli.StringFlag{Category: ItsNodes, Name: "reservation", Usage: "run only in reservation `NAME`"},
 	}
@@ -79,7 +81,7 @@ func OverLimits() cli.Flag {
 
 // Bind is the flag of the verbs whose jobs get devices.
 func Bind() cli.Flag {
-	return &cli.StringFlag{Category: ItsNodes, Name: "bind", Usage: "choice of named devices, `HOW`: compact (evenly from few groups), tight (group after group) or scatter (evenly from all) (the setting bind)"}
+	return verbs.Choice(&cli.StringFlag{Category: ItsNodes, Name: "bind", Usage: "choice of named devices, `HOW`: compact (evenly from few groups), tight (group after group) or scatter (evenly from all) (the setting bind)"}, "compact", "tight", "scatter")
 }
 
 // PayloadFlags are the flags that say in what surroundings a job is to run.
@@ -87,7 +89,7 @@ func PayloadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Category: itsSurroundings, Name: "script", Usage: "script to run, `FILE`, - for standard input"},
 		&cli.BoolFlag{Name: Carried, Hidden: true},
-		&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "lines of the script to obey besides #placectl, `WHOSE`: pbs, slurm or none (those it has)"},
+		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "lines of the script to obey besides #placectl, `WHOSE` (those it has)"}, "pbs", "slurm", "none"),
 		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "skip unknown options of #PBS and #SBATCH lines, with a note"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "working directory `DIR` (the current one)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "environment, `LIST` of all, none, NAME, NAME=VALUE (all if only you can read the database, else none)"},
@@ -95,8 +97,8 @@ func PayloadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "out", Usage: "output `FILE`; %j is the job number (placectl-%j.out)"},
 		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "error output `FILE` (with the output)"},
 		&cli.StringFlag{Category: itsOutput, Name: "input", Usage: "standard input `FILE` (none)"},
-		&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "`MODE` for existing files: append or truncate (truncate)"},
-		&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "variables to set, `WHOSE`: pbs, slurm or none (those of --directives)"},
+		verbs.Choice(&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "`MODE` for existing files (truncate)"}, "append", "truncate"),
+		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "variables to set, `WHOSE` (those of --directives)"}, "pbs", "slurm", "none"),
 		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "retry up to `N` times after a failure (0)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-on", Usage: "failures to retry, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (any status but 126 and 127, and any signal)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-wait", Usage: "wait `D` before the first retry, doubled each time, an hour at most (30s)"},
@@ -117,3 +119,11 @@ var OnlyWithPayload = append([]string{"each"}, OfPayload...)
 // Carried is the flag that says that the surroundings of who submits come from standard input:
 // submit over ssh sends them along.
 const Carried = "carried"
+
+// policies are the words of --policy.
+func policies() (words []string) {
+	for _, p := range placer.Policies() {
+		words = append(words, p.String())
+	}
+	return words
+}

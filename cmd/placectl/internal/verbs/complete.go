@@ -1,12 +1,10 @@
 package verbs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/urfave/cli/v2"
 )
 
 // Completion is what the last word of a command line may become: one of some words, or
@@ -92,20 +90,5 @@ func (w *walker[R]) flagValues(name string) []string {
 		}
 		return nil
 	}
-	f, ok := FindFlag(w.ownFlags(), name).(cli.DocGenerationFlag)
-	if !ok {
-		return nil
-	}
-	return wordsOf(f.GetUsage())
-}
-
-// wordsOf finds the words of a flag in what help says of it: `B` is fcfs, easy or
-// conservative.
-func wordsOf(usage string) []string {
-	listed := regexp.MustCompile("`(?: is|:) ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)|: ((?:[a-z]+, )*[a-z]+),? or ([a-z]+)")
-	m := listed.FindStringSubmatch(usage)
-	if m == nil {
-		return nil
-	}
-	return append(strings.Split(m[1]+m[3], ", "), m[2]+m[4])
+	return wordsOf(FindFlag(w.ownFlags(), name))
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/urfave/cli/v2"
 )
@@ -108,15 +107,4 @@ func CheckValue(f cli.Flag, value string) error {
 		}
 	}
 	return nil
-}
-
-// OneOf checks a flag whose value is one of a few words.
-func OneOf(c *cli.Context, flag string, words ...string) (string, error) {
-	value := c.String(flag)
-	for _, w := range words {
-		if value == w {
-			return value, nil
-		}
-	}
-	return "", usage.Errorf("%s: %w", Dashed(flag), text.NotOneOf(value, words))
 }

@@ -32,7 +32,7 @@ func Gantt() *session.Verb {
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (a little before now)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (when most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these nodes, a `LIST` such as n[01-16]"},
-			&cli.StringFlag{Name: "by", Value: "node", Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"},
+			verbs.Choice(&cli.StringFlag{Name: "by", Value: "node", Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"}, "node", "bucket", "device"),
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},
 			&cli.IntFlag{Name: "width", Usage: "width of `N` columns, or pixels of the SVG (the terminal's or 80, and 1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
@@ -91,7 +91,7 @@ func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
 	if c.IsSet("html") {
 		o.svg, o.flag = c.String("html"), "html"
 	}
-	by, err := verbs.OneOf(c, "by", "node", "bucket", "device")
+	by, err := verbs.Chosen(c, "by")
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func Metrics() *session.Verb {
 			"node_exporter's textfile collector never reads half of one; it reads files whose names end in .prom. No label\n" +
 			"names a job, a user or a node: placectl query has those. With -o json and the other forms: samples as rows.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"},
+			verbs.Choice(&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"}, "prometheus", "openmetrics"),
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, readable by all, - for standard output"},
 		},
 		Access: verbs.Reads,
@@ -37,7 +37,7 @@ func Metrics() *session.Verb {
 }
 
 func printMetrics(r *session.Run, c *cli.Context) error {
-	name, err := verbs.OneOf(c, "format", "prometheus", "openmetrics")
+	name, err := verbs.Chosen(c, "format")
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func Report() *session.Verb {
 
 // byFlag says whose waits are told.
 func byFlag() cli.Flag {
-	return &cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`: user, class, queue or size"}
+	return verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`"}, "user", "class", "queue", "size")
 }
 
 func makeReport(r *session.Run, c *cli.Context) error {
@@ -151,7 +151,7 @@ func pageFile(r *session.Run, c *cli.Context, flag string, content []byte) error
 func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err error) {
 	what = "user"
 	if c.IsSet("by") {
-		if what, err = verbs.OneOf(c, "by", "user", "class", "queue", "size"); err != nil {
+		if what, err = verbs.Chosen(c, "by"); err != nil {
 			return nil, "", err
 		}
 	}

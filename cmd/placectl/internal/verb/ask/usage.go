@@ -25,7 +25,7 @@ func Usage() *session.Verb {
 			"keep_ended, still counts in whole months. The SQL table usage has it by month, user, account, class and queue at\n" +
 			"once, without what runs.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "by", Usage: "group by `WHAT`: user, account, class, queue, day or month", Value: "user"},
+			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account", "class", "queue", "day", "month"),
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first job)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
 		},
@@ -36,12 +36,11 @@ func Usage() *session.Verb {
 }
 
 func showUsage(r *session.Run, c *cli.Context) error {
-	spec := store.UsageSpec{By: store.UsageBy(c.String("by"))}
-	switch spec.By {
-	case store.UsageByUser, store.UsageByAccount, store.UsageByClass, store.UsageByQueue, store.UsageByDay, store.UsageByMonth:
-	default:
-		return usage.Errorf("--by %s: there are user, account, class, queue, day and month", text.Quoted(c.String("by")))
+	by, err := verbs.Chosen(c, "by")
+	if err != nil {
+		return err
 	}
+	spec := store.UsageSpec{By: store.UsageBy(by)}
 	for flag, to := range map[string]*time.Time{"from": &spec.From, "to": &spec.To} {
 		if !c.IsSet(flag) {
 			continue

@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -55,7 +56,7 @@ func supposeFlags(heading string) []cli.Flag {
 		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "set a limit, `RULE`: 'user:* ncpus=64', as for placectl limit set"},
 		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
 		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help --all priority"},
-		&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed"},
+		verbs.Choice(&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`"}, backfill.PolicyNames()...),
 		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "horizon `D` (7d)"},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -39,7 +38,7 @@ func nodeImportVerb() *session.Verb {
 			"field, called as the file calls it, a name of ours; --skip passes it over. With them a CSV may be of any origin,\n" +
 			"separated by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file: " + text.List(nodefile.Formats(), "or")},
+			verbs.Choice(&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file"}, nodefile.Formats()...),
 			session.UnitFlag(),
 			&cli.StringSliceFlag{Name: "map", Usage: "use the file's field `HEADER=FIELD[:UNIT]` as field or resource FIELD, in B, KiB to TiB, s, min or h; repeatable"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "ignore the file's field `HEADER`; repeatable"},
@@ -59,7 +58,7 @@ type importSummary struct {
 }
 
 func nodeImport(r *session.Run, c *cli.Context) error {
-	from, err := verbs.OneOf(c, "from", nodefile.Formats()...)
+	from, err := verbs.Chosen(c, "from")
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func nodeListVerb() *session.Verb {
 			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
 			"out the columns that say nothing of any listed node.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"},
+			verbs.Choices(&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"}, append(NodeStates(), "up")...),
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for nodes without one"},
 			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated: with all of them"},
 		},

@@ -18,7 +18,7 @@ func nodeSplitVerb() *session.Verb {
 			"devices of its group, and of what is only counted, such as memory, a share by its cores. Their host is g1: a\n" +
 			"job larger than a part asks for chunks on one host, as 2:ngpus=2 with --place pack:group=host. A node must\n" +
 			"have nothing on it, now or planned. `node join` undoes it.",
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "by", Required: true, Usage: "kind of part: `numa`, the groups of the devices"}},
+		Flags:   []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "by", Required: true, Usage: "kind of part: `numa`, the groups of the devices"}, "numa")},
 		Access:  verbs.Writes,
 		Example: "placectl node split g1 --by numa",
 		InTx:    nodeSplit,
@@ -26,7 +26,7 @@ func nodeSplitVerb() *session.Verb {
 }
 
 func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	if _, err := verbs.OneOf(c, "by", "numa"); err != nil {
+	if _, err := verbs.Chosen(c, "by"); err != nil {
 		return err
 	}
 	return changeNodes(r, tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {

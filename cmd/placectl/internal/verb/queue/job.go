@@ -33,7 +33,7 @@ func Job() *session.Verb {
 				Flags: append(jobFilterFlags(),
 					&cli.BoolFlag{Name: "all", Usage: "include ended jobs; the newest come first"},
 					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
-					&cli.StringFlag{Name: "order", Usage: "sort by `ORDER`: next, newest or state"},
+					verbs.Choice(&cli.StringFlag{Name: "order", Usage: "sort by `ORDER`"}, "next", "newest", "state"),
 				),
 				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
 			jobThrottleVerb(),
@@ -109,7 +109,7 @@ func jobList(r *session.Run, c *cli.Context) error {
 func jobOrder(r *session.Run, c *cli.Context) (daily.Order, error) {
 	switch {
 	case c.IsSet("order"):
-		word, err := verbs.OneOf(c, "order", "next", "newest", "state")
+		word, err := verbs.Chosen(c, "order")
 		return map[string]daily.Order{"next": daily.Next, "newest": daily.Newest, "state": daily.ByState}[word], err
 	case !r.Audience().Table || c.Bool("wide"):
 		return daily.ByState, nil

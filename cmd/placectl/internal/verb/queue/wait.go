@@ -8,7 +8,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -27,7 +26,7 @@ func Wait() *session.Verb {
 			"Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
 			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`: started or ended"},
+			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started", "ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
 		},
 		Access:   verbs.Reads,
@@ -40,10 +39,11 @@ func Wait() *session.Verb {
 }
 
 func waitVerb(r *session.Run, c *cli.Context) error {
-	started := c.String("for") == "started"
-	if !started && c.String("for") != "ended" {
-		return usage.Errorf("--for: %w", text.NotOneOf(c.String("for"), []string{"started", "ended"}))
+	state, err := verbs.Chosen(c, "for")
+	if err != nil {
+		return err
 	}
+	started := state == "started"
 	deadline := time.Time{}
 	if c.IsSet("timeout") {
 		d, err := r.Duration(c, "timeout")

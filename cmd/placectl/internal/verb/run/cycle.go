@@ -19,6 +19,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -48,7 +49,7 @@ func Cycle() *session.Verb {
 			"--launch makes passes after the commit on the hosts with work, on other hosts by ssh, as ssh HOST placectl --db\n" +
 			"D work --once. D is the setting launch_db.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "backfill", Usage: "backfill by `B`: fcfs, easy, conservative or relaxed (the setting backfill)"},
+			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"}, backfill.PolicyNames()...),
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
 			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "backfill the job with most processors first, whatever its priority"},
 			&cli.BoolFlag{Name: "forecast", Usage: "store the expected starts of waiting jobs for all readers"},

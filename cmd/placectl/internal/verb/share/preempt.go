@@ -35,7 +35,7 @@ func Preempt() *session.Verb {
 				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
 					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
 					"(submit --no-requeue) is cancelled.",
-				Flags: []cli.Flag{&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW`: requeue or cancel (requeue)"},
+				Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW` (requeue)"}, "requeue", "cancel"),
 					&cli.StringFlag{Name: "grace", Usage: "grace `D` between being told to stop and being killed (each job's own)"},
 					&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (10m)"},
 					&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (3)"}},
