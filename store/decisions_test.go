@@ -11,6 +11,8 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/recur"
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // TestLiftedAtItsTurn: a plan that is lifted for a job that comes first is made again, or put
@@ -95,6 +97,37 @@ func TestNodeTakesPlansAlong(t *testing.T) {
 			s.at(120).node("n1", index.Up)
 			s.cycle()
 			s.want("X running 0 n1, Y running 0 n2, B reserved 600 n1, C reserved 900 n1")
+		})
+	}
+}
+
+// TestChangeBehindATakenPlan: a job whose plan was taken away, and that is changed in the same
+// transaction, is planned as it is then, if it waits at all.
+func TestChangeBehindATakenPlan(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		change     func(tx *Tx, id uint64) error
+	}{
+		{"cancelled", "", func(tx *Tx, id uint64) error { _, err := tx.Jobs().Cancel(id, ""); return err }},
+		{"extended", "B reserved 600 n2", func(tx *Tx, id uint64) error {
+			_, err := tx.Jobs().Extend(id, 100*time.Second)
+			return err
+		}},
+		{"left alone", "B reserved 600 n2", func(*Tx, uint64) error { return nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStory(t, "easy", "n1=4 n2=4")
+			s.place("B", "1:ncpus=4", 600, 60)
+			s.want("B reserved 600 n1")
+			s.do(func(tx *Tx) error {
+				// As a host's refusal does, in a transaction that goes on.
+				if err := jobs.SetNodeState(tx.k, 0, index.Drained, row.Because(row.CauseHealth, "no disk")); err != nil {
+					return err
+				}
+				return c.change(tx, s.ids["B"])
+			})
+			s.want(c.want)
+			s.at(1000).cycle()
 		})
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
@@ -95,6 +97,56 @@ func (q *queueLife) change(t *rapid.T) {
 		return jobOrNil(tx.Jobs().Finish(id, 0, ""))
 	})
 	q.calm = q.calm && what != "unhold" && what != "requeue" && what != "launch failed"
+}
+
+// several does several things in one transaction: a host's report drains a node, and jobs
+// are changed.
+func (q *queueLife) several(t *rapid.T) {
+	if q.submitted == 0 {
+		t.Skip("no jobs")
+	}
+	type step struct {
+		what string
+		id   uint64
+		node uint32
+	}
+	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+		return step{rapid.SampledFrom([]string{"drain", "drain", "up", "cancel", "hold", "unhold", "done", "requeue", "extend"}).Draw(t, "what"),
+			rapid.Uint64Range(1, q.submitted).Draw(t, "job"), rapid.Uint32Range(0, 4).Draw(t, "node")}
+	}), 2, 4).Draw(t, "steps")
+	_ = q.both(fmt.Sprintf("in one transaction %v", steps), func(tx *Tx) (any, error) {
+		for _, s := range steps {
+			var err error
+			switch s.what {
+			case "drain":
+				err = jobs.SetNodeState(tx.k, s.node, index.Drained, row.Because(row.CauseHealth, "no disk"))
+			case "up":
+				err = jobs.SetNodeState(tx.k, s.node, index.Up, row.Reason{})
+			case "cancel":
+				_, err = tx.Jobs().Cancel(s.id, "")
+			case "hold":
+				_, err = tx.Jobs().Hold(s.id, "")
+			case "unhold":
+				_, err = tx.Jobs().Unhold(s.id)
+			case "done":
+				_, err = tx.Jobs().Finish(s.id, 0, "")
+			case "requeue":
+				_, err = tx.Jobs().Requeue(s.id, "")
+			case "extend":
+				_, err = tx.Jobs().Extend(s.id, time.Minute)
+			}
+			if err != nil && !isRefused(err) {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+	q.calm = false
+}
+
+// isRefused reports whether an error says that nothing was changed.
+func isRefused(err error) bool {
+	return errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) || errors.Is(err, placer.ErrNever) || errors.Is(err, placer.ErrNotNow)
 }
 
 func (q *queueLife) cycle(t *rapid.T) {
@@ -349,7 +401,7 @@ func TestQueueLife(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle, "cycle more": q.cycle,
-			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "": q.holds,
+			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "several": q.several, "": q.holds,
 		})
 		for _, db := range q.dbs {
 			db.Close()

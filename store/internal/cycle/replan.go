@@ -16,7 +16,7 @@ import (
 
 // PlaceAnew plans the placed jobs whose plans were taken away.
 func PlaceAnew(tx *kernel.Tx) error {
-	if len(tx.Loaded.Unplaced) == 0 {
+	if len(tx.Loaded.Unplaced)+len(tx.Loaded.Stranded) == 0 {
 		return nil
 	}
 	return replan(tx, nil)
@@ -24,6 +24,9 @@ func PlaceAnew(tx *kernel.Tx) error {
 
 // replan plans jobs that were put off, and those that were displaced, in the order of the queue.
 func replan(tx *kernel.Tx, late []*row.Job) error {
+	if err := jobs.TakeOffStranded(tx); err != nil {
+		return err
+	}
 	displaced := tx.Loaded.Displaced
 	late = slices.Concat(late, tx.Loaded.Unplaced)
 	if len(late)+len(displaced) == 0 {

@@ -56,7 +56,7 @@ func SetNodeState(tx *kernel.Tx, number uint32, state index.State, reason row.Re
 	if state != index.Up && was == index.Up {
 		list, err := plannedOn(tx, number)
 		if err == nil {
-			err = offNode(tx, list, row.Because(row.CauseNode, "node "+n.Name+" is "+state.String()))
+			err = offNode(tx, list, n)
 		}
 		if err != nil {
 			return tx.Spoil(err)

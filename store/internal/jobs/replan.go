@@ -52,11 +52,61 @@ func awaitPlaces(tx *kernel.Tx, list []*row.Job) {
 	}
 }
 
-// offNode removes plans from a node that cannot serve them. Jobs of the queue get their turn before
-// the commit.
-func offNode(tx *kernel.Tx, list []*row.Job, why row.Reason) error {
+// offNode removes plans from a node that is out of service. Jobs of the queue get their turn before
+// the commit. Placed jobs keep their plans until they are planned again: the transaction may change
+// them, or the node, before that.
+func offNode(tx *kernel.Tx, list []*row.Job, n *index.Node) error {
 	turnBeforeCommit(tx, list)
-	return displace(tx, list, why)
+	for _, j := range list {
+		var err error
+		switch {
+		case j.Queued:
+			err = takeOff(tx, j, outOfService(n))
+		case !slices.Contains(tx.Loaded.Stranded, j.ID):
+			tx.Loaded.Stranded = append(tx.Loaded.Stranded, j.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func outOfService(n *index.Node) row.Reason {
+	return row.Because(row.CauseNode, "node "+n.Name+" is "+n.State.String())
+}
+
+// TakeOffStranded removes the plans of placed jobs that offNode has left, where they are still on
+// a node out of service.
+func TakeOffStranded(tx *kernel.Tx) error {
+	stranded := tx.Loaded.Stranded
+	tx.Loaded.Stranded = nil
+	for _, id := range stranded {
+		j, err := tx.Job(id)
+		if errors.Is(err, kernel.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if j.State != row.JobReserved {
+			continue
+		}
+		for _, number := range j.AllNodes() {
+			n, err := tx.NodeByNumber(number)
+			if err != nil {
+				return err
+			}
+			if n.State == index.Up || slices.Contains(j.Along, number) {
+				continue
+			}
+			if err := displace(tx, []*row.Job{j}, outOfService(n)); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
 }
 
 func turnBeforeCommit(tx *kernel.Tx, list []*row.Job) {

@@ -62,6 +62,7 @@ type loaded struct {
 	Moved        []*row.Job         // placed at an instant, whose plans could not be kept
 	Queue        *PlayedQueue       // of a play; nil outside
 	Unplaced     []*row.Job         // those of them that have no new plan yet
+	Stranded     []uint64           // placed jobs whose nodes went out of service; they have their plans until the change is complete
 	Displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
 	Counters     *derived.Counters
 	Tallies      *tallies.Tallies
