@@ -99,54 +99,56 @@ func (q *queueLife) change(t *rapid.T) {
 	q.calm = q.calm && what != "unhold" && what != "requeue" && what != "launch failed"
 }
 
-// several does several things in one transaction: a host's report drains a node, and jobs
-// are changed.
-func (q *queueLife) several(t *rapid.T) {
-	if q.submitted == 0 {
-		t.Skip("no jobs")
-	}
-	type step struct {
-		what string
-		id   uint64
-		node uint32
-	}
-	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
-		return step{rapid.SampledFrom([]string{"drain", "drain", "up", "cancel", "hold", "unhold", "done", "requeue", "extend"}).Draw(t, "what"),
-			rapid.Uint64Range(1, q.submitted).Draw(t, "job"), rapid.Uint32Range(0, 4).Draw(t, "node")}
-	}), 2, 4).Draw(t, "steps")
-	_ = q.both(fmt.Sprintf("in one transaction %v", steps), func(tx *Tx) (any, error) {
-		for _, s := range steps {
-			var err error
-			switch s.what {
-			case "drain":
-				err = jobs.SetNodeState(tx.k, s.node, index.Drained, row.Because(row.CauseHealth, "no disk"))
-			case "up":
-				err = jobs.SetNodeState(tx.k, s.node, index.Up, row.Reason{})
-			case "cancel":
-				_, err = tx.Jobs().Cancel(s.id, "")
-			case "hold":
-				_, err = tx.Jobs().Hold(s.id, "")
-			case "unhold":
-				_, err = tx.Jobs().Unhold(s.id)
-			case "done":
-				_, err = tx.Jobs().Finish(s.id, 0, "")
-			case "requeue":
-				_, err = tx.Jobs().Requeue(s.id, "")
-			case "extend":
-				_, err = tx.Jobs().Extend(s.id, time.Minute)
-			}
-			if err != nil && !isRefused(err) {
-				return nil, err
-			}
+// several takes some steps in one transaction, whether or not some of them are refused.
+func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
+	steps := append(more, q.submit, q.change, q.change, q.place, q.end, q.reserve, q.unreserve, q.down, q.drain, q.drain, q.cycleWithin)
+	return func(t *rapid.T) {
+		q.collects, q.collected, q.together = true, nil, ""
+		defer func() { q.collects = false }() // also where a step is skipped
+		for range rapid.IntRange(2, 4).Draw(t, "steps") {
+			rapid.SampledFrom(steps).Draw(t, "step")(t)
 		}
-		return nil, nil
-	})
-	q.calm = false
+		q.collects = false
+		_ = q.both("together"+q.together, func(tx *Tx) (any, error) {
+			var answers []any
+			for _, step := range q.collected {
+				answer, err := step(tx)
+				if errors.Is(err, ErrDamaged) {
+					return nil, err
+				}
+				answers = append(answers, answer, err)
+			}
+			return fmt.Sprintf("%+v", answers), nil
+		})
+		q.calm = false
+		all := q.snapshot()
+		q.submitted = uint64(len(all))
+		for id, j := range all {
+			q.told[id] = q.told[id] || j.State == JobRunning && j.Launched
+		}
+		q.forget()
+	}
 }
 
-// isRefused reports whether an error says that nothing was changed.
-func isRefused(err error) bool {
-	return errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) || errors.Is(err, placer.ErrNever) || errors.Is(err, placer.ErrNotNow)
+// drain does what a host's report does to a node that is not well.
+func (q *queueLife) drain(t *rapid.T) {
+	n := rapid.Uint32Range(0, 4).Draw(t, "node")
+	_ = q.both(fmt.Sprintf("drain %d", n), func(tx *Tx) (any, error) {
+		return nil, jobs.SetNodeState(tx.k, n, index.Drained, row.Because(row.CauseHealth, "no disk"))
+	})
+}
+
+// cycleWithin is a cycle among other steps.
+func (q *queueLife) cycleWithin(t *rapid.T) {
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
+	_ = q.both("cycle "+spec.Backfill.String(), func(tx *Tx) (any, error) {
+		r, err := tx.Cycle().Run(spec)
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Sprint(ids(r.Started), ids(r.Launch), ids(r.Planned), ids(r.Cancelled)), nil
+	})
+	q.follows(spec)
 }
 
 func (q *queueLife) cycle(t *rapid.T) {
@@ -401,7 +403,7 @@ func TestQueueLife(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle, "cycle more": q.cycle,
-			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "several": q.several, "": q.holds,
+			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "several": q.several(), "": q.holds,
 		})
 		for _, db := range q.dbs {
 			db.Close()

@@ -114,7 +114,7 @@ func TestSettingsLife(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"configure": q.configure, "configure more": q.configure, "submit": q.submit, "change": q.change, "cycle": q.cycleQuietly, "place": placed, "place more": placed,
-			"reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": pass, "": q.holds,
+			"reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": pass, "several": q.several(q.configure), "": q.holds,
 		})
 		for _, db := range q.dbs {
 			db.Close()

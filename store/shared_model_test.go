@@ -29,7 +29,14 @@ type life struct {
 	plain   bool             // no node has rules of its own
 	local   bool             // no request has a policy of its own
 	given   map[string]int64 // the reservations that users have asked for by name, and when they end
+
+	collects  bool // steps are drawn that one transaction takes together
+	collected []func(tx *Tx) (any, error)
+	together  string // what they do
 }
+
+// errCollected is what a step gets that is taken later, together with others.
+var errCollected = errors.New("the step is taken later")
 
 // lifeNames are names that reservations are given: those of s get some of them, too.
 var lifeNames = []string{"a", "b", "s", "s.1", "s.2", "s.3", "s.2.1"}
@@ -73,6 +80,11 @@ func (l *life) nodes(tx *Tx) error {
 
 // both does the same on both databases, and the answers must be the same.
 func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
+	if l.collects {
+		l.collected = append(l.collected, fn)
+		l.together += "; " + what
+		return errCollected
+	}
 	var answers [2]string
 	var errs [2]error
 	for i, db := range l.dbs {
@@ -190,6 +202,21 @@ func (l *life) unreserve(t *rapid.T) {
 	})
 	if err == nil {
 		delete(l.given, name)
+	}
+}
+
+// forget drops what is no longer known of reservations after steps whose answers nobody saw.
+func (l *life) forget() {
+	err := l.dbs[0].View(func(tx *Tx) error {
+		for name, end := range l.given {
+			if r, err := tx.Reservations().Get(name); err != nil || r.Series != "" || kernel.Unix(r.End) != end {
+				delete(l.given, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
 	}
 }
 
