@@ -1,0 +1,164 @@
+package slurm
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/index"
+)
+
+// licenses lists the licenses of the cluster, or one of them.
+func licenses(about *fronts.About, name string) (text string) {
+	for _, l := range about.Licenses {
+		if name == "" || l.Name == name {
+			text += fmt.Sprintf("LicenseName=%s\n    Total=%d Used=%d Free=%d Reserved=0 Remote=no\n", l.Name, l.Total, l.Used, l.Free)
+		}
+	}
+	if text == "" {
+		return "No licenses configured in Slurm.\n"
+	}
+	return text
+}
+
+func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
+	name := ""
+	if key, value, ok := strings.Cut(what, "="); ok {
+		what, name = key, value
+	} else if len(words) > 0 {
+		name = words[0]
+	}
+	switch {
+	case what == "hostnames" || what == "hostname":
+		names, err := index.ExpandNodeList(name)
+		if err != nil {
+			return fronts.Failf(1, "Invalid hostlist: %s", name)
+		}
+		fmt.Fprintln(c.Stdout, strings.Join(names, "\n"))
+		return nil
+	case what == "hostlist" || what == "hostlistsorted":
+		names := strings.FieldsFunc(name, func(r rune) bool { return r == ',' })
+		if what == "hostlistsorted" {
+			slices.Sort(names)
+		}
+		fmt.Fprintln(c.Stdout, fold(names))
+		return nil
+	}
+	if set.Has("json") {
+		return showJSON(c, what, name)
+	}
+	var text string
+	err := c.View(func(v fronts.View) (err error) {
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		switch {
+		case isJobs(what):
+			text, err = showJobs(c, v, about, set, name)
+		case strings.HasPrefix("nodes", what):
+			text, err = showNodes(c, v, about, set, name)
+		case strings.HasPrefix("partitions", what):
+			text, err = showPartitions(v, about, set, name)
+		case strings.HasPrefix("config", what):
+			text = showConfig(c, about)
+		case strings.HasPrefix("licenses", what):
+			text = licenses(about, name)
+		case strings.HasPrefix("reservations", what):
+			text = "No reservations in the system\n"
+			if len(about.Reserved) > 0 {
+				text = ""
+			}
+			for _, r := range about.Reserved {
+				if name == "" || r == name {
+					text += "ReservationName=" + r + "\n\n"
+				}
+			}
+		default:
+			err = fronts.Failf(1, "invalid entity:%s for keyword:show", what)
+		}
+		return err
+	})
+	if err == nil {
+		_, err = fmt.Fprint(c.Stdout, text)
+	}
+	return err
+}
+
+func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
+	jobs, err := shownJobs(v, about, name)
+	if err == nil && len(jobs) == 0 {
+		return "No jobs in the system\n", nil
+	}
+	var b strings.Builder
+	for _, j := range jobs {
+		text := jobText(&queued{Job: j, about: about, zone: c.Zone, people: c.People}, set.Has("details"))
+		if set.Has("oneliner") {
+			text = strings.Join(strings.Fields(text), " ") + "\n"
+		}
+		b.WriteString(text)
+	}
+	return b.String(), err
+}
+
+// shownJobs are the jobs of a name. Without a name they are those that have not ended, or ended
+// recently.
+func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.Job, err error) {
+	if name != "" {
+		if jobs, err = find(v, name, true); errors.Is(err, errNoJob) {
+			err = fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
+		}
+		return jobs, err
+	}
+	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true}, func(j *fronts.Job) error {
+		if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
+			jobs = append(jobs, j)
+		}
+		return nil
+	})
+	return jobs, err
+}
+
+// showJSON is show with --json, which later versions of Slurm have for jobs and nodes.
+func showJSON(c *fronts.Call, what, name string) error {
+	isJob, isNode := isJobs(what), strings.HasPrefix("nodes", what)
+	if !isJob && !isNode {
+		return fronts.Failf(1, "scontrol: error: --json is for jobs and nodes here: placectl query -o json")
+	}
+	var rows []*queued
+	var nodes []map[string]any
+	err := c.View(func(v fronts.View) error {
+		about, err := v.About()
+		if err != nil {
+			return err
+		}
+		rows, nodes = nil, []map[string]any{}
+		if isJob {
+			jobs, err := shownJobs(v, about, name)
+			for _, j := range jobs {
+				rows = append(rows, &queued{Job: j, about: about, zone: c.Zone, people: c.People})
+			}
+			return err
+		}
+		list, err := shownNodes(c, v, name)
+		for _, n := range list {
+			nodes = append(nodes, nodeJSON(n, cmp.Or(n.Queue, about.Partition)))
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case isJob:
+		return squeueJSON(c, rows)
+	}
+	return nodesJSON(c, nodes)
+}
+
+// isJobs reports whether a word of show means jobs.
+func isJobs(what string) bool {
+	return strings.HasPrefix("jobs", what) && what != "" || what == "jobid" || what == "jobids"
+}

@@ -1,0 +1,186 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/store/internal/usage"
+)
+
+// Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
+// parsed again, as if it came now.
+type Alteration struct {
+	Name, User, Account, Queue, Class *string
+	Comment                           *string
+	Select, Place, Reservation        *string
+	Policy, Access, Exclude           *string
+	Prefer                            *[]string
+	Walltime                          *time.Duration
+	Priority                          *int64
+	Begin, Deadline                   *time.Time
+	After                             *[]kernel.Dependency
+	NoRequeue                         *bool
+	Payload                           func(*kernel.Payload) error // changes its payload, which only its owner may
+	Sign                              Signer                      // signs that; nil: it stays unsigned
+	Notes                             []string                    // events of the job say them
+}
+
+// bare reports whether an alteration changes nothing.
+func (a Alteration) bare() bool {
+	a.Notes, a.Sign = nil, nil
+	return reflect.ValueOf(a).IsZero()
+}
+
+// Alter changes a waiting job, held or not; a planned one gives its plan up, and is planned again.
+// The job keeps its number, its place among those of its priority, and its payload. A running job
+// can change its name, comment, priority and walltime, the latter as with Extend. Notes alone
+// change nothing. It fails with a Conflict if the job has ended, or runs and something else
+// changes, and with the errors of Submit.
+func (js Jobs) Alter(id uint64, a Alteration) (*kernel.Job, error) {
+	return kernel.JobResult(alter(js.tx, id, &a))
+}
+
+func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
+	if a.bare() && len(a.Notes) > 0 {
+		j, err := forChange(tx, id, "altered", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
+		if err != nil {
+			return nil, err
+		}
+		return j, tx.Spoil(noted(tx, j, a.Notes))
+	}
+	j, err := forChange(tx, id, "altered", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
+	if err != nil {
+		return nil, err
+	}
+	if j.State == row.JobRunning {
+		return alterRunning(tx, j, a)
+	}
+	if !j.Queued {
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
+	}
+	if a.Priority != nil {
+		if err := mayRank(tx, *a.Priority); err != nil {
+			return nil, err
+		}
+	}
+	var next *row.Job
+	never := ""
+	without := tx.Counters().Rules.Without(j, func() { next, never, err = submitted(tx, a.of(j)) })
+	if without != nil {
+		return nil, tx.Spoil(without)
+	}
+	var carried *kernel.Payload
+	if err == nil && a.Payload != nil {
+		carried, err = changed(tx, j, next.Select, a.Payload)
+	} else if err == nil && a.Select != nil {
+		var has *kernel.Payload
+		if has, err = tx.Payloads().Of(j); err == nil {
+			err = has.Fits(next.Select)
+		}
+	}
+	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
+		err = fmt.Errorf("%w: job %d cannot depend on one that came after it, or on itself", kernel.ErrInvalid, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.State == row.JobReserved {
+		if err := MachineOf(tx).Do(j, Step{To: row.JobQueued, Reason: row.Because(row.CauseAltered, "it was altered")}); err != nil {
+			return nil, err
+		}
+	}
+	if carried != nil {
+		if err := replace(tx, j, carried, a.Sign); err != nil {
+			return nil, tx.Spoil(err)
+		}
+	}
+	return j, tx.Spoil(errors.Join(noted(tx, j, a.Notes), altered(tx, j, next, never)))
+}
+
+// alterRunning changes a running job: its allocation stays.
+func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
+	rest := *a
+	if rest.Name, rest.Priority, rest.Walltime, rest.Comment = nil, nil, nil, nil; !rest.bare() {
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its comment, its priority and its walltime can change")
+	}
+	if a.Priority != nil {
+		if err := mayRank(tx, *a.Priority); err != nil {
+			return nil, err
+		}
+		if *a.Priority < -kernel.MaxPriority || *a.Priority > kernel.MaxPriority {
+			return nil, badPriority(*a.Priority)
+		}
+	}
+	if a.Walltime != nil {
+		var err error
+		if j, err = extend(tx, j.ID, kernel.Seconds(*a.Walltime)); err != nil {
+			return nil, err
+		}
+	}
+	change := func() {
+		set(&j.Name, a.Name)
+		set(&j.Priority, a.Priority)
+		set(&j.Comment, a.Comment)
+	}
+	err := errors.Join(noted(tx, j, a.Notes), tx.Happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	if err != nil {
+		return nil, tx.Spoil(err)
+	}
+	return j, MachineOf(tx).Do(j, Step{To: j.State, Reason: j.Reason, change: change})
+}
+
+// of is the submission that a job would be of, altered.
+func (a *Alteration) of(j *row.Job) Submission {
+	s := Submission{Request: j.Request(), Comment: j.Comment, Priority: j.Priority, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline), NoRequeue: j.NoRequeue,
+		Attended: j.Attended, After: kernel.Converted(j.After, func(d row.Dependency) kernel.Dependency { return kernel.Dependency(d) })}
+	s.Walltime = time.Duration(j.Walltime) * time.Second
+	for to, is := range map[*string]*string{&s.Name: a.Name, &s.User: a.User, &s.Account: a.Account, &s.Queue: a.Queue, &s.Class: a.Class,
+		&s.Select: a.Select, &s.Place: a.Place, &s.Reservation: a.Reservation, &s.Policy: a.Policy, &s.Access: a.Access} {
+		set(to, is)
+	}
+	set(&s.Prefer, a.Prefer)
+	set(&s.Exclude, a.Exclude)
+	set(&s.Comment, a.Comment)
+	set(&s.Walltime, a.Walltime)
+	set(&s.Priority, a.Priority)
+	set(&s.Begin, a.Begin)
+	set(&s.Deadline, a.Deadline)
+	set(&s.After, a.After)
+	set(&s.NoRequeue, a.NoRequeue)
+	return s
+}
+
+// set gives a variable a value, if there is one.
+func set[T any](to, is *T) {
+	if is != nil {
+		*to = *is
+	}
+}
+
+// altered writes a waiting job with its changes.
+func altered(tx *kernel.Tx, j, next *row.Job, never string) error {
+	had := make(usage.Totals)
+	if err := tx.Loaded.Book.Whole(j, had); err != nil {
+		return err
+	}
+	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
+	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer, j.Exclude = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer, next.Exclude
+	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
+	j.Comment, j.Promised, j.Earliest = next.Comment, 0, 0
+	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
+	if err := tx.Loaded.Book.Kept(j, had); err != nil {
+		return err
+	}
+	tx.Loaded.Freed.Count() // the decision about it was for the old request
+	err := tx.Happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()})
+	if err == nil && never != "" {
+		err = NeverRuns(tx, j, never)
+	}
+	return errors.Join(err, PutJob(tx, j, j.State))
+}
