@@ -35,6 +35,29 @@ func TestLots(t *testing.T) {
 	}
 }
 
+// TestLotsOfArrays: so do cycles over long arrays, whose jobs are changed, end and come back here
+// and there.
+func TestLotsOfArrays(t *testing.T) {
+	t.Parallel()
+	stats := new(modelStats)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newQueueModel(t, rt, stats)
+		m.arrays = []int{0, 40, 70, 100}
+		defer m.db.Close()
+		for range m.draw("submissions", 1, 3) {
+			m.stepOf("submit")
+		}
+		for range m.draw("rounds", 1, 3) {
+			for range m.draw("steps", 0, 4) {
+				m.stepOf(rapid.SampledFrom([]string{"job", "job", "job", "done"}).Draw(rt, "step"))
+			}
+			m.lotsAgree()
+			m.do("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+		}
+	})
+	t.Logf("%+v", *stats)
+}
+
 // lotsAgree: a cycle that decides lots of jobs together does what one does that has each job have
 // its turn.
 func (m *queueModel) lotsAgree() {
@@ -44,9 +67,12 @@ func (m *queueModel) lotsAgree() {
 			if err != nil {
 				return err
 			}
-			for _, l := range p.EqualTo {
+			for id, l := range p.EqualTo {
 				m.stats.lots++
 				m.stats.passed += len(l)
+				if err := siblings(tx, id, l); err != nil {
+					return err
+				}
 			}
 			r := p.Report()
 			text = fmt.Sprintf("%d wait, next %v, %d start, %d planned, %d never, %d cancelled, %d launched\n", r.Waiting, r.Next, len(r.Started), len(r.Planned), len(r.Never), len(r.Cancelled), len(r.Launch))
@@ -67,4 +93,23 @@ func (m *queueModel) lotsAgree() {
 	if together, singly := outcome(false), outcome(true); together != singly {
 		m.Fatalf("a cycle by lots differs: %s", cmp.Diff(singly, together))
 	}
+}
+
+// siblings verifies that the jobs of a lot are alike.
+func siblings(tx *Tx, id uint64, lot []uint64) error {
+	payload, err := tx.k.File.Get(row.Jobs, row.Key64(id))
+	if err != nil {
+		return err
+	}
+	j, err := row.DecodeJob(row.Key64(id), payload)
+	if err != nil {
+		return err
+	}
+	of, _ := row.SiblingsOf(payload, j)
+	for _, id := range lot {
+		if payload, err := tx.k.File.Get(row.Jobs, row.Key64(id)); err != nil || !of.Has(payload) {
+			return fmt.Errorf("job %d passes for one like job %d: %w", id, j.ID, err)
+		}
+	}
+	return nil
 }

@@ -160,7 +160,10 @@ func (m *queueModel) submission() Submission {
 
 // step does something that is no cycle.
 func (m *queueModel) step() {
-	what := rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job", "limit", "time", "time"}).Draw(m.T, "step")
+	m.stepOf(rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job", "limit", "time", "time"}).Draw(m.T, "step"))
+}
+
+func (m *queueModel) stepOf(what string) {
 	switch what {
 	case "submit":
 		s := m.submission()

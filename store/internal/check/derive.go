@@ -128,6 +128,7 @@ func (d *derived) jobs() error {
 		if err == nil {
 			d.at = Row{row.Jobs, string(key)}
 			d.job(j)
+			tally(d, &row.JobRows, j, payload)
 			err = d.ruled(j)
 		}
 		return true, err

@@ -64,14 +64,18 @@ func (d *derived) compareLists(t row.Table) error {
 }
 
 // follow notes what is declared to follow from a row.
-func follow[T any](d *derived, of *row.Stored[T], v *T) {
-	of.Keys(v, d.mark)
+func follow[T any](d *derived, of *row.Stored[T], v *T) { of.Keys(v, d.mark) }
+
+// tally counts a row where it is declared to count.
+func tally[T any](d *derived, of *row.Stored[T], v *T, payload []byte) {
 	for i := range of.Counts {
 		c := &of.Counts[i]
 		if d.tallied[c.Table] == nil {
 			d.tallied[c.Table] = make(map[string]uint64)
 		}
-		d.tallied[c.Table][string(c.Key(nil, v))]++
+		if key := c.Key(nil, v, payload); len(key) > 0 {
+			d.tallied[c.Table][string(key)]++
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -13,8 +14,9 @@ import (
 )
 
 // If jobs of an array wait one after the other, a cycle reads the first, and compares the rows of
-// the others with its row. Those with the same content form a lot. They are read one by one only as
-// far as the cycle starts or plans them.
+// the next ones with its row. Those with the same content form a lot. They are read one by one only
+// as far as the cycle starts or plans them. If the rest of the array has the same content, too, which
+// the table Lots counts, it is not compared: a cycle does not take longer for more jobs.
 
 // inLots reports whether what jobs' rows have in common is enough to decide about them. It is not
 // if each has an order of its own, if its number lets it in somewhere, or if jobs change places.
@@ -45,7 +47,8 @@ func (p *pass) inLots() (bool, error) {
 // lot is a waiting job and the jobs directly behind it whose rows say the same.
 type lot struct {
 	*row.Job
-	alike []uint64
+	payload []byte
+	alike   []uint64
 }
 
 // lots are the waiting jobs, in the order in which the queue is kept.
@@ -53,35 +56,82 @@ func lots(tx *kernel.Tx) (line []lot, err error) {
 	rows := tx.File.Finder(row.Jobs)
 	var siblings row.Siblings
 	open := false // the last lot may have more
-	err = tx.File.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
-		if len(key) != 16 {
-			_, err := tx.Waiting().ByKey(key)
-			return false, err
-		}
-		id := binary.BigEndian.Uint64(key[8:])
-		payload, err := rows.Find(key[8:])
-		if err != nil {
-			return false, err
-		}
-		if payload == nil {
-			return false, row.Missing("job", strconv.FormatUint(id, 10))
-		}
-		if open && siblings.Has(payload) {
-			last := &line[len(line)-1]
-			last.alike = append(last.alike, id)
+	var from []byte
+	for more := true; more && err == nil; {
+		more = false
+		err = tx.File.EachFrom(row.Waiting, from, nil, func(key, _ []byte) (bool, error) {
+			if len(key) != 16 {
+				_, err := tx.Waiting().ByKey(key)
+				return false, err
+			}
+			id := binary.BigEndian.Uint64(key[8:])
+			payload, err := rows.Find(key[8:])
+			if err != nil {
+				return false, err
+			}
+			if payload == nil {
+				return false, row.Missing("job", strconv.FormatUint(id, 10))
+			}
+			if open && siblings.Has(payload) {
+				last := &line[len(line)-1]
+				last.alike = append(last.alike, id)
+				if n := len(last.alike); n >= fewAlike && n&(n-1) == 0 {
+					from, more, err = passRest(tx, line)
+				}
+				return !more, err
+			}
+			j, err := tx.Waiting().ListedAs(id, payload)
+			if err != nil {
+				return false, err
+			}
+			line = append(line, lot{Job: j, payload: payload})
+			if open = j.HasSiblings(); open {
+				siblings, open = row.SiblingsOf(payload, j)
+			}
 			return true, nil
-		}
-		j, err := tx.Waiting().ListedAs(id, payload)
-		if err != nil {
-			return false, err
-		}
-		line = append(line, lot{Job: j})
-		if open = j.Array != 0 && j.State == row.JobQueued && len(j.After) == 0 && j.Attendant == nil && !j.Never; open {
-			siblings, open = row.SiblingsOf(payload, j)
-		}
-		return true, nil
-	})
+		})
+	}
 	return line, err
+}
+
+// fewAlike is how many equal jobs are compared before it is asked whether all others are counted.
+const fewAlike = 32
+
+// passRest lists the rest of an array in the last lot, if all that waits of it is equal, and returns
+// the key behind it. Otherwise, for example if jobs in the middle were cancelled, the next ones must
+// be compared.
+func passRest(tx *kernel.Tx, line []lot) (behind []byte, passed bool, err error) {
+	last := &line[len(line)-1]
+	key := row.AppendLot(nil, last.Job, last.payload)
+	rest, err := tx.Loaded.Tallies.Lot(key)
+	for _, l := range slices.Backward(line) { // those of them that are listed
+		if l.Array != last.Array || l.Priority != last.Priority {
+			break
+		}
+		if bytes.Equal(key, row.AppendLot(nil, l.Job, l.payload)) {
+			rest -= 1 + len(l.alike)
+		}
+	}
+	if rest <= 0 || err != nil {
+		return nil, false, err
+	}
+	at := func(id uint64) []byte { return append(key[:8:8], row.Key64(id)...) }
+	id := last.alike[len(last.alike)-1]
+	end := id + uint64(rest) // if the array waits until there and no further, there is no room for others
+	if is, err := tx.File.Get(row.Waiting, at(end)); is == nil || err != nil {
+		return nil, false, err
+	}
+	behind, passed = at(end+1), true
+	err = tx.File.EachFrom(row.Waiting, behind, key[:8], func(key, _ []byte) (bool, error) {
+		next, err := tx.Waiting().ByKey(key)
+		passed = err == nil && next.Array != last.Array
+		return false, err
+	})
+	for passed && id < end {
+		id++
+		last.alike = append(last.alike, id)
+	}
+	return behind, passed, err
 }
 
 // listLots lists the queue by lots. Jobs of a lot that may not have their nodes are listed one by
@@ -96,13 +146,15 @@ func (p *pass) listLots() error {
 		if err != nil {
 			return err
 		}
-		l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, and its row does not say so yet
-			_, held := p.held[id]
-			if held {
-				p.waiting++
-			}
-			return held
-		})
+		if len(p.held) > 0 {
+			l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, and its row does not say so yet
+				_, held := p.held[id]
+				if held {
+					p.waiting++
+				}
+				return held
+			})
+		}
 		if stays && len(l.alike) > 0 {
 			p.EqualTo[l.ID] = l.alike
 			p.waiting += len(l.alike)

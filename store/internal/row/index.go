@@ -22,7 +22,8 @@ type Index[T any] struct {
 // Count is a table that counts the rows of another one that have a key.
 type Count[T any] struct {
 	Table Table
-	Key   func(b []byte, v *T) []byte
+	// Key appends the key, nothing for a row that is not counted.
+	Key func(b []byte, v *T, payload []byte) []byte
 }
 
 // Stored is how rows of a table are kept.
@@ -71,7 +72,7 @@ var JobRows = Stored[Job]{
 			return append64(b, j.ID)
 		}},
 	},
-	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job) []byte { return append(append(b, byte(j.State)), j.Queue...) }}},
+	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job, _ []byte) []byte { return append(append(b, byte(j.State)), j.Queue...) }}, {Lots, AppendLot}},
 }
 
 // AttemptRows are the attempts. Those being executed are listed by host.

@@ -23,7 +23,9 @@ func keysOf[T any](t *testing.T, b *strings.Builder, of *Stored[T], key, payload
 	fmt.Fprintf(b, "%s %x\n", of.Table, key)
 	of.Keys(&v, func(table Table, key, value []byte) { fmt.Fprintf(b, "\t%s %x = %x\n", table, key, value) })
 	for _, c := range of.Counts {
-		fmt.Fprintf(b, "\t%s %x counts\n", c.Table, c.Key(nil, &v))
+		if key := c.Key(nil, &v, payload); len(key) > 0 {
+			fmt.Fprintf(b, "\t%s %x counts\n", c.Table, key)
+		}
 	}
 }
 
@@ -59,6 +61,9 @@ func TestIndexKeys(t *testing.T) {
 		{ID: 8, State: JobRunning, Queued: true, Account: "a", Class: "c"},
 		{ID: 9, State: JobFinished, Queued: true, End: 1_800_000_000},
 		{ID: 10, State: JobHeld, Queued: true},
+		{ID: 11, State: JobQueued, Queued: true, Array: 11, Index: 1, User: "ann", Command: []string{"a"}},
+		{ID: 12, State: JobQueued, Queued: true, Array: 11, Index: 2, User: "ann", Command: []string{"b"}}, // of the same lot
+		{ID: 13, State: JobReserved, Queued: true, Array: 11, Index: 3, User: "ann", Command: []string{"b"}},
 	} {
 		keysOf(t, &b, &JobRows, Key64(j.ID), EncodeJob(j))
 	}

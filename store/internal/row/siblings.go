@@ -2,6 +2,7 @@ package row
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 )
 
@@ -76,6 +77,41 @@ func (s *Siblings) Has(payload []byte) bool {
 		rest, ok = skipBytes(rest)
 	}
 	return ok && len(rest) == 0
+}
+
+// AppendLot appends the key in Lots of a waiting job of an array, nothing for other jobs.
+func AppendLot(b []byte, j *Job, payload []byte) []byte {
+	if j.Array == 0 || !j.Waits(j.State) {
+		return b
+	}
+	b = append64(append(b, WaitingKey(j)[:8]...), j.Array)
+	if j.HasSiblings() {
+		if s, ok := SiblingsOf(payload, j); ok {
+			return append(b, s.hash()...)
+		}
+	}
+	return append64(b, 0)
+}
+
+// HasSiblings reports whether other jobs may wait for the same as a waiting job, and for that alone.
+func (j *Job) HasSiblings() bool {
+	return j.Array != 0 && j.State == JobQueued && len(j.After) == 0 && j.Attendant == nil && !j.Never
+}
+
+// hash is a hash of what siblings have in common. On disk; must not change.
+func (s *Siblings) hash() []byte {
+	sum := sha256.New()
+	kind := byte(0)
+	for i, is := range []bool{s.execute, s.lined, s.signed} {
+		if is {
+			kind |= 1 << i
+		}
+	}
+	for _, part := range [][]byte{{kind}, s.before, s.middle, s.after} {
+		sum.Write(append64(nil, uint64(len(part)))) //nolint:errcheck // it never fails
+		sum.Write(part)                             //nolint:errcheck // it never fails
+	}
+	return sum.Sum(nil)[:8]
 }
 
 // skipTexts skips a list of texts, and reports whether there are any.

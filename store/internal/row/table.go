@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms that Format has had before its release: each change of what it
 // holds raises it, and a program refuses files of another stage. 0 means released.
-const Stage = 16
+const Stage = 17
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -84,6 +84,7 @@ const (
 	IndexSums
 	Claims
 	PastRuns
+	Lots
 	TableCount // how many there are
 )
 
@@ -159,6 +160,7 @@ var tables = [TableCount]struct {
 	IndexSums:      {"index_sums", "table's number (1), first part of keys of its rows", "how many rows of the index begin so, and the sum of their checksums", 10, true},
 	Claims:         {"claims", "job number (8)", "from when to when a job that a limit keeps has room kept in which limits; how often that was put off", 10, false},
 	PastRuns:       {"past_runs", "job number (8)", "how long a job ran that was archived or dropped since: expected starts follow from the last of these, too", 10, false},
+	Lots:           {"lots", "priority, highest first (8), array (8), hash of what rows of siblings have in common (8)", "how many jobs of the array wait so; hash 0: those that are equal to no other", 10, true},
 	NodePasts:      {"node_pasts", "instant (8), number of the change at that instant (8)", "how nodes were before something about them changed", 9, false},
 }
 

@@ -105,9 +105,9 @@ func countFields(f *Fields, n *uint64) {
 // EncodeCount is the row of how many there are.
 func EncodeCount(n uint64) []byte { return encode(countFields, &n) }
 
-// DecodeCount reads it.
-func DecodeCount(key, payload []byte) (uint64, error) {
+// DecodeCount reads it, from a table that counts.
+func DecodeCount(t Table, key, payload []byte) (uint64, error) {
 	f, n := Fields{dir: reading, b: payload, key: key}, *new(uint64)
 	countFields(&f, &n)
-	return n, f.done(JobCounts)
+	return n, f.done(t)
 }

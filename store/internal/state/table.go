@@ -76,25 +76,25 @@ func (t *Table[T]) Handed(key, payload []byte) {
 // Put writes a row and moves what follows from it.
 func (t *Table[T]) Put(v *T) error {
 	t.key = t.of.Key(t.key[:0], v)
-	old, err := t.stored(t.key)
+	old, was, err := t.stored(t.key)
 	if err != nil {
 		return err
 	}
-	if err := t.move(old, v); err != nil {
+	key, payload := bytes.Clone(t.key), t.of.Encode(v) // bbolt keeps them
+	if err := t.move(old, v, was, payload); err != nil {
 		return err
 	}
-	key, payload := bytes.Clone(t.key), t.of.Encode(v) // bbolt keeps them
 	t.handed.set(key, payload)
 	return t.rows.Put(t.of.Table, key, payload)
 }
 
 // Remove removes a row, if there is one, and what follows from it.
 func (t *Table[T]) Remove(key []byte) error {
-	old, err := t.stored(key)
+	old, was, err := t.stored(key)
 	if err != nil || old == nil {
 		return err
 	}
-	if err := t.move(old, nil); err != nil {
+	if err := t.move(old, nil, was, nil); err != nil {
 		return err
 	}
 	t.handed.set(key, nil)
@@ -110,29 +110,30 @@ func (t *Table[T]) Unlist(index row.Table, key []byte) error {
 	return t.rows.Remove(index, key)
 }
 
-// stored is a row as it is in the file, nil if it is not.
-func (t *Table[T]) stored(key []byte) (*T, error) {
+// stored is a row as it is in the file, and its payload, nil if it is not.
+func (t *Table[T]) stored(key []byte) (*T, []byte, error) {
 	payload, known := t.handed.get(key)
 	if !known {
 		var err error
 		if payload, err = t.rows.Get(t.of.Table, key); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if payload == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return &t.old, t.of.Borrow(&t.old, key, payload)
+	return &t.old, payload, t.of.Borrow(&t.old, key, payload)
 }
 
-func (t *Table[T]) move(old, v *T) error {
+// move moves what follows from a row, given with its payload, to what follows from another one.
+func (t *Table[T]) move(old, v *T, was, is []byte) error {
 	for i := range t.of.Indexes {
 		if err := t.index(&t.of.Indexes[i], old, v); err != nil {
 			return err
 		}
 	}
 	for i := range t.of.Counts {
-		if err := t.count(&t.of.Counts[i], old, v); err != nil {
+		if err := t.count(&t.of.Counts[i], old, v, was, is); err != nil {
 			return err
 		}
 	}
@@ -145,26 +146,26 @@ func (t *Table[T]) move(old, v *T) error {
 }
 
 // count counts a row at another key.
-func (t *Table[T]) count(c *row.Count[T], old, v *T) error {
+func (t *Table[T]) count(c *row.Count[T], old, v *T, was, is []byte) error {
 	t.was, t.is = t.was[:0], t.is[:0]
 	if old != nil {
-		t.was = c.Key(t.was, old)
+		t.was = c.Key(t.was, old, was)
 	}
 	if v != nil {
-		t.is = c.Key(t.is, v)
+		t.is = c.Key(t.is, v, is)
 	}
-	switch {
-	case old != nil && v != nil && bytes.Equal(t.was, t.is):
+	if bytes.Equal(t.was, t.is) {
 		return nil
-	case old != nil:
+	}
+	if len(t.was) > 0 {
 		if err := t.counter(c.Table, t.was, -1); err != nil {
 			return err
 		}
 	}
-	if v == nil {
-		return nil
+	if len(t.is) > 0 {
+		return t.counter(c.Table, t.is, 1)
 	}
-	return t.counter(c.Table, t.is, 1)
+	return nil
 }
 
 // index moves the keys that a row has in an index. All that go go before any comes, as the row

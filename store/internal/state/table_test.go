@@ -17,9 +17,9 @@ import (
 var tables = map[row.Table]string{row.Jobs: "Jobs", row.Attempts: "Attempts", row.Reservations: "Reservations", row.Answers: "Answers", row.Hosts: "Hosts",
 	row.BatchRanges: "BatchRanges", row.JobStates: "JobStates", row.JobKinds: "JobKinds", row.Ended: "Ended", row.Waiting: "Waiting", row.Claimed: "Claimed",
 	row.Launches: "Launches", row.ReservationIDs: "ReservationIDs", row.Access: "Access", row.AnswerDues: "AnswerDues", row.HostNames: "HostNames",
-	row.BatchLongest: "BatchLongest", row.JobCounts: "JobCounts", row.LimitSums: "LimitSums"}
+	row.BatchLongest: "BatchLongest", row.JobCounts: "JobCounts", row.LimitSums: "LimitSums", row.Lots: "Lots"}
 
-var keepers = map[string]string{"JobCounts": "tallies", "LimitSums": "derived"}
+var keepers = map[string]string{"JobCounts": "tallies", "LimitSums": "derived", "Lots": "tallies"}
 
 // declared verifies that the tables of declarations are among them.
 func declared[T any](t *testing.T, of *row.Stored[T]) {

@@ -19,6 +19,7 @@ type Tallies struct {
 	Rows    *file.Recorder
 	EachJob func(fn func(*row.Job) error, in ...row.JobState) error // of files that do not count yet
 	queues  []*Queue
+	lots    map[string]int64 // what has come to rows of Lots and is not written
 }
 
 // Queue is the counts of a queue.
@@ -62,7 +63,7 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 			return err
 		}
 		if payload != nil {
-			if q.Counts[state], err = row.DecodeCount(key, payload); err != nil {
+			if q.Counts[state], err = row.DecodeCount(row.JobCounts, key, payload); err != nil {
 				return err
 			}
 		}
@@ -96,9 +97,17 @@ func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	return nil
 }
 
-// Count changes how many jobs of a queue are in a state, by the key of JobCounts.
-func (ts *Tallies) Count(_ row.Table, key []byte, by int64) error {
+// Count changes how many jobs of a queue are in a state, by the key of JobCounts, or how many equal
+// jobs of an array wait, by that of Lots.
+func (ts *Tallies) Count(t row.Table, key []byte, by int64) error {
 	if !ts.counted() {
+		return nil
+	}
+	if t == row.Lots {
+		if ts.lots == nil {
+			ts.lots = make(map[string]int64)
+		}
+		ts.lots[string(key)] += by
 		return nil
 	}
 	q, err := ts.of(string(key[1:]))
@@ -146,7 +155,36 @@ func (ts *Tallies) Flush() error {
 			q.changed[state] = false
 		}
 	}
+	return ts.flushLots()
+}
+
+func (ts *Tallies) flushLots() error {
+	for key, by := range ts.lots {
+		if by == 0 {
+			continue
+		}
+		n, err := ts.Lot([]byte(key))
+		var payload []byte
+		if n > 0 { // as in add
+			payload = row.EncodeCount(uint64(n))
+		}
+		if err = errors.Join(err, ts.Rows.PutOrRemove(row.Lots, []byte(key), payload)); err != nil {
+			return err
+		}
+	}
+	clear(ts.lots)
 	return nil
+}
+
+// Lot returns how many jobs of an array wait that are counted at a key of Lots.
+func (ts *Tallies) Lot(key []byte) (int, error) {
+	by := int(ts.lots[string(key)])
+	payload, err := ts.Rows.Get(row.Lots, key)
+	if payload == nil || err != nil {
+		return by, err
+	}
+	n, err := row.DecodeCount(row.Lots, key, payload)
+	return int(n) + by, err
 }
 
 // All lists the counts of every queue that has had jobs, by name.
