@@ -5,17 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/store/internal/booking"
-	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
 )
 
@@ -123,94 +116,13 @@ func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 	made := catalogs.In(tx.k)
 	c := *made
 	if c == nil {
-		c = tables.New(tx.tables())
+		c = tables.New(tx.k)
 		if !tx.Writable() { // its rows do not change
 			*made = c
 		}
 	}
 	c.Begin(zone)
 	return c
-}
-
-// tables returns the transaction as the source of tables.
-func (tx *Tx) tables() *tables.Source {
-	var ahead *Outlook // of the jobs that wait, once it was asked for
-	nodesSince := tx.k.State.NodesSince
-	if !tx.k.RecordsNodes() {
-		nodesSince = tx.k.Now
-	}
-	return &tables.Source{
-		Now: tx.k.Now, NodesSince: nodesSince, NextNode: tx.k.State.NextNode, NextJob: tx.k.State.NextJob, Events: tx.RecordedEvents(), MaxWalltime: kernel.MaxWalltime,
-		Words: &tx.k.Loaded.Nodes.Words, Rows: tx.k.File, Kinds: tx.k.File.Format() >= row.JobKinds.Since(), Ends: tx.k.File.Format() >= row.Ended.Since(),
-		Index: tx.k.Index, Calendar: tx.k.Calendar, Resources: tx.Config().Resources, Counter: tx.k.Counters().Named, LimitUses: tx.k.Loaded.Counters.Rules.Uses, Left: tx.k.LeftAt,
-		Shares: tx.Shares().Get, ShareState: tx.Shares().State, Places: tx.Batches().Places, Attempt: tx.k.Attempts().Of,
-		Devices: func(j *row.Job) (string, error) { return tx.Devices().Of(kernel.JobOf(j)) },
-		OnNode: func(n *index.Node, list []tables.Device) ([]tables.Device, error) {
-			return booking.OnNode(tx.k, n, list)
-		},
-		Prospect: func(j *row.Job) (out tables.Prospect, err error) {
-			if ahead == nil {
-				if ahead, err = tx.Ask().Outlook(); err != nil {
-					return out, err
-				}
-			}
-			p, err := ahead.Look(j)
-			return tables.Prospect{Code: p.Code(), Reason: p.Reason, Start: kernel.Unix(p.Start)}, err
-		},
-		Forecasts: func() (list []tables.Foretold, record []row.Foretold, err error) {
-			fs, err := tx.Cycle().Forecasts()
-			if err != nil || fs == nil {
-				return nil, nil, err
-			}
-			for _, f := range fs.Value.Jobs {
-				if f.Likely != 0 {
-					list = append(list, tables.Foretold{Job: f.Job, Likely: f.Likely, Safe: f.Safe, Asked: f.Asked, AsOf: fs.Value.AsOf})
-				}
-			}
-			return list, slices.Concat(fs.Value.First, fs.Value.Later), nil
-		},
-		Starts: func(r placer.Request, count int) ([]*placer.Plan, error) {
-			return booking.PlansOf(tx.k).Starts(r, tx.k.Now, count)
-		},
-		HalfLife: func() (int64, error) { d, err := tx.k.Decay(); return d.HalfLife, err },
-		Terms: func(job uint64) ([]priorityf.Term, error) {
-			j, err := tx.Jobs().Get(job)
-			if err != nil || j.State != JobQueued && j.State != JobHeld && j.State != JobReserved {
-				return nil, err
-			}
-			_, parts, err := cycle.PrioritiesOf(tx.k).Of(j)
-			return parts, err
-		},
-		Explain: func(job uint64) (*placer.Explanation, error) {
-			j, err := tx.k.Job(job)
-			if err != nil {
-				return nil, err
-			}
-			a, err := booking.AskOfJob(tx.k, j)
-			if err != nil {
-				return nil, err
-			}
-			snap, err := booking.Snapshot(tx.k, j.Queue)
-			if err != nil {
-				return nil, err
-			}
-			return snap.Explain(a, placer.Explain{})
-		},
-		Sets: func(queue string) (out []tables.Set, err error) {
-			sets, err := tx.Ask().PlacementSets(queue, nil)
-			for _, s := range sets {
-				out = append(out, tables.Set(s))
-			}
-			return out, err
-		},
-		Settings: func() (out []tables.Setting, err error) {
-			all, err := tx.Config().AllSettings()
-			for _, s := range all {
-				out = append(out, tables.Setting(s))
-			}
-			return out, err
-		},
-	}
 }
 
 // QueryTables returns the tables for queries, by name, with their columns, for help and completion.

@@ -205,7 +205,7 @@ func (l *life) unreserve(t *rapid.T) {
 	}
 }
 
-// forget drops what is no longer known of reservations after steps whose answers nobody saw.
+// forget drops reservations that steps without a visible answer have changed.
 func (l *life) forget() {
 	err := l.dbs[0].View(func(tx *Tx) error {
 		for name, end := range l.given {

@@ -11,7 +11,6 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/store/internal/tables"
 )
 
 // BindDevices assigns devices to a job that starts: on a shared node what its chunks ask for, on an
@@ -186,8 +185,20 @@ type DeviceInfo struct {
 	Until    time.Time // when the job is expected to end
 }
 
+// NodeDevice is a device of a node, and the job that has it.
+type NodeDevice struct {
+	*devices.Device // the node's
+	Node            uint32
+	Resource        string
+	State           string
+	Job             uint64 // 0 for none
+	Attempt         int    // of the job
+	Since           int64  // Unix seconds, 0 for none
+	Until           int64
+}
+
 // OnNode appends the devices of a node to a list, by resource and identity.
-func OnNode(tx *kernel.Tx, n *index.Node, list []tables.Device) ([]tables.Device, error) {
+func OnNode(tx *kernel.Tx, n *index.Node, list []NodeDevice) ([]NodeDevice, error) {
 	defs, err := tx.Resources()
 	if err != nil {
 		return list, err
@@ -197,7 +208,7 @@ func OnNode(tx *kernel.Tx, n *index.Node, list []tables.Device) ([]tables.Device
 		def, _ := defs.Get(named.Res)
 		for i := range named.Set {
 			d := &named.Set[i]
-			list = append(list, tables.Device{Device: d, Node: n.Number, Resource: def.Name, State: deviceState(d)})
+			list = append(list, NodeDevice{Device: d, Node: n.Number, Resource: def.Name, State: deviceState(d)})
 		}
 	}
 	return list, EachHolder(tx, n.Number, 0, func(j *row.Job) error {

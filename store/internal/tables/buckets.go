@@ -3,6 +3,8 @@ package tables
 import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/ask"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -47,7 +49,7 @@ func bucketsTable(c *Catalog, at int64) (query.Table, error) {
 
 // setRow is a placement set of a queue.
 type setRow struct {
-	Set
+	ask.PlacementSet
 	queue string
 }
 
@@ -160,13 +162,13 @@ func (c *Catalog) queues() (out []row.Queue, err error) {
 }
 
 func configTable(c *Catalog, _ int64) (query.Table, error) {
-	return &listTable[Setting]{[]getter[Setting]{
-		textColumn("name", "setting", func(s *Setting) string { return s.Name }),
-		textColumn("value", "value in force", func(s *Setting) string { return s.Value }),
-		textColumn("default_value", "default value", func(s *Setting) string { return s.Default }),
-		boolColumn("is_set", "it has been set", func(s *Setting) bool { return s.Set }),
-		textColumn("meaning", "meaning", func(s *Setting) string { return s.Doc }),
-	}, func(add func(Setting)) error {
+	return &listTable[kernel.Setting]{[]getter[kernel.Setting]{
+		textColumn("name", "setting", func(s *kernel.Setting) string { return s.Name }),
+		textColumn("value", "value in force", func(s *kernel.Setting) string { return s.Value }),
+		textColumn("default_value", "default value", func(s *kernel.Setting) string { return s.Default }),
+		boolColumn("is_set", "it has been set", func(s *kernel.Setting) bool { return s.Set }),
+		textColumn("meaning", "meaning", func(s *kernel.Setting) string { return s.Doc }),
+	}, func(add func(kernel.Setting)) error {
 		all, err := c.src.Settings()
 		for _, s := range all {
 			add(s)

@@ -10,13 +10,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Catalog is what a query sees of a store. Tables are made when they are asked for, and
 // cost nothing until they are looked into.
 type Catalog struct {
-	src     *Source
+	src     *source
 	zone    *time.Location            // of times that name none
 	few     map[uint32]string         // names of nodes that were asked for, until
 	names   []string                  // those of all are known, by number
@@ -29,8 +30,8 @@ type Catalog struct {
 	failed  error                     // the first error of what cannot return one
 }
 
-// New is the tables of a store.
-func New(src *Source) *Catalog { return &Catalog{src: src} }
+// New is the tables of a transaction.
+func New(tx *kernel.Tx) *Catalog { return &Catalog{src: sourceOf(tx)} }
 
 // Begin begins another query of the same store, with times in a zone, nil for UTC.
 func (c *Catalog) Begin(zone *time.Location) {

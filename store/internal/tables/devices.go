@@ -6,6 +6,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -13,7 +14,7 @@ import (
 // the index knows.
 type deviceTable struct {
 	c       *Catalog
-	columns []getter[Device]
+	columns []getter[booking.NodeDevice]
 	named   *roaring.Bitmap
 }
 
@@ -22,28 +23,28 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := func(name, doc string, get func(*Device) string) getter[Device] {
+	text := func(name, doc string, get func(*booking.NodeDevice) string) getter[booking.NodeDevice] {
 		return textColumn(name, doc, get)
 	}
-	t := &deviceTable{c: c, named: ix.MarkedNodes(index.Named), columns: []getter[Device]{
-		text("node", "its node", func(d *Device) string { return c.nodeName(d.Node) }),
-		text("resource", "its resource", func(d *Device) string { return d.Resource }),
-		text("id", "a number, a label, or 3/0 for a slice of 3", func(d *Device) string { return d.ID }),
-		text("uuid", "the driver's id", func(d *Device) string { return d.UUID }),
-		text("model", "model name", func(d *Device) string { return d.Model }),
-		intColumn("grp", "its NUMA node", func(d *Device) int64 { return int64(d.Group) }),
-		valueColumn("vram", "memory", query.IntegerAffinity, query.Bytes, func(d *Device) query.Value {
+	t := &deviceTable{c: c, named: ix.MarkedNodes(index.Named), columns: []getter[booking.NodeDevice]{
+		text("node", "its node", func(d *booking.NodeDevice) string { return c.nodeName(d.Node) }),
+		text("resource", "its resource", func(d *booking.NodeDevice) string { return d.Resource }),
+		text("id", "a number, a label, or 3/0 for a slice of 3", func(d *booking.NodeDevice) string { return d.ID }),
+		text("uuid", "the driver's id", func(d *booking.NodeDevice) string { return d.UUID }),
+		text("model", "model name", func(d *booking.NodeDevice) string { return d.Model }),
+		intColumn("grp", "its NUMA node", func(d *booking.NodeDevice) int64 { return int64(d.Group) }),
+		valueColumn("vram", "memory", query.IntegerAffinity, query.Bytes, func(d *booking.NodeDevice) query.Value {
 			if d.VRAM == 0 {
 				return query.Value{}
 			}
 			return sizeValue(d.VRAM)
 		}),
-		text("state", "free, busy, drained, or cut into slices", func(d *Device) string { return d.State }),
-		text("reason", "why it is drained", func(d *Device) string { return d.Reason }),
-		numberColumn("job", "the job that has it", func(d *Device) int64 { return int64(d.Job) }),
-		numberColumn("attempt", "which start of that job", func(d *Device) int64 { return int64(d.Attempt) }),
-		timeColumn("since", "since when the job has it", func(d *Device) int64 { return d.Since }),
-		timeColumn("until", "when the job is expected to end", func(d *Device) int64 { return d.Until }),
+		text("state", "free, busy, drained, or cut into slices", func(d *booking.NodeDevice) string { return d.State }),
+		text("reason", "why it is drained", func(d *booking.NodeDevice) string { return d.Reason }),
+		numberColumn("job", "the job that has it", func(d *booking.NodeDevice) int64 { return int64(d.Job) }),
+		numberColumn("attempt", "which start of that job", func(d *booking.NodeDevice) int64 { return int64(d.Attempt) }),
+		timeColumn("since", "since when the job has it", func(d *booking.NodeDevice) int64 { return d.Since }),
+		timeColumn("until", "when the job is expected to end", func(d *booking.NodeDevice) int64 { return d.Until }),
 	}}
 	t.columns[0].Domain = nodeDomain
 	return t, nil
@@ -56,7 +57,7 @@ func (t *deviceTable) Size() int { return 8 * int(t.named.GetCardinality()) }
 
 // Scan goes through the nodes by number.
 func (t *deviceTable) Scan(*roaring.Bitmap) query.Cursor {
-	return &deviceCursor{listCursor: listCursor[Device]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
+	return &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
 }
 
 // Lookup finds the devices of a node.
@@ -64,7 +65,7 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	if t.columns[column].Name != "node" {
 		return nil, false
 	}
-	c := &deviceCursor{listCursor: listCursor[Device]{columns: t.columns, at: -1}, t: t, nodes: roaring.New().Iterator()}
+	c := &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t, nodes: roaring.New().Iterator()}
 	if v.IsNull() {
 		return c, true
 	}
@@ -78,7 +79,7 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 // deviceCursor gets its rows node by node. Neighbours often name the same devices, which are
 // decoded once then.
 type deviceCursor struct {
-	listCursor[Device]
+	listCursor[booking.NodeDevice]
 	t     *deviceTable
 	nodes roaring.IntPeekable
 	words row.Words

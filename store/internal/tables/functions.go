@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -72,8 +73,8 @@ func (c *Catalog) seconds(v query.Value) (time.Duration, error) {
 	} else if v.Kind() != query.Integer {
 		return 0, fmt.Errorf("%w duration %s", row.ErrInvalid, v.Literal())
 	}
-	if n < 1 || n > c.src.MaxWalltime {
-		return 0, fmt.Errorf("%w duration of %d s: it must be from 1 s to %d s", row.ErrInvalid, n, c.src.MaxWalltime)
+	if n < 1 || n > kernel.MaxWalltime {
+		return 0, fmt.Errorf("%w duration of %d s: it must be from 1 s to %d s", row.ErrInvalid, n, kernel.MaxWalltime)
 	}
 	return time.Duration(n) * time.Second, nil
 }

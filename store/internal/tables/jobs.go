@@ -13,6 +13,8 @@ import (
 	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/store/internal/ask"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -50,9 +52,9 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
 		text("reservation", func(j *row.Job) string { return j.Reservation }),
 		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
-		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code }),
+		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code() }),
 		timeColumn("expected", "",
-			func(r *jobCursor) int64 { return c.prospect(r.job()).Start }),
+			func(r *jobCursor) int64 { return kernel.Unix(c.prospect(r.job()).Start) }),
 		valueColumn("wait", "", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
 		valueColumn("run", "", query.IntegerAffinity, query.Duration, (*jobCursor).ran),
 		valueColumn("slowdown", "", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
@@ -100,7 +102,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 }
 
 // prospect is how a job stands.
-func (c *Catalog) prospect(j *row.Job) Prospect {
+func (c *Catalog) prospect(j *row.Job) ask.Prospect {
 	p, err := c.src.Prospect(j)
 	c.fail(err)
 	return p

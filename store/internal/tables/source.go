@@ -1,109 +1,161 @@
 // Package tables is what queries see of a store: its nodes, jobs, reservations, batches
 // and the rest as tables of package query, which know of many rows by bitmaps, keys and
 // their order, and the functions that make tables. It reads rows in place, one after
-// the other, as far as columns are asked for.
-//
-// It knows nothing of transactions, files or the clock. What it cannot read out of rows
-// it is told through functions: what the index and the calendar say, what the placer
-// finds, what is left of a node.
+// the other, as far as columns are asked for. What is not in rows, such as plans and
+// prospects, it asks of the packages of a transaction, when a table needs it.
 package tables
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/store/internal/ask"
+	"github.com/placectl/placectl/store/internal/batch"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cluster"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
 
-// Source is a store at one instant. A function is called when a table needs it, and not
-// before.
-type Source struct {
-	Now         int64      // Unix seconds
-	NextNode    uint32     // the numbers of nodes are lower
-	NextJob     uint64     // those of jobs, too
-	Events      uint64     // the number of the latest event that was written down
-	MaxWalltime int64      // seconds
-	Words       *row.Words // that rows have in common
-	Rows        Rows
-	NodesSince  int64 // since when what nodes were is on record
-	Kinds       bool  // the file lists jobs by kind
-	Ends        bool  // and those that have ended by their end
+// source is a store at one instant.
+type source struct {
+	tx         *kernel.Tx
+	Now        int64      // Unix seconds
+	NextNode   uint32     // the numbers of nodes are lower
+	NextJob    uint64     // those of jobs, too
+	Events     uint64     // the number of the latest event that was written down
+	Words      *row.Words // that rows have in common
+	Rows       *file.Recorder
+	NodesSince int64 // since when what nodes were is on record
+	Kinds      bool  // the file lists jobs by kind
+	Ends       bool  // and those that have ended by their end
 
-	Index      func() (*index.Index, error)
-	Calendar   func() *timeline.Calendar
-	Resources  func() (*index.Defs, error)
-	Counter    func(key string) (*limits.Counter, error) // one that there is
-	LimitUses  func() ([]limits.Use, error)
-	Left       func(n *index.Node, at int64) []index.Amount // of a node's consumables at an instant
-	Devices    func(*row.Job) (string, error)               // that a job has, as text
-	OnNode     func(*index.Node, []Device) ([]Device, error)
-	Attempt    func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
-	Prospect   func(*row.Job) (Prospect, error)
-	Forecasts  func() ([]Foretold, []row.Foretold, error) // that are known, and what became of earlier ones
-	Starts     func(r placer.Request, count int) ([]*placer.Plan, error)
-	Explain    func(job uint64) (*placer.Explanation, error) // as if it were placed now
-	Terms      func(job uint64) ([]priorityf.Term, error)    // of its priority, none once it does not wait
-	HalfLife   func() (int64, error)                         // of use that decays, in seconds
-	Sets       func(queue string) ([]Set, error)
-	Settings   func() ([]Setting, error)
-	Shares     func() (*fairshare.Settings, error)
-	ShareState func() (*fairshare.State, error)
-	Places     func(batch string) (locality.Places, error) // of its hosts
+	ahead *ask.Outlook // of the jobs that wait, once it was asked for
 }
 
-// Rows are the rows of the file: a file.Recorder, which tables only read.
-type Rows interface {
-	Get(t row.Table, key []byte) (payload []byte, err error)
-	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
-	EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
-	Cursor(t row.Table) *file.Cursor
-	Range(t row.Table, first, last []byte) *file.Cursor
-	Numbers(t row.Table, from, to int64) *file.Cursor
-	Format() uint32
+func sourceOf(tx *kernel.Tx) *source {
+	s := &source{tx: tx, Now: tx.Now, NextNode: tx.State.NextNode, NextJob: tx.State.NextJob, Events: tx.State.Events - tx.Unrecorded,
+		Words: &tx.Loaded.Nodes.Words, Rows: tx.File, NodesSince: tx.State.NodesSince, Kinds: tx.File.Format() >= row.JobKinds.Since(), Ends: tx.File.Format() >= row.Ended.Since()}
+	if !tx.RecordsNodes() {
+		s.NodesSince = tx.Now
+	}
+	return s
 }
 
-// Prospect is how a job stands: what it waits for as a word and as people say it, and when it is
-// expected to start.
-type Prospect struct {
-	Code, Reason string
-	Start        int64 // Unix seconds, 0 if unknown
+func (s *source) Index() (*index.Index, error)     { return s.tx.Index() }
+func (s *source) Calendar() *timeline.Calendar     { return s.tx.Calendar() }
+func (s *source) Resources() (*index.Defs, error)  { return s.tx.Resources() }
+func (s *source) LimitUses() ([]limits.Use, error) { return s.tx.Loaded.Counters.Rules.Uses() }
+
+// Counter returns a counter that there is.
+func (s *source) Counter(key string) (*limits.Counter, error) { return s.tx.Counters().Named(key) }
+
+// Left returns what is left of a node's consumables at an instant.
+func (s *source) Left(n *index.Node, at int64) []index.Amount { return s.tx.LeftAt(n, at) }
+
+func (s *source) Shares() (*fairshare.Settings, error)  { return cluster.SharesOf(s.tx).Get() }
+func (s *source) ShareState() (*fairshare.State, error) { return cluster.SharesOf(s.tx).State() }
+
+// Places returns the hosts of a batch.
+func (s *source) Places(name string) (locality.Places, error) {
+	return batch.BatchesOf(s.tx).Places(name)
 }
 
-// Foretold is when a job is expected to start. Instants are in Unix seconds.
-type Foretold struct {
+// Attempt returns one of the attempts that a job has started.
+func (s *source) Attempt(j *row.Job, number int) (*row.Attempt, error) {
+	return s.tx.Attempts().Of(j, number)
+}
+
+// Devices returns the devices of a job as text.
+func (s *source) Devices(j *row.Job) (string, error) {
+	return cluster.DevicesOf(s.tx).Of(kernel.JobOf(j))
+}
+
+// OnNode appends the devices of a node to a list.
+func (s *source) OnNode(n *index.Node, list []booking.NodeDevice) ([]booking.NodeDevice, error) {
+	return booking.OnNode(s.tx, n, list)
+}
+
+// Prospect returns what a job waits for and when it is expected to start.
+func (s *source) Prospect(j *row.Job) (p ask.Prospect, err error) {
+	if s.ahead == nil {
+		if s.ahead, err = ask.AskOf(s.tx).Outlook(); err != nil {
+			return p, err
+		}
+	}
+	return s.ahead.Look(j)
+}
+
+// foretold is when a job is expected to start. Instants are in Unix seconds.
+type foretold struct {
 	Job                       uint64
 	Likely, Safe, Asked, AsOf int64
 }
 
-// Device is a device of a node.
-type Device struct {
-	*devices.Device // the node's
-	Node            uint32
-	Resource        string
-	State           string
-	Job             uint64 // 0 for none
-	Attempt         int    // of the job
-	Since           int64  // Unix seconds, 0 for none
-	Until           int64
+// Forecasts returns the forecasts that are known, and what became of earlier ones.
+func (s *source) Forecasts() (list []foretold, record []row.Foretold, err error) {
+	fs, err := cycle.CycleOf(s.tx).Forecasts()
+	if err != nil || fs == nil {
+		return nil, nil, err
+	}
+	for _, f := range fs.Value.Jobs {
+		if f.Likely != 0 {
+			list = append(list, foretold{f.Job, f.Likely, f.Safe, f.Asked, fs.Value.AsOf})
+		}
+	}
+	return list, slices.Concat(fs.Value.First, fs.Value.Later), nil
 }
 
-// Set is a placement set of a queue.
-type Set struct {
-	*index.Set
-	Name string
+// Starts returns the next places of a request.
+func (s *source) Starts(r placer.Request, count int) ([]*placer.Plan, error) {
+	return booking.PlansOf(s.tx).Starts(r, s.Now, count)
 }
 
-// Setting is a setting of the store.
-type Setting struct {
-	Name    string
-	Value   string // as set, or the default
-	Default string
-	Set     bool // it was set
-	Doc     string
+// HalfLife returns that of use that decays, in seconds.
+func (s *source) HalfLife() (int64, error) {
+	d, err := s.tx.Decay()
+	return d.HalfLife, err
 }
+
+// Terms returns the terms of a job's priority, none once it does not wait.
+func (s *source) Terms(job uint64) ([]priorityf.Term, error) {
+	j, err := s.tx.Job(job)
+	if err != nil || j.State != row.JobQueued && j.State != row.JobHeld && j.State != row.JobReserved {
+		return nil, err
+	}
+	_, parts, err := cycle.PrioritiesOf(s.tx).Of(kernel.JobOf(j))
+	return parts, err
+}
+
+// Explain explains where a job would be placed now.
+func (s *source) Explain(job uint64) (*placer.Explanation, error) {
+	j, err := s.tx.Job(job)
+	if err != nil {
+		return nil, err
+	}
+	a, err := booking.AskOfJob(s.tx, j)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := booking.Snapshot(s.tx, j.Queue)
+	if err != nil {
+		return nil, err
+	}
+	return snap.Explain(a, placer.Explain{})
+}
+
+// Sets returns the placement sets of a queue.
+func (s *source) Sets(queue string) ([]ask.PlacementSet, error) {
+	return ask.AskOf(s.tx).PlacementSets(queue, nil)
+}
+
+// Settings returns all settings.
+func (s *source) Settings() ([]kernel.Setting, error) { return cluster.ConfigOf(s.tx).AllSettings() }
