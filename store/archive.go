@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/recovery"
@@ -58,7 +59,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 		if old, err = recovery.Expire(tx.k.File, before.Unix()); err != nil || opt.DryRun || old.Empty() {
 			return err
 		}
-		return write(tx.checked(), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
+		return write(check.Of(tx.k), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
 	})
 	if err != nil {
 		return nil, err

@@ -5,17 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/check"
-	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/rewind"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/timeline"
 )
 
 // Check looks for damage and contradictions and calls report for each. It checks bbolt's own
@@ -39,7 +35,7 @@ func (db *DB) Check(report func(finding string)) error {
 		if err := db.checkClock(r, tx.k.State.AsOf, found.Find); err != nil {
 			return err
 		}
-		return found.Look(tx.checked())
+		return found.Look(check.Of(tx.k))
 	})
 }
 
@@ -72,7 +68,7 @@ func (db *DB) Repair(report func(finding string)) error {
 		if err != nil {
 			return false, err
 		}
-		return true, found.Repair(tx.checked())
+		return true, found.Repair(check.Of(tx.k))
 	})
 }
 
@@ -84,33 +80,6 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 	}
 	tx.k.Now = tx.k.State.AsOf
 	return tx, nil
-}
-
-// checked prepares the transaction, which is at the file's own current time, for package check.
-func (tx *Tx) checked() *check.Store {
-	return &check.Store{
-		Rows: tx.k.File, State: &tx.k.State, Grace: derived.Grace, Resources: tx.Config().Resources,
-		Rules: tx.k.Loaded.Counters.Rules.All, Shares: tx.Shares().Get, ShareTimer: tx.Shares().Timer, ShareState: tx.Shares().State,
-		Signature: func(defs *index.Defs) ([]index.ResID, error) {
-			set, err := tx.k.Settings()
-			if err != nil {
-				return nil, err
-			}
-			return set.IndexedBy(defs), nil
-		},
-		Spans: func(j *row.Job) (out []check.Span, err error) {
-			spans, err := tx.k.Allocations().Spans(j)
-			for _, s := range spans {
-				out = append(out, check.Span{Node: s.Node, Busy: s.Busy})
-			}
-			return out, err
-		},
-		Attempt: tx.k.Attempts().Of, Decay: tx.k.Decay, DecayAnew: tx.k.Loaded.Book.DecayAnew,
-		LetsIn: func(r *row.Reservation, b timeline.Busy) (bool, error) {
-			return booking.Booking{Tx: tx.k, Reservation: r}.LetsIn(b)
-		},
-		Batch: func(number uint32) locality.Rows { return tx.k.Batches().Rows(number) },
-	}
 }
 
 // ClockReset describes the effects of setting the clock back.
@@ -166,7 +135,7 @@ func resetClock(tx *Tx, to int64) error {
 	}
 	tx.k.Now, tx.k.Dirty = to, true
 	tx.k.Loaded = kernel.NewLoaded(tx.k)
-	if err := check.NewFindings(func(string) {}).Repair(tx.checked()); err != nil {
+	if err := check.NewFindings(func(string) {}).Repair(check.Of(tx.k)); err != nil {
 		return err
 	}
 	if err := tx.k.Loaded.Book.DecayAnew(); err != nil { // it has grown by the wrong clock

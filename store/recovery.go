@@ -288,7 +288,7 @@ func (s scratch) AsOf(r *file.Recorder) (*check.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tx.checked(), nil
+	return check.Of(tx.k), nil
 }
 
 // Salvaged reports what Salvage recovered from a damaged database.

@@ -82,7 +82,7 @@ func (tx *Tx) upgrade() error {
 	if err := adoptKeys(tx); err != nil {
 		return err
 	}
-	err = check.NewFindings(func(string) {}).Repair(tx.checked())
+	err = check.NewFindings(func(string) {}).Repair(check.Of(tx.k))
 	tx.k.Now, tx.k.Loaded = now, kernel.NewLoaded(tx.k)
 	tx.k.Loaded.Freed.Anywhere()
 	return err

@@ -18,13 +18,13 @@ import (
 // the session; a layer is store, and each of storeLayers.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query/internal/exec, bench
-	index/devices                            < index, placer, layer, store/internal/row, store/internal/check, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
+	index/devices                            < index, placer, layer, store/internal/row, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
 	cmd/placectl/internal/detect             < command
 	index, timeline                          < placer
 	timeline                                 < placer/limits
-	placer/limits                            < placer, placer/cycle, placer/cluster, layer, store/internal/row, store/internal/derived, store/internal/check
+	placer/limits                            < placer, placer/cycle, placer/cluster, layer, store/internal/row, store/internal/derived
 	placer/limits, placer, index, store/internal/row, store/internal/file < store/internal/rules
-	store/internal/rules                     < layer, store/internal/derived, store/internal/check
+	store/internal/rules                     < layer, store/internal/derived
 	index                                    < placer/syntax
 	index, placer/syntax                     < placer/priorityf, placer/recur
 	placer/syntax, placer/priorityf          < placer
@@ -33,17 +33,13 @@ const importRules = `
 	placer/forecast                          < layer
 	placer/preempt                           < placer/cycle, placer/cluster, placer/priority, layer, store/internal/row, command, bench
 	index, timeline, placer, locality        < store/internal/row
-	store/internal/row                       < layer, store/internal/file, store/internal/batches, store/internal/check
-	store/internal/file                      < layer, store/internal/batches, store/internal/check
+	store/internal/row                       < layer, store/internal/file, store/internal/batches
+	store/internal/file                      < layer, store/internal/batches
 	index, placer, store/internal/row        < store/internal/ledger
-	store/internal/ledger                    < layer, store/internal/check
+	store/internal/ledger                    < layer
 	index, locality                          < store/internal/batches
-	index, timeline, placer, locality, placer/fairshare < store/internal/check
-	store/internal/batches, store/internal/check < layer
+	store/internal/batches                   < layer
 	index, timeline, placer, locality, query, query/tables, placer/fairshare < store/internal/tables
-	index                                    < store/internal/recovery
-	store/internal/row, store/internal/file, store/internal/check < store/internal/recovery
-	store/internal/recovery                  < layer
 	index, timeline, placer, placer/cycle    < store/internal/derived
 	store/internal/row, store/internal/file  < store/internal/derived
 	store/internal/derived                   < layer
@@ -61,13 +57,12 @@ const importRules = `
 	index, timeline, store/internal/row, store/internal/file, store/internal/ledger, store/internal/nodes < store/internal/usage
 	index, timeline, placer, placer/fairshare, store/internal/row, store/internal/nodes, store/internal/usage < store/internal/shares
 	store/internal/usage, store/internal/shares < layer
-	store/internal/usage                     < store/internal/check
 	store/internal/row, store/internal/file  < store/internal/rewind
 	index, timeline, placer, locality, store/internal/row, store/internal/file < store/internal/state
 	store/internal/state                     < layer, store/internal/answers, store/internal/batches
 	index, store/internal/row                < store/internal/settings
 	index, store/internal/row, store/internal/file < store/internal/nodehistory
-	store/internal/nodehistory               < layer, store/internal/check
+	store/internal/nodehistory               < layer
 	store/internal/rewind, store/internal/settings < layer
 	store/internal/row, store/internal/file  < store/internal/replica
 	store/internal/replica                   < layer, store/internal/etcd, store/logtest
@@ -196,7 +191,7 @@ const importRules = `
 
 // storeLayers are the packages below store that work on its transactions. Each may import those
 // before it.
-var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables"}
+var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables", "check", "recovery"}
 
 // confined are imports from elsewhere that belong to one package.
 var confined = map[string][]string{

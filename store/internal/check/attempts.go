@@ -9,7 +9,7 @@ import (
 
 // attempts notes which attempts are executed where, and verifies that they agree with their jobs:
 // an executed attempt is its job's current one.
-func (d *derived) attempts() error {
+func (d *recomputed) attempts() error {
 	err := d.store.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAttempt(key, payload)
 		if err != nil {
@@ -50,7 +50,7 @@ func (d *derived) attempts() error {
 }
 
 // jobOf is the job of an attempt, nil if there is none.
-func (d *derived) jobOf(a *row.Attempt) (*row.Job, error) {
+func (d *recomputed) jobOf(a *row.Attempt) (*row.Job, error) {
 	key := row.Key64(a.Job)
 	payload, err := d.store.Rows.Get(row.Jobs, key)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // batches derives the tables of the batches and verifies every invariant of them.
-func (d *derived) batches() error {
+func (d *recomputed) batches() error {
 	if err := d.hosts(); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (d *derived) batches() error {
 	})
 }
 
-func (d *derived) hosts() error {
+func (d *recomputed) hosts() error {
 	return d.store.Rows.Each(row.Hosts, nil, func(key, payload []byte) (bool, error) {
 		h, err := row.DecodeHost(key, payload)
 		if err != nil {
@@ -45,8 +45,8 @@ func (d *derived) hosts() error {
 	})
 }
 
-func (d *derived) batch(b *row.Batch) {
-	rows := &derivedRows{Rows: d.store.Batch(b.Number), d: d, number: b.Number}
+func (d *recomputed) batch(b *row.Batch) {
+	rows := &derivedRows{Rows: d.store.batch(b.Number), d: d, number: b.Number}
 	err := d.batchFiles(b)
 	if err == nil {
 		err = rows.derive(&b.Batch)
@@ -67,7 +67,7 @@ func (d *derived) batch(b *row.Batch) {
 }
 
 // batchFiles verifies that the files of a batch are there: jobs know them by number.
-func (d *derived) batchFiles(b *row.Batch) error {
+func (d *recomputed) batchFiles(b *row.Batch) error {
 	blocks := 0
 	err := d.store.Rows.Each(row.BatchFiles, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
 		files, err := row.DecodeBatchFiles(key, payload)
@@ -88,7 +88,7 @@ func (d *derived) batchFiles(b *row.Batch) error {
 // from what was just recomputed.
 type derivedRows struct {
 	locality.Rows
-	d      *derived
+	d      *recomputed
 	number uint32
 	backs  map[int]bool
 	dues   []locality.Due

@@ -2,8 +2,8 @@
 // what is derived from them: it recomputes every derived table from the rows that are
 // not, with no eye on what is stored, and compares.
 //
-// It knows nothing of transactions. Of what rows mean it is told what it shares with
-// those that write them: what a job has of its nodes, whom a reservation lets in.
+// What rows mean it shares with the packages that write them: what a job has of its nodes,
+// whom a reservation lets in.
 package check
 
 import (
@@ -13,40 +13,53 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer/fairshare"
+	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/cluster"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
-	"github.com/placectl/placectl/store/internal/usage"
 	"github.com/placectl/placectl/timeline"
 )
 
 // Store is what is checked: a store at the instant that its bitmaps stand for.
 type Store struct {
+	tx    *kernel.Tx
 	Rows  *file.Recorder
 	State *row.State
-	Grace int64 // seconds that a job past its end is taken to go on
-
-	Resources func() (*index.Defs, error)
-	Signature func(*index.Defs) ([]index.ResID, error)
-	Spans     func(*row.Job) ([]Span, error) // what a job has
-	LetsIn    func(*row.Reservation, timeline.Busy) (bool, error)
-	Batch     func(number uint32) locality.Rows
-	Attempt   func(j *row.Job, number int) (*row.Attempt, error) // of those that it has started
-
-	Rules      func() (*rules.Rules, error) // nil if there are none
-	Shares     func() (*fairshare.Settings, error)
-	ShareTimer func() (fairshare.Timer, error)
-	ShareState func() (*fairshare.State, error)
-
-	Decay     func() (usage.Decay, error) // how decayed use is accounted for
-	DecayAnew func() error                // makes that again of the attempts that are there
 }
 
-// Span is a stretch of time on a node.
-type Span struct {
-	Node uint32
-	timeline.Busy
+// Of is the store of a transaction whose instant is the file's own.
+func Of(tx *kernel.Tx) *Store { return &Store{tx, tx.File, &tx.State} }
+
+func (s *Store) Resources() (*index.Defs, error) { return s.tx.Resources() }
+func (s *Store) signature(defs *index.Defs) ([]index.ResID, error) {
+	set, err := s.tx.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return set.IndexedBy(defs), nil
 }
+
+// spans is what a job has of its nodes.
+func (s *Store) spans(j *row.Job) ([]kernel.Span, error) { return s.tx.Allocations().Spans(j) }
+
+func (s *Store) letsIn(r *row.Reservation, b timeline.Busy) (bool, error) {
+	return booking.Booking{Tx: s.tx, Reservation: r}.LetsIn(b)
+}
+
+func (s *Store) batch(number uint32) locality.Rows { return s.tx.Batches().Rows(number) }
+
+// attempt is one of those that a job has started.
+func (s *Store) attempt(j *row.Job, number int) (*row.Attempt, error) {
+	return s.tx.Attempts().Of(j, number)
+}
+
+// rules are nil if there are none.
+func (s *Store) rules() (*rules.Rules, error)          { return s.tx.Loaded.Counters.Rules.All() }
+func (s *Store) Shares() (*fairshare.Settings, error)  { return cluster.SharesOf(s.tx).Get() }
+func (s *Store) shareTimer() (fairshare.Timer, error)  { return cluster.SharesOf(s.tx).Timer() }
+func (s *Store) shareState() (*fairshare.State, error) { return cluster.SharesOf(s.tx).State() }
 
 // maxFindings bounds what is reported; further findings are dropped.
 const maxFindings = 1000
@@ -195,13 +208,13 @@ func (f *Findings) Repair(s *Store) error {
 	}
 	mend := func() error { return f.mendRates(s) }
 	if damaged[row.Decays] {
-		mend = s.DecayAnew
+		mend = s.tx.Loaded.Book.DecayAnew
 	}
 	return errors.Join(mend(), s.Rows.Put(row.Meta, row.KeyState, s.State.Encode()))
 }
 
 // replace puts what a derived table should hold in the place of what it does.
-func (d *derived) replace(t row.Table) error {
+func (d *recomputed) replace(t row.Table) error {
 	if err := d.compare(t); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // counters notes what a job holds of counters: of pools that there are, and of the throttle
 // of its array where that has one. That more is held than there is, is no contradiction:
 // a counter may have been given less since.
-func (d *derived) counters(j *row.Job) {
+func (d *recomputed) counters(j *row.Job) {
 	for key, h := range j.Held {
 		d.held(fmt.Sprintf("job %d", j.ID), key, h)
 	}
@@ -24,7 +24,7 @@ func (d *derived) counters(j *row.Job) {
 }
 
 // ruled notes what a job that has not ended counts for of the rules that it is under.
-func (d *derived) ruled(j *row.Job) error {
+func (d *recomputed) ruled(j *row.Job) error {
 	if d.rules == nil || !j.State.Live() {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (d *derived) ruled(j *row.Job) error {
 }
 
 // held adds what a holder has of a pool.
-func (d *derived) held(who, key string, h limits.Holder) {
+func (d *recomputed) held(who, key string, h limits.Holder) {
 	if payload, err := d.store.Rows.Get(row.Counters, []byte(key)); err != nil || payload == nil {
 		d.contradict("%s has %d of %s, which there is not", who, h.Amount, key)
 	}
@@ -54,7 +54,7 @@ func (d *derived) held(who, key string, h limits.Holder) {
 }
 
 // claims verifies that jobs which wait have the claims, and no others.
-func (d *derived) claims() error {
+func (d *recomputed) claims() error {
 	if d.store.Rows.Format() < row.Claims.Since() {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 		if err != nil || j.State != row.JobRunning {
 			return true, err
 		}
-		a, err := s.Attempt(j, j.CurrentAttempt())
+		a, err := s.attempt(j, j.CurrentAttempt())
 		if err != nil {
 			return false, err
 		}
@@ -71,7 +71,7 @@ func Rates(s *Store) (map[string]*row.Decayed, error) {
 // rates compares what decaying use says that is held with the jobs that run. It returns the
 // rows as they should be, of those that are not.
 func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
-	d, err := s.Decay()
+	d, err := s.tx.Decay()
 	if err != nil || !d.Kept || s.Rows.Format() < row.Decays.Since() {
 		return nil, err
 	}

@@ -6,14 +6,16 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/derived"
+	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/rules"
 	"github.com/placectl/placectl/timeline"
 )
 
-// derived is what the derived tables should hold, recomputed from the rows that
+// recomputed is what the derived tables should hold, recomputed from the rows that
 // are not derived.
-type derived struct {
+type recomputed struct {
 	*Findings
 	store     *Store
 	now       int64 // that of the store
@@ -42,8 +44,8 @@ type derived struct {
 
 // derive recomputes every derived table. What it finds on the way is about the
 // rows it does so from.
-func (f *Findings) derive(s *Store) (*derived, error) {
-	d := &derived{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, s.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, tallied: make(map[row.Table]map[string]uint64),
+func (f *Findings) derive(s *Store) (*recomputed, error) {
+	d := &recomputed{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, derived.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, tallied: make(map[row.Table]map[string]uint64),
 		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
 	for t := range row.TableCount {
 		if t.Derived() {
@@ -51,7 +53,7 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 		}
 	}
 	var err error
-	if d.rules, err = s.Rules(); err != nil {
+	if d.rules, err = s.rules(); err != nil {
 		return nil, err
 	}
 	if err := d.jobs(); err != nil {
@@ -81,7 +83,7 @@ func (f *Findings) derive(s *Store) (*derived, error) {
 }
 
 // answers notes when each of them may be forgotten.
-func (d *derived) answers() error {
+func (d *recomputed) answers() error {
 	return d.store.Rows.Each(row.Answers, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAnswer(key, payload)
 		if err == nil {
@@ -96,7 +98,7 @@ func (d *derived) answers() error {
 }
 
 // blocks writes the recomputed calendar down.
-func (d *derived) blocks() {
+func (d *recomputed) blocks() {
 	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range d.calendar.Changed() {
 		if payload := row.EncodeBlock(block); payload != nil {
@@ -114,7 +116,7 @@ func (d *derived) blocks() {
 }
 
 // contradict reports what the rows themselves disagree on.
-func (d *derived) contradict(format string, args ...any) {
+func (d *recomputed) contradict(format string, args ...any) {
 	d.contradictions++
 	if !slices.Contains(d.blamed[max(0, len(d.blamed)-1):], d.at) {
 		d.blamed = append(d.blamed, d.at)
@@ -122,7 +124,7 @@ func (d *derived) contradict(format string, args ...any) {
 	d.Find(format, args...)
 }
 
-func (d *derived) jobs() error {
+func (d *recomputed) jobs() error {
 	return d.store.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
 		if err == nil {
@@ -135,7 +137,7 @@ func (d *derived) jobs() error {
 	})
 }
 
-func (d *derived) job(j *row.Job) {
+func (d *recomputed) job(j *row.Job) {
 	if j.ID >= d.store.State.NextJob {
 		d.contradict("job %d: the next job number is %d", j.ID, d.store.State.NextJob)
 	}
@@ -171,7 +173,7 @@ func (d *derived) job(j *row.Job) {
 			d.contradict("job %d: chunk %d is on nodes %d times, asked for %d", j.ID, i+1, have, c.Count)
 		}
 	}
-	spans, err := d.store.Spans(j)
+	spans, err := d.store.spans(j)
 	if err != nil {
 		d.contradict("job %d: %v", j.ID, err)
 	}
@@ -181,7 +183,7 @@ func (d *derived) job(j *row.Job) {
 	d.counters(j)
 }
 
-func (d *derived) reservations() error {
+func (d *recomputed) reservations() error {
 	return d.store.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 		r, err := row.DecodeReservation(key, payload)
 		if err == nil {
@@ -192,7 +194,7 @@ func (d *derived) reservations() error {
 	})
 }
 
-func (d *derived) reservation(r *row.Reservation) {
+func (d *recomputed) reservation(r *row.Reservation) {
 	if r.ID >= d.store.State.NextReservation {
 		d.contradict("reservation %s: its number is %d, the next one %d", r.Name, r.ID, d.store.State.NextReservation)
 	}
@@ -211,7 +213,7 @@ func (d *derived) reservation(r *row.Reservation) {
 		}
 	}
 	for i, n := range r.Nodes {
-		d.span("reservation "+r.Name, Span{n, r.Span(i)})
+		d.span("reservation "+r.Name, kernel.Span{Node: n, Busy: r.Span(i)})
 	}
 	for key, h := range r.Held {
 		d.held("reservation "+r.Name, key, h)
@@ -219,7 +221,7 @@ func (d *derived) reservation(r *row.Reservation) {
 }
 
 // span puts a stretch on a node.
-func (d *derived) span(who string, s Span) {
+func (d *recomputed) span(who string, s kernel.Span) {
 	if node, err := d.store.Rows.Get(row.Nodes, row.Key32(s.Node)); err != nil || node == nil {
 		d.contradict("%s is on node number %d, which does not exist", who, s.Node)
 	}
@@ -230,7 +232,7 @@ func (d *derived) span(who string, s Span) {
 
 // shared verifies that the jobs on a node may share it: none beside an exclusive one, and none in a
 // reservation that does not admit it.
-func (d *derived) shared(n *index.Node) {
+func (d *recomputed) shared(n *index.Node) {
 	list := d.calendar.At(n.Number)
 	for i := range list {
 		b := &list[i]
@@ -249,7 +251,7 @@ func (d *derived) shared(n *index.Node) {
 
 // takenTwice verifies that jobs which share a node take no more of it, at any instant,
 // than there is. One that was given less while they were on it is no matter.
-func (d *derived) takenTwice(n *index.Node) {
+func (d *recomputed) takenTwice(n *index.Node) {
 	list := d.calendar.At(n.Number)
 	for i := range list {
 		if n.Lessened || list[i].Claim || list[i].Use == nil {
@@ -274,7 +276,7 @@ func (d *derived) takenTwice(n *index.Node) {
 }
 
 // beside verifies that a job's stretch may lie where another does.
-func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
+func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 	switch {
 	case o.Claim:
 		if o.Use != nil {
@@ -286,7 +288,7 @@ func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
 		}
 		as := *b
 		as.Held = false // by its planned end
-		if in, err := d.store.LetsIn(r, as); err == nil && !in {
+		if in, err := d.store.letsIn(r, as); err == nil && !in {
 			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
 		}
 	case o.Owner == b.Owner:
@@ -300,7 +302,7 @@ func (d *derived) beside(n *index.Node, who string, b, o *timeline.Busy) {
 
 // reservationOf is the reservation that an owner is, nil if the file does not lead to
 // it.
-func (d *derived) reservationOf(owner uint64) *row.Reservation {
+func (d *recomputed) reservationOf(owner uint64) *row.Reservation {
 	id, err := d.store.Rows.Get(row.ReservationIDs, row.Key64(owner>>1))
 	if err != nil || id == nil {
 		return nil

@@ -13,7 +13,7 @@ type Derived struct {
 	// there are any the rest is of no use.
 	Blamed []Row
 
-	d *derived
+	d *recomputed
 }
 
 // Row names a row.
@@ -64,7 +64,7 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 func (x *Derived) Buckets() uint32 { return x.d.buckets }
 
 // each goes through what a derived table should hold.
-func (d *derived) each(t row.Table, fn func(key, payload []byte) error) error {
+func (d *recomputed) each(t row.Table, fn func(key, payload []byte) error) error {
 	if lists := d.lists[t]; lists != nil {
 		return lists.each(func(key []byte) error { return fn(key, row.EncodeMark()) })
 	}

@@ -13,7 +13,7 @@ type holding struct {
 }
 
 // holds notes the devices that a job has. Only one that runs has any.
-func (d *derived) holds(j *row.Job) {
+func (d *recomputed) holds(j *row.Job) {
 	if len(j.Devices) > 0 && j.State != row.JobRunning {
 		d.contradict("job %d is %s, and has devices", j.ID, j.State)
 		return
@@ -26,7 +26,7 @@ func (d *derived) holds(j *row.Job) {
 // devices verifies a node's devices: the amount of a resource equals its devices in service, each
 // device in use exists, whole, and is used once, and a job that shares the node has as many devices
 // as its counted amount.
-func (d *derived) devices(n *index.Node) {
+func (d *recomputed) devices(n *index.Node) {
 	d.at = Row{row.Nodes, string(row.Key32(n.Number))}
 	if !n.Distances.Valid() {
 		d.contradict("node %s: the distances of its groups are no square", n.Name)
@@ -61,7 +61,7 @@ func (d *derived) devices(n *index.Node) {
 
 // counted verifies that each job which shares a node has as many devices in service as the
 // calendar counts.
-func (d *derived) counted(n *index.Node) {
+func (d *recomputed) counted(n *index.Node) {
 	if len(n.Devices) == 0 {
 		return
 	}

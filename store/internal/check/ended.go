@@ -11,7 +11,7 @@ import (
 type endedKey [16]byte
 
 // inTurn verifies that jobs of higher numbers were submitted later.
-func (d *derived) inTurn(j *row.Job) {
+func (d *recomputed) inTurn(j *row.Job) {
 	if j.Submit < d.submitted {
 		d.contradict("job %d was submitted at @%d, and one of a lower number at @%d", j.ID, j.Submit, d.submitted)
 	}
@@ -19,13 +19,13 @@ func (d *derived) inTurn(j *row.Job) {
 }
 
 // inOrder is the jobs that have ended, by their keys.
-func (d *derived) inOrder() []endedKey {
+func (d *recomputed) inOrder() []endedKey {
 	slices.SortFunc(d.ended, func(a, b endedKey) int { return bytes.Compare(a[:], b[:]) })
 	return d.ended
 }
 
 // compareEnded tells how the list of the jobs that have ended differs from what it should be.
-func (d *derived) compareEnded() error {
+func (d *recomputed) compareEnded() error {
 	want := d.inOrder()
 	lacks := func() {
 		d.Find("table %s lacks %x", row.Ended, want[0])

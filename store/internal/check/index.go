@@ -15,12 +15,12 @@ import (
 
 // index sorts the nodes into the buckets that the rows speak of, and
 // recomputes every bitmap.
-func (d *derived) index() error {
+func (d *recomputed) index() error {
 	defs, err := d.store.Resources()
 	if err != nil {
 		return err
 	}
-	signature, err := d.store.Signature(defs)
+	signature, err := d.store.signature(defs)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *derived) index() error {
 }
 
 // room notes what is left of a node that is shared now.
-func (d *derived) room(ix *index.Index, n *index.Node) {
+func (d *recomputed) room(ix *index.Index, n *index.Node) {
 	room := placer.RoomNow(d.calendar, ix.Defs(), n)
 	if room == nil {
 		return
@@ -88,7 +88,7 @@ func (d *derived) room(ix *index.Index, n *index.Node) {
 
 // adoptBuckets gives the recomputed index the stored buckets' numbers. Where none are
 // stored they are those that the nodes say they are in: cached decisions go by them.
-func (d *derived) adoptBuckets(ix *index.Index) error {
+func (d *recomputed) adoptBuckets(ix *index.Index) error {
 	if any, err := d.store.Rows.Last(row.Buckets); err != nil {
 		return err
 	} else if any == nil {
@@ -110,7 +110,7 @@ func (d *derived) adoptBuckets(ix *index.Index) error {
 }
 
 // adoptFromNodes makes the buckets that nodes name.
-func (d *derived) adoptFromNodes(ix *index.Index) error {
+func (d *recomputed) adoptFromNodes(ix *index.Index) error {
 	first := make(map[uint32]*index.Node)
 	err := d.store.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		var v row.NodeView
@@ -136,7 +136,7 @@ func (d *derived) adoptFromNodes(ix *index.Index) error {
 }
 
 // compare tells how a derived table differs from what it should hold.
-func (d *derived) compare(t row.Table) error {
+func (d *recomputed) compare(t row.Table) error {
 	if d.lists[t] != nil {
 		return d.compareLists(t)
 	}

@@ -35,7 +35,7 @@ func (s jobLists) each(fn func(key []byte) error) error {
 }
 
 // compareLists tells how the table differs from what it should hold.
-func (d *derived) compareLists(t row.Table) error {
+func (d *recomputed) compareLists(t row.Table) error {
 	missing := make(jobLists)
 	for prefix, ids := range d.lists[t] {
 		missing[prefix] = ids.Clone()
@@ -64,10 +64,10 @@ func (d *derived) compareLists(t row.Table) error {
 }
 
 // follow notes what is declared to follow from a row.
-func follow[T any](d *derived, of *row.Stored[T], v *T) { of.Keys(v, d.mark) }
+func follow[T any](d *recomputed, of *row.Stored[T], v *T) { of.Keys(v, d.mark) }
 
 // tally counts a row where it is declared to count.
-func tally[T any](d *derived, of *row.Stored[T], v *T, payload []byte) {
+func tally[T any](d *recomputed, of *row.Stored[T], v *T, payload []byte) {
 	for i := range of.Counts {
 		c := &of.Counts[i]
 		if d.tallied[c.Table] == nil {
@@ -80,7 +80,7 @@ func tally[T any](d *derived, of *row.Stored[T], v *T, payload []byte) {
 }
 
 // mark notes that a table should hold a row. Those with millions of rows are bitmaps and lists.
-func (d *derived) mark(t row.Table, key, value []byte) {
+func (d *recomputed) mark(t row.Table, key, value []byte) {
 	switch at := len(key) - 8; {
 	case d.lists[t] != nil:
 		d.lists[t].add(key[:at], row.Number64(key[at:]))
@@ -92,7 +92,7 @@ func (d *derived) mark(t row.Table, key, value []byte) {
 }
 
 // counts writes down what was counted.
-func (d *derived) counts() {
+func (d *recomputed) counts() {
 	for t, counted := range d.tallied {
 		for key, n := range counted {
 			d.rows[t][key] = row.EncodeCount(n)

@@ -18,7 +18,7 @@ type naming struct {
 type recounted struct{ key, payload []byte }
 
 // named notes what a job carries.
-func (d *derived) named(j *row.Job) {
+func (d *recomputed) named(j *row.Job) {
 	if j.Payload == (row.PayloadKey{}) {
 		return
 	}
@@ -31,7 +31,7 @@ func (d *derived) named(j *row.Job) {
 
 // payloads verifies that what jobs carry is there, and is what its key says; and that
 // there is nothing else. How many jobs name a row follows from the jobs.
-func (d *derived) payloads() error {
+func (d *recomputed) payloads() error {
 	missing := maps.Clone(d.naming)
 	err := d.store.Rows.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
 		hash, err := row.HashPayload(payload)

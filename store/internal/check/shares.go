@@ -17,14 +17,14 @@ func (f *Findings) shares(s *Store) error {
 		f.Find("class shares: %v", err)
 		return nil
 	}
-	timer, err := s.ShareTimer()
+	timer, err := s.shareTimer()
 	switch {
 	case err != nil:
 		f.Find("class shares: %v", err)
 	case timer.Running && timer.Since > s.State.AsOf:
 		f.Find("class shares: out of balance since @%d, and it is @%d", timer.Since, s.State.AsOf)
 	}
-	state, err := s.ShareState()
+	state, err := s.shareState()
 	if err == nil {
 		_, err = new(fairshare.Planner).Plan(state)
 	}

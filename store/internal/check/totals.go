@@ -6,7 +6,7 @@ import (
 )
 
 // had adds up what the jobs had that there are, month by month.
-func (d *derived) had() error {
+func (d *recomputed) had() error {
 	defs, err := d.store.Resources()
 	if err != nil {
 		return err
@@ -18,7 +18,7 @@ func (d *derived) had() error {
 		if err != nil || j.CurrentAttempt() == 0 {
 			return true, err
 		}
-		return true, l.Whole(j, d.store.Attempt, func(m row.Month, t *row.Total) {
+		return true, l.Whole(j, d.store.attempt, func(m row.Month, t *row.Total) {
 			key := string(row.TotalKey(m, j.Payers()))
 			if totals[key] == nil {
 				totals[key] = new(row.Total)

@@ -8,7 +8,6 @@ import (
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/nodehistory"
-	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/usage"
 )
@@ -25,7 +24,7 @@ func forgetNodes(tx *kernel.Tx, before int64) error {
 
 // RemoveEnded deletes ended jobs, except those that another job now depends on.
 func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
-	needed, err := recovery.Needed(tx.File)
+	needed, err := jobs.Needed(tx.File)
 	if err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (p *pass) forget() error {
 		return err
 	}
 	before := p.tx.Now - int64(set.KeepEnded/time.Second)
-	needed, err := recovery.Needed(p.tx.File)
+	needed, err := jobs.Needed(p.tx.File)
 	if err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 		if err != nil {
 			return false, err
 		}
-		stays, err := recovery.Stays(tx.File, j, before, needed)
+		stays, err := jobs.Stays(tx.File, j, before, needed)
 		if !stays && err == nil {
 			old = append(old, j.ID)
 		}

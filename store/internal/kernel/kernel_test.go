@@ -15,7 +15,7 @@ import (
 // decide. Nothing else is handed down as a function: packages take the transaction, and those below
 // them.
 var asked = []string{"Options.Now", "Options.Warn", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
-	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change",
+	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
 	// Declarations of SQL tables: how a column is read, and how rows are found.
 	"getter.get", "nodeGetter.bucket", "nodeGetter.get", "listFunction.gather", "listTable.gather", "orderedTable.part", "queryTable.make",
 	"rowsTable.open", "rowsTable.read", "tableFunction.make"}
@@ -25,7 +25,7 @@ var asked = []string{"Options.Now", "Options.Warn", "Options.Detail", "Options.L
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	var found []string
-	for _, layer := range []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables"} {
+	for _, layer := range []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables", "check", "recovery"} {
 		err := filepath.WalkDir(filepath.Join("..", layer), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -68,7 +69,7 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	named := make(map[row.PayloadKey]uint64)
 	for it := x.Jobs.Iterator(); it.HasNext(); {
-		j, err := jobOf(r, it.Next())
+		j, err := jobs.RowOf(r, it.Next())
 		if err != nil {
 			return err
 		}

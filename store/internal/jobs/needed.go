@@ -1,0 +1,59 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Needed are the jobs that some depend on which have not ended.
+func Needed(r *file.Recorder) (*roaring64.Bitmap, error) {
+	needed := roaring64.New()
+	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
+		err := r.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
+			if len(key) != 9 {
+				return false, fmt.Errorf("%w: job state %x", row.ErrDamaged, key)
+			}
+			j, err := RowOf(r, row.Number64(key[1:]))
+			if err != nil {
+				return false, err
+			}
+			for _, d := range j.After {
+				needed.Add(d.Job)
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return needed, nil
+}
+
+// RowOf reads a job that another row names.
+func RowOf(r *file.Recorder, id uint64) (*row.Job, error) {
+	key := row.Key64(id)
+	payload, err := r.Get(row.Jobs, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case payload == nil:
+		return nil, fmt.Errorf("%w: job %d is missing", row.ErrDamaged, id)
+	}
+	return row.DecodeJob(key, payload)
+}
+
+// EndedBefore reports whether a job has ended before an instant.
+func EndedBefore(j *row.Job, before int64) bool { return !j.State.Live() && j.End < before }
+
+// Stays reports whether a job must stay: it has not ended before the instant, another job depends
+// on it, or its launcher must still be told to stop it.
+func Stays(r *file.Recorder, j *row.Job, before int64, needed *roaring64.Bitmap) (bool, error) {
+	if !EndedBefore(j, before) || needed.Contains(j.ID) {
+		return true, nil
+	}
+	stop, err := r.Get(row.Stops, row.Key64(j.ID))
+	return stop != nil, err
+}
