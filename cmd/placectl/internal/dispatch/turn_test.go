@@ -204,6 +204,26 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// TestFollowsPriority: a job of a higher priority takes the place of one of an array that has ended,
+// and behind it the array goes on.
+func TestFollowsPriority(t *testing.T) {
+	q := newQueue(t, 1)
+	one := store.Submission{Request: placer.Request{Select: "1:ncpus=1:host=here", Walltime: time.Hour}, Array: 40}
+	q.submit(one)
+	q.cycle()
+	q.claimAll()
+	one.Priority, one.Array = 1, 0
+	q.submit(one)
+	q.on.Cycles = always
+	for _, want := range []uint64{41, 2, 3} {
+		claimed, _ := q.running()
+		a, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{resultOf(claimed[0], 0)}, Claim: q.claim})
+		if err != nil || len(a.Orders) != 1 || a.Orders[0].Job != want {
+			t.Fatalf("job %d follows: %v, %+v", want, err, a)
+		}
+	}
+}
+
 func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 	q := newQueue(t, 1+r.IntN(4))
 	users := []string{"ann", "bob"}
@@ -288,7 +308,7 @@ func drawn(r *rand.Rand, users []string) store.Submission {
 	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)), Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
 		User: users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
 	if r.IntN(2) == 0 {
-		s.Select, s.Array = "1:ncpus=1", 2+r.IntN(12)
+		s.Select, s.Array = "1:ncpus=1", []int{2, 2, 40}[r.IntN(3)]+r.IntN(12) // cycles count long ones, and do not read them
 	}
 	return s
 }
