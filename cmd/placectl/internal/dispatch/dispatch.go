@@ -128,6 +128,9 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		if view.Next, err = tx.Cycle().NextChange(); err != nil {
 			return err
 		}
+		if view.Startable, err = Startable(tx); err != nil {
+			return err
+		}
 		err = tx.Attempts().Unclaimed(func(j *store.Job) error {
 			ours, err := d.executes(tx, j)
 			if !ours {
@@ -166,6 +169,12 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 		err = d.hold(unsigned)
 	}
 	return view, err
+}
+
+// Startable is what a cycle would see now of the changes that may let something start or stop.
+func Startable(tx *store.Tx) (attempts.Startable, error) {
+	is, err := tx.Identity()
+	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Cycle().Startable()}, err
 }
 
 // signed reports whether the user whose attempts are executed has signed what a job executes,

@@ -19,10 +19,9 @@ type Passes struct {
 	*Runner
 	After func(*View) // called behind each pass; may be nil
 	// Cycle makes a cycle; nil: passes find what others have started.
-	Cycle     func() (Cycled, error)
-	Startable func() (Startable, error) // for Cycle: what it would see now
-	Due       time.Time                 // when something begins or ends by the clock, the zero time for never
-	Idle      func()                    // called when there is nothing to do; it returns at once; may be nil
+	Cycle func() (Cycled, error)
+	Due   time.Time // when something begins or ends by the clock, the zero time for never
+	Idle  func()    // called when there is nothing to do; it returns at once; may be nil
 
 	keeper    int            // that we have started: its pid, 0 for none
 	children  chan os.Signal // tells that it may have ended
@@ -58,15 +57,19 @@ func (r *Runner) NewPasses() *Passes {
 // Once makes a pass: it has a keeper execute, stop or settle the attempts on this host. It goes on
 // after failures and returns them all.
 func (p *Passes) Once(ctx context.Context) error {
-	if p.keeper != 0 && launch.HasEnded(p.keeper) {
-		p.keeper = 0
-	}
 	view, err := p.DB.Look(ctx)
 	if err != nil {
 		return err
 	}
+	return p.seenTo(ctx, view)
+}
+
+func (p *Passes) seenTo(ctx context.Context, view *View) error {
+	if p.keeper != 0 && launch.HasEnded(p.keeper) {
+		p.keeper = 0
+	}
 	p.dueBy(view.Next)
-	err = p.pass(ctx, view)
+	err := p.pass(ctx, view)
 	if p.After != nil {
 		p.After(view)
 	}
@@ -209,13 +212,17 @@ func (p *Passes) Turn(ctx context.Context) {
 	}
 	defer func() { p.turned = time.Now() }()
 	stamp := p.Stamp()
-	if p.Cycle != nil && p.mayCycle(stamp) {
+	view, err := p.DB.Look(ctx)
+	if p.Cycle != nil && (err != nil || p.mayCycle(stamp, view)) {
 		if !sleep(ctx, time.Until(p.cycled.Add(pauseBehind(p.took)))) {
 			return
 		}
-		stamp = p.cycle()
+		stamp, view, err = p.cycle(ctx)
 	}
-	if err := p.Once(ctx); err != nil {
+	if err == nil {
+		err = p.seenTo(ctx, view)
+	}
+	if err != nil {
 		p.notef("%v", err)
 	}
 	p.seen = stamp
@@ -223,7 +230,7 @@ func (p *Passes) Turn(ctx context.Context) {
 
 // mayCycle reports whether a cycle may find something to do. Some of it hangs on time alone, or
 // on processes: so one is made after a while of other changes, too.
-func (p *Passes) mayCycle(stamp string) bool {
+func (p *Passes) mayCycle(stamp string, v *View) bool {
 	switch {
 	case p.cycled.IsZero() || p.isDue():
 		return true
@@ -232,7 +239,7 @@ func (p *Passes) mayCycle(stamp string) bool {
 	case stamp == p.seen:
 		return false
 	}
-	return !p.isStartable(p.startable)
+	return v.Startable != p.startable
 }
 
 // pauseBehind is the pause between a cycle that took so long and the next.
@@ -240,27 +247,21 @@ func pauseBehind(took time.Duration) time.Duration {
 	return min(max(pauseFactor*took, leastPause), mostPause)
 }
 
-// cycle makes a cycle. It returns a state of the database that it has seen: that which it has left
-// behind, unless something has come meanwhile that may start.
-func (p *Passes) cycle() (seen string) {
+// cycle makes a cycle, and looks at the database. It returns a state of the database that it has
+// seen, too: that which it has left behind, unless something has come meanwhile that may start.
+func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
 	if err != nil {
 		p.notef("%v", err)
 	}
-	p.took = time.Since(began)
-	if seen = p.Stamp(); !p.isStartable(is.Startable) {
+	p.took, p.cycled = time.Since(began), time.Now()
+	seen = p.Stamp()
+	if v, err = p.DB.Look(ctx); err != nil || v.Startable != is.Startable {
 		seen = before
 	}
-	p.startable, p.Due = is.Startable, is.Due
-	p.behind, p.cycled = seen, time.Now()
-	return seen
-}
-
-// isStartable reports whether a cycle would still see what another one has seen.
-func (p *Passes) isStartable(was Startable) bool {
-	is, err := p.Startable()
-	return err == nil && is == was
+	p.startable, p.Due, p.behind = is.Startable, is.Due, seen
+	return seen, v, err
 }
 
 // dueBy notes that something begins or ends by the clock, which another process may have planned.

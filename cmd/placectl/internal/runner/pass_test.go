@@ -8,6 +8,20 @@ import (
 	"time"
 )
 
+// wouldSee is a database in which a cycle would see that now.
+type wouldSee struct {
+	Database
+	*Startable
+}
+
+func (db wouldSee) Look(ctx context.Context) (*View, error) {
+	v, err := db.Database.Look(ctx)
+	if err == nil {
+		v.Startable = *db.Startable
+	}
+	return v, err
+}
+
 // TestDue: where nothing changes cycles are made when something begins by the clock.
 func TestDue(t *testing.T) {
 	t.Parallel()
@@ -24,7 +38,6 @@ func TestDue(t *testing.T) {
 		}
 		return Cycled{Due: time.Now()}, nil
 	}
-	p.Startable = func() (Startable, error) { return Startable{}, nil }
 	if p.Work(ctx, Wakes{Every: time.Millisecond}); n < 10 { //nolint:errcheck // it ends with the context
 		t.Errorf("%d cycles in 20 s, though something is always due", n)
 	}
@@ -41,7 +54,7 @@ func TestStartable(t *testing.T) {
 	p := r.NewPasses()
 	var is Startable
 	made := 0
-	p.Startable = func() (Startable, error) { return is, nil }
+	p.DB = wouldSee{p.DB, &is}
 	p.Cycle = func() (Cycled, error) { made++; return Cycled{Startable: is}, nil }
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -78,7 +91,7 @@ func TestComesDuringCycle(t *testing.T) {
 	r.Stamp = func() string { return stamp }
 	p := r.NewPasses()
 	var is Startable
-	p.Startable = func() (Startable, error) { return is, nil }
+	p.DB = wouldSee{p.DB, &is}
 	p.Cycle = func() (Cycled, error) {
 		saw := is
 		if made++; made == 1 {
@@ -120,7 +133,7 @@ func TestPacing(t *testing.T) {
 	p := r.NewPasses()
 	var is Startable
 	var began, ended []time.Time
-	p.Startable = func() (Startable, error) { return is, nil }
+	p.DB = wouldSee{p.DB, &is}
 	p.Cycle = func() (Cycled, error) {
 		began = append(began, time.Now())
 		time.Sleep(30 * time.Millisecond)

@@ -202,7 +202,7 @@ func (a *attendant) begin() error {
 	a.Runner, a.here = runner, runner.Site
 	a.hook = &hook.Beside{Hook: *siteHook(a.Run)}
 	a.passes = runner.NewPasses()
-	a.passes.Startable, a.passes.Idle = func() (attempts.Startable, error) { return startable(a.Run) }, forecasts(a.Run)
+	a.passes.Idle = forecasts(a.Run)
 	a.passes.Cycle = func() (attempts.Cycled, error) {
 		is, err := workCycle(a.Run, a.c, wanted)
 		if a.done = errors.Is(err, errDismissed); a.done {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -69,7 +70,6 @@ func work(r *session.Run, c *cli.Context) error {
 	passes := runner.NewPasses()
 	passes.Idle = forecasts(r)
 	if c.Bool("cycle") {
-		passes.Startable = func() (attempts.Startable, error) { return startable(r) }
 		passes.Cycle = func() (attempts.Cycled, error) { return workCycle(r, c, func(*store.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
@@ -162,25 +162,11 @@ func forecasts(r *session.Run) (idle func()) {
 // forecastEvery is how often it is looked whether expected starts are out of date.
 const forecastEvery = 30 * time.Second
 
-// startable is what a cycle would see now of the changes that may let something start or stop.
-func startable(r *session.Run) (is attempts.Startable, err error) {
-	err = r.View(func(tx *store.Tx) error {
-		is, err = startableOf(tx)
-		return err
-	})
-	return is, err
-}
-
-func startableOf(tx *store.Tx) (attempts.Startable, error) {
-	is, err := tx.Identity()
-	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Cycle().Startable()}, err
-}
-
 // workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
 // passes find what it has started.
 func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
 	err = r.Update(c, func(tx *store.Tx) (err error) {
-		cycled.Startable, err = startableOf(tx)
+		cycled.Startable, err = dispatch.Startable(tx)
 		if err := errors.Join(err, check(tx), r.EndAttended(tx)); err != nil {
 			return err
 		}
