@@ -24,8 +24,8 @@ func InstallFrontends() *session.Verb {
 		Usage:    "install links named qsub, sbatch and so on",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
-		Description: "A link of ours that is there is made anew. Another file of such a name is left as it is, and then nothing\n" +
-			"is done, unless --force replaces it. It is said whether DIR comes first in PATH, and which database is used.",
+		Description: "DIR is made if it is missing. A link of ours that is there is made anew. If another file has such a name,\n" +
+			"nothing is done unless --force replaces it. Notes say whether DIR comes first in PATH, and which database is used.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"}},
 		Statuses: []int{exit.Conflict},
 		Example:  "placectl install-frontends slurm .",
@@ -42,7 +42,7 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usage.Errorf("%s is no directory", text.Quoted(c.Args().Get(1)))
 	}
 	var commands []string
@@ -56,6 +56,9 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 		if !c.Bool("force") && !oursOrNone(path, program) {
 			return fmt.Errorf("%w: %s is there, and no link of ours: --force replaces it", store.ErrExists, path)
 		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
 	for _, name := range commands {
 		if err := relink(program, filepath.Join(dir, name)); err != nil {
