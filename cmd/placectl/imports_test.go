@@ -113,7 +113,6 @@ const importRules = `
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/explain
 	cmd/placectl/internal/launch             < command
 	cmd/placectl/internal/environ            < cmd/placectl/internal/dispatch, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/launch, cmd/placectl/internal/payload, cmd/placectl/internal/runner, cmd/placectl/internal/session
-	cmd/placectl/internal/group              < cmd/placectl/internal/launch
 	cmd/placectl/internal/demo               < command
 	index, store                             < cmd/placectl/internal/demo
 	internal/text, cmd/placectl/internal/output < cmd/placectl/internal/demo
@@ -171,8 +170,6 @@ const importRules = `
 	index, placer, store                     < cmd/placectl/internal/fronts/rows
 	cmd/placectl/internal/fronts, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/fronts/rows < command
 	cmd/placectl/internal/attend             < command
-	cmd/placectl/internal/fronts, cmd/placectl/internal/launch < cmd/placectl/internal/srun
-	cmd/placectl/internal/srun               < command
 	index, store, cmd/placectl/internal/output, internal/text, cmd/placectl/internal/listing < cmd/placectl/internal/daily
 	cmd/placectl/internal/listing < cmd/placectl/internal/explain
 	cmd/placectl/internal/mcp                      < command

@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-
-	"github.com/placectl/placectl/cmd/placectl/internal/group"
 )
 
 // Notice announces a job: to be launched, or to be stopped. A database keeps it with the answer of
@@ -43,7 +41,7 @@ const maxLaunches = 8
 func (p *Program) All(ctx context.Context, database string, told []Notice) []Done {
 	done := make([]Done, len(told))
 	for _, event := range []string{Stop, Start} {
-		var launches group.Group
+		var launches group
 		slots := make(chan struct{}, maxLaunches)
 		for i := range told {
 			if told[i].Event != event {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/group"
 	"github.com/placectl/placectl/internal/text"
 )
 
@@ -101,7 +100,7 @@ const NoProgram = 127
 // where they ended with status 0. Each host has as long as that.
 func (s *SSH) Each(ctx context.Context, hosts []string, limit time.Duration, words func(host string) []string) []error {
 	failed := make([]error, len(hosts))
-	var running group.Group
+	var running group
 	slots := make(chan struct{}, maxHosts)
 	for i, host := range hosts {
 		slots <- struct{}{}

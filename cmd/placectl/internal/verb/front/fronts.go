@@ -20,7 +20,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/cmd/placectl/internal/srun"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -29,16 +28,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// frontEnd is one of the systems whose commands placectl understands.
-type frontEnd struct {
+// FrontEnd is one of the systems whose commands placectl understands.
+type FrontEnd struct {
 	verb, whose string
 	run         func(*fronts.Call) (status int, done bool)
 	Commands    []string
 	unsure      int // the exit status of what is ours alone
 }
 
-func FrontEnds() []frontEnd {
-	return []frontEnd{
+func FrontEnds() []FrontEnd {
+	return []FrontEnd{
 		{"pbs", "PBS", pbs.Run, pbs.Commands(), 162},
 		{"slurm", "Slurm", slurm.Run, slurm.Commands(), 1},
 	}
@@ -68,7 +67,7 @@ func Slurm() *session.Verb {
 	return frontVerb(FrontEnds()[1], "placectl --db placectl.db slurm sbatch -n 4 --wrap ./simulate\nplacectl --db placectl.db slurm squeue --me")
 }
 
-func frontVerb(f frontEnd, example string) *session.Verb {
+func frontVerb(f FrontEnd, example string) *session.Verb {
 	return &session.Verb{
 		Name:     f.verb,
 		Category: "Queue",
@@ -89,7 +88,7 @@ func frontVerb(f frontEnd, example string) *session.Verb {
 }
 
 // runFront runs a command of another system.
-func runFront(r *session.Run, f frontEnd, words []string) error {
+func runFront(r *session.Run, f FrontEnd, words []string) error {
 	if !slices.Contains(f.Commands, words[0]) {
 		return usage.Errorf("%s is no command of %s that there is here; there are %s", words[0], f.whose, strings.Join(f.Commands, ", "))
 	}
@@ -102,7 +101,7 @@ func runFront(r *session.Run, f frontEnd, words []string) error {
 		return err
 	}
 	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Cluster: &cluster{r, host},
-		Here: &typed{srun.Host{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
+		Here: &typed{stepHost{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
 	if status, _ := f.run(call); status != 0 {
 		return exit.Status(status)
 	}

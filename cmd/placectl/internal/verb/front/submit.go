@@ -16,7 +16,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/cmd/placectl/internal/srun"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
 	"github.com/placectl/placectl/placer"
@@ -152,7 +151,7 @@ func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submi
 
 // typed is the process that a command was typed to, as far as it starts programs.
 type typed struct {
-	srun.Host
+	stepHost
 	cl *cluster
 }
 

@@ -1,7 +1,4 @@
-// Package group runs functions at once. A panic in one of them comes out where they are
-// waited for: in a goroutine of its own it would end the process with a status that means
-// something else.
-package group
+package launch
 
 import (
 	"fmt"
@@ -9,8 +6,10 @@ import (
 	"sync"
 )
 
-// Group is a number of functions that run at once. The zero value has none.
-type Group struct {
+// group runs functions at once. A panic in one of them comes out where they are waited for: in a
+// goroutine of its own it would end the process with a status that means something else. The
+// zero value has none.
+type group struct {
 	running sync.WaitGroup
 	once    sync.Once
 	crash   *Crash
@@ -28,7 +27,7 @@ func (c *Crash) Stack() []byte { return c.stack }
 func (c *Crash) String() string { return fmt.Sprint(c.Value) }
 
 // Go runs a function in a goroutine of its own.
-func (g *Group) Go(fn func()) {
+func (g *group) Go(fn func()) {
 	g.running.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -41,7 +40,7 @@ func (g *Group) Go(fn func()) {
 
 // Wait waits until all functions have returned. Where one has panicked it panics, with a
 // *Crash.
-func (g *Group) Wait() {
+func (g *group) Wait() {
 	g.running.Wait()
 	if g.crash != nil {
 		panic(g.crash)

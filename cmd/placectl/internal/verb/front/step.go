@@ -1,7 +1,4 @@
-// Package srun runs the tasks of a step of a job on the job's nodes, side by side, for
-// front-ends whose users start programs so: those on this host as children, others by
-// placectl on.
-package srun
+package front
 
 import (
 	"errors"
@@ -17,15 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is the process that starts tasks.
-type Host struct {
+// stepHost starts the tasks of a step of a job on its nodes, side by side: those on this host as
+// children, others by placectl on.
+type stepHost struct {
 	Environ  []string
 	Database string
 	Terminal bool // Ctrl-C at the terminal interrupts tasks
 }
 
 // Getenv is a variable of the environment, "" for none.
-func (h *Host) Getenv(name string) string {
+func (h *stepHost) Getenv(name string) string {
 	value := ""
 	for _, kv := range h.Environ {
 		if is, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -36,7 +34,7 @@ func (h *Host) Getenv(name string) string {
 }
 
 // Create opens a file for output.
-func (h *Host) Create(name string, add bool) (io.WriteCloser, error) {
+func (h *stepHost) Create(name string, add bool) (io.WriteCloser, error) {
 	how := os.O_TRUNC
 	if add {
 		how = os.O_APPEND
@@ -46,7 +44,7 @@ func (h *Host) Create(name string, add bool) (io.WriteCloser, error) {
 
 // Counted counts the steps of the job that this is in: each leaves a byte in a file of the
 // attempt's directory. Where there is none, as outside of a script, all are the first.
-func (h *Host) Counted() int {
+func (h *stepHost) Counted() int {
 	nodes := h.Getenv("PLACECTL_NODEFILE")
 	if nodes == "" || h.Getenv("SLURM_JOB_ID") == "" {
 		return 0
@@ -70,7 +68,7 @@ func (h *Host) Counted() int {
 }
 
 // Step runs the tasks of a step.
-func (h *Host) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
+func (h *stepHost) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 	run := &launch.Tasks{In: s.In, Together: s.Together, Terminal: h.Terminal}
 	for _, t := range s.Tasks {
 		task := &launch.Task{Words: t.Words, Env: slices.Concat(h.Environ, t.Env), In: t.In, Feed: t.Feed, Out: t.Out, Err: t.Err}

@@ -1,4 +1,4 @@
-package group
+package launch
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestGroup(t *testing.T) {
-	var g Group
+	var g group
 	var ran atomic.Int32
 	for range 5 {
 		g.Go(func() { ran.Add(1) })
