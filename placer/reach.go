@@ -46,7 +46,9 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 			first, known = s.Calendar.RoomBefore(rooms, freed, own, 1, m.Duration, from, to)
 		}
 		if known && first < to && s.Calendar.Stepped() && (freed == nil || n > 1) {
-			first, known = s.Calendar.RoomBefore(rooms, nil, own, n, m.Duration, first, to)
+			if at, told := s.Calendar.RoomBefore(rooms, nil, own, n, m.Duration, first, to); told {
+				first = at
+			}
 		}
 		if known || freed == nil {
 			return first, s.orFailure(nil)
