@@ -45,7 +45,7 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 		if freed != nil { // one of the chunks must be on these nodes
 			first, known = s.Calendar.RoomBefore(rooms, freed, own, 1, m.Duration, from, to)
 		}
-		if known && first < to && s.Calendar.Stepped() && (freed == nil || n > 1) {
+		if known && first < to && (freed == nil || n > 1) && (s.Calendar.Stepped() || m.sweepPays(n)) {
 			if at, told := s.Calendar.RoomBefore(rooms, nil, own, n, m.Duration, first, to); told {
 				first = at
 			}
@@ -58,6 +58,12 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 		first = m.firstOn(freed, own.Owner, from, to)
 	}
 	return first, s.orFailure(nil)
+}
+
+// sweepPays reports whether the first sweep at an instant costs less than planning n chunks again in
+// vain.
+func (m *mapping) sweepPays(n int64) bool {
+	return int64(m.serving().GetCardinality()) <= nodesAnInstant*max(patience, n)
 }
 
 // firstOn returns the first instant, from from on and before to, at which one of some nodes has

@@ -104,9 +104,15 @@ func (c *Calendar) Now() int64 { return c.now }
 // SetNow moves the calendar to another instant. Where stretches begin in between
 // Begin must be told.
 func (c *Calendar) SetNow(now int64) {
-	c.now, c.rooms, c.Passed = now, nil, 0
+	c.now, c.Passed = now, 0
+	if c.rooms != nil {
+		c.rooms.forget()
+	}
 	for _, b := range c.blocks {
-		b.reached, b.steps = false, nil
+		b.reached = false
+		if b.steps != nil {
+			b.steps.known = 0
+		}
 	}
 }
 

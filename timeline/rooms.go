@@ -134,6 +134,12 @@ func (c *Calendar) roomSearch(n, d, after, before int64) *roomSearch {
 	return c.rooms
 }
 
+// forget drops the findings of earlier searches, and keeps their memory.
+func (s *roomSearch) forget() {
+	clear(s.lower)
+	s.lowers, s.lowerBlocks, s.swept = nil, 0, false
+}
+
 // search finds the first instant at which there is room; ok is false if there is none.
 func (s *roomSearch) search(rooms []Room) (at int64, ok, known bool) {
 	if s.after > Forever-s.d || s.after >= s.before {
