@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"math"
 	"slices"
 
 	"github.com/placectl/placectl/index"
@@ -81,6 +82,8 @@ type nodeRoom struct {
 	bucket *index.Bucket // nil: no job can use it now
 	idle   bool          // nothing is on it now
 	next   int64         // when something else begins on it
+	cpus   int64         // math.MaxInt64: unknown
+	left   int64         // of these, not taken now
 }
 
 // room looks at a node, once until something is taken, given back or lifted off its nodes.
@@ -94,6 +97,11 @@ func (m *Memory) room(p *Pass, node uint32) nodeRoom {
 	}
 	r := nodeRoom{bucket: m.buckets[node]}
 	if r.bucket != nil {
+		r.cpus = math.MaxInt64
+		if v, known := r.bucket.Get(index.NCPUs); known {
+			r.cpus = v.Num
+		}
+		r.left = r.cpus
 		switch m.nodes.Index.ClassOf(r.bucket, node) {
 		case index.None:
 			r.bucket = nil
@@ -102,9 +110,10 @@ func (m *Memory) room(p *Pass, node uint32) nodeRoom {
 		case index.Later:
 			r.idle, r.next = true, m.nodes.Calendar.NextBusy(node, p.now)
 		case index.Busy:
-			if m.nodes.Calendar.Taken(node, p.now, p.now+1, nil, nil, nil) == timeline.Whole {
+			if m.nodes.Calendar.Taken(node, p.now, p.now+1, nil, onlyCPUs, m.peak[:]) == timeline.Whole {
 				r.bucket = nil
 			}
+			r.left -= m.peak[0]
 		}
 	}
 	m.rooms[node] = r
@@ -114,11 +123,10 @@ func (m *Memory) room(p *Pass, node uint32) nodeRoom {
 // holds returns an upper bound of the chunks of a request that fit on a node from now on.
 func (m *Memory) holds(p *Pass, k *kind, node uint32) int64 {
 	r := m.room(p, node)
-	if r.bucket == nil || !slices.Contains(k.Buckets, r.bucket) {
+	if r.bucket == nil || r.left < k.each || !slices.Contains(k.Buckets, r.bucket) {
 		return 0
 	}
-	cpus, known := r.bucket.Get(index.NCPUs)
-	left := cpus.Num
+	left := r.left
 	if end := p.now + k.Duration; !r.idle || r.next < end {
 		switch m.nodes.Calendar.Taken(node, p.now, end, nil, onlyCPUs, m.peak[:]) {
 		case timeline.Whole:
@@ -127,11 +135,11 @@ func (m *Memory) holds(p *Pass, k *kind, node uint32) int64 {
 			if k.Place.Exclusive() {
 				return 0
 			}
-			left -= m.peak[0]
+			left = r.cpus - m.peak[0]
 		}
 	}
 	switch {
-	case !known || k.each <= 0:
+	case k.each <= 0:
 		return int64(k.Chunks[0].Count)
 	case left < k.each:
 		return 0

@@ -163,7 +163,23 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 
 // newPass begins a cycle.
 func newPass(tx *kernel.Tx, spec CycleSpec) *pass {
-	return &pass{tx: tx, playing: *plays.In(tx), spec: spec, jobs: make(map[uint64]*row.Job), lifted: make(map[uint64][]kernel.Span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]jobs.HeldStart), why: make(map[uint64]row.Reason), EqualTo: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.State.Invalidations}
+	p := &pass{tx: tx, playing: *plays.In(tx), spec: spec, lifted: make(map[uint64][]kernel.Span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]jobs.HeldStart), why: make(map[uint64]row.Reason), EqualTo: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.State.Invalidations}
+	if p.lists = new(lists); p.playing != nil {
+		p.lists = &p.playing.lists
+	}
+	if p.lists.jobs == nil {
+		p.lists.jobs = make(map[uint64]*row.Job)
+	}
+	p.jobs = p.lists.jobs
+	clear(p.jobs)
+	return p
+}
+
+// lists is a pass's memory for the queue. In a play the next pass uses it again.
+type lists struct {
+	queue []*row.Job
+	turns []*cycle.Job
+	jobs  map[uint64]*row.Job
 }
 
 // Report returns what the caller is told.
@@ -181,6 +197,7 @@ type pass struct {
 	tx        *kernel.Tx
 	playing   *Playing // nil outside of a play
 	spec      CycleSpec
+	lists     *lists
 	queue     []*row.Job                // the jobs that may start, in order
 	placed    []placedJob               // that come before them
 	late      map[uint64]row.Reason     // jobs whose plans cannot be kept, and why
@@ -268,7 +285,7 @@ func (p *pass) schedule() (err error) {
 
 // inTurn lists the jobs in the order of their turns.
 func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
-	queue, line := p.awaits(), p.queue
+	queue, line := append(p.lists.turns[:0], p.awaits()...), p.queue
 	if p.allotted != nil {
 		if line, err = p.allotted.Order(line); err != nil {
 			return nil, err
@@ -285,6 +302,7 @@ func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 		}
 		queue = append(queue, p.waits(j))
 	}
+	p.lists.turns = queue
 	return queue, nil
 }
 

@@ -75,6 +75,7 @@ type Playing struct {
 	Whole   bool             // Done has not stopped it
 
 	Memory   *cycle.Memory
+	lists    lists
 	queue    kernel.PlayedQueue
 	kinds    map[uint64]string         // of requests, by job; nil if reservations admit some jobs only
 	requests map[string]*cycle.Request // of kinds

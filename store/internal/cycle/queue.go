@@ -148,8 +148,10 @@ func (p *pass) keepsPlan(c *cycle.Job, j *row.Job) (bool, error) {
 func (p *pass) listQueue() error {
 	for {
 		cancelled := len(p.cancelled)
-		p.queue, p.aside, p.waiting = nil, nil, 0
-		if err := p.list(); err != nil || len(p.cancelled) == cancelled {
+		p.queue, p.aside, p.waiting = p.lists.queue[:0], nil, 0
+		err := p.list()
+		p.lists.queue = p.queue
+		if err != nil || len(p.cancelled) == cancelled {
 			return err
 		}
 	}

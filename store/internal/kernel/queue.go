@@ -68,7 +68,7 @@ func (q *PlayedQueue) List(line []*row.Job) {
 // Waiting lists the jobs that still wait.
 func (q *PlayedQueue) Waiting() []*QueuedJob {
 	q.line = slices.DeleteFunc(q.line, func(x *QueuedJob) bool { return x.Job == nil })
-	return slices.Clone(q.line)
+	return q.line
 }
 
 // Noted updates the queue after a job's row has changed.
