@@ -60,8 +60,8 @@ func (s *Snapshot) Sooner(a Ask, own timeline.Own, freed *roaring.Bitmap, from, 
 	return first, s.orFailure(nil)
 }
 
-// sweepPays reports whether the first sweep at an instant costs less than planning n chunks again in
-// vain.
+// sweepPays reports whether the first sweep at an instant costs less than planning n chunks again, for
+// nothing.
 func (m *mapping) sweepPays(n int64) bool {
 	return int64(m.serving().GetCardinality()) <= nodesAnInstant*max(patience, n)
 }
