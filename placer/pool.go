@@ -100,14 +100,19 @@ func (s *seeker) member(f found, sp *spot) member {
 	return m
 }
 
-// byPool tries the parts that the policy proposes. It first uses the nodes of the best reservation
-// affinity, then adds those of the next.
+// byPool serves the request from the best part of the pool, by a shortcut if that serves it.
 func (s *seeker) byPool(cands [][]index.Candidate) ([]Allotment, shortfall) {
-	if len(s.Chunks) == 1 && len(s.Grants) == 0 {
-		if chunks := s.bestPart(cands[0]); chunks != nil {
+	if order := s.shortcut(cands); order != nil {
+		if chunks, _ := s.handOut(order); chunks != nil {
 			return chunks, shortfall{}
 		}
 	}
+	return s.bestPart(cands)
+}
+
+// bestPart tries the parts of the whole pool that the policy proposes. It first uses the nodes of the
+// best reservation affinity, then adds those of the next.
+func (s *seeker) bestPart(cands [][]index.Candidate) ([]Allotment, shortfall) {
 	all := s.pool(cands)
 	var short shortfall
 	for upTo := required; upTo <= repelled; upTo++ {

@@ -12,9 +12,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A policy that scores nodes examines every node that could serve a chunk, unless groups of nodes
-// are known to score the same (rank_groups.go, rank_static.go) or the best possible scores are
-// known (rank_bounds.go). One exception covers most of a cluster. Free nodes of a bucket score the
+// A policy that scores nodes examines every node that could serve a chunk, unless there is a
+// shortcut (shortcut.go). One exception covers most of a cluster. Free nodes of a bucket score the
 // same if nothing is planned on them and nothing of their own affects the score. They form one
 // entry, and follow each other in node order.
 
@@ -43,9 +42,14 @@ type scorer func(sp *spot) (float64, []int64)
 
 // ranking returns the order of a policy that scores nodes.
 func (s *seeker) ranking(cands [][]index.Candidate) ordered {
-	if order := s.inGroups(cands); order != nil {
+	if order := s.shortcut(cands); order != nil {
 		return order
 	}
+	return s.byScore(cands)
+}
+
+// byScore returns the order without a shortcut.
+func (s *seeker) byScore(cands [][]index.Candidate) ordered {
 	return func(kind int) iter.Seq[*spot] {
 		return func(yield func(*spot) bool) {
 			for e := range popAll(s.entries(kind, cands[kind])) {

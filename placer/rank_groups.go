@@ -12,29 +12,6 @@ import (
 // If bitmaps tell which nodes score the same, nodes are visited group by group, the best first, in
 // node order within each. No node is examined before its turn.
 
-// inGroups returns the order of a policy whose groups are known, nil if they are unknown.
-func (s *seeker) inGroups(cands [][]index.Candidate) ordered {
-	switch {
-	case len(s.Grants) > 0: // their levels take precedence over scores
-		return nil
-	case s.policy == MinResource || s.policy == CPULoad && s.at > s.Now:
-		if s.allSigned() {
-			return s.byBucket(cands)
-		}
-	case s.policy == Fastest:
-		if groups, known := s.speeds(); known {
-			return s.bySpeed(cands, groups)
-		}
-	case s.policy == Local: // its program reads all candidates, which takes longer than scoring them
-		return nil
-	case s.policy == LastAvailable:
-		return s.byNextStart(cands)
-	case s.policy == Priority:
-		return s.byPriority(cands)
-	}
-	return s.byBounds(cands)
-}
-
 // spotsAmong yields the spots of candidates in node order, only for nodes in among unless it is
 // nil. It reports whether the caller wants more.
 func (s *seeker) spotsAmong(kind int, cands []index.Candidate, among *roaring.Bitmap, yield func(*spot) bool) bool {

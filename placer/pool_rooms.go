@@ -1,31 +1,10 @@
 package placer
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/placectl/placectl/index"
 )
-
-// A request of one kind of chunk need not see its whole pool if the best part is known earlier: no
-// shorter row could hold it, or no other speed has an earlier node.
-
-// bestPart serves a request of one kind of chunk from the best part of its pool without examining
-// all of it. It returns nil if it cannot tell the best part, or if that does not serve the request.
-func (s *seeker) bestPart(cands []index.Candidate) []Allotment {
-	var part iter.Seq[*spot]
-	switch s.policy {
-	case Contiguous:
-		part = s.shortestRow(cands)
-	case MaxBalance:
-		part = s.oneSpeed(cands)
-	}
-	if part == nil {
-		return nil
-	}
-	chunks, _ := s.handOut(func(int) iter.Seq[*spot] { return part })
-	return chunks
-}
 
 // rooms tells how many chunks nodes have room for. Idle nodes of a bucket have the same room,
 // unless they have something of their own that counts.
