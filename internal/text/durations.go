@@ -175,8 +175,8 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// AppendDuration appends so many seconds for people. It takes any int64: a table
-// of anything must be printed.
+// AppendDuration appends so many seconds exactly, from the largest unit to the smallest without
+// a gap: 1d0h28m20s. It takes any int64: a table of anything must be printed.
 func AppendDuration(b []byte, seconds int64) []byte {
 	left := abs(seconds)
 	if seconds < 0 {
@@ -185,14 +185,35 @@ func AppendDuration(b []byte, seconds int64) []byte {
 	if left == 0 {
 		return append(b, "0s"...)
 	}
+	begun := false
 	for _, u := range durationUnits[1:5] {
 		size := uint64(u.size / time.Second)
-		if n := left / size; n > 0 {
+		if n := left / size; n > 0 || begun && left > 0 {
 			b = append(strconv.AppendUint(b, n, 10), u.name...)
 			left -= n * size
+			begun = true
 		}
 	}
 	return b
+}
+
+// AppendAbout appends so many seconds as people say them, in two units at most: 17d18h, 22h50m,
+// 28m20s. It rounds to hours from a day on, and to minutes from an hour on.
+func AppendAbout(b []byte, seconds int64) []byte {
+	const minute, hour, day = 60, 3600, 86400
+	left, unit := abs(seconds), uint64(1)
+	switch {
+	case left > math.MaxInt64-hour: // rounding it would overflow
+	case (left+minute/2)/minute*minute >= day:
+		unit = hour
+	case left >= hour:
+		unit = minute
+	}
+	left = (left + unit/2) / unit * unit
+	if seconds < 0 {
+		return AppendDuration(b, -int64(left))
+	}
+	return AppendDuration(b, int64(left))
 }
 
 // abs is right for the smallest int64 too.

@@ -64,7 +64,7 @@ func TestFormatDuration(t *testing.T) {
 		d    time.Duration
 		want string
 	}{
-		{0, "0s"}, {90 * time.Minute, "1h30m"}, {60 * time.Hour, "2d12h"}, {7 * day, "7d"}, {61 * time.Second, "1m1s"},
+		{0, "0s"}, {90 * time.Minute, "1h30m"}, {60 * time.Hour, "2d12h"}, {7 * day, "7d"}, {61 * time.Second, "1m1s"}, {day + 28*time.Minute + 20*time.Second, "1d0h28m20s"}, {time.Hour + time.Second, "1h0m1s"}, {8*day + time.Minute, "8d0h1m"},
 		{1500 * time.Millisecond, "1.5s"}, {time.Hour + time.Second/4, "1h0.25s"}, {-90 * time.Second, "-1m30s"}, {-time.Second / 2, "-0.5s"},
 	} {
 		if got := FormatDuration(tt.d); got != tt.want {
@@ -74,6 +74,34 @@ func TestFormatDuration(t *testing.T) {
 	if got := string(AppendDuration(nil, math.MinInt64)); got != "-106751991167300d15h30m8s" {
 		t.Errorf("the smallest: %s", got)
 	}
+}
+
+func isNumeral(c rune) bool { return c >= '0' && c <= '9' }
+
+func TestAppendAbout(t *testing.T) {
+	for _, tt := range []struct {
+		seconds int64
+		want    string
+	}{
+		{0, "0s"}, {59, "59s"}, {60, "1m"}, {3599, "59m59s"}, {3600, "1h"}, {3629, "1h"}, {3630, "1h1m"}, {82197, "22h50m"}, {86369, "23h59m"}, {86370, "1d"},
+		{88100, "1d"}, {88200, "1d1h"}, {1534320, "17d18h"}, {691573, "8d"}, {-3630, "-1h1m"}, {-45, "-45s"},
+		{math.MaxInt64, "106751991167300d15h30m7s"}, {math.MinInt64, "-106751991167300d15h30m8s"},
+	} {
+		if got := string(AppendAbout(nil, tt.seconds)); got != tt.want {
+			t.Errorf("%d s: %q, want %q", tt.seconds, got, tt.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		seconds := rapid.Int64Range(0, 1<<32).Draw(t, "seconds")
+		about := string(AppendAbout(nil, seconds))
+		d, err := ParseDuration(about)
+		if off := int64(d/time.Second) - seconds; err != nil || off > 1800 || off < -1800 || seconds < 3600 && off != 0 {
+			t.Fatalf("%d s is %s: %d s more, %v", seconds, about, off, err)
+		}
+		if units := strings.FieldsFunc(about, isNumeral); len(units) > 2 {
+			t.Fatalf("%d s is %s", seconds, about)
+		}
+	})
 }
 
 func TestDurationRoundTrip(t *testing.T) {

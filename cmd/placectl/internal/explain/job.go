@@ -108,12 +108,12 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 // jobStands is a job's verdict in words.
 func (p *page) jobStands(j *store.Job) string {
 	now := p.now
-	in := func(at time.Time) string { return string(text.AppendDuration(nil, at.Unix()-now)) }
+	in := func(at time.Time) string { return string(text.AppendAbout(nil, at.Unix()-now)) }
 	switch {
 	case p.ex.Queue != nil:
 		return p.waits(p.ex.Queue)
 	case j.State == store.JobRunning && j.End.Unix() <= now:
-		return "running, overdue by " + string(text.AppendDuration(nil, now-j.End.Unix()))
+		return "running, overdue by " + string(text.AppendAbout(nil, now-j.End.Unix()))
 	case j.State == store.JobRunning:
 		return "running, for another " + in(j.End)
 	case j.State != store.JobReserved:

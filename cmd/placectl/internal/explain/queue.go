@@ -76,7 +76,7 @@ func (p *page) waits(q *store.Queueing) string {
 	case q.Start.IsZero():
 		return label + "; its start is unknown"
 	}
-	label += "; expected to start in " + string(text.AppendDuration(nil, q.Start.Unix()-p.now))
+	label += "; expected to start in " + string(text.AppendAbout(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
 		label += ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
 	}

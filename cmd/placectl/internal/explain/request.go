@@ -59,7 +59,7 @@ func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 	if plan == nil {
 		return "not known"
 	}
-	words := fmt.Sprintf("%s, in %s", text.AppendLocal(nil, plan.Start, p.Zone), text.AppendDuration(nil, plan.Start-p.now))
+	words := fmt.Sprintf("%s, in %s", text.AppendLocal(nil, plan.Start, p.Zone), text.AppendAbout(nil, plan.Start-p.now))
 	if len(waitsFor) > 0 {
 		words += ", at the end of " + someOf(waitsFor)
 	}

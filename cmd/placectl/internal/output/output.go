@@ -164,6 +164,7 @@ type Result struct {
 	Made    bool // the jobs of the answer were made by it: they have no number after a dry run
 	Many    bool // JSON prints a list, even of a record: the answer could be of several things
 	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
+	Exact   bool // durations in a table are not rounded
 }
 
 // Options describe the destination of an answer. The zero value makes a table, without colour and

@@ -25,7 +25,10 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 		case Time:
 			return text.AppendLocal(b, n, p.o.Zone)
 		case Duration:
-			return text.AppendDuration(b, n)
+			if p.res.Record || p.res.Exact {
+				return text.AppendDuration(b, n)
+			}
+			return text.AppendAbout(b, n)
 		case Size:
 			return append(b, p.sizeText(n)...)
 		}

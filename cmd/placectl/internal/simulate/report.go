@@ -14,7 +14,7 @@ import (
 // there is one.
 func (t *Trace) Result(rules []Rule, record bool) output.Result {
 	res := output.Result{Record: record, Many: true, Columns: []output.Column{{Name: "policy"},
-		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Number}, {Name: "avg_slowdown", Kind: output.Number},
+		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Duration}, {Name: "avg_slowdown", Kind: output.Number},
 		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number}, {Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
 	res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true},
 		output.Column{Name: "preempted", Kind: output.Integer, Detail: t.ranks == nil}, output.Column{Name: "lost", Kind: output.Number, Detail: true},

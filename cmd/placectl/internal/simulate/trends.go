@@ -59,7 +59,7 @@ func (t *Trace) Page(run *Run) *report.Page {
 	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Rule), From: s.From, To: s.From + s.Step*int64(len(s.Points)), Series: s,
 		Waits: trends.Waits(jobs, func(j *trends.Job) string { return j.User }),
 		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"}, {fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
-			{string(text.AppendDuration(nil, int64(sum.AvgWait))), "mean wait"}, {string(text.AppendDuration(nil, sum.MaxWait)), "longest wait"},
+			{string(text.AppendAbout(nil, int64(sum.AvgWait))), "mean wait"}, {string(text.AppendAbout(nil, sum.MaxWait)), "longest wait"},
 			{fmt.Sprintf("%.1f", sum.AvgSlowdown), "mean slowdown"}}}
 	p.Now = p.To
 	if t.cluster == nil {

@@ -194,7 +194,7 @@ func printRows(r *session.Run, rows *store.Rows) error {
 // queryResult describes an answer. What a column holds is told by its type, or where
 // it has none by its value in the first row.
 func queryResult(columns []query.Column, first []query.Value) output.Result {
-	var res output.Result
+	res := output.Result{Exact: true}
 	for i, c := range columns {
 		col := output.Column{Name: c.Name, Kind: queryKind(c)}
 		if col.Kind == output.Text && first != nil && c.Type != query.TextAffinity {
