@@ -124,7 +124,7 @@ func (p *Page) HTML() ([]byte, error) {
 	if tiles == nil {
 		tiles = [][2]string{}
 	}
-	data, err := json.Marshal(map[string]any{"now": p.Now, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
+	data, err := json.Marshal(map[string]any{"now": p.Now, "undated": p.Series.Undated, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
 		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...), "states": append([]string{}, states.list...), "jobs": jobs,
 		"queue": queue, "waits": waits, "supposed": supposed,
 		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used, "waiting": waiting}})

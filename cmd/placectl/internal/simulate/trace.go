@@ -46,6 +46,7 @@ type Trace struct {
 	origins []origin
 	jobs    []backfill.Job
 	of      []forecast.Job // the same, as far as durations are foretold
+	began   int64          // Unix seconds at which the log begins, where it says so; else 0
 	skipped int            // entries that are no jobs to simulate
 	wide    int            // of these: for more processors than the machine has
 
@@ -82,6 +83,7 @@ func Read(in io.Reader, o *Options) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name, err)
 	}
+	t.began = max(number(log.Label("UnixStartTime")), 0)
 	if t.procs == 0 {
 		if t.procs = machineSize(log); t.procs == 0 {
 			return nil, usage.Errorf("%s does not say how many processors there are (MaxProcs); name them with --procs", o.Name)
@@ -169,13 +171,38 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 // MaxProcs is left out where nodes have one processor each.
 func machineSize(log *swf.Reader) int64 {
 	for _, label := range []string{"MaxProcs", "MaxNodes"} {
-		word, _, _ := strings.Cut(log.Label(label), " ") // notes follow in some logs
-		if n, err := strconv.ParseInt(word, 10, 64); err == nil && n >= 1 && n <= backfill.MaxProcs {
+		if n := number(log.Label(label)); n >= 1 && n <= backfill.MaxProcs {
 			return n
 		}
 	}
 	return 0
 }
+
+// number is what a label says, 0 if that is no number. Notes follow in some logs.
+func number(label string) int64 {
+	word, _, _ := strings.Cut(label, " ")
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// decade tells instants of a log, which count from its start, from those in Unix seconds.
+const decade = 10 * 365 * 86400
+
+// move is what is added to instants of the log: they become Unix seconds where it says when it
+// began. No job is submitted at 0, which would say that it has not started.
+func (t *Trace) move() int64 {
+	first := t.first()
+	if t.began > 0 && first < decade {
+		return t.began
+	}
+	return max(1-first, 0)
+}
+
+// isDated reports whether it is known when jobs were submitted.
+func (t *Trace) isDated() bool { return t.first()+t.move() >= decade }
 
 // dropWide skips jobs that the machine could never run.
 func (t *Trace) dropWide() {

@@ -24,10 +24,10 @@ func originOf(j swf.Job) origin {
 	return o
 }
 
-// Trends are the jobs of a run, for what is to be summed up over time. Instants are those of
-// the log, moved where it begins at 0, which would say that a job has not started.
+// Trends are the jobs of a run, for sums over time. Instants are Unix seconds where the log says
+// when it began.
 func (t *Trace) Trends(run *Run) []trends.Job {
-	move := max(1-t.first(), 0)
+	move := t.move()
 	out := make([]trends.Job, len(t.jobs))
 	for i, j := range t.jobs {
 		start := run.starts[i] + move
@@ -49,7 +49,9 @@ func (t *Trace) Series(run *Run) *trends.Series {
 	for i := range jobs {
 		from, to = min(from, jobs[i].Submit), max(to, jobs[i].End)
 	}
-	return trends.Over(jobs, from, to, max(trends.StepFor(from, to, mostSteps), 60), t.procs)
+	s := trends.Over(jobs, from, to, max(trends.StepFor(from, to, mostSteps), 60), t.procs)
+	s.Undated = !t.isDated()
+	return s
 }
 
 // Page is a run as a page.

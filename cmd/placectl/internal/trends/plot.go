@@ -35,18 +35,7 @@ func count(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-func seconds(v float64) string { return string(text.AppendDuration(nil, roundly(int64(v)))) }
-
-// roundly leaves out what people do not look at: the seconds of hours, the minutes of days.
-func roundly(s int64) int64 {
-	switch {
-	case s >= 86400:
-		return s - s%3600
-	case s >= 3600:
-		return s - s%60
-	}
-	return s
-}
+func seconds(v float64) string { return string(text.AppendAbout(nil, int64(v))) }
 
 // top is the value at the top of a curve's picture.
 func (c *curve) top(s *Series) float64 {
@@ -91,12 +80,21 @@ func (s *Series) Plot(width int, blocks bool, zone *time.Location) []byte {
 			}
 			fmt.Fprintf(&b, "%*s |%s\n", scale, label, strings.TrimRight(plotLine(columns, top, line, marks), " "))
 		}
-		first, last := time.Unix(s.From, 0).In(zone), time.Unix(s.From+s.Step*int64(len(s.Points)), 0).In(zone)
-		left, right := first.Format("2006-01-02 15:04"), last.Format("2006-01-02 15:04")
+		left, right := s.ends(zone)
 		pad := max(len(columns)-len(left)-len(right), 1)
 		fmt.Fprintf(&b, "%*s  %s%s%s\n", scale, "", left, strings.Repeat(" ", pad), right)
 	}
 	return []byte(b.String())
+}
+
+// ends are what stands below a picture at its left and right: instants, or how long it is.
+func (s *Series) ends(zone *time.Location) (left, right string) {
+	length := s.Step * int64(len(s.Points))
+	if s.Undated {
+		return "0", string(text.AppendAbout(nil, length))
+	}
+	first, last := time.Unix(s.From, 0).In(zone), time.Unix(s.From+length, 0).In(zone)
+	return first.Format("2006-01-02 15:04"), last.Format("2006-01-02 15:04")
 }
 
 // columns are the values of a curve for each column: the mean of the steps that it stands for.

@@ -36,6 +36,7 @@ type Series struct {
 	From, Step int64
 	CPUs       int64 // of the cluster, 0 if unknown
 	Points     []Point
+	Undated    bool // instants count from a start that is unknown
 }
 
 // Steps are how long a step may be, in seconds.

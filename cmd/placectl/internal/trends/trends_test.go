@@ -121,6 +121,13 @@ func TestPictures(t *testing.T) {
 				t.Errorf("%d columns of %d: %q", n, width, line)
 			}
 		}
+		left, right := (&Series{From: 1_795_167_000, Step: 3600, Points: make([]Point, 48)}).ends(time.UTC)
+		if left != "2026-11-20 09:30" || right != "2026-11-22 09:30" {
+			t.Errorf("a dated series is from %s to %s", left, right)
+		}
+		if left, right = (&Series{From: 1, Step: 3600, Points: make([]Point, 42), Undated: true}).ends(time.UTC); left != "0" || right != "1d18h" {
+			t.Errorf("one without dates is from %s to %s", left, right)
+		}
 		if got := strings.Count(string(s.AppendCSV(nil)), "\n"); got != len(s.Points)+1 {
 			t.Errorf("%d lines of CSV for %d steps", got, len(s.Points))
 		}
