@@ -322,8 +322,12 @@ func (p *pass) shares() error { return p.allot(false) }
 
 // allot does the same; anew: a second time in this cycle.
 func (p *pass) allot(anew bool) error {
+	set, err := p.tx.Shares()
+	if err != nil || len(set.Loads) == 0 {
+		return err
+	}
 	tally, err := booking.ClassSharesOf(p.tx).Tally()
-	if err != nil || len(tally.State.Classes) == 0 {
+	if err != nil {
 		return err
 	}
 	if p.spec.Silent || anew {
