@@ -14,7 +14,7 @@ import (
 // complete finds what the word before a position of a text may become.
 func (s *Shell) complete(text string, pos int) (head string, found []string, tail string) {
 	line := text[strings.LastIndexByte(text[:pos], '\n')+1 : pos]
-	if isCommand(line) {
+	if strings.HasPrefix(strings.TrimSpace(line), ".") {
 		word, found := s.completeCommand(strings.TrimLeft(line, " \t"))
 		return text[:pos-len(word)], found, text[pos:]
 	}

@@ -138,8 +138,8 @@ func (s *Shell) text(text string) error {
 // line takes another line: a command, or one of a statement, which is run when it is
 // complete.
 func (s *Shell) line(line string) error {
-	if s.pending.Len() == 0 && isCommand(line) {
-		return s.do(strings.TrimSpace(line))
+	if command := commandOf(line); s.pending.Len() == 0 && command != "" {
+		return s.do(command)
 	}
 	if s.pending.Len() == 0 && strings.TrimSpace(line) == "" {
 		return nil
@@ -161,13 +161,25 @@ func (s *Shell) rest() error {
 	return s.statements(text)
 }
 
-func isCommand(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), ".") }
+// commandOf returns the command that a line is, "" for none: it begins with a period, or is help,
+// exit or quit alone, which begin no statement.
+func commandOf(line string) string {
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, ".") {
+		return line
+	}
+	switch word := strings.ToLower(strings.TrimRight(line, "; ")); word {
+	case "help", "exit", "quit":
+		return "." + word
+	}
+	return ""
+}
 
 // whole reports whether nothing of a text would be left pending.
 func whole(text string) bool {
 	var pending strings.Builder
 	for line := range strings.Lines(text) {
-		if pending.Len() == 0 && (isCommand(line) || strings.TrimSpace(line) == "") {
+		if pending.Len() == 0 && (commandOf(line) != "" || strings.TrimSpace(line) == "") {
 			continue
 		}
 		if pending.WriteString(line); query.Complete(pending.String()) {

@@ -170,8 +170,14 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	default:
 		add("start", attempts.Works, "auto: the next command that changes the queue leaves a process that attends to it")
 	}
+	var missing error
+	if hook.Program != nil {
+		_, missing = launch.Find(hook.Program[0])
+	}
 	switch {
 	case hook.Program == nil:
+	case missing != nil:
+		add("hook", attempts.Limited, "%v; %s", missing, daily.WaitingEvents(hook.Behind))
 	case !hook.Failing.IsZero():
 		add("hook", attempts.Limited, "%s has been failing since %s, and %s; placectl cycle runs it again and says why",
 			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), daily.WaitingEvents(hook.Behind))
