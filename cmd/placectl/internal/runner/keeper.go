@@ -52,9 +52,10 @@ type keeper struct {
 // idleFor is how long a keeper stays that has nothing to do.
 const idleFor = 10 * time.Second
 
-// An attempt has so many files open at most, and the keeper so many besides.
+// An attempt has so many files open at most, two of them directories that are emptied when it ends,
+// while the next one begins. The keeper has so many besides.
 const (
-	filesOfAttempt = 4
+	filesOfAttempt = 6
 	filesBesides   = 64
 )
 
