@@ -113,6 +113,15 @@ func TestChangeBehindATakenPlan(t *testing.T) {
 			_, err := tx.Jobs().Extend(id, 100*time.Second)
 			return err
 		}},
+		{"its node changed", "B reserved 600 n2", func(tx *Tx, _ uint64) error {
+			n, err := tx.Nodes().ByNumber(0)
+			if err != nil {
+				return err
+			}
+			n.Set(index.NCPUs, index.Value{Num: 2})
+			_, err = tx.Nodes().Put(n)
+			return err
+		}},
 		{"left alone", "B reserved 600 n2", func(*Tx, uint64) error { return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -77,11 +77,14 @@ func outOfService(n *index.Node) row.Reason {
 }
 
 // TakeOffStranded removes the plans of placed jobs that offNode has left, where they are still on
-// a node out of service.
+// a node out of service. A change of the node, a limit or a pool may have removed some already.
 func TakeOffStranded(tx *kernel.Tx) error {
 	stranded := tx.Loaded.Stranded
 	tx.Loaded.Stranded = nil
 	for _, id := range stranded {
+		if slices.ContainsFunc(tx.Loaded.Unplaced, func(j *row.Job) bool { return j.ID == id }) {
+			continue
+		}
 		j, err := tx.Job(id)
 		if errors.Is(err, kernel.ErrNotFound) {
 			continue
