@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -135,4 +136,47 @@ func TestSharesWhereAllIsGivenBack(t *testing.T) {
 	}
 	s.cycle(10)
 	s.starts("b next 0", JobReserved, 100)
+}
+
+// TestSharesSayTrueReasons: a job waits for its class only if others may start, and if no limit keeps it.
+func TestSharesSayTrueReasons(t *testing.T) {
+	t.Parallel()
+	s := newShareStory(t, EASY, 3, 1)
+	waits := func(when string, want map[string]Wait) {
+		t.Helper()
+		err := s.db.View(func(tx *Tx) error {
+			o, err := tx.Ask().Outlook()
+			for name, wait := range want {
+				j, failed := tx.Jobs().Get(s.names[name])
+				p, told := o.Prospect(j)
+				if p.Wait != wait {
+					t.Errorf("%s: %s waits for %s (%s), want %s", when, name, p.Wait, p.Reason, wait)
+				}
+				err = errors.Join(err, failed, told)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := Limit{Key: "class:a", Measure: "running"}
+	s.update(func(tx *Tx) error { return tx.Limits().Set(limit) })
+	for i := range 3 {
+		s.submit(fmt.Sprint("a", i), 1, 100)
+	}
+	for i := range 6 {
+		s.submit(fmt.Sprint("b", i), 1, 100)
+	}
+	s.cycle(0)
+	waits("all nodes are taken", map[string]Wait{"a0": WaitsLimit, "b4": WaitsPlan, "b5": WaitsRoom})
+	s.update(func(tx *Tx) error {
+		_, err := tx.Limits().Remove(limit.Key, false)
+		for _, name := range []string{"b0", "b1", "b4"} {
+			_, failed := tx.Jobs().Cancel(s.names[name], "")
+			err = errors.Join(err, failed)
+		}
+		return err
+	})
+	waits("nodes are free", map[string]Wait{"a0": WaitsTurn, "b5": WaitsClass})
 }

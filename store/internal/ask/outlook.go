@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -190,18 +191,18 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	if absent != "" {
 		return Prospect{Wait: WaitsUser, Reason: absent}, nil
 	}
-	class, err := o.capped(j)
+	limit, err := o.limited(j) // shares count no job that a limit keeps
 	if err != nil {
 		return Prospect{}, err
 	}
-	if class == "" {
-		limit, err := o.limited(j)
-		if err != nil || limit == "" {
-			return Prospect{}, err
-		}
+	if limit != "" {
 		return Prospect{Wait: WaitsLimit, Reason: limit}, nil
 	}
-	if j.Reason != (row.Reason{}) { // stopped for another class, say
+	class, err := o.capped(j)
+	switch {
+	case err != nil || class == "":
+		return Prospect{}, err
+	case j.Reason != (row.Reason{}): // stopped for another class, say
 		return Prospect{Wait: WaitsClass, Reason: j.Reason.String()}, nil
 	}
 	return Prospect{Wait: WaitsClass, Reason: "class " + class + " may start nothing more now"}, nil
@@ -325,7 +326,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 	return end, true, nil
 }
 
-// capped is the class of a job that may start nothing more now, "" for none.
+// capped is the class of a job that may start nothing more now, though others may, "" for none.
 func (o *Outlook) capped(j *row.Job) (string, error) {
 	if o.shares == nil {
 		a, err := cluster.AllottedShares(o.tx)
@@ -334,8 +335,8 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 		}
 		o.shares = a
 	}
-	if len(o.shares.Left) == 0 {
-		return "", nil
+	if !slices.ContainsFunc(o.shares.Left, func(units int) bool { return units > 0 }) {
+		return "", nil // all classes wait for room
 	}
 	at, err := o.shares.Place(j)
 	if err != nil || o.shares.Left[at] > 0 {
