@@ -24,6 +24,7 @@ type fake struct {
 	changed  chan struct{} // closed at every change
 	revision int64
 	pairs    map[string]*fakePair
+	ever     map[string]bool // keys that were put
 	leases   map[int64]time.Time
 	last     int64 // lease
 	user     string
@@ -41,7 +42,7 @@ type fakePair struct {
 }
 
 func newFake() *fake {
-	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418, pairs: make(map[string]*fakePair), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
+	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418, pairs: make(map[string]*fakePair), ever: make(map[string]bool), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
 }
 
 // member starts a server. Before a request is carried out, and before its answer is sent,
@@ -328,7 +329,7 @@ func (f *fake) transact(t transaction) (any, *refusal) {
 			p := f.pairs[string(o.Put.Key)]
 			if p == nil {
 				p = &fakePair{created: f.revision + 1}
-				f.pairs[string(o.Put.Key)] = p
+				f.pairs[string(o.Put.Key)], f.ever[string(o.Put.Key)] = p, true
 			}
 			if !o.Put.Keep {
 				p.value = o.Put.Value

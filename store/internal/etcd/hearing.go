@@ -40,8 +40,8 @@ type hearing struct {
 // heard is what has happened since the last look.
 type heard struct {
 	stir
-	anew bool            // the stream stands only since then: what was before is not known
-	gone map[string]bool // keys that have left the line
+	anew bool             // the stream stands only since then: what was before is not known
+	gone map[string]int64 // keys that have left the line, with the revision
 }
 
 // listen begins to listen to the line, and reports whether every change from now on is told;
@@ -134,9 +134,9 @@ func (h *hearing) hear(member int, m *told, anew bool) {
 			h.answer = e.Pair.Value
 		case e.Type == "DELETE":
 			if h.heard.gone == nil {
-				h.heard.gone = make(map[string]bool)
+				h.heard.gone = make(map[string]int64)
 			}
-			h.heard.gone[string(e.Pair.Key)] = true
+			h.heard.gone[string(e.Pair.Key)] = e.Pair.Changed
 		}
 	}
 	select {
@@ -172,10 +172,10 @@ func (h *hearing) await(ctx context.Context, p *place, before []byte, seen int64
 		switch {
 		case len(answer) > 0:
 			return why, answer, nil
-		case is.gone[string(p.key)]:
+		case is.gone[string(p.key)] > p.created:
 			patience.Reset(answerLate)
 			why = is.stir
-		case is.anew && is.revision > seen || is.gone[string(before)]:
+		case is.anew && is.revision > seen || is.gone[string(before)] > seen:
 			return is.stir, nil, nil
 		}
 		select {

@@ -15,10 +15,14 @@ import (
 // machine takes it from there. A process that is killed has taken it away: if others renewed
 // the lease, its place would stay in the line.
 
-// lease is one for a place in the line.
+// A key in the line is used again, too. etcd goes through all keys that it has ever had in the line,
+// until it compacts its history, whenever a transaction compares or reads the line.
+
+// lease is one for a place in the line, and the key that it is for.
 type lease struct {
 	id      int64 // 0: none
 	granted time.Time
+	key     [8]byte // 0: none yet
 }
 
 // fresh reports whether a lease lasts until its place begins to renew it.
@@ -31,6 +35,9 @@ func (l lease) fresh(within time.Duration) bool {
 func (d *driver) leaseOfPlace(ctx context.Context) (l lease, err error) {
 	if l = d.takeLease(); l.fresh(d.renewPlace) {
 		return l, nil
+	}
+	if l.key == [8]byte{} {
+		_, _ = rand.Read(l.key[:]) // it never fails
 	}
 	l.granted = time.Now()
 	l.id, err = d.grant(ctx, placeLease)
@@ -54,18 +61,16 @@ func (d *driver) takeLease() (l lease) {
 		return lease{}
 	}
 	var granted int64
-	if n, _ := fmt.Sscan(string(text), &l.id, &granted); n != 2 {
+	var key []byte
+	if n, _ := fmt.Sscanf(string(text), "%d %d %x\n", &l.id, &granted, &key); n != 3 || len(key) != len(l.key) {
 		return lease{}
 	}
-	l.granted = time.Unix(0, granted)
+	l.granted, l.key = time.Unix(0, granted), [8]byte(key)
 	return l
 }
 
 // keepLease keeps a lease whose place has certainly gone.
 func (d *driver) keepLease(l lease) {
-	if !l.fresh(d.renewPlace) {
-		return
-	}
 	if d.leases == "" {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -73,7 +78,7 @@ func (d *driver) keepLease(l lease) {
 		return
 	}
 	mine := d.leases + "." + rand.Text()
-	if os.WriteFile(mine, fmt.Appendf(nil, "%d %d\n", l.id, l.granted.UnixNano()), 0o600) == nil {
+	if os.WriteFile(mine, fmt.Appendf(nil, "%d %d %x\n", l.id, l.granted.UnixNano(), l.key), 0o600) == nil {
 		_ = os.Rename(mine, d.leases)
 	}
 }

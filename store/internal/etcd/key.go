@@ -43,13 +43,10 @@ func nth(under []byte, i int) []byte { return fmt.Appendf(under[:len(under):len(
 
 func (k keys) place(id [8]byte) []byte { return k.key(fmt.Sprintf("line/%x", id)) }
 
-// answer is the key of the answer to the words of a place, whose owner stood at n.
-func (k keys) answer(n uint64, place []byte) []byte {
-	return k.key(fmt.Sprintf("answer/%016x/%s", n, k.placeName(place)))
+// answer is the key of the answer to words, whose owner stood at n.
+func (k keys) answer(n uint64, id [8]byte) []byte {
+	return k.key(fmt.Sprintf("answer/%016x/%x", n, id))
 }
-
-// placeName tells a place from others.
-func (k keys) placeName(key []byte) string { return string(key[len(k.key("line/")):]) }
 
 // behind is the end of the range of all keys that begin so.
 func behind(under []byte) []byte {

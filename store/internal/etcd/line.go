@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -15,7 +16,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// A place in the line is a key bound to a lease; the order is that of their creation.
+// A place in the line is a key bound to a lease; the order is that of their creation. Its value
+// begins with an id of its own, because a key is used again.
 const (
 	placeLease = 10 // seconds
 	renewPlace = 3 * time.Second
@@ -27,6 +29,8 @@ const (
 type place struct {
 	d       *driver
 	key     []byte
+	value   []byte // with id
+	id      [8]byte
 	created int64 // revision
 	lease   lease
 	doubled bool                        // a copy of what put the key may be carried out yet
@@ -74,6 +78,8 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 		case errors.Is(err, errTrimmed):
 			words = nil
 			continue
+		case errors.Is(err, errKeyTaken): // the lease was copied with its folder: this one runs out
+			continue
 		case errors.Is(err, replica.ErrNoLog):
 			if err = d.elsewhere(ctx); err == nil {
 				continue
@@ -91,20 +97,23 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 
 // enterBy puts a key of the line under a lease.
 func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, words []byte) (*place, *standing, error) {
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	p := &place{d: d, key: d.keys.place(id), lease: l, left: make(chan struct{}), words: words != nil, at: at.N}
+	p := &place{d: d, key: d.keys.place(l.key), lease: l, left: make(chan struct{}), words: words != nil, at: at.N}
+	_, _ = rand.Read(p.id[:]) // it never fails
+	p.value = p.id[:]
+	if p.words {
+		p.value = append(binary.BigEndian.AppendUint64(p.value, p.at), words...)
+	}
 	from, end := d.keys.line()
-	mine := reading(ranged{Key: p.key, KeysOnly: true})
+	mine := reading(ranged{Key: p.key})
 	t := transaction{
 		If: []comparison{absent(p.key, nil)},
-		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Lease: l.id}},
+		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Value: p.value, Lease: l.id}},
 			reading(ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 2})),
 		Else: []operation{mine}, // a copy of this request was first
 	}
 	if p.words {
 		p.ear, p.stands = d.listen(p.answerKey())
-		p.asking(&t, words)
+		p.asking(&t)
 	}
 	var a transactionAnswer
 	err := d.call(ctx, "/v3/kv/txn", t, &a)
@@ -122,7 +131,7 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 		}
 		if in := a.ranges(0); len(in.Pairs) == 1 {
 			p.created = in.Pairs[0].Created
-			return p, nil, nil
+			return p, nil, p.owned(in)
 		}
 		return p, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
 	}
@@ -141,6 +150,23 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 	}
 	s.described, err = d.describe(a)
 	return p, s, err
+}
+
+// errKeyTaken says that another place has the key.
+var errKeyTaken = errors.New("the key of a place in the line is another's")
+
+// owned fails where the key of the place is that of another.
+func (p *place) owned(in rangedAnswer) error {
+	if !bytes.Equal(in.value(), p.value) {
+		return errKeyTaken
+	}
+	return nil
+}
+
+// leaving is the transaction that deletes the key of the place, and not that of another which has it
+// since: copies of it may be carried out late.
+func (p *place) leaving() transaction {
+	return transaction{If: []comparison{valueIs(p.key, p.value)}, Then: []operation{deleting(p.key, nil)}}
 }
 
 // While keeps the place alive only while its owner works, see replica.Place.
@@ -216,7 +242,7 @@ func (p *place) behind(do func(context.Context)) {
 func (p *place) remove(ctx context.Context) {
 	if !p.doubled {
 		var a transactionAnswer
-		if p.d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{deleting(p.key, nil)}}, &a) == nil {
+		if p.d.read(ctx, "/v3/kv/txn", p.leaving(), &a) == nil {
 			p.d.keepLease(p.lease)
 			return
 		}

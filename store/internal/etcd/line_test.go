@@ -178,3 +178,100 @@ func TestKeptLease(t *testing.T) {
 		t.Error(left, err)
 	}
 }
+
+// TestKeysOfPlaces: a writer has one key in the line however often it waits there, because etcd goes
+// through all that were ever there; but for what may still be put by a copy of an earlier request.
+func TestKeysOfPlaces(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	host := f.member(t, nil)
+	d := connect(t, "keys", host)
+	d.renewPlace = time.Nanosecond // each place has a lease of its own
+	at := made(t, d)
+	keys := func() (n int) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for k := range f.ever {
+			if strings.HasPrefix(k, "keys/line/") {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 4 {
+		p, _ := turned(t, d, at)
+		p.Leave()
+		d.leaving.Wait()
+		p, _ = turned(t, d, at)
+		at = appended(t, d, at, []byte{1, byte(i)}, p)
+		words, _, err := d.Turn(ending(t), nil, at, []byte("words"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := words.Withdraw(ending(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := keys(); n != 1 {
+		t.Errorf("%d keys for twelve places", n)
+	}
+	p, _ := turned(t, d, at)
+	p.(*place).doubled = true
+	p.Leave()
+	d.leaving.Wait()
+	turned(t, d, at)
+	if n := keys(); n != 2 {
+		t.Errorf("%d keys, when the first may be put by a late copy", n)
+	}
+}
+
+// TestCopiedLease: a folder of replicas is copied with the lease of a machine, and both machines go
+// into the line: each has a place of its own, with words or without.
+func TestCopiedLease(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"", "words"} {
+		f := newFake()
+		host := f.member(t, nil)
+		d, copied := connect(t, "copied", host), connect(t, "copied", host)
+		at := made(t, d)
+		p, _ := turned(t, d, at)
+		p.Leave()
+		d.leaving.Wait()
+		copied.kept = d.kept
+		var said []byte
+		if words != "" {
+			said = []byte(words)
+		}
+		first, _, err := d.Turn(ending(t), nil, at, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, _, err := copied.enter(ending(t), at, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mine := first.(*place); second.created == mine.created || string(second.key) == string(mine.key) {
+			t.Errorf("%q: two machines have one place: %+v", words, second)
+		}
+	}
+}
+
+// TestLateLeaving: a copy of what gives a place up is carried out when its owner has the next: that
+// one stays.
+func TestLateLeaving(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	d := connect(t, "late", f.member(t, nil))
+	at := made(t, d)
+	p, _ := turned(t, d, at)
+	late := p.(*place).leaving()
+	p.Leave()
+	d.leaving.Wait()
+	next, _ := turned(t, d, at)
+	if err := d.read(ending(t), "/v3/kv/txn", late, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.standing(ending(t), stir{member: anyMember}, next.(*place), at); err != nil {
+		t.Error(err)
+	}
+}

@@ -93,11 +93,6 @@ func absent(key, end []byte) comparison {
 	return comparison{Key: key, End: end, Result: equal, Target: targetVersion, Version: new(int64)}
 }
 
-// present holds where there is such a key.
-func present(key []byte) comparison {
-	return comparison{Key: key, Result: greater, Target: targetVersion, Version: new(int64)}
-}
-
 // createdAt holds where a key was made by a revision, and is there still.
 func createdAt(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetCreated, Created: &revision}

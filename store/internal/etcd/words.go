@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// A place with words has them, and where its owner's replica stood, as its value. Who runs them
+// A place with words has them, and where its owner's replica stood, in its value. Who runs them
 // deletes its key and puts its answer in the step that puts the entry, if the key is still there.
 // So words are run once: the key is gone then, and no copy of what has put it brings it back,
 // because that compares the answer, too. Answers are trimmed with the log; a copy that finds the
@@ -29,15 +29,14 @@ var errTrimmed = errors.New("the log begins behind the words")
 
 func answered(text []byte) *replica.Tail { return &replica.Tail{Answer: text, Waiting: true} }
 
-func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.key) }
+func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.id) }
 
 // asking makes of the transaction that takes a place one that takes it with words. What is new in
 // the log is read when its turn comes, if it does.
-func (p *place) asking(t *transaction, words []byte) {
+func (p *place) asking(t *transaction) {
 	late := encodeFirst(p.at + 2)
 	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue, Value: &late})
 	t.Then = t.Then[tailRanges:]
-	t.Then[0].Put.Value = append(binary.BigEndian.AppendUint64(nil, p.at), words...)
 	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()}))
 }
 
@@ -85,8 +84,8 @@ func (p *place) askedBefore(a transactionAnswer) (*standing, error) {
 	if in := a.ranges(1); len(in.Pairs) > 0 {
 		return &standing{answer: in.value()}, nil
 	}
-	if len(a.ranges(0).Pairs) > 0 {
-		return nil, nil
+	if mine := a.ranges(0); len(mine.Pairs) > 0 {
+		return nil, p.owned(mine)
 	}
 	return nil, p.trimmed(a.ranges(2), errTrimmed)
 }
@@ -132,16 +131,19 @@ func (p *place) notFirst(a transactionAnswer) (*standing, error) {
 	return s, nil
 }
 
+// idAndPosition is how long the value of a place is before its words, in bytes.
+const idAndPosition = 8 + 8
+
 // hear notes what those behind a place ask.
 func (p *place) hear(line []pair) (list []replica.Asked) {
 	p.askers = make(map[string]asks)
 	for _, other := range line {
-		if len(other.Value) <= 8 || other.Created <= p.created || len(list) == replica.MostAsked {
+		if len(other.Value) <= idAndPosition || other.Created <= p.created || len(list) == replica.MostAsked {
 			continue // it has no words
 		}
-		name := p.d.keys.placeName(other.Key)
-		p.askers[name] = asks{other.Key, p.d.keys.answer(binary.BigEndian.Uint64(other.Value), other.Key), other.Created}
-		list = append(list, replica.Asked{Place: name, Words: other.Value[8:]})
+		id := [8]byte(other.Value)
+		p.askers[string(id[:])] = asks{other.Key, p.d.keys.answer(binary.BigEndian.Uint64(other.Value[len(id):]), id), other.Created}
+		list = append(list, replica.Asked{Place: string(id[:]), Words: other.Value[idAndPosition:]})
 	}
 	return list
 }
@@ -167,11 +169,8 @@ func (p *place) Withdraw(ctx context.Context) (answer []byte, err error) {
 			return nil, fmt.Errorf("%w: %w", replica.ErrLost, err)
 		}
 	}
-	t := transaction{
-		If:   []comparison{present(p.key)},
-		Then: []operation{deleting(p.key, nil)},
-		Else: []operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})},
-	}
+	t := p.leaving()
+	t.Else = []operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})}
 	var a transactionAnswer
 	if err := p.d.read(ctx, "/v3/kv/txn", t, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", replica.ErrLost, err)
