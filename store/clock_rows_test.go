@@ -69,6 +69,12 @@ func instantsBetween(t *testing.T, db *DB, from, to int64) (out []string) {
 // TestClockResetLeavesNothing: whatever rows come from a clock that was ahead, no instant of it
 // is left in any of them, but for what was asked for.
 func TestClockResetLeavesNothing(t *testing.T) {
+	for _, backfill := range []Backfill{Conservative, Relaxed} {
+		t.Run(backfill.String(), func(t *testing.T) { resetLeavesNothing(t, backfill) })
+	}
+}
+
+func resetLeavesNothing(t *testing.T, backfill Backfill) {
 	const wrong = 1_000_000_000
 	db, clock := lively(t)
 	was := clock.t
@@ -80,7 +86,11 @@ func TestClockResetLeavesNothing(t *testing.T) {
 	}
 	clock.t += wrong
 	update(func(tx *Tx) error {
-		_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
+		wide := placer.Request{Select: "8:ncpus=4", Walltime: time.Hour, User: "ann"} // for which there is no room
+		if _, err := tx.Jobs().Submit(Submission{Request: wide, Priority: MaxPriority}); err != nil {
+			return err
+		}
+		_, err := tx.Cycle().Run(CycleSpec{Backfill: backfill})
 		return err
 	})
 	update(func(tx *Tx) error {
@@ -132,7 +142,7 @@ func TestClockResetLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(func(tx *Tx) error { // what was planned is planned again
-		_, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative})
+		_, err := tx.Cycle().Run(CycleSpec{Backfill: backfill})
 		return err
 	})
 	for _, left := range instantsBetween(t, db, wrong-year, wrong+year) {

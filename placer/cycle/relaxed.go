@@ -14,9 +14,9 @@ import (
 // place. All others go shortest first, each if it fits beside all plans. So a job starts no later
 // than promised, and short jobs find room.
 
-// stands reports whether a plan stays where it is until its job starts.
+// stands reports whether a plan stays where it is until its job starts: it was promised.
 func (p *Pass) stands(j *Job) bool {
-	return p.spec.Relaxed && j.Planned && !j.Placed && !j.Delayed && !p.lifted[j]
+	return p.spec.Relaxed && j.Planned && j.Promised > 0 && !j.Placed && !j.Delayed && !p.lifted[j]
 }
 
 // tryPromised starts a job with a fixed plan if it fits now, and else leaves the plan in place.
@@ -84,6 +84,9 @@ func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pla
 	latest := j.Promised
 	if latest == 0 {
 		latest = earliest.Start + int64(p.spec.Slack*float64(a.Duration))
+		if j.Planned {
+			latest = min(latest, j.Start)
+		}
 	}
 	if j.Deadline != 0 {
 		latest = min(latest, j.Deadline-a.Duration)

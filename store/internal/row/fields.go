@@ -60,9 +60,10 @@ const (
 	Shifts              // moves as far as the Past or Begins before it
 	Wish                // asked for: it stays
 	Made                // follows from other rows: made again from them
+	Lapses              // counts no more if it is later than the instant at which the file stood
 )
 
-var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made"}
+var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made", Lapses: "lapses"}
 
 func (c Clock) String() string { return clockNames[c] }
 

@@ -42,6 +42,8 @@ func (r *rewound) at(t int64, is Clock) int64 {
 		}
 	case is == Shifts && r.by > 0 && t > r.To:
 		t = max(t-r.by, r.To)
+	case is == Lapses && t > r.Was:
+		t = 0
 	}
 	r.changed = r.changed || t != before
 	return t

@@ -166,8 +166,8 @@ func restFields(f *Fields, j *Job) {
 		f.Text("comment", &j.Comment)
 	}
 	if further&morePromised != 0 {
-		f.At("promised", &j.Promised, Wish)
-		f.At("earliest", &j.Earliest, Wish)
+		f.At("promised", &j.Promised, Lapses) // the next cycle plans it anew
+		f.At("earliest", &j.Earliest, Lapses)
 	}
 	if further&moreReason != 0 {
 		reasonFields(f, &j.Reason)
