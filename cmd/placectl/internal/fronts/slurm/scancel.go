@@ -116,7 +116,7 @@ func find(v fronts.View, word string, details bool) (list []*fronts.Job, err err
 	if err != nil || len(refs) == 0 {
 		return nil, errNoJob
 	}
-	err = v.Jobs(fronts.Selection{IDs: numbers(refs), Ended: true, Details: details, Why: true}, func(j *fronts.Job) error {
+	err = v.Jobs(fronts.Selection{IDs: numbers(refs), Ended: true, Details: details, Why: true, Starts: details}, func(j *fronts.Job) error {
 		if named(refs, j) {
 			list = append(list, j)
 		}

@@ -113,7 +113,7 @@ func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.
 		}
 		return jobs, err
 	}
-	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true}, func(j *fronts.Job) error {
+	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true, Starts: true}, func(j *fronts.Job) error {
 		if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
 			jobs = append(jobs, j)
 		}

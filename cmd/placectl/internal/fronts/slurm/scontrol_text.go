@@ -38,7 +38,11 @@ func jobText(q *queued, details bool) string {
 	line("SubmitTime=%s EligibleTime=%s", q.time(q.Submit), eligible)
 	line("AccrueTime=%s", eligible)
 	line("StartTime=%s EndTime=%s Deadline=%s", stamp(q.Start, q.zone, "Unknown"), stamp(q.End, q.zone, "Unknown"), q.time(q.Deadline))
-	line("SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s Scheduler=Main", q.time(cmp.Or(q.Start, q.Submit)))
+	looked := q.Submit
+	if q.State >= fronts.Running {
+		looked = cmp.Or(q.Start, looked)
+	}
+	line("SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s Scheduler=Main", q.time(looked))
 	line("Partition=%s AllocNode:Sid=%s:0", q.partition(), cmp.Or(d.Host, "localhost"))
 	line("ReqNodeList=(null) ExcNodeList=%s", orNull(q.Exclude))
 	nodes := q.Nodes

@@ -53,7 +53,10 @@ func squeue(c *fronts.Call) error {
 	if err != nil {
 		return fronts.Failf(1, "squeue: error: %v", err)
 	}
-	want.details = set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool { return slices.Contains(detailed, c.head) })
+	shows := func(heads []string) bool {
+		return set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool { return slices.Contains(heads, c.head) })
+	}
+	want.details, want.starts = shows(detailed), set.Has("start") || strings.Contains(set["sort"], "S") || shows(foretold)
 	var rows []*queued
 	var about *fronts.About
 	err = c.View(func(v fronts.View) (err error) {
@@ -88,6 +91,9 @@ func squeue(c *fronts.Call) error {
 // dated is the format of the time above a long listing.
 const dated = "Mon Jan 02 15:04:05 2006"
 
+// foretold are the headings that show the expected starts of waiting jobs.
+var foretold = []string{"START_TIME"}
+
 // detailed are the headings that need further rows.
 var detailed = []string{"WORK_DIR", "COMMAND", "STDOUT", "STDERR", "CPUS_PER_TASK"}
 
@@ -114,7 +120,7 @@ type wanted struct {
 	all                                                      bool
 	stated                                                   bool
 	users, names, queues, accounts, nodes, qos, reservations []string
-	unfold, start, details                                   bool
+	unfold, start, details, starts                           bool
 }
 
 func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
@@ -148,7 +154,7 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 
 // rows are the lines to show. It fails if a single requested job does not exist.
 func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows []*queued, err error) {
-	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.start, Details: w.details}
+	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.starts, Details: w.details}
 	if w.asked && len(w.refs) == 0 {
 		return nil, nil
 	}
