@@ -267,5 +267,5 @@ func reservedColumn(name string) bool {
 		"select", "place", "nodes", "walltime": // keys of a PBS resource list
 		return true
 	}
-	return strings.HasSuffix(strings.ToLower(name), "_free") // what is left of a consumable
+	return strings.HasSuffix(strings.ToLower(name), "_free") // a consumable's free amount
 }

@@ -23,8 +23,8 @@ func (o *Op) Check(find func(format string, args ...any)) error {
 type check struct {
 	*Op
 	find      func(string, ...any)
-	posts     map[int]*[2]End  // what members say of ranges, by first slot
-	hands     map[uint32][]int // what jobs say of hosts
+	posts     map[int]*[2]End  // ranges as members have them, by first slot
+	hands     map[uint32][]int // jobs by host, as the jobs have them
 	want      []Due
 	remaining Credit
 	waiting   Credit

@@ -125,7 +125,7 @@ func (o *Op) newCursor(first, last int) error {
 	if c.Open, err = o.credits(first, last); err != nil {
 		return err
 	}
-	if err := o.advance(c); err != nil { // what is void from the beginning
+	if err := o.advance(c); err != nil { // slots without work from the beginning
 		return err
 	}
 	o.generate(c)

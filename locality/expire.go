@@ -3,7 +3,7 @@ package locality
 // Expiry is the result of an Expire.
 type Expiry struct {
 	Leases int // instances that were overdue
-	Hosts  int // that left the sums
+	Hosts  int // hosts that left the sums
 }
 
 // Expire takes back expired leases, and removes silent hosts from the sums.
@@ -52,7 +52,7 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 		return err
 	}
 	e.x.State, e.x.Until = Expired, o.Now
-	if err := e.lose(e.x.Layer); err != nil { // which may have changed since the lease was found to be due
+	if err := e.lose(e.x.Layer); err != nil { // the layer may have changed since the lease ran out
 		return err
 	}
 	out.Leases++

@@ -54,7 +54,7 @@ func (t *Task) State(j *Job) string {
 // Progress is how far a range is, in jobs. If no job is left, the job is the one behind the last.
 type Progress struct {
 	First, Last int
-	Result      int // which of the results wanted of each job, from 1; 0: all of them
+	Result      int // the number of the result, from 1, of several for each job; 0: all of them
 	Unfinished  int // the first
 	Ungenerated int // the first
 }

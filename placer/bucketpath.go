@@ -131,7 +131,7 @@ type mapping struct {
 	order    ordering // see exact.go
 	searching
 	path  Path
-	nodes *roaring.Bitmap // those that serve any chunk; nil until needed
+	nodes *roaring.Bitmap // nodes that serve any chunk; nil until needed
 
 	plannedNodes *roaring.Bitmap // see planned
 	plannedAsked bool

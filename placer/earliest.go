@@ -131,7 +131,7 @@ func (m *mapping) wait(short shortfall) int {
 type instant struct {
 	at    int64
 	ended *roaring.Bitmap // the nodes given back by then, nil for now
-	back  []uint32        // those given back at this instant
+	back  []uint32        // nodes given back at this instant
 	last  bool            // nothing is given back later
 }
 

@@ -71,14 +71,14 @@ type BucketView struct {
 // SetView is a placement set that could hold the request if it were empty.
 type SetView struct {
 	Name  string  // key=value
-	Nodes int     // those that are up and could serve any of its chunks
+	Nodes int     // nodes that are up and could serve any of its chunks
 	Fits  []int64 // by chunk: how many there is room for now
 }
 
 // HostView is a host of several nodes that could hold a packed request if it were empty.
 type HostView struct {
 	Name  string
-	Nodes int     // those that are up and could serve any of its chunks
+	Nodes int     // nodes that are up and could serve any of its chunks
 	Fits  []int64 // by chunk of the select: how many fit now, each chunk counted alone
 	Wants []int   // by chunk: how many the request asks for
 }

@@ -57,7 +57,7 @@ type bounded struct {
 	*seeker
 	kind   int
 	by     []uint16 // the quantities that bounds use
-	counts []int    // which of them matter for this chunk
+	counts []int    // the counts that matter for this chunk
 	score  scorer
 	spot   spot
 	queue  *heap.Heap[entry]

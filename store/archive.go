@@ -25,7 +25,7 @@ type ArchiveOptions struct {
 	DryRun bool // nothing is written, and nothing goes
 	Watch  Watch
 
-	rows int // that go in a commit, archiveRows where it is 0
+	rows int // rows for each commit, archiveRows where it is 0
 }
 
 // Archive moves what has ended before an instant into a file: jobs, their events and those of nodes

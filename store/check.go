@@ -120,7 +120,7 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
 
 func resetClock(tx *Tx, to int64) error {
-	if err := tx.flush(); err != nil { // what this transaction has done so far
+	if err := tx.flush(); err != nil { // the changes of this transaction so far
 		return err
 	}
 	if err := rewind.To(tx.k.File, to, tx.k.State.AsOf); err != nil {

@@ -294,7 +294,7 @@ func (s scratch) AsOf(r *file.Recorder) (*check.Store, error) {
 // Salvaged reports what Salvage recovered from a damaged database.
 type Salvaged struct {
 	Content                 // of the new one
-	Tables  []SalvagedTable // those with rows missing or changed
+	Tables  []SalvagedTable // tables with rows missing or changed
 	Missing int64           // rows that are known to be missing
 	Notes   []string        // findings about the file as a whole
 }
@@ -302,7 +302,7 @@ type Salvaged struct {
 // SalvagedTable reports what Salvage recovered of a table.
 type SalvagedTable struct {
 	Name    string
-	Rows    int64    // that are in the new database
+	Rows    int64    // rows in the new database
 	Missing int64    // rows that should be there, too; -1 if unknown
 	Notes   []string // unreadable rows, and what was left out or changed because of them
 }

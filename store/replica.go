@@ -296,7 +296,7 @@ func (l *Log) Keep(times float64) error { return l.log.Keep(times) }
 type LogSize struct {
 	Prefix int64 // of this log
 	Stored int64 // everything stored by the log's server
-	Quota  int64 // that those may be at most
+	Quota  int64 // the most that may be stored
 	Full   bool  // nothing more is taken
 }
 

@@ -68,7 +68,7 @@ type (
 )
 
 const (
-	AsSet        = kernel.AsSet        // what the setting backfill says
+	AsSet        = kernel.AsSet        // as the setting backfill says
 	EASY         = kernel.EASY         // the first that does not fit is planned, the others around it
 	FCFS         = kernel.FCFS         // no job passes one that does not fit
 	Conservative = kernel.Conservative // all are planned

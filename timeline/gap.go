@@ -13,7 +13,7 @@ type Gap struct {
 	Quantities []uint16
 	Most       []int64 // parallel to Quantities
 	Duration   int64
-	But        uint64 // what this owner has does not count
+	But        uint64 // an owner whose spans do not count
 }
 
 // FirstGap is the first instant from which a node has a gap, at or after from, which is not past;

@@ -31,7 +31,7 @@ type Room struct {
 type Found struct {
 	At   int64
 	Fit  *roaring.Bitmap // the nodes with room for a chunk then
-	Free *roaring.Bitmap // those of them that are idle for good by then
+	Free *roaring.Bitmap // the nodes that are idle for good by then
 }
 
 // roomSearch is a search under way. Its memory is kept from one search to the next.
@@ -61,8 +61,8 @@ type roomSearch struct {
 
 // roomBins are chunks by bin.
 type roomBins struct {
-	may          [bins]int64 // that may begin, by the bounds
-	opens, shuts [bins]int64 // that could begin
+	may          [bins]int64 // chunks that may begin, by the bounds
+	opens, shuts [bins]int64 // chunks that could begin
 }
 
 // roomPart is a Room under search.

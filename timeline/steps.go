@@ -28,8 +28,8 @@ type Step struct {
 // stepBlock is the steps of the nodes of a calendar block.
 type stepBlock struct {
 	known    uint64 // the nodes whose steps are up to date
-	peculiar uint64 // those of them on which a user wants only own jobs: steps do not tell who may join
-	claimed  uint64 // those of them with claims: their steps are made again after each change
+	peculiar uint64 // nodes on which a user wants only own jobs: steps do not tell who may join
+	claimed  uint64 // nodes with claims: their steps are made again after each change
 	lists    [BlockNodes][]Step
 	stretches
 }

@@ -53,7 +53,7 @@ func (s *soak) all(pattern string, only []string, list bool) error {
 	if s.logs, err = os.MkdirTemp("", "soak-logs-"); err != nil {
 		return err
 	}
-	defer os.Remove(s.logs) // which an empty folder allows
+	defer os.Remove(s.logs) // fails, as it should, unless the folder is empty
 	if err := s.build(binaries); err != nil {
 		return err
 	}

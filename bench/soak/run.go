@@ -33,7 +33,7 @@ type soak struct {
 // result is what came of a test.
 type result struct {
 	runs, made int
-	checks     int // that the next run is to make
+	checks     int // checks of the next run
 	failures   []failure
 }
 
@@ -97,7 +97,7 @@ func (s *soak) one(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, s.binaries[t.dir], "-test.v", "-test.run=^"+t.name+"$", "-test.timeout="+runTimeout.String())
 	cmd.Dir = t.dir
 	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_SEED="+seed, "RAPID_CHECKS="+checks)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what stops this command is not to look like a failure
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal that stops this command must not fail the tests
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	began := time.Now()
 	out, err := cmd.CombinedOutput()

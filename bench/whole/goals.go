@@ -22,7 +22,7 @@ type goal struct {
 	args  []string
 	self  bool // run by this program rather than placectl
 	hello bool // run by a program that only prints a line
-	undo  bool // what it prints is a job, which another process releases
+	undo  bool // it prints a job, which another process releases
 }
 
 // goals are the goals that hold for one process, on stores of so many jobs and nodes.
@@ -41,7 +41,7 @@ func goals(full, shared, worst target) []goal {
 		g := goal{name: "place --policy " + policy, want: 5, store: shared, undo: true,
 			args: []string{"place", "1:ncpus=1", "-t", "1h", "--policy", policy, "-o", "id"}}
 		if policy == "firstavailable" {
-			g.want = 0 // what the others are compared with
+			g.want = 0 // the row that the others are compared with
 		}
 		list = append(list, g)
 	}

@@ -43,7 +43,7 @@ func ParsePolicy(s string) (Policy, error) {
 // Want is the wanted amount of one resource.
 type Want struct {
 	Layout *Layout
-	Free   Bits // those of its devices that may be taken
+	Free   Bits // the devices that may be taken
 	Count  int
 }
 

@@ -129,7 +129,7 @@ func (b *binding) sliced() bool {
 // one sum is that of all resources.
 type lanes struct {
 	free [few]uint64
-	need uint64 // what is missing to the highest bit of each lane, which says then that it is enough
+	need uint64 // complement of the amount needed: a lane with enough overflows into its highest bit
 	top  uint64 // the highest bits
 }
 

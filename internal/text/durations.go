@@ -53,7 +53,7 @@ func badDuration(s, why string) error {
 func parseClockDuration(s string) (time.Duration, error) {
 	fields := []struct {
 		size time.Duration
-		top  string // what the field may be at most when it is not the first
+		top  string // the field's maximum when it is not the first
 		name string
 	}{
 		{24 * time.Hour, "", "days"}, {time.Hour, "23", "hours"}, {time.Minute, "59", "minutes"}, {time.Second, "59", "seconds"},

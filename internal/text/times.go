@@ -274,7 +274,7 @@ func startOfDay(day time.Time, loc *time.Location) time.Time {
 // AppendLocal appends an instant, in Unix seconds, for people: local, to the second.
 func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
 	t := time.Unix(at, 0).In(loc)
-	b = t.AppendFormat(b, time.RFC3339) // which has a way of its own, twice as fast
+	b = t.AppendFormat(b, time.RFC3339) // this format has a path of its own, twice as fast
 	if zone := len("+01:00"); b[len(b)-1] != 'Z' {
 		b = b[:len(b)-zone]
 	} else {

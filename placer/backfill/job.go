@@ -19,8 +19,8 @@ type Policy uint8
 
 const (
 	FCFS         Policy = iota // none may
-	EASY                       // those that do not delay the first in the queue
-	Conservative               // those that delay no other
+	EASY                       // jobs start early if that does not delay the first in the queue
+	Conservative               // jobs start early if that delays no other
 	Relaxed                    // the shortest first, as long as the first in the queue keeps its promise
 )
 

@@ -52,7 +52,7 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case len(k.Demands) > 0: // what was given back of its counters may be anybody's
+	case len(k.Demands) > 0: // amounts given back to its counters may be anybody's
 		return from, nil
 	case !p.freed.Any && !k.uses(snap.Index, p.freed.Nodes):
 		return j.Start, snap.Index.Err()

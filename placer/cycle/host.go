@@ -149,8 +149,8 @@ type Request struct {
 
 	comparable bool
 	defs       *index.Defs
-	cpus       int64 // that it asks for
-	each       int64 // that each of its first chunks asks for
+	cpus       int64 // the cpus asked for
+	each       int64 // the cpus of each of its first chunks
 	waited     bool  // it did not fit, and can run
 }
 

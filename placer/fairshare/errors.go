@@ -18,7 +18,7 @@ var (
 // StateError says which part of a State is impossible.
 type StateError struct {
 	Class string // the class, "" if it is about all of them
-	Why   string // what is wrong, and what would be right
+	Why   string // the mistake, and the right form
 }
 
 func (e *StateError) Error() string {
@@ -34,10 +34,10 @@ func (e *StateError) Unwrap() error { return ErrState }
 // SettingError says which setting was refused, and where it is wrong.
 type SettingError struct {
 	What  string // "class loads", "requestor map", "default class", "rebalance threshold", "rebalance minimum duration"
-	Entry int    // which entry of a list, from 0; -1 for none
+	Entry int    // the entry of a list, from 0; -1 for none
 	Text  string // the text with the fault, "" if it is not about a text
 	Pos   int    // byte in Text where the fault is; -1 if unknown
-	Why   string // what is wrong, and what would be right
+	Why   string // the mistake, and the right form
 }
 
 func (e *SettingError) Error() string {

@@ -17,7 +17,7 @@ type Settings struct {
 	Map       []Mapping // tried in this order
 	Default   string    // class of requestors that match nothing; "": the last in class order, which has the smallest load
 	Rebalance Rebalance
-	Allow     []Permission // who may ask for restricted classes
+	Allow     []Permission // permissions for restricted classes
 	Spare     Spare        // tasks that rebalancing does not stop
 }
 

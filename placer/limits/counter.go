@@ -45,7 +45,7 @@ type Counter struct {
 
 // viewKey says for whom a counter is viewed.
 type viewKey struct {
-	within uint64 // those that take out of this reservation; 0: all others
+	within uint64 // for jobs within this reservation; 0: for all others
 	by     bool   // by planned ends: overdue holders are gone
 }
 

@@ -47,8 +47,8 @@ const (
 
 // Rule says that some jobs may stop others.
 type Rule struct {
-	Over  Key // who may stop
-	Under Key // who may be stopped; unused for Soft
+	Over  Key // jobs that may stop others
+	Under Key // jobs that may be stopped; unused for Soft
 	Soft  bool
 
 	How    How

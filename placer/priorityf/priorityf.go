@@ -36,7 +36,7 @@ import (
 type Node struct {
 	Node      *index.Node    // its row: configured resources, speed, priority, features, number
 	Whole     bool           // a job has all of it then
-	Taken     []index.Amount // what is taken of its consumables then (Value.Num): at most one entry for each resource, in any order
+	Taken     []index.Amount // amounts taken of its consumables then (Value.Num): at most one entry for each resource, in any order
 	Jobs      int            // jobs on it then
 	Load      float64        // measured load now; planned dedicated cpus for a later start
 	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever if there is none

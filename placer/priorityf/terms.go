@@ -227,7 +227,7 @@ func (p *exprReader) noConsumable(at int, name string) error {
 		known[i] = def.Name
 	}
 	hint := index.DidYouMean(name, known)
-	if hint == "" { // what follows a hyphen may be another term
+	if hint == "" { // another term may follow a hyphen
 		name, _, _ = strings.Cut(name, "-")
 		hint = index.DidYouMean(name, known)
 	}

@@ -19,10 +19,10 @@ var ErrRequest = errors.New("bad request")
 
 // Error is an error in a text, with its place.
 type Error struct {
-	What   string // what the text is: "select", "place", "priorityf", ...
+	What   string // the kind of text: "select", "place", "priorityf", ...
 	Input  string // the whole text
 	Offset int    // the byte of the error; len(Input) if something is missing at the end
-	Msg    string // what is wrong, and what would be right
+	Msg    string // the mistake, and the right form
 	Cause  error  // the error that Msg puts into words; nil if it has no type of its own
 }
 
@@ -93,9 +93,9 @@ func printable(r rune, n int) bool { return (r != utf8.RuneError || n > 1) && un
 // errors speak of the whole text.
 type Scanner struct {
 	Defs    *index.Defs // the resources that it may speak of
-	What    string      // what the text is, for errors
+	What    string      // the kind of text, for errors
 	Text    string
-	At, End int // what is next, in bytes, and where the part ends
+	At, End int // the next byte, and the end of the part
 }
 
 // New begins a text. It holds whatever length the text has.

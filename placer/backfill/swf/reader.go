@@ -26,7 +26,7 @@ type Reader struct {
 type LineError struct {
 	Line  int    // from 1
 	Field int    // from 1; 0 if it is about the whole line
-	Why   string // what is wrong, and what would be right
+	Why   string // the mistake, and the right form
 }
 
 func (e *LineError) Error() string {

@@ -22,7 +22,7 @@ type Log struct {
 	// Cluster and Asks place the jobs on nodes instead.
 	Cluster *cluster.Cluster
 	Asks    []placer.Ask
-	Of      []forecast.Job // what predictions look at in each job
+	Of      []forecast.Job // the inputs of predictions, for each job
 	Policy  backfill.Policy
 	Slack   float64 // of relaxed backfilling
 	// Every n-th submission that has to wait gets a forecast; at least 1.

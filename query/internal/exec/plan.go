@@ -57,7 +57,7 @@ type Step struct {
 	Left    bool                      // rows before it without a partner stay
 	Right   bool                      // its own rows without a partner stay
 	Rows    *roaring.Bitmap           // the only rows to read; nil for all
-	Span    *Span                     // what to read of an Ordered table; nil for all
+	Span    *Span                     // the part to read of an Ordered table; nil for all
 	Notes   []string                  // how these were found
 	Filters []func(*Env) values.Truth // conditions on this source alone
 	On      []func(*Env) values.Truth // of a LEFT JOIN: which rows match

@@ -33,7 +33,7 @@ type State struct {
 	text    strings.Builder
 	names   []string
 	started bool
-	Json    bool // what is gathered is JSON
+	Json    bool // the values gathered are JSON
 	more    *more
 }
 

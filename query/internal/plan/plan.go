@@ -45,7 +45,7 @@ func (c *compiler) compileCore(x *syntax.Select, parent *scope) *exec.Plan {
 
 // given is what a SELECT has that was not written but made here.
 type given struct {
-	from exec.Producer // what it reads; nil for its FROM
+	from exec.Producer // its input; nil for its FROM
 	all  bool          // a star means all columns, also those normally shown once
 }
 

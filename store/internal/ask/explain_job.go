@@ -20,12 +20,12 @@ type Queueing struct {
 	Prospect
 	Place   int       // in the queue, from 1 on; 0 for a job that is held, or was placed by hand
 	Waiting int       // how many are in the queue
-	Before  []uint64  // those ahead of it that may take nodes first
+	Before  []uint64  // the jobs ahead that may take nodes first
 	Depends []Awaited // on other jobs
 
 	Forecasts *cycle.Forecasts // including its own; nil for none
 
-	Priority float64          // what the setting job_priority comes to for it
+	Priority float64          // its value of the setting job_priority
 	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
 }
 

@@ -50,7 +50,7 @@ type ConsumableUse struct {
 // QueueMetrics are the jobs of a queue.
 type QueueMetrics struct {
 	Queue     string
-	Jobs      map[row.JobState]uint64 // that there are, by state
+	Jobs      map[row.JobState]uint64 // counts, by state
 	Submitted uint64                  // since the database was made, placed ones among them
 	Ended     map[row.JobState]uint64 // since then, as finished, failed or cancelled
 	Waits     []uint64                // of the ended ones that had started: by how long they had waited, those beyond all bounds last

@@ -29,8 +29,8 @@ type Outlook struct {
 	requests *requests
 	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
 	letting  cycle.Letting
-	claims   bool              // that job has a claim of its own
-	asked    row.Job           // who was asked about last
+	claims   bool              // the last job asked about has a claim of its own
+	asked    row.Job           // the last job asked about
 	delays   bool              // how long a job has waited matters: the setting set_delay
 	shares   *shares.Allotment // nil as long as it was not asked for
 	first    *uint64           // whose turn is next; nil as long as it was not asked for
@@ -66,7 +66,7 @@ type Prospect struct {
 	Cause           row.Cause // of what has become of such a one
 	Reason          string    // why it is where it is, in words; "" where there is nothing to say
 	booking.Opening           // the expected one, zero where that is unknown; Plan is found by WhenJob and ExplainJob alone
-	cycle.Forecast            // what that follows from; zero of a job that has its nodes planned already
+	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
 	After           time.Time // the job is behind those that were played, and starts later than that; zero: it is not
 }
 

@@ -14,7 +14,7 @@ import (
 // stretch of time.
 type Taking struct {
 	Tx    *kernel.Tx
-	What  string // what takes it, as messages call it
+	What  string // the owner, as messages call it
 	Node  uint32
 	Span  timeline.Busy
 	Guest timeline.Guest

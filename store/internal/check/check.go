@@ -163,10 +163,10 @@ func (f *Findings) Repair(s *Store) error {
 		return err
 	}
 	for t := range damaged {
-		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // what is remembered may be forgotten
+		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // caches may be forgotten
 			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", row.ErrDamaged, t)
 		}
-		if err := s.Rows.Clear(t); err != nil { // what is left of it tells nothing
+		if err := s.Rows.Clear(t); err != nil { // its remaining rows are worthless
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type recomputed struct {
 	*Findings
 	store     *Store
-	now       int64 // that of the store
+	now       int64 // the store's now
 	calendar  *timeline.Calendar
 	rows      [row.TableCount]map[string][]byte // by table and key
 	lists     map[row.Table]jobLists            // in place of the rows of those tables

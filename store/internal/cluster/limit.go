@@ -138,7 +138,7 @@ func (ls Limits) put(set []*limits.Rule) error {
 			return err
 		}
 	}
-	if known { // what counts is the same
+	if known { // the counted jobs are the same
 		ls.tx.Loaded.Counters.Rules.Forget()
 		ls.tx.Loaded.Freed.Anywhere()
 		if err := fitRules(ls.tx, set); err != nil {

@@ -177,7 +177,7 @@ func putNode(tx *kernel.Tx, n *index.Node) (added bool, err error) {
 		if err := cycle.PlaceAnew(tx); err != nil {
 			return false, tx.Spoil(err)
 		}
-		class = tx.NodeIndex().ClassOf(n.Number) // what was planned there may have begun
+		class = tx.NodeIndex().ClassOf(n.Number) // a planned job may have begun there
 	}
 	return !exists, tx.Loaded.Rooms.Measure(ix, n.Number, class == index.Busy && n.State == index.Up)
 }

@@ -21,7 +21,7 @@ func (p *pass) unclaim() error {
 		return err
 	}
 	claims := maps.Clone(list)
-	if p.decider == nil { // those of the cycle before
+	if p.decider == nil { // claims of the last cycle
 		p.claims = claims
 	}
 	for id := range claims {

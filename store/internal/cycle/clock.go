@@ -13,7 +13,7 @@ import (
 // clockAdvance is time that passes: the changes in it happen, and leave something to decide.
 type clockAdvance struct {
 	tx      *kernel.Tx
-	late    []*row.Job // that could not begin
+	late    []*row.Job // planned jobs that could not begin
 	renewed []string   // standing reservations with an occurrence that has ended
 }
 

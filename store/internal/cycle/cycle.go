@@ -99,7 +99,7 @@ type CycleReport struct {
 	Finished  []*kernel.Job // past their end, with the setting overdue = finish
 	Planned   []*kernel.Job // given a start or another one, which is later if an overdue job is in the way
 	Never     []NeverRuns   // in this cycle or before: no nodes of the cluster could ever serve them
-	Cancelled []*kernel.Job // what they depend on will not happen, or their deadline has passed
+	Cancelled []*kernel.Job // their dependencies cannot be met, or their deadline has passed
 	// Launch are the jobs to launch now: started since the last cycle, by it, by this one or by
 	// the clock. They are reported once.
 	Launch    []*kernel.Job
@@ -199,7 +199,7 @@ type pass struct {
 	spec      CycleSpec
 	lists     *lists
 	queue     []*row.Job                // the jobs that may start, in order
-	placed    []placedJob               // that come before them
+	placed    []placedJob               // the jobs placed before them
 	late      map[uint64]row.Reason     // jobs whose plans cannot be kept, and why
 	absent    map[uint64]bool           // jobs without a process to start them
 	aside     []*row.Job                // jobs that wait for something else than nodes

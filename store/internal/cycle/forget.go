@@ -136,7 +136,7 @@ func (p *pass) forgetEvents(before int64) error {
 		}
 		ev, err := row.DecodeEvent(key, payload)
 		if err != nil || ev.Time >= before {
-			return false, err // those behind it are later
+			return false, err // the rows behind it are later
 		}
 		if ev.Job != 0 {
 			there, err := tx.File.Get(row.Jobs, row.Key64(ev.Job))

@@ -104,7 +104,7 @@ func passRest(tx *kernel.Tx, line []lot) (behind []byte, passed bool, err error)
 	last := &line[len(line)-1]
 	key := row.AppendLot(nil, last.Job, last.payload)
 	rest, err := tx.Loaded.Tallies.Lot(key)
-	for _, l := range slices.Backward(line) { // those of them that are listed
+	for _, l := range slices.Backward(line) { // the listed ones
 		if l.Array != last.Array || l.Priority != last.Priority {
 			break
 		}

@@ -25,7 +25,7 @@ type making struct {
 	*pass
 	ranks   *preempt.Ranks
 	running map[uint64]*row.Job          // as the cycle found them; nil until needed
-	list    []*row.Job                   // those of them that may be stopped, by number
+	list    []*row.Job                   // the jobs that may be stopped, by number
 	awaited map[uint64]bool              // jobs for which others are ending
 	below   map[asker]*cycle.Below       // by the job that preempts
 	past    map[uint64]bool              // running jobs beyond a soft limit

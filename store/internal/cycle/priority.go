@@ -151,7 +151,7 @@ type Order struct {
 	at      int64 // the instant of the values
 	ledger  *ledger.Ledger
 	classed bool                 // it speaks of classes
-	classes map[[2]string]string // that jobs count in, by the one they name and their user
+	classes map[[2]string]string // the jobs' classes, by the class named and the user
 	ages    bool                 // it speaks of how long jobs have waited
 }
 

@@ -60,7 +60,7 @@ func (cy Cycle) NextChange() (next time.Time, err error) {
 // waits or is planned, was started and is not executed yet, or is executed. It reads a few
 // rows, however many jobs there are.
 func (cy Cycle) Pending() (bool, error) {
-	queues, err := cy.tx.Loaded.Tallies.All() // what this transaction has changed counts
+	queues, err := cy.tx.Loaded.Tallies.All() // changes of this transaction count, too
 	if err != nil {
 		return false, err
 	}

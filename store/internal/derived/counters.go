@@ -18,7 +18,7 @@ import (
 
 type Counters struct {
 	Base
-	Rules *Ruled                     // what rules count besides
+	Rules *Ruled                     // counters of rules
 	named map[string]*limits.Counter // by key; nil for those that there are not
 
 	arrays   bool // some array has a throttle
@@ -143,7 +143,7 @@ func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string
 			return nil
 		}
 		h.Start, h.End = start, end
-		if c.Left { // what counts is all of its time that is left, not what is added to it
+		if c.Left { // the whole remaining time counts, not only what is added
 			h.Start = max(min(start, j.Start), cs.Calendar().Now())
 		}
 		exceeds := c.Refuses(h, by)

@@ -13,7 +13,7 @@ import (
 // changed.
 type Source struct {
 	Base
-	reaches map[uint32]row.ReachBlock // that were read, by group of blocks
+	reaches map[uint32]row.ReachBlock // the blocks read so far, by group of blocks
 }
 
 // NewSource makes one.

@@ -42,7 +42,7 @@ type gateway struct {
 	client  *http.Client
 	login   *login // nil: etcd knows no users
 	best    atomic.Int32
-	cluster atomic.Uint64 // that has the log, 0: not known yet
+	cluster atomic.Uint64 // id of the cluster that has the log, 0: not known yet
 	detail  func(string)
 }
 

@@ -42,7 +42,7 @@ type place struct {
 	ear    *hearing        // of who does
 	stands bool            // it hears all that happens from the beginning
 	at     uint64          // where its owner's replica stood then
-	askers map[string]asks // who asked behind it when its turn came
+	askers map[string]asks // the places behind it with words, when its turn came
 }
 
 // standing is what a writer in the line sees: the log, and whether another comes first.

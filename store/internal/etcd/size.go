@@ -87,7 +87,7 @@ func (d *driver) quota(ctx context.Context) int64 {
 
 // explain says what to do about a refusal of etcd's, where its own words do not.
 func (d *driver) explain(err error) error {
-	r, ok := err.(*refusal) // what wraps one has been explained
+	r, ok := err.(*refusal) // a wrapped one has been explained
 	if !ok {
 		return err
 	}

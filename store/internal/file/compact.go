@@ -29,7 +29,7 @@ func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
 		}
 		done.Before = old.Size()
 		take := func(tmp string) error {
-			o.spent = true // what is open is the file that was there
+			o.spent = true // the open file is the old one
 			return rename(tmp, f.path, 0)
 		}
 		if dryRun {

@@ -92,7 +92,7 @@ func addSums(r *Recorder) error {
 	if err := addTables(4)(r); err != nil {
 		return err
 	}
-	for _, t := range []row.Table{row.Invalidations, row.Decided} { // what cycles remembered, in another form
+	for _, t := range []row.Table{row.Invalidations, row.Decided} { // memories of cycles, in another form
 		if err := r.Clear(t); err != nil {
 			return err
 		}

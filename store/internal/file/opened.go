@@ -39,7 +39,7 @@ func (f *File) open(want lockMode) (*opened, error) {
 	lock := new(fileLock)
 	if !f.opt.Scratch {
 		take := acquireMended
-		if f.opt.Replica { // what is not on disk yet need not be
+		if f.opt.Replica { // a replica need not be on disk
 			take = acquire
 		}
 		var err error

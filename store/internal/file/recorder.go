@@ -29,11 +29,11 @@ type Recorder struct {
 	was      map[storedRow][]byte // rows that are different, and may become again what they were, until changed
 	sums     row.Sums             // a writer's; a reader's once it has looked
 	stored   bool                 // a reader has
-	parts    map[string]*row.Sum  // those rows of IndexSums that a writer changes with its commit
+	parts    map[string]*row.Sum  // rows of IndexSums that the writer changes with its commit
 	recent   [row.TableCount]recentPart
 	anew     bool                // they are being counted from the rows
 	gaps     [row.TableCount]gap // where no row of the table is
-	walks    []*Walk             // that are under way
+	walks    []*Walk             // walks under way
 	changes  *ChangeSet          // a reader's patch; a writer's changes if they are wanted
 	passing  bool                // the clock is being brought up to date: readers may patch
 	inOrder  bool                // rows are put in the order of their keys, mostly

@@ -16,8 +16,8 @@ import (
 // Salvaged is what could be read of a damaged file.
 type Salvaged struct {
 	Format   uint32
-	Rows     [row.TableCount]uint64 // those that were read, of tables that are not derived
-	Want     *row.Sums              // what there should be; nil if that cannot be read, or the format has none
+	Rows     [row.TableCount]uint64 // rows read, of tables that are not derived
+	Want     *row.Sums              // the sums to expect; nil if they cannot be read, or the format has none
 	Losses   []Loss
 	Older    bool // the newest state could not be read, and this is the one before
 	Unsigned bool // no meta page is valid: what this is was found out from the pages
@@ -85,7 +85,7 @@ func (out *Salvaged) listed(f *os.File, meta boltMeta) bool {
 
 // read reads the rows of a state.
 func (out *Salvaged) read(f *os.File, meta boltMeta, take func(t row.Table, key, payload []byte) error) error {
-	if out.Format == 0 { // that row is lost: it is one of the last that had so many tables
+	if out.Format == 0 { // its row is lost: the format is one of the last with so many tables
 		out.Format = row.Format
 	}
 	if out.Format > row.Format {

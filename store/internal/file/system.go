@@ -11,7 +11,7 @@ type Operation struct {
 	Kind string // open, read, write, sync, truncate, rename, lock, remove
 	Path string
 	At   int64  // of reads and writes: where in the file
-	Data []byte // what is written
+	Data []byte // the bytes to write
 }
 
 // system does operations. Tests put one in its place that lets some of them fail: what

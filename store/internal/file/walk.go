@@ -17,7 +17,7 @@ type Walk struct {
 	cursor cursor
 	apart  bool         // from the cursor: what is left is in rest
 	rest   []changedRow // as they were
-	err    error        // what comes after them
+	err    error        // reported behind them
 }
 
 // Walk begins a walk. The caller must end it.

@@ -50,7 +50,7 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 		if err := tx.Counters().Rules.Disclaim(id); err != nil {
 			return nil, err
 		}
-		s.change = func() { j.Walltime, j.Promised, j.Earliest = walltime, 0, 0 } // that was for less
+		s.change = func() { j.Walltime, j.Promised, j.Earliest = walltime, 0, 0 } // these were for a shorter job
 		return j, MachineOf(tx).Do(j, s)
 	}
 	spans, err := tx.Allocations().Spans(j)

@@ -39,7 +39,7 @@ func (js Jobs) Finish(id uint64, status int, reason string) (*kernel.Job, error)
 // Finished reports that the command of a job has exited.
 type Finished struct {
 	Job     uint64
-	Attempt int // which attempt at it; 0: the one that the job is at
+	Attempt int // the number of the attempt; 0: the current one
 	Status  int // 0 to 255
 	Reason  string
 	Force   bool // though a supervisor executes it

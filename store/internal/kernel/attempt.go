@@ -33,7 +33,7 @@ type Attempt struct {
 	Along   []uint32
 	Devices string // its devices, or those when it ended, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
 
-	Signals []int // that wait to be sent to its processes: see Attempts.Signal
+	Signals []int // signals to send to its processes: see Attempts.Signal
 	Sent    int   // how many they were sent before those
 }
 

@@ -18,7 +18,7 @@ type Event struct {
 
 	Reservation string // the reservation it is about, or ""
 
-	Event  string // what happened, in one word
+	Event  string // its kind, in one word
 	Old    string // the states before and after
 	New    string
 	Reason row.Reason

@@ -80,7 +80,7 @@ type Job struct {
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
-	Command   []string // what a launcher runs
+	Command   []string // the command for a launcher
 	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 

@@ -31,7 +31,7 @@ type Payload struct {
 // Submitter is the person who submitted a job: its commands run as if that person had started them.
 type Submitter struct {
 	UID  uint32 // the real user's
-	Name string // that user's
+	Name string // the user's name
 	Host string // where it was submitted
 }
 

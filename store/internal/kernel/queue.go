@@ -172,7 +172,7 @@ type Backfill uint8
 
 // The kinds of backfilling.
 const (
-	AsSet        Backfill = iota // what the setting backfill says
+	AsSet        Backfill = iota // as the setting backfill says
 	EASY                         // the first that does not fit is planned, the others around it
 	FCFS                         // no job passes one that does not fit
 	Conservative                 // all are planned

@@ -24,7 +24,7 @@ type Reservation struct {
 	Access placer.AccessList
 	Limit  time.Duration       // how much of it one job may use, 0 for all
 	Series string              // the standing reservation that it is an occurrence of, "" for none
-	Note   string              // what went otherwise than asked for
+	Note   string              // the difference from the request
 	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that require it
 }
 

@@ -36,7 +36,7 @@ type Settings struct {
 	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
 	Bind            devices.Policy // how devices are chosen for jobs that do not say
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
-	ShareUnit       string         // what class shares count: UnitNodes, or the name of a consumable
+	ShareUnit       string         // the unit of class shares: UnitNodes, or the name of a consumable
 	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
 	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
 	Hook            []string       // the program that is handed the events, and its arguments; empty: none

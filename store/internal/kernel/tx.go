@@ -61,7 +61,7 @@ type loaded struct {
 	Overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
 	Moved        []*row.Job         // placed at an instant, whose plans could not be kept
 	Queue        *PlayedQueue       // of a play; nil outside
-	Unplaced     []*row.Job         // those of them that have no new plan yet
+	Unplaced     []*row.Job         // the displaced jobs without a new plan
 	Stranded     []uint64           // placed jobs whose nodes went out of service; they have their plans until the change is complete
 	Displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
 	Counters     *derived.Counters

@@ -27,7 +27,7 @@ type Rows struct {
 	last   *keptBlock            // of them the one asked for last
 	lastNo uint32
 	asked  int                                     // how many names were asked for
-	names  map[uint32]*[timeline.BlockNodes]string // those that were read, by number / timeline.BlockNodes
+	names  map[uint32]*[timeline.BlockNodes]string // the names read so far, by number / timeline.BlockNodes
 	writes int                                     // as of so many writes of nodes
 
 	alike map[string]*Named // devices by the part of the row: many nodes name the same

@@ -36,7 +36,7 @@ func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions
 		err = db.File().Bulk(func(b *file.Bulk) error {
 			put := telling(opt.Watch, func(t row.Table, key, payload []byte) error { return b.Put(t, clone(key), clone(payload)) })
 			state := *of.State
-			state.NodesSince = state.AsOf // what nodes were stays behind
+			state.NodesSince = state.AsOf // the history of nodes stays behind
 			if err := errors.Join(put(row.Meta, row.KeyArchive, row.EncodeText(id.String())), put(row.Meta, row.KeyState, state.Encode())); err != nil {
 				return err
 			}

@@ -13,17 +13,17 @@ import (
 // Salvaged is what Salvage got out of a damaged database.
 type Salvaged struct {
 	file.Content                 // of the new one
-	Tables       []SalvagedTable // those with rows missing or changed
+	Tables       []SalvagedTable // tables with rows missing or changed
 	Missing      int64           // rows that are known to be missing
-	Notes        []string        // what was found out of the file as a whole
+	Notes        []string        // findings about the file as a whole
 }
 
 // SalvagedTable is what became of a table.
 type SalvagedTable struct {
 	Name    string
-	Rows    int64    // that are in the new database
+	Rows    int64    // rows in the new database
 	Missing int64    // rows that should be there, too; -1 if unknown
-	Notes   []string // what could not be read, and what was left out or changed because of it
+	Notes   []string // the unreadable parts, and the rows left out or changed because of them
 }
 
 // SalvageOptions are how a database is salvaged.

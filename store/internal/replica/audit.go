@@ -15,8 +15,8 @@ import (
 type Change struct {
 	Head
 	Bytes   int      // of the entry, in the log
-	Rows    int      // that it changes
-	Tables  []string // that have those rows
+	Rows    int      // rows that it changes
+	Tables  []string // the tables of those rows
 	Chain   [8]byte  // of the entry
 	Cleared bool     // a table was emptied first
 }

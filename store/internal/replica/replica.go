@@ -24,7 +24,7 @@ type Options struct {
 	LockTimeout time.Duration // how long a transaction waits: for the file, and for the log
 	Stale       time.Duration // readers are content with a replica that was fresh so long ago; negative: with any
 	Version     string        // of the program
-	Verb        string        // what it does
+	Verb        string        // the verb
 	Now         func() time.Time
 	Warn        func(string)
 	Detail      func(string)

@@ -78,7 +78,7 @@ type writer struct {
 	waiting bool // it was refused because another writer waits in the line
 	pulse   *pulse
 	words   *Words  // nil: what fn does cannot be said in words
-	behind  []Asked // what those behind the place ask for
+	behind  []Asked // the words of the places behind it
 	answer  []byte  // of another writer, which has run the words
 }
 

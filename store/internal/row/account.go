@@ -6,7 +6,7 @@ type Account struct {
 	Parent  string // the account that it is part of, "" for none
 	Shares  int64  // of what its parent has, against those of its siblings
 	Members []AccountMember
-	Allow   []string // who may ask for it, as user:ann or group:lab; empty: anybody
+	Allow   []string // users and groups that may ask for it, as user:ann or group:lab; empty: anybody
 }
 
 // AccountMember is a user of an account.

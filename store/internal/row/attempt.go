@@ -100,7 +100,7 @@ func (n *Nonce) UnmarshalText(text []byte) error {
 // Process is a process, told from all others that there were.
 type Process struct {
 	Host  string
-	Boot  string // which start of the host: /proc/sys/kernel/random/boot_id
+	Boot  string // the host's boot: /proc/sys/kernel/random/boot_id
 	PIDNS uint64 // inode of its process namespace
 	PID   int
 	Born  uint64 // in clock ticks since the host started

@@ -7,10 +7,10 @@ import (
 // Beat is the last heartbeat of the process that executes a user's attempts on a host.
 type Beat struct {
 	Host, User string
-	Boot       string // which start of the host it is
+	Boot       string // the host's boot
 	Seen       int64
 	Down       []uint32 // the nodes set down for want of a heartbeat
-	Touched    []uint32 // those of them whose state a person has set since: they do not come back by themselves
+	Touched    []uint32 // nodes whose state a person has set since: they do not come back by themselves
 }
 
 const (

@@ -11,7 +11,7 @@ var (
 	ErrDamaged  = errors.New("the database is damaged")          // a row is not what it should be
 	ErrInvalid  = errors.New("invalid")                          // an argument makes no sense
 	ErrNotFound = errors.New("not found")                        // there is nothing of that name
-	ErrConflict = errors.New("conflicts with the present state") // what is asked for does not fit what is there
+	ErrConflict = errors.New("conflicts with the present state") // the request does not fit the present state
 )
 
 // Missing says that a named thing is not there.

@@ -30,7 +30,7 @@ func (r *rewound) at(t int64, is Clock) int64 {
 	case is == Past:
 		t = min(t, r.To)
 		r.by = before - t
-	case is == Begins: // what is planned begins when it was planned for
+	case is == Begins: // plans begin at their planned start
 		if r.by = 0; t > r.To && t <= r.Was {
 			t, r.by = r.To, t-r.To
 		}

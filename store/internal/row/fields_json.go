@@ -17,7 +17,7 @@ import (
 // items of lists. Fields whose names begin alike, as use.maxRSS does, are an object together,
 // wherever in the list they stand.
 type saying struct {
-	pieces []*piece // those under way: the row, and what is in it
+	pieces []*piece // the open pieces: the row, and its parts
 	b      []byte   // for one value at a time
 }
 
@@ -110,7 +110,7 @@ func (s *saying) next() {
 
 // hearing is a JSON object that is being read.
 type hearing struct {
-	fields map[string]any // those of the object at hand that have not been taken; a value that is no object has no name
+	fields map[string]any // the fields of the current object that have not been taken; a value that is no object has no name
 	outer  []heard
 	err    error
 }

@@ -89,7 +89,7 @@ type Job struct {
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
-	Command   []string // what a launcher is to run
+	Command   []string // the command for a launcher
 	Exit      int      // exit status, see HasExit
 	Failures  int      // launches that failed
 	Payload   PayloadKey
@@ -106,9 +106,9 @@ type Job struct {
 	IdleSince int64 // since when it does not, again; 0: it does
 
 	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
-	Devices []JobDevices   // what it has of nodes that name their devices, while it runs: by node, then by resource
+	Devices []JobDevices   // its devices on nodes that name them, while it runs: by node, then by resource
 
-	Pools       []placer.PoolAmount // what it asks of the pools of the cluster, by name
+	Pools       []placer.PoolAmount // the amounts that it asks of the cluster's pools, by name
 	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
 
 	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class

@@ -206,9 +206,9 @@ type NodeView struct {
 
 	behind   bool // the features and what follows are known
 	features part
-	set      byte // which of the measures are there,
-	measures int  // from where on
-	res      int  // where the resources are
+	set      byte // the measures that are there
+	measures int  // their offset
+	res      int  // the offset of the resources
 }
 
 // Open turns the view to a row.

@@ -35,7 +35,7 @@ const (
 	PartProcSpeed
 	PartUsage
 	PartFeatures
-	PartResources // those that were otherwise, Lacked among them
+	PartResources // resources with other values, Lacked among them
 	PartDevices   // all of them, and their distances
 	partEnd
 )

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // Reader takes fields off bytes. After a short or odd field it reads zeros, and is Bad.
 type Reader struct {
-	B   []byte // what is left
+	B   []byte // the rest
 	Bad bool
 }
 

@@ -16,7 +16,7 @@ type Reservation struct {
 	Limit      int64
 	Series     string
 	Note       string
-	Pools      []placer.PoolAmount // what it keeps of the pools of the cluster
+	Pools      []placer.PoolAmount // the amounts that it keeps of the cluster's pools
 }
 
 // State is planned, active or ended, seen from an instant.

@@ -10,7 +10,7 @@ import (
 // in the index, the command, the line, and the signature alone. It compares bytes, so that a cycle
 // over thousands of waiting jobs decodes a few.
 type Siblings struct {
-	before  []byte // what comes before the index
+	before  []byte // the key's bytes before the index
 	middle  []byte // between it and the command
 	after   []byte // and behind that, up to the signature of a job that has a line
 	execute bool   // there is a command

@@ -46,7 +46,7 @@ func storedChecksum(value []byte) uint64 {
 // writes: a page that was lost, or is one of an earlier transaction, has other rows
 // than the row says.
 type Sums struct {
-	Transaction uint64 // that wrote the row, as bbolt counts them
+	Transaction uint64 // the transaction that wrote the row, by bbolt's count
 	Tables      [TableCount]Sum
 }
 

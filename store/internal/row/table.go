@@ -190,7 +190,7 @@ var (
 	KeyState     = []byte("state")
 	KeyArchive   = []byte("archive") // the database that the file is an archive of
 	KeySums      = []byte("sums")
-	KeyPostponed = []byte("postponed") // which planned jobs overdue ones have put off
+	KeyPostponed = []byte("postponed") // planned jobs that overdue ones have put off
 	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
 	KeyForecasts = []byte("forecasts") // when those who wait are expected to start
 	KeyReplica   = []byte("replica")   // the log that the file is a replica of, and its position there

@@ -11,7 +11,7 @@ import (
 // Total is what jobs had in a month: how many ended, for how long they had waited, and
 // what their attempts held meanwhile.
 type Total struct {
-	Jobs      int64 // that ended, of those that had begun
+	Jobs      int64 // the jobs that began and have ended
 	Failed    int64 // of them
 	Preempted int64 // how often they had made way for others
 	Waits     int64 // seconds from being submitted to their first starts

@@ -39,7 +39,7 @@ type Tally struct {
 	spare  fairshare.Spare
 	notUp  *roaring.Bitmap
 
-	running []stretch       // what runs
+	running []stretch       // running jobs
 	starts  map[uint64]bool // the jobs that Waits has counted
 }
 

@@ -18,7 +18,7 @@ type Table[T any] struct {
 	rows    *file.Recorder
 	of      *row.Stored[T]
 	counter Counter
-	follows []func(was, is *T) error // what is counted of rows by rules that are rows themselves
+	follows []func(was, is *T) error // counts by rules that are rows themselves
 	handed  handed
 	old     T
 	key     []byte

@@ -108,7 +108,7 @@ type allocationCursor struct {
 	job    row.JobView
 	nodes  row.JobNodes // of the job, the one at hand among them
 	opened bool
-	wanted []placer.Chunk // what the job asked for, once it is looked at
+	wanted []placer.Chunk // the job's request, once it is looked at
 }
 
 func (r *allocationCursor) Next() bool {

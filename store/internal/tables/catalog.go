@@ -20,13 +20,13 @@ type Catalog struct {
 	src     *source
 	zone    *time.Location            // of times that name none
 	few     map[uint32]string         // names of nodes that were asked for, until
-	names   []string                  // those of all are known, by number
+	names   []string                  // all names are known, by number
 	late    [64]string                // words that were read of late
 	nodes   *nodes                    // as they are now
 	hosts   map[uint32]string         // of batches, as far as they were asked for
-	selects map[string][]placer.Chunk // that jobs have, as far as they were asked for
+	selects map[string][]placer.Chunk // requests of jobs, as far as they were asked for
 	kinds   []row.JobKind             // of jobs, once they were asked for
-	views   map[string]*query.View    // that are kept, as far as they were asked for
+	views   map[string]*query.View    // stored views, as far as they were asked for
 	failed  error                     // the first error of what cannot return one
 }
 

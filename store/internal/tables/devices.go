@@ -84,7 +84,7 @@ type deviceCursor struct {
 	nodes roaring.IntPeekable
 	words row.Words
 	node  index.Node
-	named []index.NamedDevices // those of the last node
+	named []index.NamedDevices // the last node's devices
 	part  []byte               // and how its row says them
 }
 

@@ -198,7 +198,7 @@ func (c *Catalog) changes(numbers []uint32, add func(changePoint)) error {
 		list := cal.At(n)
 		for i := 0; i < len(list); {
 			from, to := max(list[i].Start, c.src.Now), cal.End(list[i])
-			for i++; i < len(list) && list[i].Start <= to; i++ { // what lies over it, or follows at once
+			for i++; i < len(list) && list[i].Start <= to; i++ { // intervals that overlap it, or follow at once
 				to = max(to, cal.End(list[i]))
 			}
 			if to > from {

@@ -14,7 +14,7 @@ type nodeCursor struct {
 	node row.NodeView
 	err  error
 
-	known bool // what is on it, and when that changes
+	known bool // the fields below are known
 	jobs  int
 	inUse bool
 	next  int64 // when it is next taken, 0 for never

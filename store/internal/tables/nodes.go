@@ -27,7 +27,7 @@ type nodes struct {
 	described []query.Column                  // the same, once they were asked for
 	all       *roaring.Bitmap
 	byState   *nodesByState     // of all nodes, made when a state is asked for
-	inPart    *roaring.Bitmap   // those that are partly in use now
+	inPart    *roaring.Bitmap   // nodes that are partly in use now
 	asked     int               // of how many nodes what is left was asked for
 	eachState []index.NodeState // by number, made when many are asked for
 }

@@ -30,9 +30,9 @@ type source struct {
 	tx         *kernel.Tx
 	Now        int64      // Unix seconds
 	NextNode   uint32     // the numbers of nodes are lower
-	NextJob    uint64     // those of jobs, too
+	NextJob    uint64     // the numbers of jobs are lower
 	Events     uint64     // the number of the latest event that was written down
-	Words      *row.Words // that rows have in common
+	Words      *row.Words // texts that rows share
 	Rows       *file.Recorder
 	NodesSince int64 // since when what nodes were is on record
 	Kinds      bool  // the file lists jobs by kind

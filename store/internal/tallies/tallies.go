@@ -19,7 +19,7 @@ type Tallies struct {
 	Rows    *file.Recorder
 	EachJob func(fn func(*row.Job) error, in ...row.JobState) error // of files that do not count yet
 	queues  []*Queue
-	lots    map[string]int64 // what has come to rows of Lots and is not written
+	lots    map[string]int64 // changes of Lots that are not written yet
 }
 
 // Queue is the counts of a queue.

@@ -10,7 +10,7 @@ import (
 type Decay struct {
 	Kept     bool
 	HalfLife int64  // seconds
-	Unit     string // what is counted: the setting share_unit
+	Unit     string // the counted unit: the setting share_unit
 }
 
 // Turn changes what a subject holds as of an instant: times is 1 for a start, -1 for an end.

@@ -27,7 +27,7 @@ var ErrVersion = errors.New("another version asks")
 type Request struct {
 	Version string           // of the program; another one does not understand it
 	Words   []string         // the verb, its flags and arguments
-	Output  output.Format    // that is asked for
+	Output  output.Format    // the output format asked for
 	User    string           // for whom it asks
 	From    store.Submitter  // the process that asks
 	Apart   bool             `json:",omitempty"` // it is in a user namespace

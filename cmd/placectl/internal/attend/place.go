@@ -18,7 +18,7 @@ import (
 type Place struct {
 	Dir      string
 	Database string // its absolute path
-	base     string // what the names of the files begin with
+	base     string // the start of the files' names
 	second   bool   // of an attendant beside one that does not go on
 }
 

@@ -21,7 +21,7 @@ import (
 // Gantt is what nodes do over time.
 type Gantt struct {
 	Now     int64  // Unix seconds
-	Rows    string // what its rows are, in the singular; "": node
+	Rows    string // the rows' kind, in the singular; "": node
 	Nodes   []Node
 	Owners  []Owner
 	Buckets []Bucket // in the order to be drawn in; only drawings by bucket need them
@@ -34,7 +34,7 @@ type Node struct {
 	Partly bool  // in use now, and jobs could have some of it
 	Aside  bool  // it is no node, and not counted: its row shows what is planned for others
 	Bars   []Bar // by start
-	lane   int   // which of its rows this is, and all that is on it: lanes.go
+	lane   int   // its row, and the items there: lanes.go
 	whole  []Bar
 }
 

@@ -12,7 +12,7 @@ import (
 // standing is how many nodes are in which state now.
 type standing struct {
 	nodes, free, partly, busy, notUp int
-	called                           string // what is counted as nodes, in the singular
+	called                           string // the name for nodes, in the singular
 }
 
 func (g *Gantt) standing() standing {

@@ -14,7 +14,7 @@ type step struct {
 	seconds, days, months int
 	layout                string
 	room                  int // how many characters its labels take
-	over                  int // what the line above tells: the next larger unit
+	over                  int // the next larger unit, which the line above shows
 }
 
 // What the line above the ticks tells.

@@ -20,8 +20,8 @@ type Filter struct {
 	Queue  string
 	Class  string
 	Name   string    // a pattern: night-*
-	Since  time.Time // those that have not ended before
-	Until  time.Time // those that were submitted before
+	Since  time.Time // only jobs that had not ended before
+	Until  time.Time // only jobs submitted before
 }
 
 // CheckName refuses a pattern of names that cannot be read.
@@ -84,8 +84,8 @@ type Order int
 // The orders.
 const (
 	ByState Order = iota // as the store has them: by state, then by number
-	Next                 // what happens next comes first: ends, planned starts, then the queue
-	Newest               // what was submitted last comes first
+	Next                 // the next events come first: ends, planned starts, then the queue
+	Newest               // the latest submissions come first
 )
 
 // Sort sorts jobs.
@@ -105,7 +105,7 @@ func rank(s store.JobState) int {
 
 func byNext(a, b *store.Job) int {
 	if c := cmp.Compare(rank(a.State), rank(b.State)); c != 0 {
-		if rank(a.State) < 0 || rank(b.State) < 0 { // what has ended comes last
+		if rank(a.State) < 0 || rank(b.State) < 0 { // ended jobs come last
 			return -c
 		}
 		return c

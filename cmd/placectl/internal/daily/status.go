@@ -35,7 +35,7 @@ type Attended struct {
 	PID   int       `json:"pid,omitempty"` // 0 for none
 	Since time.Time `json:"since,omitzero"`
 	Why   string    `json:"why,omitempty"`  // there is none, or there are two
-	Help  string    `json:"help,omitempty"` // what to type, where so many jobs wait for one
+	Help  string    `json:"help,omitempty"` // the command to type, if there is none and jobs wait
 }
 
 // text is where that process is, or that so many jobs wait for one; "" if nothing does.

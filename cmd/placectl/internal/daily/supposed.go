@@ -106,7 +106,7 @@ func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) 
 	var list []WaitsUnder
 	for _, g := range groups {
 		if g.Of == "class" && g.Name == "" {
-			continue // those in no class
+			continue // jobs in no class
 		}
 		for i := range g.Means {
 			g.Means[i] = (g.Means[i] / time.Duration(max(1, g.Jobs))).Truncate(time.Second)

@@ -26,7 +26,7 @@ type Top struct {
 
 	Attended *Attended
 
-	Said string   // what came of the last deed
+	Said string   // the result of the last key
 	Text []string // shown in place of jobs until Escape: a log, an explanation; nil for none
 
 	chosen string // the number of the job that the arrows have come to, "" for none

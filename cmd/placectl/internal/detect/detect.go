@@ -34,7 +34,7 @@ type Machine struct {
 	Distances devices.Distances      // of the groups, nil if there is one
 	Memory    int64                  // kb, 0 if it is not known, as is Disk
 	Disk      int64
-	Notes     []string // what could not be found, and why
+	Notes     []string // each thing that was not found, and why
 
 	asked bool // the driver of GPUs has answered
 }

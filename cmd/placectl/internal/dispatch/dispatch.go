@@ -20,7 +20,7 @@ type DB struct {
 	Epoch        string                            // in which attempts are claimed, "" for any
 	Cycles       func(*store.Tx) (bool, error)     // whether turns make cycles; nil: they do not
 	Path         string                            // of the file: its owner is that of jobs without one
-	Host         string                            // which executes
+	Host         string                            // the host that executes
 	UID          int                               // whose attempts
 	Environ      func() []string                   // of this process, for jobs that carry none
 	Verify       func(text, signature []byte) bool // whether the user has signed what is executed; nil: no other user can write the database

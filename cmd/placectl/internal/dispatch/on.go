@@ -13,8 +13,8 @@ import (
 // Place is where a command of a job is to run that is for one of its nodes.
 type Place struct {
 	Host  string
-	Here  bool          // that is the host where the job's own command runs
-	Env   []string      // which devices the job has of the node, as devices.Environ has it
+	Here  bool          // the job's own command runs on that host
+	Env   []string      // the job's devices on the node, in the form of devices.Environ
 	Grace time.Duration // of the job
 }
 

@@ -74,7 +74,7 @@ func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle
 		if errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 			err = d.earlier(tx, c.Job, c.Attempt, c.Epoch)
 		}
-		if errors.Is(err, store.ErrNotPermitted) { // that is not its last word
+		if errors.Is(err, store.ErrNotPermitted) { // the permission may come back
 			a.Doubtful, a.Failed, err = append(a.Doubtful, c.Nonce), err, nil
 		}
 		if err != nil {

@@ -30,7 +30,7 @@ const (
 	ReasonBadQuery      Reason = "bad_query"
 	ReasonInvalid       Reason = "invalid" // a value that makes no sense
 	ReasonNotNow        Reason = "not_now"
-	ReasonNotYet        Reason = "not_yet"    // what was waited for has not happened in time
+	ReasonNotYet        Reason = "not_yet"    // the event did not come in time
 	ReasonBatchIdle     Reason = "batch_idle" // nothing for this host now
 	ReasonBatchOver     Reason = "batch_over" // every job is given, not all are finished
 	ReasonNever         Reason = "never"
@@ -89,7 +89,7 @@ func EachReason(fn func(code int, words string)) {
 
 // Errors of the verbs themselves.
 var (
-	ErrLost          = errors.New("done, but the answer was lost")                                            // what was asked for is done, and its answer could not be written
+	ErrLost          = errors.New("done, but the answer was lost")                                            // the work is done, and its answer could not be written
 	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
 	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
 	ErrNothingYet    = errors.New("not yet")                                                                  // something that a job which waits has not made

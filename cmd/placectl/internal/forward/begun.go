@@ -18,7 +18,7 @@ import (
 type Complaint struct {
 	to          io.Writer
 	mark        []byte // the line; nil: none is expected
-	line        []byte // what has come of a line before it
+	line        []byte // the part of a line that has arrived
 	begun, lost bool
 }
 

@@ -57,7 +57,7 @@ type Job struct {
 	State                               State
 	Ending, Paused                      bool
 	Exit                                int // of an ended job
-	Signal                              int // that ended it; 0: none
+	Signal                              int // the signal that ended it; 0: none
 	Wait                                Wait
 	Reason                              string
 	Priority                            int64

@@ -42,7 +42,7 @@ type Task struct {
 // TaskEnd is how a task ended.
 type TaskEnd struct {
 	Status int
-	Signal int    // that ended it, 0: none
+	Signal int    // the signal that ended it, 0: none
 	Why    string // why it could not be started
 }
 

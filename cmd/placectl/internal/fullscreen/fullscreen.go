@@ -38,7 +38,7 @@ const (
 
 // Screen is a terminal that is ours for a while.
 type Screen struct {
-	Keys    chan Key       // what is pressed
+	Keys    chan Key       // the keys pressed
 	Resized chan os.Signal // the terminal has another size
 	Ended   chan os.Signal // signals to end the program
 	out     *os.File

@@ -11,7 +11,7 @@ import (
 // Far is a log that lies on another host. A process there reads it, with Serve, and its output is
 // written here as it comes.
 type Far struct {
-	in   *os.File // which he reads: that it ends says that nothing more will be written
+	in   *os.File // the pipe to the process there; its end means that nothing more will be written
 	done chan error
 }
 

@@ -23,7 +23,7 @@ func Header(job uint64, attempt int) string {
 // Log is the output of a job in a file, or the part of it that one attempt has written.
 type Log struct {
 	file *os.File
-	at   int64  // what is before was read
+	at   int64  // the offset read so far
 	end  []byte // the line that ends the part; nil: there is none
 	over bool   // that line was found
 }

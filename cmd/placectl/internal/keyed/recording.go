@@ -31,7 +31,7 @@ type Part struct {
 	Code    string            `json:"code,omitempty"` // of a warning
 	Line    *Recording        `json:"line,omitempty"`
 	Number  int               `json:"number,omitempty"` // of the line
-	Verb    string            `json:"verb,omitempty"`   // that stands in it
+	Verb    string            `json:"verb,omitempty"`   // the verb of the line
 	Launch  []launch.Notice   `json:"launch,omitempty"`
 	Failed  string            `json:"failed,omitempty"`
 }

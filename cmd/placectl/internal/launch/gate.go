@@ -45,7 +45,7 @@ type Order struct {
 	Streams    [3]int  // its input, output and errors
 	Journal    *os.File
 	Told       *os.File // gets what the warden says
-	Tag        uint64   // what lines in the journal begin with
+	Tag        uint64   // the first field of its journal lines
 }
 
 // Limit is a limit of the kernel.
@@ -126,7 +126,7 @@ const reach = 1 << 32
 // of the runtime of Go but its heap. Forks copy the tables of what is mapped, and each warden has its
 // own.
 func (m *gateMemory) spareMappings(heap, region uintptr) {
-	if iscgo { // what a thread of C has of its own lies anywhere, as with the race detector
+	if iscgo { // data of C threads lie anywhere, as with the race detector
 		return
 	}
 	text, _ := os.ReadFile("/proc/self/maps") //nolint:errcheck // it has them all then

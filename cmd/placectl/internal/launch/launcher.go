@@ -15,7 +15,7 @@ type Notice struct {
 	Job     uint64   `json:"job"`
 	Start   int64    `json:"start"` // of the job, in Unix seconds: which of its starts it is
 	Command []string `json:"command,omitempty"`
-	Env     []string `json:"env"`    // what is said of the job in the environment
+	Env     []string `json:"env"`    // the job's variables
 	Chunks  []string `json:"chunks"` // the node of each chunk, in select order
 
 	NodeFiles []string `json:"-"` // variables, beside PLACECTL_NODEFILE, that name the file with the nodes

@@ -58,7 +58,7 @@ func Find(name string) (string, error) {
 type Program struct {
 	Words   []string
 	Timeout time.Duration
-	Whole   bool // what it has started is ended with it when it takes too long
+	Whole   bool // on a timeout, end its children, too
 }
 
 // run runs the program, with more arguments behind its own, until it ends or takes too long. It

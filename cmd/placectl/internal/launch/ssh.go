@@ -41,7 +41,7 @@ func FindSSHIn(env []string) (*SSH, error) {
 // Unreached says that ssh has not reached a host, or has lost it.
 type Unreached struct {
 	Host string
-	Why  string // what ssh has said of it, "" for nothing
+	Why  string // ssh's own message, "" for none
 }
 
 func (e *Unreached) Error() string {
@@ -75,7 +75,7 @@ func (s *SSH) args(host string, words []string) []string {
 func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
 	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, complaint, s.env
-	cmd.WaitDelay = time.Second // what was started there may hold the streams open
+	cmd.WaitDelay = time.Second // processes started there may hold the streams open
 	err = cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay):

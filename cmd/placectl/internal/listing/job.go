@@ -21,7 +21,7 @@ type jobView struct {
 	tx       *store.Tx
 	look     *store.Outlook  // the forecast; nil if an answer shows only facts about the job
 	prospect *store.Prospect // as look has found it
-	event    string          // what a cycle tells of it
+	event    string          // the event, in a cycle's answer
 	carries  *store.Payload  // once it has been read
 	past     *usage          // once it has been read
 	err      error

@@ -13,7 +13,7 @@ import (
 type Survey struct {
 	Named bool // one of the nodes names devices
 
-	columns output.Fields[*Node] // that a list has whatever its nodes are
+	columns output.Fields[*Node] // the columns of each list, whatever the nodes
 	says    []bool               // of each of those: it says something of a node
 	defs    *index.Defs
 	used    []bool  // by number of a resource: a node has it

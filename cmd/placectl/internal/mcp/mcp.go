@@ -32,7 +32,7 @@ type Tool struct {
 	Name  string
 	About string
 	Args  []Arg
-	Verb  []string // that is run, with the flags that are always there
+	Verb  []string // the verb to run, with its fixed flags
 	Text  bool     // it answers with text; else with JSON
 }
 

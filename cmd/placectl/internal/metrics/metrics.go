@@ -51,7 +51,7 @@ type Family struct {
 	Name    string // without a counter's _total
 	Help    string
 	Kind    Kind
-	Unit    string // which its name ends in, "" for none
+	Unit    string // the suffix of its name, "" for none
 	Samples []Sample
 }
 

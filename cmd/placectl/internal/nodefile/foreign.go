@@ -31,7 +31,7 @@ type found struct {
 	at      int
 	given   []givenText
 	devices map[string]devices.Set // by resource
-	told    map[string]bool        // what the file said about this node
+	told    map[string]bool        // fields of this node that the file has
 }
 
 // givenText is a value for a field or a resource of ours.

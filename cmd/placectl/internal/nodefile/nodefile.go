@@ -28,7 +28,7 @@ type File struct {
 	opt      Options
 	byName   map[string]int  // positions in Nodes
 	seen     map[string]bool // fields of another tool, or columns, in the file
-	met      map[string]bool // those of them that are mapped or skipped
+	met      map[string]bool // the mapped or skipped ones
 }
 
 // readers are the formats of node files.

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Format  string            // one of Formats; "" is auto
 	Units   *Units            // nil gives none
-	Columns map[string]Column // what to do with fields, by the file's names
+	Columns map[string]Column // the meaning of fields, by the file's names
 
 	// DefaultPartition is the Slurm partition that becomes no queue.
 	DefaultPartition string

@@ -171,10 +171,10 @@ type Result struct {
 // of any width, in UTC.
 type Options struct {
 	Format   Format
-	Columns  string              // those shown, in this order and separated by commas, details included; "": all that the form has
+	Columns  string              // the columns to show, in this order and separated by commas, details included; "": all of the form
 	NoHeader bool                // no line of column names
 	Quiet    bool                // a table without rows is nothing, not a header
-	DryRun   bool                // what is told of was not done: objects of JSON say so
+	DryRun   bool                // nothing was done: JSON objects say so
 	Raw      bool                // csv without the guard against formulas
 	Zone     *time.Location      // of the times that people read; nil is UTC
 	Terminal bool                // the writer is a terminal: nothing in an answer may steer it
@@ -202,14 +202,14 @@ type Printer struct {
 	w      io.Writer
 	o      Options
 	res    Result
-	cols   []Column // those shown
+	cols   []Column // the columns shown
 	index  []int    // of each shown column among all
 	layout layout
 	values []any // scratch: the shown values of a row
 	buf    []byte
 	sizes  map[int64]string // sizes in words: a cluster has few different ones
 	rows   int
-	rec    *Recording // that rows go into, nil for the writer
+	rec    *Recording // takes the rows in place of the writer, nil for none
 	err    error
 }
 

@@ -33,7 +33,7 @@ type Process struct {
 	Note, Detail func(format string, args ...any)
 	Carried      *Carried // the surroundings, where another process has sent them; nil: they are ours
 	Original     bool     // as qsub and sbatch read them: every variable goes along, and an output directory is looked at when the job begins
-	Export       string   // what goes along if --export does not say: none, or "" for a default by who can read the database
+	Export       string   // the environment to carry without --export: none, or "" for a default that depends on who can read the database
 }
 
 // Read reads what a job is to carry: the script, nil for none, and the surroundings of the

@@ -33,7 +33,7 @@ const (
 	AskReport = "report"
 	AskBeat   = "beat"  // send a heartbeat
 	AskLacks  = "lacks" // of the devices that the database names
-	AskHeld   = "held"  // what has become of an attempt that was claimed
+	AskHeld   = "held"  // the fate of a claimed attempt
 	AskSent   = "sent"  // say that signals of an attempt were sent
 	AskOn     = "on"    // where a command for a node of a job is to run
 )
@@ -46,7 +46,7 @@ type Question struct {
 	Claim  *store.Claim
 	Result *store.Result
 	User   string         // the user of the heartbeat
-	Boot   string         // which start of the host it is
+	Boot   string         // the boot of the host
 	Found  []devices.Held // of AskLacks
 
 	Job     uint64 // of AskOn, AskHeld, AskSent
@@ -147,7 +147,7 @@ func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.View.Hooked = false // that is for those who have the file
+	a.View.Hooked = false // hooks are the work of those who have the file
 	return a.View, nil
 }
 

@@ -21,7 +21,7 @@ type Page struct {
 	From, To int64
 	Tiles    [][2]string // a number, and what it counts
 	Nodes    []Node
-	Jobs     []Job // those that have, had or will have nodes; reservations, too
+	Jobs     []Job // jobs and reservations with nodes in the window, past or planned
 	Queue    []Waiting
 	Series   *trends.Series
 	Waits    []trends.Group // by user
@@ -30,7 +30,7 @@ type Page struct {
 
 // Supposed is what those who wait would wait if something were otherwise.
 type Supposed struct {
-	What string // what is otherwise, in the words of the command line
+	What string // the difference, in the words of the command line
 	Rows []SupposedRow
 }
 

@@ -29,7 +29,7 @@ type attendance struct {
 
 	told     int               // the pipe that its warden writes to; -1 if there is none, or no more
 	launched *launch.Order     // to read what it says
-	before   []launch.Said     // what it has said to another keeper
+	before   []launch.Said     // the reports that went to another keeper
 	warden   int               // its process number, 0 for one that is not known
 	foreign  bool              // no warden reports on the command: it was killed
 	failed   error             // why the command was not executed
@@ -336,7 +336,7 @@ func (a *attendance) ask(ctx context.Context) {
 		a.notef("%s: %v", a.slot.Key, err)
 		return
 	}
-	h.Signals = nil // those are sent at the next look
+	h.Signals = nil // sent at the next look
 	a.hearHeld(ctx, *h)
 }
 

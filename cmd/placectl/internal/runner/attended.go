@@ -31,7 +31,7 @@ type Attending struct {
 	runner *Runner
 	fd     int
 	path   string
-	untold bool // what came of the command is for a cycle to report
+	untold bool // a cycle reports the command's result
 }
 
 // Attend takes a lock for a process that is about to ask for a job and to execute it. Processes

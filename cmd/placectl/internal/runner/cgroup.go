@@ -78,8 +78,8 @@ func newGroup(path string) (*cgroup, error) {
 type share struct {
 	Memory  int64 `json:"memory,omitempty"`  // bytes, as are all following 0 or empty for as much as there is
 	Cores   int   `json:"cores,omitempty"`   // how many cores' time
-	Threads []int `json:"threads,omitempty"` // which hardware threads
-	Groups  []int `json:"groups,omitempty"`  // which NUMA nodes' memory
+	Threads []int `json:"threads,omitempty"` // hardware threads, by number
+	Groups  []int `json:"groups,omitempty"`  // NUMA nodes for its memory
 }
 
 // limit keeps the group to a share. Memory has to be limited; cores where the kernel's

@@ -86,7 +86,7 @@ type View struct {
 	Held      []Held    // attempts that supervisors on this host have claimed
 	Hooked    bool      // there are events for the hook
 	Next      time.Time // when something planned begins or ends next by the clock, the zero time for never
-	Startable Startable // what a cycle would see now
+	Startable Startable // the number that a cycle would see now
 
 	Health     []string // the program that reports whether this host is healthy, empty for none
 	Distrusted string   // why programs that the database names are not to be run, "" if they are
@@ -99,7 +99,7 @@ type Held struct {
 	Process store.Process
 	Ending  bool          // it must be stopped
 	Left    time.Duration // until its end
-	Signals []int         // that wait to be sent to its processes
+	Signals []int         // signals to send to its processes
 	Sent    int           // how many they were sent before those
 }
 

@@ -13,7 +13,7 @@ import (
 // variables is an environment that grows. What is set later goes before what was there.
 type variables struct {
 	list  []string
-	given map[string]bool // what the job has brought itself
+	given map[string]bool // variables of the job itself
 }
 
 func (v *variables) set(name, value string) {

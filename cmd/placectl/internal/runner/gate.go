@@ -135,7 +135,7 @@ var limitIDs = map[string]int{
 func (p *plan) limits() (list []launch.Limit, err error) {
 	if !slices.ContainsFunc(p.Limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
 		var is unix.Rlimit
-		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // that which the keeper was started with
+		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // the limit that the keeper was started with
 			is.Cur = min(soft, is.Max)
 			list = append(list, launch.Limit{Name: "nofile", ID: unix.RLIMIT_NOFILE, Rlimit: is})
 		}

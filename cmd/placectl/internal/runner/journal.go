@@ -26,7 +26,7 @@ type line struct {
 	Intent   *intent       `json:"intent,omitempty"`   // the attempt is about to be claimed
 	Go       *begun        `json:"go,omitempty"`       // it is claimed, and the gate about to be told
 	Stopping *stopping     `json:"stopping,omitempty"` // it was told to terminate
-	Result   *store.Result `json:"result,omitempty"`   // what came of it, to be reported
+	Result   *store.Result `json:"result,omitempty"`   // the result to report
 }
 
 // intent is the first line.

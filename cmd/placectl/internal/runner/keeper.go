@@ -29,7 +29,7 @@ type keeper struct {
 	adopted   map[store.Nonce]*attendance // of those, the ones that are not yet claimed for this process
 	others    []*state                    // earlier epochs, with attempts that were adopted
 	locks     []*os.File                  // of those
-	unsettled []func() error              // what could not be taken over
+	unsettled []func() error              // attempts that could not be taken over
 	ended     chan *attendance
 
 	untold    []*attendance // whose results the database has yet to take

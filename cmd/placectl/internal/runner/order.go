@@ -12,7 +12,7 @@ type Order struct {
 	Nonce   store.Nonce    // under which it is claimed
 	Command []string       // the command, nil if the payload has a script
 	Line    string         // of submit --each
-	Payload *store.Payload // what the job carries
+	Payload *store.Payload // the job's payload
 	Left    time.Duration  // until its end
 	Ending  bool           // it must be stopped: possible for an adopted one
 
@@ -31,7 +31,7 @@ type Order struct {
 	CPUs    []int  // the hardware threads that it is kept to there; nil: none is kept from it
 	Groups  []int  // the NUMA nodes that those lie in
 
-	DeviceEnv  []string // what tells it which devices it has on its first node, as devices.Environ has it
+	DeviceEnv  []string // variables that name its devices on the first node, from devices.Environ
 	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES
 
 	Server    string // behind the numbers of jobs, in PBS_JOBID

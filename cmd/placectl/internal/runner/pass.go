@@ -23,10 +23,10 @@ type Passes struct {
 	Due   time.Time // when something begins or ends by the clock, the zero time for never
 	Idle  func()    // called when there is nothing to do; it returns at once; may be nil
 
-	keeper    int            // that we have started: its pid, 0 for none
+	keeper    int            // pid of the keeper that this pass started, 0 for none
 	children  chan os.Signal // tells that it may have ended
 	seen      string         // the state of the database that the last pass saw
-	startable Startable      // what the last cycle saw
+	startable Startable      // seen by the last cycle
 	behind    string         // the state of the database when it had ended
 	cycled    time.Time      // when it ended
 	took      time.Duration  // how long it took

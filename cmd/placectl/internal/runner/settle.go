@@ -164,7 +164,7 @@ func (a *attendance) settle() (goesOn bool, err error) {
 		unix.Close(a.told) //nolint:errcheck // it was only read
 		return false, err
 	}
-	if j, err = sl.journal(); j == nil || err != nil { // what it told before the pipe was open
+	if j, err = sl.journal(); j == nil || err != nil { // lines from before the pipe was open
 		unix.Close(a.told) //nolint:errcheck // it was only read
 		return false, errors.Join(err, errors.New("the journal has changed"))
 	}

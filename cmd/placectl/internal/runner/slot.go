@@ -15,7 +15,7 @@ import (
 
 // The files of a slot.
 const (
-	journalFile = "journal" // what has become of the attempt that has the slot
+	journalFile = "journal" // the state of the attempt in the slot
 	toldFile    = "told"    // a pipe through which its warden tells what it writes into the journal
 	scriptFile  = "script"
 	nodesFile   = "nodes"
@@ -38,7 +38,7 @@ type slot struct {
 	root   *os.Root
 	in     *os.Root          // the directory of its epoch
 	lines  *os.File          // the journal, to write to
-	wrote  map[string]string // what files of ours have in them
+	wrote  map[string]string // the contents of our own files
 	broken bool              // it cannot be emptied
 }
 

@@ -33,7 +33,7 @@ func (a *attendance) lookAtMemory() {
 	}
 	if sum > a.begun.Memory && a.stopped == store.OutcomeNone && !a.over {
 		a.stop(store.OutcomeOOM, exceeding(a.begun.Memory, sum))
-		a.killAt = bootClock() // what it asked for is over now
+		a.killAt = bootClock() // at once, without its grace
 	}
 }
 

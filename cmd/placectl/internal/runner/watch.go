@@ -113,7 +113,7 @@ func Watch(from *os.File) (status int, err error) {
 	}
 	status = w.watch()
 	if left, err := os.ReadDir(notes); err != nil || len(left) > 0 {
-		return launch.SSHLost, nil // what the command has sent further is not known to have ended
+		return launch.SSHLost, nil // processes that the command left there may go on
 	}
 	return status, nil
 }

@@ -51,7 +51,7 @@ func (r *Run) LogSize() (store.LogSize, error) {
 
 // Open makes a handle on the database that --db names.
 func (r *Run) Open() (*store.DB, error) {
-	if r.asker != nil { // what it has to look up besides, the process that asks looks up
+	if r.asker != nil { // the process that asks looks up the rest
 		r.asker.alone = true
 		return nil, asked.ErrAlone
 	}

@@ -37,13 +37,13 @@ type Env struct {
 	Getenv         func(string) string
 	Environ        func() []string // NAME=VALUE
 	Clock          func() time.Time
-	Loc            *time.Location // what "local time" means
+	Loc            *time.Location // the zone of local times
 	StdoutTTY      bool
 	StderrTTY      bool
 	Width          func() int                                      // columns of the terminal, 0 for no limit
 	Self           func() string                                   // the name of the real uid: for whom requests are that do not say so
 	Namespaced     func() bool                                     // it is in a user namespace
-	AttendantKeeps func() []string                                 // what an attendant gets into its environment besides; nil: nothing
+	AttendantKeeps func() []string                                 // additional variables of an attendant; nil: none
 	Watch          func(verb string, res output.Result, row []any) // for tests: sees the answers in JSON; may be nil
 	// commit runs a function on a database and keeps what it changed, or not. It may
 	// run it more than once.
@@ -58,8 +58,8 @@ type Run struct {
 	verbs.Globals
 	Ctx       context.Context    // ended by an interrupt
 	Stop      context.CancelFunc // interrupts the run
-	Answers   *process.Answers   // what stdout leads to in the end
-	Changed   bool               // what was asked for has changed something, now or when its key was new
+	Answers   *process.Answers   // the final destination of stdout
+	Changed   bool               // this command has changed something, or did when its key was new
 	Begun     bool               // the command that the verb runs was
 	committed func()             // called after the commit, nil for nothing
 	Leaving   *leaving           // the attendant that is left behind after the answer; nil: none
@@ -75,9 +75,9 @@ type Run struct {
 	Lines     payload.Lines       // of submit --each
 	Carried   *payload.Carried    // the environment of a user who submits from another host, or nil
 	Inputs    keyed.Inputs        // hashes of what was read of files and standard input
-	handed    asked.Read          // what that was, where it may be handed over
+	handed    asked.Read          // the inputs' contents, if they may be handed over
 	asker     *asker              // the process for which the verb is run, nil: this one
-	Rec       *keyed.Recording    // that answers go into, nil for stdout
+	Rec       *keyed.Recording    // takes the answers, nil for stdout
 	Attending *attempts.Attending // of run: the lock that shows whether this process lives, or nil
 	Kept      *keyed.Recording    // the answer to a request with a key
 	Repeated  bool                // it was given before

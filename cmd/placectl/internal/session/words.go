@@ -95,7 +95,7 @@ func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) erro
 		return nil, err
 	}
 	sub := r.Below(e)
-	sub.notes = io.Discard // what is said before the transaction was said there
+	sub.notes = io.Discard // notes from before the transaction were printed there
 	sub.Globals = verbs.Globals{DB: r.DB, Output: q.Output, LockTimeout: r.LockTimeout}
 	sub.asker, sub.Carried = by, q.Carried
 	inv, err := sub.Verbs.Parse(q.Words)

@@ -19,7 +19,7 @@ import (
 // File is a state that has been read and checked. Parse makes one.
 type File struct {
 	infile.Text
-	Unknown []string // what it says beside the classes that is not known here, quoted
+	Unknown []string // its unknown settings, quoted
 
 	TotalWorkers   *int
 	RunningWorkers *int

@@ -15,7 +15,7 @@ type Durations uint8
 const (
 	AskedDurations   Durations = iota // the requested times
 	ActualDurations                   // the run times, as if users knew them
-	LearnedDurations                  // those of the user's last two jobs, and the shortest go first: EASY++
+	LearnedDurations                  // learned from the user's last two jobs, shortest first: EASY++
 )
 
 // DurationNames are the words for durations, each at its place.

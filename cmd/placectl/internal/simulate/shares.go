@@ -80,7 +80,7 @@ type shareGate struct {
 	state   fairshare.State
 	planner fairshare.Planner
 	left    []int // of what each class is allotted
-	due     []int // what each is entitled to
+	due     []int // entitlements
 }
 
 // Count makes it a backfill.Gate, as the others.

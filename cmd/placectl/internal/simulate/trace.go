@@ -29,11 +29,11 @@ import (
 type Options struct {
 	Name      string         // of the log, as messages show it
 	Procs     int64          // of the machine; 0 for what the log says
-	Durations Durations      // that jobs are planned with
+	Durations Durations      // the durations that plans assume
 	Requested bool           // jobs take the processors that they asked for
 	Cluster   *Cluster       // nil to count processors
 	Shares    *Shares        // nil for none
-	Ranks     *preempt.Ranks // which jobs can be preempted for which, on a cluster; nil: none
+	Ranks     *preempt.Ranks // ranks for preemption, on a cluster; nil: none
 	// Progress is told of so many entries more; its error ends the reading.
 	Progress func(entries int64) error
 }
@@ -42,7 +42,7 @@ type Options struct {
 type Trace struct {
 	name    string // as messages show it
 	procs   int64
-	numbers []int64 // what the log calls the jobs
+	numbers []int64 // the log's job numbers
 	origins []origin
 	jobs    []backfill.Job
 	of      []forecast.Job // the same, as far as durations are foretold
@@ -53,7 +53,7 @@ type Trace struct {
 	cluster *Cluster     // nil to count processors
 	asks    []placer.Ask // of each job, on a cluster
 	shares  *Shares      // nil for none
-	planned Durations    // what jobs are planned with
+	planned Durations    // the durations that plans assume
 	ranks   *preempt.Ranks
 }
 

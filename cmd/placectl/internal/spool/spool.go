@@ -17,8 +17,8 @@ const Held = 1 << 20
 // Where no file can be made, or it is full, what follows stays in memory: an answer is
 // not lost because there is no room beside it.
 type Spool struct {
-	held []byte   // what was written last
-	file *os.File // what was written before that, nil for nothing
+	held []byte   // the last piece written
+	file *os.File // earlier pieces, nil for none
 	ends []int64  // of each piece in the file
 	full bool     // nothing more goes into the file
 }
@@ -45,7 +45,7 @@ func (s *Spool) spill() {
 		return
 	}
 	if _, err := s.file.WriteAt(s.held, s.filed()); err != nil {
-		s.full = true // what was written of the piece does not count
+		s.full = true // a piece that was written in part does not count
 		return
 	}
 	s.ends = append(s.ends, s.filed()+int64(len(s.held)))

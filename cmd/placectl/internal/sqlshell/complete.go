@@ -31,7 +31,7 @@ func (s *Shell) complete(text string, pos int) (head string, found []string, tai
 		for _, col := range cols {
 			c.add(col.Name, col.Name)
 		}
-		if cols == nil { // what it stands for is perhaps still to come
+		if cols == nil { // the alias may be declared further on
 			s.anyColumn(&c)
 		}
 	case word != "": // a tab that is pasted stands before nothing

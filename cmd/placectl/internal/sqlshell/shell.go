@@ -42,9 +42,9 @@ type Settings struct {
 	NoHeader bool
 	Widths   []int          // of columns, 0 for as wide as they are
 	Named    map[string]any // parameters, without their sign
-	Numbered map[int]any    // those that are numbers
+	Numbered map[int]any    // parameters by number
 	Out      io.Writer      // where answers go
-	Terminal bool           // that is a terminal
+	Terminal bool           // In is a terminal
 }
 
 // Shell is a running shell.

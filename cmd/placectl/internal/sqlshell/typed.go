@@ -21,7 +21,7 @@ type typed struct {
 	history  history
 	file     string // of the history, "" for none
 	before   string // the lines of the text before the one that is edited
-	sought   string // what Ctrl-R looks for
+	sought   string // the text to find, after Ctrl-R
 	back     int    // from where in the history on
 }
 

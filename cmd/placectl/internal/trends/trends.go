@@ -111,7 +111,7 @@ func (s *Series) AppendCSV(b []byte) []byte {
 // greatest. Percentiles are the nearest rank: each is that of a job.
 type Group struct {
 	Name     string
-	Jobs     int // that have started
+	Jobs     int // jobs started
 	Wait     Spread
 	Slowdown Spread
 }

@@ -65,7 +65,7 @@ func (v *Verb[R]) argAt(n int) Arg {
 	case n < len(v.Args):
 		return v.Args[n]
 	}
-	for _, a := range v.Args { // those behind it may be further on
+	for _, a := range v.Args { // arguments behind it may be further on
 		if a.Many {
 			return a
 		}

@@ -30,14 +30,14 @@ type Globals struct {
 type Surroundings struct {
 	Getenv func(string) string
 	Now    func() time.Time
-	Zone   *time.Location // what "local time" means
+	Zone   *time.Location // the zone of local times
 }
 
 // GlobalFlag is one of them as it is written on the command line, or in the
 // environment.
 type GlobalFlag struct {
 	Name, Short string
-	Value       string // what to call its value in help, "" for a switch
+	Value       string // the name of its value in help, "" for a switch
 	Env         string
 	Usage       string
 	Hidden      bool

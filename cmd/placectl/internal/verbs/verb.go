@@ -19,19 +19,19 @@ import (
 type Verb[R any] struct {
 	Name        string
 	Category    string // under which help lists it; a verb below another has none
-	Usage       string // what it is for, in a line
+	Usage       string // its purpose, in a line
 	Args        []Arg  // in their order
 	Description string
 	Flags       []cli.Flag             // without --dry-run and --key, which verbs that write have
 	Exclusive   []string               // flags that exclude each other: "at or-reserve wait"
-	May         store.Right            // who may use it; flags may take more
+	May         store.Right            // the right that it takes; flags may take more
 	Takes       map[string]store.Right // by flag
 	Access      Access
 	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
 	Statuses    []int  // exit statuses beside those that its access brings
 	Example     string // command lines, one a line
 	Hidden      bool
-	Command     bool   // what stands behind its first argument is a command, flags and all, also without --
+	Command     bool   // a command follows its first argument, flags and all, also without --
 	Passes      bool   // its exit status is that of a command that it runs: its own are greater by exit.Own
 	Raw         bool   // all words behind its name are arguments, whatever they look like
 	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
@@ -110,7 +110,7 @@ type Entry[R any] struct {
 	Name string // the verb's own
 	Make func() *Verb[R]
 	Day  int      // its place among the verbs of every day, from 1; 0: it is none of them
-	Like string   // what others call it: sbatch qsub; with the verb below it that they mean: squeue=list
+	Like string   // its names elsewhere: sbatch qsub; with the verb below it that they mean: squeue=list
 	made *Verb[R] // once a command line has named it
 }
 

@@ -111,7 +111,7 @@ func eventSince(c *cli.Context) (uint64, error) {
 type eventQuery struct {
 	job   string // only those of a job, "" for all
 	since uint64 // only those after one
-	asked bool   // that one was named
+	asked bool   // a job was named
 	last  int    // only the last so many, 0 for all
 }
 

@@ -54,7 +54,7 @@ type ganttOptions struct {
 	rows     int // 0 for all
 	width    int
 	svg      string // the file to draw into, "" for none
-	flag     string // what named it: svg or html
+	flag     string // the flag that named the file: svg or html
 }
 
 func gantt(r *session.Run, c *cli.Context) error {
@@ -154,7 +154,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 	g := &chart.Gantt{}
 	err := r.View(func(tx *store.Tx) (err error) {
 		g.Now = tx.Now().Unix()
-		if _, err := tx.Config().Resources(); err != nil { // what is left of shared nodes is told by these
+		if _, err := tx.Config().Resources(); err != nil { // shared nodes show what is free of these
 			return err
 		}
 		if o.byDevice {

@@ -111,7 +111,7 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 		if id, err = jobref.One(tx.Jobs(), what.job); err == nil {
 			may, err = tx.Cycle().MayStop(id)
 		}
-		return nil // what is wrong with the name is said where it is explained
+		return nil // the explanation reports a wrong name
 	})
 	if err != nil || !may {
 		return nil, nil

@@ -77,7 +77,7 @@ type reservationView struct {
 	tx     *store.Tx
 	nodes  []string
 	repeat string
-	takes  any // what it keeps of each node, nil for whole nodes
+	takes  any // amounts kept of each node, nil for whole nodes
 }
 
 var reservationFields = output.Fields[*reservationView]{

@@ -102,7 +102,7 @@ func submit(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) (err error) {
 		c, s := c, s
-		if sc != nil { // what its lines mean is a matter of the database
+		if sc != nil { // the database decides what its lines mean
 			if c, err = Directed(r, c, tx, sc); err != nil {
 				return err
 			}

@@ -186,7 +186,7 @@ func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.T
 		q.Queue = ""
 	}
 	list, err := tx.Ask().When(q, tx.Now(), 1)
-	if err != nil || len(list) == 0 { // what is wrong is said of the one that is taken
+	if err != nil || len(list) == 0 { // the error is reported for the script that is taken
 		return at, nil
 	}
 	return list[0].Start, nil

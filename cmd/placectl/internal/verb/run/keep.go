@@ -40,7 +40,7 @@ func keep(r *session.Run, c *cli.Context) error {
 		return r.View(func(*store.Tx) error { return nil })
 	}
 	lock := launch.Inherited()
-	runtime.GOMAXPROCS(1)         // what it does for a small task are many short steps: each would wake another thread
+	runtime.GOMAXPROCS(1)         // a small task takes many short steps: each would wake another thread
 	gate, err := launch.NewGate() // while this process is small
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ type jobLog struct {
 
 // OpenLog is a log that is being read, here or on another host.
 type openLog interface {
-	Copy(io.Writer) error // what has come by now
+	Copy(io.Writer) error // copies the new output
 	Rest(io.Writer) error // and nothing more will come
 	Close() error
 }
