@@ -85,7 +85,7 @@ func (db *DB) view(fn func(*Tx) error) error {
 		if err != nil {
 			return err
 		}
-		return fn(tx)
+		return tx.k.Ended(fn(tx))
 	})
 }
 

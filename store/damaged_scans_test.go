@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -207,4 +210,51 @@ func (v *damagedFile) scan(list []scan) (asked int, silent []string) {
 		v.named("view", err)
 	}
 	return asked, silent
+}
+
+// TestDamagedAnswers flips a bit in a key of a table, of each in turn, and asks SQL for
+// tables: the rows are those that there were, or the answer is an error.
+func TestDamagedAnswers(t *testing.T) {
+	seed := damageSeed()
+	random := rand.New(rand.NewPCG(seed, 5))
+	db, clock := lively(t)
+	want := make(map[string]string)
+	for _, name := range []string{"nodes", "attempts", "allocations", "reservations", "pools", "pool_use", "limits", "limit_use", "usage", "decayed", "events", "spans", "batch_jobs"} {
+		want[name] = answered(t, db, "SELECT * FROM "+name)
+	}
+	sound, byTable := content(t, db), make(map[row.Table][]storedRow)
+	for _, one := range storedRows(t, db) {
+		byTable[one.table] = append(byTable[one.table], one)
+	}
+	tables := slices.Sorted(maps.Keys(byTable))
+	rounds := 5
+	if *long {
+		rounds = 1000
+	}
+	noticed := 0
+	for i := range rounds * len(tables) {
+		table := tables[i%len(tables)]
+		bad := bytes.Clone(sound)
+		keyBit(bad, byTable[table][random.IntN(len(byTable[table]))], random)
+		v := writeDamaged(t, fmt.Sprintf("seed %d, round %d: a bit of a key of %s", seed, i, table), bad, clock)
+		db, err := Open(v.path, &Options{Now: clock.now, Warn: func(string) { v.warned = true }})
+		if err != nil {
+			v.named("open", err)
+			continue
+		}
+		for name, rows := range want {
+			switch got := answered(t, db, "SELECT * FROM "+name); {
+			case strings.HasPrefix(got, "error: "):
+				noticed++
+			case got != rows && !v.warned:
+				t.Errorf("%s: %s: read silently and wrongly (-want +got)\n%s", v.what, name, cmp.Diff(rows, got))
+			}
+		}
+		db.Close()
+		os.RemoveAll(filepath.Dir(v.path))
+	}
+	if noticed == 0 {
+		t.Error("no damage was noticed")
+	}
+	t.Logf("%d tables, %d files, %d answers, %d errors", len(want), rounds*len(tables), rounds*len(tables)*len(want), noticed)
 }

@@ -151,7 +151,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 		if err != nil {
 			return err
 		}
-		return fn(tx)
+		return tx.k.Ended(fn(tx))
 	}))
 }
 
@@ -193,7 +193,7 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 		if err != nil {
 			return false, err
 		}
-		if err := fn(tx); err != nil {
+		if err := tx.k.Ended(fn(tx)); err != nil {
 			return false, err
 		}
 		err = tx.flush()

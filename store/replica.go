@@ -360,7 +360,7 @@ func (db *DB) within(r *file.Recorder, opt *Options, fn func(*Tx) error) (change
 	if err != nil {
 		return false, err
 	}
-	if err := fn(tx); err != nil {
+	if err := tx.k.Ended(fn(tx)); err != nil {
 		return false, err
 	}
 	err = tx.flush()

@@ -96,7 +96,7 @@ func (tx *Tx) flush() error {
 	if tx.k.MayStart() {
 		tx.k.State.Startable++
 	}
-	if err := cycle.Settle(tx.k); err != nil {
+	if err := tx.k.Ended(cycle.Settle(tx.k)); err != nil {
 		return err
 	}
 	return tx.k.Flush()

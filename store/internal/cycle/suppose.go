@@ -29,5 +29,5 @@ func Suppose(tx *kernel.Tx, fn func(*kernel.Tx) error) error {
 	if err := Pass(supposed); err != nil {
 		return err
 	}
-	return kernel.OfStore(fn(supposed))
+	return kernel.OfStore(supposed.Ended(fn(supposed)))
 }

@@ -4,6 +4,7 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -72,6 +73,7 @@ type loaded struct {
 	Answers      *state.Table[row.Answer]
 	Past         *nodehistory.Log
 	kept         map[any]any // by the packages above: see Slot
+	failure      error       // the first one from reading rows where none can be returned
 }
 
 // NewLoaded returns the state of a transaction that has not read anything yet.
@@ -89,11 +91,29 @@ func NewLoaded(tx *Tx) loaded {
 		Attempts: state.NewTable(tx.File, &row.AttemptRows, nil), Reservations: state.NewTable(tx.File, &row.ReservationRows, nil), Answers: state.NewTable(tx.File, &row.AnswerRows, nil)}
 }
 
-// failed keeps an error from reading derived rows, for the next use of the index to return.
+// failed keeps an error from reading derived rows, for the next use of the index to return, and
+// for the end of the transaction.
 func (tx *Tx) failed(err error) {
+	if tx.Loaded.failure == nil {
+		tx.Loaded.failure = err
+	}
 	if tx.Loaded.Index != nil {
 		tx.Loaded.Index.Fail(err)
 	}
+}
+
+// Ended returns the error that a function on the transaction ends with: its own, unless rows that
+// it has used could not be read where no error can be returned.
+func (tx *Tx) Ended(err error) error {
+	l := &tx.Loaded
+	failure := l.failure
+	if failure == nil && l.Index != nil {
+		failure = l.Index.Err()
+	}
+	if failure == nil && l.Calendar != nil {
+		failure = l.Calendar.Err()
+	}
+	return cmp.Or(failure, err)
 }
 
 // NewTx starts a transaction on rows, at the file's own current time.
