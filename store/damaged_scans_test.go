@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -171,24 +169,6 @@ func TestDamagedKeys(t *testing.T) {
 		os.RemoveAll(filepath.Dir(v.path))
 	}
 	t.Logf("%d indexes, %d files, %d reads, %d silent", len(indexes), rounds, asked, silent)
-}
-
-// TestLongNames: no name of a request has more bytes than MaxName.
-func TestLongNames(t *testing.T) {
-	db, _ := newDB(t)
-	addNodes(t, db, "n", 1, 1)
-	long := strings.Repeat("a", MaxName+1)
-	for _, r := range []placer.Request{{Name: long}, {User: long}, {Group: long}, {Account: long}, {Class: long}, {Queue: long}, {Reservation: long}} {
-		r.Select = "1:ncpus=1"
-		for what, ask := range map[string]func(tx *Tx) error{
-			"submit": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r}); return err },
-			"place":  func(tx *Tx) error { _, err := tx.Jobs().Place(r); return err },
-		} {
-			if err := db.Update(ask); !errors.Is(err, ErrInvalid) {
-				t.Errorf("%s: %v", what, err)
-			}
-		}
-	}
 }
 
 // scan opens the file and runs scans, and returns which of them were wrong and silent.

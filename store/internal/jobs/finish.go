@@ -48,6 +48,9 @@ type Finished struct {
 // Finish ends a running job as Finish does. It fails with a Conflict if the job is at
 // another attempt, or if a supervisor executes it, because that will report the end.
 func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
+	if err := kernel.CheckReason(f.Reason); err != nil {
+		return nil, err
+	}
 	j, err := forChange(as.tx, f.Job, "done", row.JobRunning)
 	if err != nil {
 		return nil, err
@@ -74,6 +77,9 @@ func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 // Cancel ends a job, whatever its state, unless it has ended already. If its command is being
 // executed, the job is marked as ending. It keeps its nodes until nothing of it runs any more.
 func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
+	if err := kernel.CheckReason(reason); err != nil {
+		return nil, err
+	}
 	j, err := forChange(js.tx, id, "cancelled", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
 	if err != nil {
 		return nil, err
@@ -86,6 +92,9 @@ func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 
 // Hold keeps a waiting job from starting until Unhold. Its plan is given up.
 func (js Jobs) Hold(id uint64, reason string) (*kernel.Job, error) {
+	if err := kernel.CheckReason(reason); err != nil {
+		return nil, err
+	}
 	j, err := forChange(js.tx, id, "held", row.JobQueued, row.JobReserved)
 	if err != nil {
 		return nil, err
@@ -119,6 +128,9 @@ func (js Jobs) RequeueHeld(id uint64, reason string) (*kernel.Job, error) {
 }
 
 func requeue(tx *kernel.Tx, id uint64, reason row.Reason, to row.JobState) (*kernel.Job, error) {
+	if err := kernel.CheckReason(reason.Text); err != nil {
+		return nil, err
+	}
 	j, err := forChange(tx, id, "queued again", row.JobRunning)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,7 +74,7 @@ func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 	if !tx.Writable() {
 		return nil, kernel.ErrReadOnly
 	}
-	if err := mayRank(tx, s.Priority); err != nil {
+	if err := errors.Join(mayRank(tx, s.Priority), kernel.CheckReason(s.Reason)); err != nil {
 		return nil, err
 	}
 	j, never, err := submitted(tx, s)

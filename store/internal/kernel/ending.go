@@ -93,6 +93,8 @@ func (e *Ending) Check() error {
 		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", ErrInvalid, e.RetryWait, MaxRetryWait)
 	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 || e.RetryMax > 0 && e.RetryMem == 0:
 		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", ErrInvalid, e.RetryMem, maxRetryMem)
+	case len(e.MailTo) > MaxText:
+		return fmt.Errorf("%w: addresses of %d bytes for mail; at most %d are kept", ErrInvalid, len(e.MailTo), MaxText)
 	case e.Signal < 0 || e.Signal > 64:
 		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
 	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:

@@ -87,6 +87,7 @@ type ResourceLimit struct {
 const (
 	MaxScript      = 1 << 20
 	MaxEnvironment = 128 << 10
+	MaxPath        = 4095 // as in Linux
 )
 
 // patternLetters are the letters allowed after a % in a pattern.
@@ -133,6 +134,11 @@ func (p *Payload) Check() error {
 	for _, pattern := range []string{p.Out, p.Err, p.Input} {
 		if err := CheckPattern(pattern); err != nil {
 			return err
+		}
+	}
+	for _, path := range []string{p.Dir, p.Out, p.Err, p.Input} {
+		if len(path) > MaxPath {
+			return fmt.Errorf("%w: a path has %d bytes, and may have %d", ErrInvalid, len(path), MaxPath)
 		}
 	}
 	switch {

@@ -178,11 +178,17 @@ func SettingWords(name string) []string {
 	return strings.Fields(words)
 }
 
+// maxSetting is how many bytes the value of a setting may have.
+const maxSetting = 4096
+
 // PutSetting writes the row of a setting.
 func (tx *Tx) PutSetting(name, value string) error {
 	i := slices.IndexFunc(SettingDefs, func(d settingDef) bool { return d.Name == name })
 	if i < 0 {
 		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)
+	}
+	if len(value) > maxSetting {
+		return fmt.Errorf("%w value of %s: it has %d bytes; at most %d are kept", ErrInvalid, name, len(value), maxSetting)
 	}
 	defs, err := tx.Resources()
 	if err != nil {

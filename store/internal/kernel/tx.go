@@ -268,6 +268,17 @@ func (tx *Tx) Batches() *batches.Batches {
 	return tx.Loaded.Batches
 }
 
+// MaxText is how many bytes a reason or another text about something may have.
+const MaxText = 1024
+
+// CheckReason refuses a reason that is too long to be kept.
+func CheckReason(reason string) error {
+	if len(reason) > MaxText {
+		return fmt.Errorf("%w: the reason has %d bytes; at most %d are kept", ErrInvalid, len(reason), MaxText)
+	}
+	return nil
+}
+
 // Wish returns the reason for an action that the transaction's actor requests.
 func (tx *Tx) Wish(why string) row.Reason {
 	r := row.Because(row.CauseRequest, why)

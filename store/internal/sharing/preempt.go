@@ -49,6 +49,9 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 		return fmt.Errorf("%w: rule %q: times are from 0 to %d s, and a job is stopped at most %d times, or 0 for as often as need be",
 			row.ErrInvalid, r, longest, maxStops)
 	}
+	if n := len(r.String()); n > maxRule {
+		return fmt.Errorf("%w: a rule of %d bytes; at most %d are kept", row.ErrInvalid, n, maxRule)
+	}
 	rules := []*preempt.Rule{r}
 	err := EachRule(rows, func(old *preempt.Rule) error {
 		if old.String() != r.String() {
@@ -67,6 +70,9 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 
 // maxStops bounds how often a job may be said to make way.
 const maxStops = 1000
+
+// maxRule is how many bytes the text of a rule may have: it is the key of its row.
+const maxRule = 4096
 
 // Ranks are the rules together, nil if there are none.
 func Ranks(rows *file.Recorder) (*preempt.Ranks, error) {

@@ -5,7 +5,9 @@
 package infile
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -78,6 +80,21 @@ func (f *Text) Errorf(offset int, format string, args ...any) error {
 
 // MaxLine bounds a line, or a node in JSON, in bytes.
 const MaxLine = 1 << 20
+
+// ReadLine reads a line with its end, the last one maybe without. More than MaxLine bytes are
+// refused, not kept.
+func ReadLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > MaxLine {
+			return nil, fmt.Errorf("%w: a line has more than %d bytes", ErrInput, MaxLine)
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
 
 // CheckLines refuses lines that are too long, before they are copied about.
 func (f *Text) CheckLines() error {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 )
 
 // versions of the protocol that are spoken, the newest first.
@@ -72,7 +73,7 @@ const (
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewReader(in)
 	for ctx.Err() == nil {
-		line, err := lines.ReadBytes('\n')
+		line, err := infile.ReadLine(lines)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if answer := s.answer(ctx, line); answer != nil {
 				text, err := bytejson.Marshal(answer)

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -43,7 +44,9 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 		}
 		list = append(list, Line{number, line})
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s, line %d has more than %d bytes", name, number+1, maxLine)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s, line %d: %w", name, number+1, err)
 	}
 	if len(list) == 0 {

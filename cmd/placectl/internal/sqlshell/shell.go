@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/query"
 )
@@ -237,11 +238,11 @@ type plainLines struct{ *bufio.Reader }
 func plain(in io.Reader) lines { return &plainLines{bufio.NewReader(in)} }
 
 func (p *plainLines) Next() (string, error) {
-	line, err := p.ReadString('\n')
-	if err == io.EOF && line != "" {
+	line, err := infile.ReadLine(p.Reader)
+	if err == io.EOF && len(line) > 0 {
 		err = nil
 	}
-	return line, err
+	return string(line), err
 }
 
 func (p *plainLines) Close() error { return nil }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -123,7 +124,12 @@ func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefil
 	opt := nodefile.Options{Format: format, Units: units, Columns: columns, DefaultPartition: c.String("default-partition")}
 	if name != "-" {
 		opt.Beside = func(other string) ([]byte, bool) {
-			data, err := os.ReadFile(filepath.Join(filepath.Dir(name), other))
+			in, err := os.Open(filepath.Join(filepath.Dir(name), other))
+			if err != nil {
+				return nil, false
+			}
+			defer in.Close()
+			data, err := infile.ReadAll(in)
 			return data, err == nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -52,7 +53,7 @@ func carryLines(r *session.Run, c *cli.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	lines, err := io.ReadAll(in)
+	lines, err := infile.ReadAll(in)
 	if err == nil {
 		_, err = payload.ReadLines(session.ShownFile(c.String("each")), bytes.NewReader(lines))
 	}
