@@ -97,7 +97,7 @@ const importRules = `
 	placer/fairshare, placer/cluster         < command, bench
 	index, timeline, placer, locality, query < bench
 	store                                    < command, bench
-	cmd/placectl/internal/infile             < command, cmd/placectl/internal/nodefile
+	cmd/placectl/internal/infile             < command, cmd/placectl/internal/nodefile, cmd/placectl/internal/mcp, cmd/placectl/internal/sqlshell
 	internal/text, index       < cmd/placectl/internal/infile, cmd/placectl/internal/nodefile, cmd/placectl/internal/chart
 	cmd/placectl/internal/nodefile           < command
 	index, placer/fairshare                  < cmd/placectl/internal/sharefile
