@@ -62,7 +62,7 @@ func (m *mapping) jointStarts(after int64, count int) ([]*Plan, error) {
 			if len(plans) > 0 && errors.Is(err, ErrNotNow) {
 				break
 			}
-			return nil, err
+			return nil, m.keptOut(max(after, m.Now), err)
 		}
 		if at = found[0].Start; at > start {
 			if again, ok := m.Demands.Next(at, m.Duration); !ok || again > at {
@@ -95,9 +95,22 @@ func (m *mapping) neverFree(at int64) *Refusal {
 	if r == nil {
 		r = m.heldBack(at, true)
 	}
-	if m.mayMissAll() {
-		r.Kind = ErrNever
-		r.Why += "; the reservation that it insists on has no room for it before it ends"
-	}
 	return r
+}
+
+// keptOut returns the reason of a request for which the nodes have no room from an instant on at
+// which its counters let it start. If they have room before, as in a reservation that ends, the
+// counters keep it out: their jobs may end sooner than planned.
+func (m *mapping) keptOut(first int64, err error) error {
+	if !m.mayMissAll() || !errors.Is(err, ErrNever) {
+		return err
+	}
+	alone, failed := m.nodeStarts(first, 1)
+	if failed != nil {
+		return err
+	}
+	if at := alone[0].Start; m.Demands.Short(at, m.Duration, false) != nil || m.Demands.Short(at, m.Duration, true) != nil {
+		return m.neverFree(at)
+	}
+	return err
 }

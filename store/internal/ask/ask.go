@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
@@ -50,7 +51,14 @@ func (ak Ask) Candidates(r placer.Request) ([]kernel.Candidate, error) {
 
 // When finds the first count starts of a request from an instant on, and changes nothing. These are
 // the earliest start, then each later instant at which nodes are given back and the request fits.
+// Where a limit would refuse the job, the error is that *placer.Refusal.
 func (ak Ask) When(r placer.Request, after time.Time, count int) ([]booking.Opening, error) {
 	plans, err := booking.PlansOf(ak.tx).Starts(r, kernel.Unix(after), count)
-	return kernel.Converted(plans, booking.OpeningAt), err
+	if err == nil {
+		err = jobs.Admits(ak.tx, r, plans[0].Start > ak.tx.Now)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return kernel.Converted(plans, booking.OpeningAt), nil
 }

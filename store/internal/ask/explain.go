@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -48,7 +50,17 @@ func (ak Ask) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return explainer{ak.tx, o}.request(r, a)
+	out, err := explainer{ak.tx, o}.request(r, a)
+	if err != nil || out.Verdict == placer.NeverStarts {
+		return out, err
+	}
+	var refused *placer.Refusal
+	if err := jobs.Admits(ak.tx, r, out.Verdict != placer.StartsNow); errors.As(err, &refused) {
+		out.Verdict, out.Refusal, out.Plan, out.WaitsFor = placer.StartsLater, refused, nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // explainer builds an explanation.

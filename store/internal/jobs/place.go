@@ -65,17 +65,33 @@ func place(tx *kernel.Tx, r placer.Request, decide func(*placer.Snapshot, placer
 
 // NewJob makes a job of a plan and carries the plan out.
 func NewJob(tx *kernel.Tx, r placer.Request, a placer.Ask, plan *placer.Plan) (*row.Job, error) {
-	defs, err := tx.Resources()
+	j, err := admitted(tx, r, a, plan.Start > tx.Now)
 	if err != nil {
-		return nil, err
-	}
-	j := newcomer(tx, r, a, defs)
-	if err := booking.Admit(tx, j, a.Spec, 1, plan.Start > tx.Now); err != nil {
 		return nil, err
 	}
 	j.ID = tx.State.NextJob
 	tx.State.NextJob++
 	return j, MachineOf(tx).Do(j, Step{To: StateOfPlan(tx, plan), Plan: &booking.PlannedFor{Ask: a, Plan: plan}})
+}
+
+// admitted is a new job for a request. It fails if a limit forbids it: on a single job, or on how
+// many may wait and run.
+func admitted(tx *kernel.Tx, r placer.Request, a placer.Ask, waits bool) (*row.Job, error) {
+	defs, err := tx.Resources()
+	if err != nil {
+		return nil, err
+	}
+	j := newcomer(tx, r, a, defs)
+	return j, booking.Admit(tx, j, a.Spec, 1, waits)
+}
+
+// Admits fails as submitting or placing a request would because of a limit.
+func Admits(tx *kernel.Tx, r placer.Request, waits bool) error {
+	a, err := booking.AskFor(tx, r)
+	if err == nil {
+		_, err = admitted(tx, r, a, waits)
+	}
+	return err
 }
 
 // newcomer is a new job for a request. Its policy is the one it names; placement decides otherwise.
