@@ -141,6 +141,7 @@ type Cause = row.Cause
 const (
 	CauseRequest   = row.CauseRequest
 	CauseUnreached = row.CauseUnreached
+	CauseLeftover  = row.CauseLeftover
 	CauseNever     = row.CauseNever
 )
 

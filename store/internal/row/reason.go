@@ -40,6 +40,7 @@ const (
 	CauseHealth
 	CauseSuspect
 	CauseRoom
+	CauseLeftover
 )
 
 // causes are what they are called, and what they mean.
@@ -74,6 +75,7 @@ var causes = [...]struct{ word, doc string }{
 	CauseHealth:      {"health", "a node's own check failed"},
 	CauseSuspect:     {"suspect", "a node refused one job after another"},
 	CauseRoom:        {"room", "nodes, devices or pools were too few when its time came"},
+	CauseLeftover:    {"leftover", "processes of it may be left on its other nodes"},
 }
 
 // Causes lists all of them but none.

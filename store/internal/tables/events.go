@@ -56,7 +56,7 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 		}),
 		numberColumn("attempt", "", func(e *row.Event) int64 { return int64(attemptOf(e)) }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, jobs.exit),
-		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseRoom), func(e *row.Event) string { return e.Reason.Cause.String() }),
+		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseLeftover), func(e *row.Event) string { return e.Reason.Cause.String() }),
 	}
 	for i := range columns {
 		columns[i].Doc = attribute.Of(attribute.Event, columns[i].Name).Doc

@@ -11,7 +11,7 @@ import (
 )
 
 // EventWords are what events are called.
-var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "signal", "again", "requeue", "hook",
+var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "leftover", "signal", "again", "requeue", "hook",
 	"ending", "preempt", "note", "end", "fail", "cancel", "promise", "node", "device", "reservation"}
 
 // wordColumn is a column that has one of a few words, NULL for none: a word besides

@@ -72,6 +72,8 @@ func (p *Lines) when(j *store.Job) (string, error) {
 	switch {
 	case j.Ending:
 		return text.LocalTimes(j.Why(), p.zone), nil
+	case j.State == store.JobRunning && j.Reason.Cause == store.CauseLeftover:
+		return "ending: " + text.LocalTimes(j.Why(), p.zone), nil
 	case j.State == store.JobRunning && !j.End.After(now):
 		return "overdue since " + at(j.End), nil
 	case j.Starting():

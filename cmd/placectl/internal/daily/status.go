@@ -122,7 +122,7 @@ func WaitingEvents(n uint64) string {
 }
 
 // kinds are the kinds of warnings, and of what there are more.
-var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"late", "jobs that could not start when they were planned to"},
+var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"leftover", "jobs that may have processes left on other nodes"}, {"late", "jobs that could not start when they were planned to"},
 	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
 
 // warn adds a warning; of those of a kind the first few are told, the others counted.
@@ -149,6 +149,8 @@ func (s *Status) readRunning(tx *store.Tx) error {
 		switch {
 		case j.Starting() && j.Reason.Cause == store.CauseUnreached:
 			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j), j.Reason)
+		case j.Reason.Cause == store.CauseLeftover:
+			s.warn("leftover", fmt.Sprint(j.ID), "placectl doctor", "job %s keeps its nodes: %s", jobInWords(j), j.Reason)
 		case !j.End.After(s.Now):
 			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID), "job %s has been overdue since %s", jobInWords(j), stamp(j.End))
 		case s.NextEnd == nil || j.End.Before(s.NextEnd.At):
@@ -254,7 +256,7 @@ func (s *Status) readRecent(tx *store.Tx) error {
 // called as they are.
 var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
 	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
-	"launch": "launched", "unreached": "is starting", "claim": "being executed", "again": "tried again", "requeue": "queued again", "queue": "queued"}
+	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes", "again": "tried again", "requeue": "queued again", "queue": "queued"}
 
 // EventInWords is an event as a line has it, without its time.
 func EventInWords(ev *store.Event) string {

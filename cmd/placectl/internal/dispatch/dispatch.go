@@ -100,6 +100,11 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 	return h, err
 }
 
+// LeftOver says why an attempt whose command has ended keeps its nodes.
+func (d *DB) LeftOver(_ context.Context, k attempts.Key, n store.Nonce, why string) error {
+	return d.on(d.Update, func(tx *store.Tx) error { return tx.Attempts().LeftOver(k.Job, k.Number, n, why) })
+}
+
 // Signalled says that the first so many signals of an attempt were sent.
 func (d *DB) Signalled(_ context.Context, k attempts.Key, n store.Nonce, sent int) error {
 	return d.on(d.Update, func(tx *store.Tx) error { return tx.Attempts().Signalled(k.Job, k.Number, n, sent) })

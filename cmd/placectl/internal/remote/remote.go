@@ -35,6 +35,7 @@ const (
 	AskLacks  = "lacks" // of the devices that the database names
 	AskHeld   = "held"  // the fate of a claimed attempt
 	AskSent   = "sent"  // say that signals of an attempt were sent
+	AskLeft   = "left"  // say why an attempt whose command has ended keeps its nodes
 	AskOn     = "on"    // where a command for a node of a job is to run
 )
 
@@ -49,12 +50,13 @@ type Question struct {
 	Boot   string         // the boot of the host
 	Found  []devices.Held // of AskLacks
 
-	Job     uint64 // of AskOn, AskHeld, AskSent
+	Job     uint64 // of AskOn, AskHeld, AskSent, AskLeft
 	Attempt int
 	Node    string
 	Nonce   store.Nonce
 	Epoch   string
-	Sent    int // of AskSent
+	Sent    int    // of AskSent
+	Why     string // of AskLeft
 }
 
 // Answer is what it gets.
@@ -130,6 +132,12 @@ func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoc
 		return nil, err
 	}
 	return a.Held, nil
+}
+
+// LeftOver says why an attempt whose command has ended keeps its nodes.
+func (d *Database) LeftOver(ctx context.Context, k attempts.Key, n store.Nonce, why string) error {
+	_, err := d.Ask(ctx, AskLeft, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Why: why})
+	return err
 }
 
 // Signalled says that the first so many signals of an attempt were sent.

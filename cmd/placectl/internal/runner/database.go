@@ -47,6 +47,9 @@ type Database interface {
 	Held(ctx context.Context, k Key, n store.Nonce, epoch string) (*Held, error)
 	// Look returns the work on this host for this user.
 	Look(context.Context) (*View, error)
+	// LeftOver says why an attempt whose command has ended keeps its nodes: processes of it may
+	// be left on others.
+	LeftOver(ctx context.Context, k Key, n store.Nonce, why string) error
 	// Signalled says that the first so many signals of an attempt were sent.
 	Signalled(ctx context.Context, k Key, n store.Nonce, sent int) error
 }

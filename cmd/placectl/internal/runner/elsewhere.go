@@ -103,15 +103,27 @@ func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
 	return emptyDir(a.slot.root, a.slot.path, elsewhereDir)
 }
 
+// saidAfter is how long that takes before the reason of the job says so.
+const saidAfter = time.Second
+
 // emptyAll does so until it is done, or the job has gone on without the attempt.
 func (a *attendance) emptyAll(until time.Duration) {
 	ctx := context.Background()
+	says := func(why string) {
+		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil && !settled(err) {
+			a.notef("%s: %v", a.slot.Key, err)
+		}
+	}
+	slow := time.AfterFunc(saidAfter, func() { says("processes that it left on other nodes are being ended") })
+	defer slow.Stop()
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		err := a.emptied(ctx, until)
 		if err == nil {
 			return
 		}
 		a.notef("%s: %v", a.slot.Key, err)
+		slow.Stop()
+		says(err.Error())
 		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && settled(gone) || a.slot.isRemoved() || !sleep(ctx, wait) {
 			return
 		}

@@ -313,6 +313,8 @@ func (s *fakeState) report(r *store.Result) error {
 	return nil
 }
 
+func (f *fake) LeftOver(context.Context, Key, store.Nonce, string) error { return nil }
+
 func (f *fake) Held(_ context.Context, k Key, n store.Nonce, _ string) (*Held, error) {
 	s, err := f.read()
 	if err != nil {

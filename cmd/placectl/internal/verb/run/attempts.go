@@ -21,7 +21,7 @@ func Attempts() *session.Verb {
 		Category: "Queue",
 		Usage:    "answer a remote host that executes jobs",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskOn, Kind: verbs.KindWord}},
+		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskLeft + "|" + remote.AskOn, Kind: verbs.KindWord}},
 		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
@@ -56,6 +56,8 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 		a.Held, err = d.Held(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
 	case remote.AskSent:
 		err = d.Signalled(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Sent)
+	case remote.AskLeft:
+		err = d.LeftOver(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Why)
 	case remote.AskOn:
 		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
 	case remote.AskLook:
