@@ -41,7 +41,7 @@ const importRules = `
 	store/internal/batches                   < layer
 	index, timeline, placer, locality, query, query/tables, placer/fairshare < store/internal/tables
 	index, timeline, placer, placer/cycle    < store/internal/derived
-	store/internal/row, store/internal/file  < store/internal/derived
+	store/internal/row, store/internal/file, store/internal/nodes < store/internal/derived
 	store/internal/derived                   < layer
 	store/internal/row, store/internal/file  < store/internal/answers
 	store/internal/answers                   < layer

@@ -318,7 +318,7 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 		}
 		start, end = kernel.Unix(p.Start), kernel.Unix(p.End)
 	} else if end <= o.tx.Now {
-		end = o.tx.Now + o.tx.Overdue().Overrun(row.JobOwner(other.ID))
+		end = o.tx.Now + o.tx.Overrun(row.JobOwner(other.ID))
 	}
 	if d.When == row.After {
 		return start, true, nil

@@ -15,21 +15,26 @@ import (
 	"github.com/placectl/placectl/store/internal/state"
 )
 
+// Transaction is told of a change that failed halfway, and returns the error.
+type Transaction interface {
+	Spoil(err error) error
+}
+
 // Batches are the batches of a store, within a transaction.
 type Batches struct {
 	file   *file.Recorder
-	now    int64             // Unix seconds
-	spoil  func(error) error // tells the transaction of a change that failed halfway
+	now    int64 // Unix seconds
+	tx     Transaction
 	hosts  *state.Table[locality.Host]
 	ranges *state.Table[row.BatchRange]
 	jobs   map[jobBlock]*locality.JobBlock
 	makers []*Maker // of this transaction
 }
 
-// New is the batches of a transaction's rows. What fails halfway is handed to spoil,
+// New is the batches of a transaction's rows. What fails halfway is handed to the transaction,
 // which returns it.
-func New(rows *file.Recorder, now int64, spoil func(error) error) *Batches {
-	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil), ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, spoil: spoil}
+func New(rows *file.Recorder, now int64, tx Transaction) *Batches {
+	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil), ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, tx: tx}
 }
 
 func (b *Batches) put(one *row.Batch) error {
@@ -115,7 +120,7 @@ func (b *Batches) work(name string, fn func(*locality.Op, *row.Batch) error) (*r
 		return nil, explained(name, err)
 	}
 	if put := b.put(one); put != nil {
-		return nil, b.spoil(put)
+		return nil, b.tx.Spoil(put)
 	}
 	return one, err
 }

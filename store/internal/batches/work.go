@@ -37,7 +37,7 @@ func (b *Batches) Next(name, host, user string, w locality.Want) (*Grant, error)
 		}
 		g, why := op.Next(h, w)
 		if why != nil && !errors.Is(why, locality.ErrIdle) && !errors.Is(why, locality.ErrOver) {
-			return b.spoil(why)
+			return b.tx.Spoil(why)
 		}
 		out.Jobs = g.Jobs
 		if out.Fetch, err = b.files(one.Number, g.Fetch); err != nil {
@@ -108,7 +108,7 @@ func (b *Batches) answer(name, host string, jobs []int, take func(*locality.Op, 
 			}
 			r, err := take(op, h, job)
 			if err != nil && i > 0 {
-				return b.spoil(err)
+				return b.tx.Spoil(err)
 			}
 			if err != nil {
 				return err
@@ -125,7 +125,7 @@ func (b *Batches) Expire(name string) (locality.Expiry, error) {
 	var out locality.Expiry
 	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) (err error) {
 		out, err = op.Expire()
-		return b.spoil(err)
+		return b.tx.Spoil(err)
 	})
 	return out, err
 }
@@ -133,6 +133,6 @@ func (b *Batches) Expire(name string) (locality.Expiry, error) {
 // Recompute ages what is known of the hosts of a batch and builds its sums of
 // speeds again.
 func (b *Batches) Recompute(name string) error {
-	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) error { return b.spoil(op.Recompute()) })
+	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) error { return b.tx.Spoil(op.Recompute()) })
 	return err
 }

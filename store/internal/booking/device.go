@@ -27,30 +27,36 @@ func BindDevices(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) error {
 	if some.IsEmpty() || !tx.Writable() {
 		return nil
 	}
-	b := nodes.Binder{Rows: tx.Loaded.Nodes, Job: j, Asks: func() ([]placer.Chunk, devices.Policy, error) { return asks(tx, j, chunks) },
-		Free: func(node uint32, of *nodes.Named) ([]devices.Bits, error) { return free(tx, node, of, j.ID) }}
+	b := nodes.Binder{Devices: starting{tx, j, chunks}, Rows: tx.Loaded.Nodes, Job: j}
 	return b.Bind(some)
 }
 
-// asks returns what the chunks of a job ask for, and how to choose its devices.
-func asks(tx *kernel.Tx, j *row.Job, chunks []placer.Chunk) (_ []placer.Chunk, p devices.Policy, err error) {
-	if chunks == nil {
-		chunks, err = tx.Asked(j)
+// starting is a job that starts, with its chunks if they are known.
+type starting struct {
+	tx     *kernel.Tx
+	job    *row.Job
+	chunks []placer.Chunk
+}
+
+// Asks returns what the chunks ask for, and how to choose the devices.
+func (s starting) Asks() (chunks []placer.Chunk, p devices.Policy, err error) {
+	if chunks = s.chunks; chunks == nil {
+		chunks, err = s.tx.Asked(s.job)
 	}
-	if err != nil || j.Bind != devices.NoPolicy {
-		return chunks, j.Bind, err
+	if err != nil || s.job.Bind != devices.NoPolicy {
+		return chunks, s.job.Bind, err
 	}
-	set, err := tx.Settings()
+	set, err := s.tx.Settings()
 	if err != nil {
 		return nil, 0, err
 	}
 	return chunks, set.Bind, nil
 }
 
-// free returns the devices of a node, by resource, that are in service and that no running job has,
-// except one job. They are computed once; NoteDevices keeps them up to date.
-func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]devices.Bits, error) {
-	k, err := tx.Loaded.Nodes.Kept(number)
+// Free returns the devices of a node, by resource, that are in service and that no other running job
+// has. They are computed once; NoteDevices keeps them up to date.
+func (s starting) Free(number uint32, named *nodes.Named) ([]devices.Bits, error) {
+	k, err := s.tx.Loaded.Nodes.Kept(number)
 	if err != nil || k.Free != nil {
 		return slices.Clone(k.Free), err
 	}
@@ -58,7 +64,7 @@ func free(tx *kernel.Tx, number uint32, named *nodes.Named, except uint64) ([]de
 	for i, l := range named.Layouts {
 		free[i] = l.InService()
 	}
-	err = EachHolder(tx, number, except, func(j *row.Job) error {
+	err = EachHolder(s.tx, number, s.job.ID, func(j *row.Job) error {
 		for _, d := range j.Devices {
 			if i := named.Find(d.Res); d.Node == number && i >= 0 {
 				free[i] = free[i].AndNot(d.Which)

@@ -60,8 +60,8 @@ func (cs ClassShares) Tally() (*shares.Tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := shares.NewTally(shares.Source{Now: cs.tx.Now, Defs: cs.tx.Loaded.Defs, Nodes: cs.tx.Loaded.Nodes, ClassOf: cs.OfJob, Spans: cs.tx.Allocations().Spans,
-		Overrun: cs.tx.Overdue().Overrun}, unit, s, timer, ix)
+	t := shares.NewTally(shares.Source{Now: cs.tx.Now, Defs: cs.tx.Loaded.Defs, Nodes: cs.tx.Loaded.Nodes, Classes: cs, Allocations: cs.tx.Allocations(),
+		Overdue: cs.tx}, unit, s, timer, ix)
 	if err := cs.tx.Reservations().Each(t.Keeps); err != nil {
 		return nil, err
 	}
@@ -83,12 +83,11 @@ func (cs ClassShares) Allot(t *shares.Tally, line []*row.Job) (*shares.Allotment
 func (cs ClassShares) Wait(t *shares.Tally, line []*row.Job) error {
 	start := cs.tx.Counters().Lettable()
 	defer start.Undo()
-	t.Lets = start.Lets
 	for _, j := range line {
 		if j.Begin > cs.tx.Now {
 			continue
 		}
-		if err := t.Waits(j); err != nil && !kernel.IsRefusal(err) {
+		if err := t.Waits(j, start); err != nil && !kernel.IsRefusal(err) {
 			return err
 		}
 	}

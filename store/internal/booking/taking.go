@@ -79,7 +79,7 @@ func (t Taking) overcommitted() error {
 			left = n.Capacity[i] - peak[i]
 		}
 		if a.N > left {
-			defs, err := t.Tx.Loaded.Nodes.Resources()
+			defs, err := t.Tx.Resources()
 			if err != nil {
 				return err
 			}

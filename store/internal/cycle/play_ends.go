@@ -12,7 +12,7 @@ func (p *Playing) goesOn() error {
 	late, err := OverdueJobs(p.Tx)
 	p.overrun = make(map[uint64]int64, len(late))
 	for _, j := range late {
-		until := p.Tx.Now + p.Tx.Overdue().Overrun(row.JobOwner(j.ID))
+		until := p.Tx.Now + p.Tx.Overrun(row.JobOwner(j.ID))
 		p.overrun[j.ID] = until
 		heap.Push(&p.ends, jobEnd{until, j.Start, j.ID})
 	}

@@ -6,8 +6,8 @@
 package derived
 
 import (
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -16,16 +16,23 @@ import (
 // it.
 const Grace = 300
 
-// Base is the transaction that they belong to, as far as they need it.
-type Base struct {
-	Rows  *file.Recorder
-	State *row.State
-	Now   *int64 // its instant, in Unix seconds, which moves as time passes
+// Transaction is the one that they belong to. Owners are jobs and reservations.
+type Transaction interface {
+	Calendar() *timeline.Calendar
+	OwnerNodes(owner uint64) ([]uint32, error)
+	// Overrun is how long an owner past its end is expected to go on, in seconds from now.
+	Overrun(owner uint64) int64
+	// Fail keeps an error that cannot be returned.
+	Fail(err error)
+	// MarkDirty says that the state has changed.
+	MarkDirty()
+}
 
-	Calendar func() *timeline.Calendar
-	Node     func(number uint32) (*index.Node, error)       // for reading only
-	Owned    func(owner uint64) (nodes []uint32, err error) // what a job or a reservation has
-	Overrun  func(owner uint64) int64                       // how long from now what an owner has past its end is taken to go on
-	Fail     func(error)                                    // tells of an error where none can be returned
-	Dirty    func()                                         // marks the state as changed
+// Base is what all of them share.
+type Base struct {
+	Transaction
+	Rows  *file.Recorder
+	Nodes *nodes.Rows
+	State *row.State
+	Now   *int64 // Unix seconds, which move as time passes
 }

@@ -44,7 +44,7 @@ func (f *Freed) Anywhere() {
 func (f *Freed) Count() {
 	f.State.Invalidations++
 	if f.changed = f.Rows.Writable(); f.changed {
-		f.Dirty()
+		f.MarkDirty()
 	}
 }
 

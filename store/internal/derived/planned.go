@@ -12,7 +12,7 @@ func (b Base) PlannedFrom(from int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		err := b.Rows.EachFrom(row.Changes, row.TimeKey(from, 0), nil, func(k, _ []byte) (bool, error) {
 			at, owner := row.SplitTimeKey(k)
-			nodes, err := b.Owned(owner)
+			nodes, err := b.OwnerNodes(owner)
 			return err == nil && yield(at, nodes), err
 		})
 		if err != nil {

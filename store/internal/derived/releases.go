@@ -51,7 +51,7 @@ func (r *Releases) held() ([]release, error) {
 func (r *Releases) nodesOf(owner uint64) (nodes []uint32, err error) {
 	nodes, known := r.nodes[owner]
 	if !known {
-		if nodes, err = r.Owned(owner); err == nil && r.nodes != nil {
+		if nodes, err = r.OwnerNodes(owner); err == nil && r.nodes != nil {
 			r.nodes[owner] = nodes
 		}
 	}

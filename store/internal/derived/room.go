@@ -105,7 +105,7 @@ func (r *Rooms) Measure(ix *index.Index, node uint32, busy bool) error {
 	}
 	var now []index.Amount
 	if busy && placer.SharedBy(r.Calendar(), node, r.Calendar().Now()) {
-		n, err := r.Node(node)
+		n, err := r.Nodes.Node(node)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // PlannedBehind lists the jobs that should start soon on a node of an overdue job, or with
 // something that it holds.
 func PlannedBehind(tx *kernel.Tx, j *row.Job) ([]uint64, error) {
-	until := tx.Now + tx.Overdue().Overrun(row.JobOwner(j.ID))
+	until := tx.Now + tx.Overrun(row.JobOwner(j.ID))
 	ids, err := tx.Counters().Planned(j, tx.Now, until)
 	for _, node := range j.AllNodes() {
 		for _, b := range tx.Calendar().At(node) {

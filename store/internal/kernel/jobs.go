@@ -128,8 +128,8 @@ func (tx *Tx) Owner(b timeline.Busy) (Owner, error) {
 	return Owner{Reservation: r.Name}, nil
 }
 
-// ownerNodes lists the nodes of a job or reservation.
-func (tx *Tx) ownerNodes(owner uint64) ([]uint32, error) {
+// OwnerNodes lists the nodes of a job or reservation.
+func (tx *Tx) OwnerNodes(owner uint64) ([]uint32, error) {
 	if row.IsReservation(owner) {
 		r, err := tx.Reservations().ByID(owner >> 1)
 		if err != nil {

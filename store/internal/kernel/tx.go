@@ -78,22 +78,24 @@ type loaded struct {
 
 // NewLoaded returns the state of a transaction that has not read anything yet.
 func NewLoaded(tx *Tx) loaded {
-	rows := nodes.NewRows(tx.File, tx.Resources)
-	b := derived.Base{Rows: tx.File, State: &tx.State, Now: &tx.Now, Calendar: tx.Calendar, Node: rows.Node, Owned: tx.ownerNodes, Overrun: tx.Overdue().Overrun,
-		Fail: tx.failed, Dirty: func() { tx.Dirty = true }}
-	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Rows: tx.File, Resources: tx.Resources, ClassOf: tx.ClassOf})}
-	counts := &tallies.Tallies{Rows: tx.File, EachJob: tx.EachJob}
+	rows := nodes.NewRows(tx.File, tx)
+	b := derived.Base{Transaction: tx, Rows: tx.File, Nodes: rows, State: &tx.State, Now: &tx.Now}
+	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Transaction: tx, Rows: tx.File})}
+	counts := &tallies.Tallies{Rows: tx.File, Jobs: tx}
 	return loaded{Nodes: rows, Source: derived.NewSource(b), Rooms: derived.NewRooms(b),
 		Releases: &derived.Releases{Base: b}, Usage: &usage.Nodes{Rows: tx.File, Nodes: rows},
-		Book:     &usage.Book{Rows: tx.File, Resources: tx.Resources, EachJob: tx.EachJob, Attempt: tx.Attempts().Of, Decay: tx.Decay},
+		Book:     &usage.Book{Transaction: tx, Attempts: tx.Attempts(), Rows: tx.File},
 		Counters: counters, Tallies: counts, Past: &nodehistory.Log{Rows: tx.File, Now: &tx.Now}, Freed: &derived.Freed{Base: b},
 		Jobs:     state.NewTable(tx.File, &row.JobRows, counts.Count, counters.Rules.Changed),
 		Attempts: state.NewTable(tx.File, &row.AttemptRows, nil), Reservations: state.NewTable(tx.File, &row.ReservationRows, nil), Answers: state.NewTable(tx.File, &row.AnswerRows, nil)}
 }
 
-// failed keeps an error from reading derived rows, for the next use of the index to return, and
+// MarkDirty says that the state has changed.
+func (tx *Tx) MarkDirty() { tx.Dirty = true }
+
+// Fail keeps an error from reading derived rows, for the next use of the index to return, and
 // for the end of the transaction.
-func (tx *Tx) failed(err error) {
+func (tx *Tx) Fail(err error) {
 	if tx.Loaded.failure == nil {
 		tx.Loaded.failure = err
 	}
@@ -213,7 +215,7 @@ func (tx *Tx) Index() (*index.Index, error) {
 func (tx *Tx) Calendar() *timeline.Calendar {
 	if tx.Loaded.Calendar == nil {
 		tx.Loaded.Calendar = timeline.NewCalendar(tx.Loaded.Source, tx.Now, derived.Grace)
-		tx.Loaded.Calendar.Overrun = tx.Overdue().Overrun
+		tx.Loaded.Calendar.Overrun = tx.Overrun
 	}
 	return tx.Loaded.Calendar
 }
@@ -263,7 +265,7 @@ func (tx *Tx) Decay() (usage.Decay, error) {
 // Batches returns the batches of the transaction.
 func (tx *Tx) Batches() *batches.Batches {
 	if tx.Loaded.Batches == nil {
-		tx.Loaded.Batches = batches.New(tx.File, tx.Now, tx.Spoil)
+		tx.Loaded.Batches = batches.New(tx.File, tx.Now, tx)
 	}
 	return tx.Loaded.Batches
 }

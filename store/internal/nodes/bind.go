@@ -11,12 +11,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
+// Devices are those of the nodes of a job that gets some.
+type Devices interface {
+	// Free are those of a node, by resource, that are in service and free.
+	Free(node uint32, of *Named) ([]devices.Bits, error)
+	// Asks returns the job's chunks, and how to choose the devices.
+	Asks() ([]placer.Chunk, devices.Policy, error)
+}
+
 // Binder is a job that gets its devices.
 type Binder struct {
+	Devices
 	Rows *Rows
 	Job  *row.Job
-	Free func(node uint32, of *Named) ([]devices.Bits, error) // by resource: in service and free
-	Asks func() ([]placer.Chunk, devices.Policy, error)       // the job's chunks, and how devices are chosen
 
 	asks   bool // was asked
 	policy devices.Policy
@@ -125,7 +132,7 @@ func (b *Binder) short(number uint32, d *boundNode, wants []devices.Want, at []i
 	if err != nil {
 		return err
 	}
-	defs, err := b.Rows.Resources()
+	defs, err := b.Rows.resources.Resources()
 	if err != nil {
 		return err
 	}

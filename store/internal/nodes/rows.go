@@ -15,10 +15,15 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
+// Resources are those that a transaction has declared.
+type Resources interface {
+	Resources() (*index.Defs, error)
+}
+
 // Rows read rows of nodes in a transaction.
 type Rows struct {
-	Resources func() (*index.Defs, error)
 	Words     row.Words // scratch of who decodes many nodes
+	resources Resources
 	file      *file.Recorder
 	finder    *file.Finder
 	scratch   index.Node
@@ -47,8 +52,8 @@ type keptHead struct {
 }
 
 // NewRows reads the rows of a file.
-func NewRows(rows *file.Recorder, resources func() (*index.Defs, error)) *Rows {
-	return &Rows{Resources: resources, file: rows, finder: rows.Finder(row.Nodes)}
+func NewRows(rows *file.Recorder, resources Resources) *Rows {
+	return &Rows{resources: resources, file: rows, finder: rows.Finder(row.Nodes)}
 }
 
 // Kept is a node as it was read, without its devices, and its consumables: a transaction
@@ -69,7 +74,7 @@ func (r *Rows) Kept(number uint32) (*Kept, error) {
 	if *place != nil {
 		return *place, nil
 	}
-	defs, err := r.Resources()
+	defs, err := r.resources.Resources()
 	if err != nil {
 		return nil, err
 	}

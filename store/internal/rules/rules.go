@@ -12,11 +12,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Source is what it is told.
+// Transaction is the one whose rules are read.
+type Transaction interface {
+	Resources() (*index.Defs, error)
+	// ClassOf is the class of users who name none.
+	ClassOf(user string) (string, error)
+}
+
+// Source is where rules are read.
 type Source struct {
-	Rows      *file.Recorder
-	Resources func() (*index.Defs, error)
-	ClassOf   func(user string) (string, error) // of users who name none
+	Transaction
+	Rows *file.Recorder
 }
 
 // Rules are the limits of a store, as one transaction reads them.

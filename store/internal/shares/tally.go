@@ -16,15 +16,35 @@ import (
 	"github.com/placectl/placectl/store/internal/usage"
 )
 
-// Source is what a tally asks.
+// Classes finds the class whose share a job uses, "" for none.
+type Classes interface {
+	OfJob(j *row.Job) (string, error)
+}
+
+// Allocations finds a job's nodes, and its time on them.
+type Allocations interface {
+	Spans(j *row.Job) ([]usage.Stretch, error)
+}
+
+// Overdue tells how long an owner past its end is expected to go on, in seconds from now.
+type Overdue interface {
+	Overrun(owner uint64) int64
+}
+
+// Limits are pools and limits.
+type Limits interface {
+	// Lets reports whether they let a waiting job start now.
+	Lets(j *row.Job) (bool, error)
+}
+
+// Source is what a tally reads.
 type Source struct {
-	Now     int64 // Unix seconds
-	Defs    *index.Defs
-	Nodes   *nodes.Rows
-	ClassOf func(j *row.Job) (string, error)
-	Spans   func(j *row.Job) ([]usage.Stretch, error)
-	Lets    func(j *row.Job) (bool, error) // whether pools and limits let a waiting job start now
-	Overrun func(owner uint64) int64       // how long one past its end is taken to go on
+	Now         int64 // Unix seconds
+	Defs        *index.Defs
+	Nodes       *nodes.Rows
+	Classes     Classes
+	Allocations Allocations
+	Overdue     Overdue
 }
 
 // Tally counts jobs into the classes of a state. Whoever goes through the jobs anyway, as a
@@ -95,7 +115,7 @@ func (t *Tally) Runs(j *row.Job) error {
 	}
 	end := j.End
 	if end <= t.Now {
-		end = t.Now + t.Overrun(row.JobOwner(j.ID))
+		end = t.Now + t.Overdue.Overrun(row.JobOwner(j.ID))
 	}
 	t.running = append(t.running, stretch{at, units, end})
 	if !j.Queued {
@@ -110,12 +130,12 @@ func (t *Tally) Runs(j *row.Job) error {
 
 // Waits counts a job that waits, if it could start now for all but nodes: what is not counted
 // keeps nothing from other classes.
-func (t *Tally) Waits(j *row.Job) error {
+func (t *Tally) Waits(j *row.Job, limits Limits) error {
 	c, err := t.class(j)
 	if c == nil || err != nil {
 		return err
 	}
-	if lets, err := t.Lets(j); j.Never || !lets || err != nil {
+	if lets, err := limits.Lets(j); j.Never || !lets || err != nil {
 		return err
 	}
 	t.starts[j.ID] = true
@@ -141,7 +161,7 @@ func (t *Tally) Place(j *row.Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
 	if !known {
-		name, err := t.ClassOf(j)
+		name, err := t.Classes.OfJob(j)
 		if err != nil {
 			return 0, err
 		}
@@ -153,7 +173,7 @@ func (t *Tally) Place(j *row.Job) (int, error) {
 
 // Held is how many units a running job has on nodes that are up.
 func (t *Tally) Held(j *row.Job) (int, error) {
-	spans, err := t.Spans(j)
+	spans, err := t.Allocations.Spans(j)
 	if err != nil {
 		return 0, err
 	}

@@ -14,11 +14,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
+// Jobs goes through the jobs of a transaction, by state.
+type Jobs interface {
+	EachJob(fn func(*row.Job) error, in ...row.JobState) error
+}
+
 // Tallies are the counts that a transaction has read, and changed.
 type Tallies struct {
-	Rows    *file.Recorder
-	EachJob func(fn func(*row.Job) error, in ...row.JobState) error // of files that do not count yet
-	queues  []*Queue
+	Rows   *file.Recorder
+	Jobs   Jobs // of files that do not count yet
+	queues []*Queue
 	lots    map[string]int64 // changes of Lots that are not written yet
 }
 
@@ -206,7 +211,7 @@ func (ts *Tallies) All() ([]*Queue, error) {
 			return true, err
 		}))
 	if err == nil && !ts.counted() {
-		err = ts.EachJob(func(j *row.Job) error {
+		err = ts.Jobs.EachJob(func(j *row.Job) error {
 			q, err := ts.of(j.Queue)
 			q.known[j.State] = true
 			return errors.Join(err, ts.add(q, j.State, 1))

@@ -16,14 +16,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
+// Transaction is the one that adds up.
+type Transaction interface {
+	Resources() (*index.Defs, error)
+	EachJob(fn func(*row.Job) error, in ...row.JobState) error
+	Decay() (Decay, error)
+}
+
+// Attempts are those of its jobs.
+type Attempts interface {
+	Of(j *row.Job, number int) (*row.Attempt, error)
+}
+
 // Book is what a transaction adds up.
 type Book struct {
-	Rows      *file.Recorder
-	Resources func() (*index.Defs, error)
-	EachJob   func(fn func(*row.Job) error, in ...row.JobState) error
-	Attempt   func(j *row.Job, number int) (*row.Attempt, error)
-	Decay     func() (Decay, error)
-	ledger    *ledger.Ledger
+	Transaction
+	Attempts Attempts
+	Rows     *file.Recorder
+	ledger   *ledger.Ledger
 }
 
 // Ledger knows what jobs ask for.
@@ -46,7 +56,7 @@ func (b *Book) Left(j *row.Job, was row.JobState, number int) error {
 		if err != nil {
 			return err
 		}
-		a, err := b.Attempt(j, number)
+		a, err := b.Attempts.Of(j, number)
 		if err != nil {
 			return err
 		}
@@ -58,7 +68,7 @@ func (b *Book) Left(j *row.Job, was row.JobState, number int) error {
 		}
 	}
 	if !j.State.Live() && j.CurrentAttempt() > 0 {
-		first, err := b.Attempt(j, 1)
+		first, err := b.Attempts.Of(j, 1)
 		if err != nil {
 			return err
 		}
@@ -75,7 +85,7 @@ func (b *Book) Whole(j *row.Job, to Totals) error {
 	if err != nil {
 		return err
 	}
-	return l.Whole(j, b.Attempt, to.adder(j))
+	return l.Whole(j, b.Attempts.Of, to.adder(j))
 }
 
 // Totals are totals by the keys of their rows.

@@ -70,7 +70,7 @@ func (b *Book) DecayAnew() error {
 	}
 	return b.EachJob(func(j *row.Job) error {
 		for number := 1; number <= j.CurrentAttempt(); number++ {
-			a, err := b.Attempt(j, number)
+			a, err := b.Attempts.Of(j, number)
 			nodes := 0
 			if err == nil {
 				nodes = len(a.AllNodes())

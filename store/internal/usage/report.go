@@ -114,7 +114,7 @@ func (s *sum) job(j *row.Job, from, to int64) error {
 	if j.State.Live() || j.End < from || j.End >= to && to < s.now || j.CurrentAttempt() == 0 {
 		return nil
 	}
-	first, err := s.Attempt(j, 1)
+	first, err := s.Attempts.Of(j, 1)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *sum) attempts(j *row.Job, first int, from, to int64) error {
 		return err
 	}
 	for number := max(first, 1); number <= j.CurrentAttempt(); number++ {
-		a, err := s.Attempt(j, number)
+		a, err := s.Attempts.Of(j, number)
 		if err != nil {
 			return err
 		}
