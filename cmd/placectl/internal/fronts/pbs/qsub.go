@@ -155,7 +155,7 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		q.Name = filepath.Base(source)
 		var err error
 		if in, err = c.Open(source); err != nil {
-			return fronts.Failf(1, "qsub: script file:: No such file or directory")
+			return fronts.Failf(1, "qsub: script file: %s: No such file or directory", source)
 		}
 	}
 	label, err := io.ReadAll(io.LimitReader(in, maxScript))

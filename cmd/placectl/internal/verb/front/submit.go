@@ -247,7 +247,7 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	if j.Nodes, err = ch.Tx.Nodes().Names(numbers); err != nil {
 		return nil, err
 	}
-	j.CPUs, err = ch.Cores(sub.Select)
+	j.CPUs, err = ch.Cores(cmp.Or(sub.Select, "1"))
 	return []*fronts.Job{j}, err
 }
 
