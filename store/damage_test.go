@@ -448,6 +448,7 @@ func TestCheckMutants(t *testing.T) {
 			})
 		}, "the next job number is", guesses},
 		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) }, "are missing", guesses},
+		mutant{"the row of a batch is missing", func(t *testing.T, db *DB) { drop(t, db, row.Batches) }, "is of a batch that is not there", guesses},
 		mutant{"a file of a batch is missing", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchFiles, func(key, payload []byte) []byte {
 				files, err := row.DecodeBatchFiles(key, payload)

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/locality"
 )
 
 // dumped is a dump of a database.
@@ -149,5 +151,52 @@ func TestLoadRefuses(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); left != nil {
 			t.Errorf("%s: %q is left", name, left)
 		}
+	}
+}
+
+// TestLoadWithoutARow leaves a row of a dump out, each in turn: the dump is refused as damaged, or
+// the database that it makes is sound, and still is when jobs and batches come and go in it.
+func TestLoadWithoutARow(t *testing.T) {
+	db, clock := lively(t)
+	lines := strings.SplitAfter(dumped(t, db), "\n")
+	rows := lines[1 : len(lines)-2]
+	end := fmt.Sprintf("{\"rows\":%d}\n", len(rows)-1)
+	refused := 0
+	for i, left := range rows {
+		if testing.Short() && i%7 != 0 {
+			continue
+		}
+		dump := lines[0] + strings.Join(rows[:i], "") + strings.Join(rows[i+1:], "") + end
+		path := filepath.Join(t.TempDir(), "new.db")
+		opt := &Options{Now: clock.now}
+		switch _, err := Load(path, strings.NewReader(dump), &LoadOptions{Options: *opt}); {
+		case errors.Is(err, ErrDamaged) || errors.Is(err, ErrInvalid):
+			refused++
+			continue
+		case err != nil:
+			t.Errorf("without %.100s: %v", left, err)
+			continue
+		}
+		db, err := Open(path, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, change := range map[string]func(tx *Tx) error{
+			"cycle":  func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err },
+			"submit": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{}); return err },
+		} {
+			if err := db.Update(change); errors.Is(err, ErrDamaged) {
+				t.Errorf("without %.100s: %s: %v", left, what, err)
+			}
+		}
+		addBatch(t, db, "another", locality.Settings{Hosts: 4}, someJobs(20))
+		if err := db.Check(func(f string) { t.Errorf("without %.100s: %s", left, f) }); err != nil {
+			t.Errorf("without %.100s: %v", left, err)
+		}
+		db.Close()
+	}
+	t.Logf("%d rows, %d of them missed at once", len(rows), refused)
+	if refused == 0 {
+		t.Error("no row was missed")
 	}
 }

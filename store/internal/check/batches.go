@@ -13,7 +13,7 @@ func (d *recomputed) batches() error {
 		return err
 	}
 	numbers := make(map[uint32]string)
-	return d.store.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
+	err := d.store.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
 		b, err := row.DecodeBatch(key, payload)
 		if err != nil {
 			return false, err
@@ -28,6 +28,27 @@ func (d *recomputed) batches() error {
 		d.batch(b)
 		return true, nil
 	})
+	if err != nil {
+		return err
+	}
+	return d.strays(numbers)
+}
+
+// strays finds rows of batches that are not there: the next batch of that number would have them.
+func (d *recomputed) strays(numbers map[uint32]string) error {
+	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges} {
+		err := d.store.Rows.Each(t, nil, func(key, _ []byte) (bool, error) {
+			if number, ok := row.BatchOf(key); !ok || numbers[number] == "" {
+				d.at = Row{t, string(key)}
+				d.contradict("%s: the row %x is of a batch that is not there", t, key)
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *recomputed) hosts() error {

@@ -5,6 +5,7 @@
 package recovery
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -77,6 +78,9 @@ func derive(db Scratch, from string) error {
 		var list []string
 		made, err = check.Derive(is, func(finding string) { list = append(list, finding) })
 		state = *is.State
+		if errors.Is(err, row.ErrNotFound) {
+			err = contradicts(from, []string{err.Error()}, 0)
+		}
 		if err == nil && len(made.Blamed) > 0 {
 			err = contradicts(from, list[:min(len(list), maxReasons)], max(0, len(list)-maxReasons))
 		}

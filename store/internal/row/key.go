@@ -93,6 +93,14 @@ func SplitDueKey(key []byte) locality.Due {
 		Slot: int(binary.BigEndian.Uint64(key[16:])) - 1}
 }
 
+// BatchOf is the number of the batch whose row has a key; ok is false if the key has none.
+func BatchOf(key []byte) (number uint32, ok bool) {
+	if len(key) < 4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(key), true
+}
+
 // BatchBlockKey is the key of a block of a batch's jobs or files, or of a host in it.
 func BatchBlockKey(batch uint32, block int) []byte {
 	return binary.BigEndian.AppendUint32(Key32(batch), uint32(block))

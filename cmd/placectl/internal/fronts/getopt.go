@@ -185,6 +185,11 @@ func Word(s string) string {
 	return Replace(s, '_', func(c rune) bool { return c <= ' ' || c == 0x7f || !text.IsPrintable(string(c)) })
 }
 
+// OneLine makes text part of a line: control characters become blanks.
+func OneLine(s string) string {
+	return Replace(s, ' ', func(c rune) bool { return c < ' ' || c >= 0x7f && c < 0xa0 })
+}
+
 // Replace replaces characters. Bytes that are not UTF-8 stay as they are.
 func Replace(s string, by byte, is func(rune) bool) string {
 	var b []byte

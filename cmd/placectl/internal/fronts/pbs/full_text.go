@@ -13,7 +13,7 @@ func (s *status) full1(e *entry) {
 		delimiter := cmp.Or(s.set["D"], "|")
 		s.b.WriteString("Job Id: " + s.name(e))
 		for _, a := range s.attributes(e) {
-			s.b.WriteString(delimiter + a.key() + "=" + strings.TrimSpace(a.value))
+			s.b.WriteString(delimiter + a.key() + "=" + fronts.OneLine(strings.TrimSpace(a.value)))
 		}
 		s.b.WriteByte('\n')
 		return
@@ -47,7 +47,7 @@ func (a attribute) key() string {
 // line writes an attribute. A long one continues after a newline and a tab, unless -w or -1 is given.
 func (s *status) line(key, value string) {
 	const width = 78
-	value = fronts.Replace(value, ' ', func(c rune) bool { return c < ' ' })
+	value = fronts.OneLine(value)
 	text := "    " + key + " = " + value
 	if s.set.Has("w", "1") || len(text) <= width {
 		s.b.WriteString(text + "\n")

@@ -256,7 +256,7 @@ func (s *sheet) line(of func(accountColumn) string) {
 		delimiter = s.set["delimiter"]
 	}
 	for i, c := range s.cols {
-		text := of(c)
+		text := fronts.OneLine(of(c))
 		if s.parsable() {
 			s.b.WriteString(text)
 			if i+1 < len(s.cols) || s.set.Has("parsable") && !s.set.Has("parsable2") {

@@ -13,7 +13,9 @@ import (
 func jobText(q *queued, details bool) string {
 	var b strings.Builder
 	d := q.detail()
-	line := func(format string, args ...any) { fmt.Fprintf(&b, "   "+format+"\n", args...) }
+	line := func(format string, args ...any) {
+		b.WriteString("   " + fronts.OneLine(fmt.Sprintf(format, args...)) + "\n")
+	}
 	fmt.Fprintf(&b, "JobId=%d ", q.ID)
 	if q.Array != 0 {
 		fmt.Fprintf(&b, "ArrayJobId=%d ArrayTaskId=%s ", q.Array, q.index())
@@ -137,7 +139,9 @@ func shownNodes(c *fronts.Call, v fronts.View, list string) ([]*fronts.Node, err
 
 func nodeText(n *fronts.Node, about *fronts.About) string {
 	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, "   "+format+"\n", args...) }
+	line := func(format string, args ...any) {
+		b.WriteString("   " + fronts.OneLine(fmt.Sprintf(format, args...)) + "\n")
+	}
 	fmt.Fprintf(&b, "NodeName=%s CoresPerSocket=1 \n", n.Name)
 	line("CPUAlloc=%d CPUEfctv=%d CPUTot=%d CPULoad=%.2f", n.CPUsUsed, n.CPUs, n.CPUs, n.Load)
 	features := orNull(strings.Join(n.Features, ","))
