@@ -83,7 +83,11 @@ func (p *Lines) when(j *store.Job) (string, error) {
 	case j.State == store.JobReserved:
 		return "starts " + at(j.Start) + because(j.Why(), p.zone), nil
 	case j.State == store.JobFailed && j.HasExit():
-		return fmt.Sprintf("exit %d, %s%s", j.Exit, at(j.End), because(j.Why(), p.zone)), nil
+		line := fmt.Sprintf("exit %d, %s", j.Exit, at(j.End))
+		if why := j.Why(); why != fmt.Sprintf("exit status %d", j.Exit) { // then the line has it
+			line += because(why, p.zone)
+		}
+		return line, nil
 	case !j.State.Live():
 		return at(j.End) + because(j.Why(), p.zone), nil
 	}
