@@ -64,6 +64,7 @@ func TestStartable(t *testing.T) {
 			return err
 		}, false},
 		{"the other one was not reached", 0, func(tx *Tx) error { return tx.Attempts().Unreached(2, 1, "no route") }, false},
+		{"its processes may be left elsewhere", 0, func(tx *Tx) error { return tx.Attempts().LeftOver(1, 1, nonce, "n1 was not reached") }, false},
 		{"the first beat", 0, beat, true},
 		{"the next beat", 10, beat, false},
 		{"a beat after a silence", 50, beat, true},
@@ -86,6 +87,14 @@ func TestStartable(t *testing.T) {
 			_, err := tx.Attempts().Report(Result{Job: 1, Attempt: 1, Nonce: nonce, Outcome: OutcomeExited})
 			return err
 		}, true},
+		{"a job that begins later, and a cycle as passes make it", 0, func(tx *Tx) error {
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Begin: tx.Now().Add(time.Second)})
+			if err == nil {
+				_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
+			}
+			return err
+		}, true},
+		{"a cycle that finds it again", 0, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }, false},
 		{"a node", 0, func(tx *Tx) error { return tx.Nodes().SetState(1, index.Drained, "") }, true},
 		{"a cancelled job", 0, func(tx *Tx) error { _, err := tx.Jobs().Cancel(2, ""); return err }, true},
 		{"a setting", 0, func(tx *Tx) error { return tx.Config().Set("depth", "3") }, true},

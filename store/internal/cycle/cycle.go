@@ -154,7 +154,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 		}
 	}
 	err := tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
-	if asPasses { // one of theirs would see no more: this has seen what came before it in the transaction
+	if asPasses && !p.alone { // one of theirs would see no more: this has seen what came before it in the transaction
 		since = tx.Starts.Clock
 	}
 	tx.StartsLooked(since)
@@ -229,6 +229,7 @@ type tally struct {
 	never              []neverRuns
 	waiting, unreached int
 	next               int64 // the next instant at which the clock begins or ends something, 0 for never
+	alone              bool  // only a cycle knows of that: of a begin time, or a deadline
 }
 
 // at adds an instant at which something begins or ends.
@@ -323,6 +324,7 @@ func (p *pass) keep() error {
 // soonest adds the starts of planned jobs and the ends of running ones.
 func (p *pass) soonest() error {
 	next, err := CycleOf(p.tx).NextChange()
+	p.alone = p.next > 0 && (next.IsZero() || p.next < next.Unix())
 	if !next.IsZero() {
 		p.at(next.Unix())
 	}
