@@ -179,7 +179,7 @@ func (r *reader) slurmWalltime(v string) error {
 	case "0", "UNLIMITED", "INFINITE", "-1":
 		return fmt.Errorf("%s: a job has to say when it ends", v)
 	}
-	seconds, err := slurmSeconds(v)
+	seconds, err := SlurmSeconds(v)
 	if err != nil {
 		return err
 	}

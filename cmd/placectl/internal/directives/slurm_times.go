@@ -160,7 +160,7 @@ func timeOfDay(v string) (hms [3]int, err error) {
 }
 
 // SlurmLimit reads a time limit of Slurm.
-func SlurmLimit(s string) (seconds int64, err error) { return slurmSeconds(s) }
+func SlurmLimit(s string) (seconds int64, err error) { return SlurmSeconds(s) }
 
 // SlurmClock writes a time limit of so many seconds.
 func SlurmClock(seconds int64) string {

@@ -36,8 +36,8 @@ func clockSeconds(s string) (int64, error) {
 	return total, checkLength(s, total)
 }
 
-// slurmSeconds reads sbatch's M, M:S, H:M:S, D-H, D-H:M and D-H:M:S.
-func slurmSeconds(s string) (int64, error) {
+// SlurmSeconds reads sbatch's M, M:S, H:M:S, D-H, D-H:M and D-H:M:S.
+func SlurmSeconds(s string) (int64, error) {
 	const form = "M, M:S, H:M:S, D-H, D-H:M or D-H:M:S"
 	days, rest, hasDays := strings.Cut(s, "-")
 	var parts []string

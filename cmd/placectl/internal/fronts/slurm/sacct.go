@@ -13,17 +13,17 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= " +
-	"federation g,gid= group= h,help I,input= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
-	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
+const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= F,flags= " +
+	"federation g,gid= group= h,help I,ncpus= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
+	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= use-local-uid user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
 
 // accountOptions combines lists in several options, because sacct does: -j 1 -j 2 is -j 1,2. Of other
 // options the last one counts.
 func accountOptions(given []fronts.Given) fronts.Set {
 	set := make(fronts.Set)
 	for _, g := range given {
-		switch name := cmp.Or(map[string]string{"job": "jobs", "jobname": "name", "user": "uid"}[g.Name], g.Name); name {
-		case "accounts", "format", "gid", "jobs", "name", "partition", "qos", "state", "uid", "wckeys":
+		switch name := cmp.Or(map[string]string{"job": "jobs", "jobname": "name", "user": "uid", "group": "gid"}[g.Name], g.Name); name {
+		case "accounts", "constraints", "format", "gid", "jobs", "name", "partition", "qos", "reason", "state", "uid", "wckeys":
 			if set.Has(name) {
 				g.Value = set[name] + "," + g.Value
 			}
@@ -55,7 +55,7 @@ func sacct(c *fronts.Call) error {
 	if err != nil {
 		return err
 	}
-	for _, no := range []string{"file", "completion", "yaml", "batch-script", "env-vars", "associations"} {
+	for _, no := range []string{"file", "completion", "flags", "yaml", "batch-script", "env-vars", "associations"} {
 		if set.Has(no) {
 			return fronts.Failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
 		}
@@ -140,6 +140,7 @@ func (a *account) size(kb int64, plain func(int64) string) string {
 type accountable struct {
 	wanted
 	from, to time.Time
+	only     []func(*account) bool // what else the options ask for
 }
 
 func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *accountable, err error) {
@@ -152,6 +153,9 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 	}
 	if w.wanted, err = wantedOf(c, sub); err != nil {
 		return nil, fronts.Failf(1, "sacct: error: %v", err)
+	}
+	if w.only, err = narrowed(c, set); err != nil {
+		return nil, err
 	}
 	w.details = true
 	if w.users == nil && !w.asked && !set.Has("allusers") && c.UID != 0 {
@@ -186,7 +190,10 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 		if j.Submit.After(w.to) || j.State.Over() && j.End.Before(w.from) {
 			return nil
 		}
-		a := &account{queued: queued{Job: j, about: about, zone: c.Zone}}
+		a := &account{queued: queued{Job: j, about: about, zone: c.Zone, people: c.People}}
+		if slices.ContainsFunc(w.only, func(is func(*account) bool) bool { return !is(a) }) {
+			return nil
+		}
 		if j.Array != 0 && j.State < fronts.Running {
 			if first := arrays[j.Array]; first != nil {
 				first.folded = append(first.folded, j.Index)

@@ -46,7 +46,7 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"Eligible", 19, false, func(a *account) string { return a.ofJob(a.times(later(a.Submit, a.Begin))) }},
 		{"End", 19, false, func(a *account) string { return a.times(a.ended()) }},
 		{"ExitCode", 8, false, func(a *account) string { return exitCode(a.Job) }},
-		{"Group", 9, false, func(a *account) string { return a.ofJob(fronts.Word(a.User)) }},
+		{"Group", 9, false, func(a *account) string { name, _ := group(a.people, a.UID); return a.ofJob(name) }},
 		{"JobID", 12, true, (*account).jobID},
 		{"JobIDRaw", 12, true, (*account).rawID},
 		{"JobName", 10, false, func(a *account) string {

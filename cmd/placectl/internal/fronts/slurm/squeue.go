@@ -120,6 +120,7 @@ type wanted struct {
 	all                                                      bool
 	stated                                                   bool
 	users, names, queues, accounts, nodes, qos, reservations []string
+	licenses                                                 []string
 	unfold, start, details, starts                           bool
 }
 
@@ -141,7 +142,7 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 		return strings.Split(set[name], ",")
 	}
 	w.users, w.names, w.queues, w.accounts, w.qos = list("user"), list("name"), list("partition"), list("account"), list("qos")
-	w.reservations = list("reservation")
+	w.reservations, w.licenses = list("reservation"), list("licenses")
 	if w.nodes, err = expand(set["nodelist"]); err != nil {
 		return w, err
 	}
@@ -219,6 +220,8 @@ func (w *wanted) shows(j *fronts.Job, about *fronts.About) bool {
 	case w.start && j.State >= fronts.Running:
 		return false
 	case !has(w.users, j.User) && !has(w.users, strconv.Itoa(j.UID)), !has(w.names, j.Name), !has(w.accounts, j.Account), !has(w.qos, j.Class), !has(w.reservations, j.Reservation):
+		return false
+	case w.licenses != nil && !slices.ContainsFunc(j.Licenses, func(l fronts.License) bool { return slices.Contains(w.licenses, l.Name) }):
 		return false
 	case !has(w.queues, cmp.Or(j.Queue, about.Partition)):
 		return false
