@@ -44,6 +44,9 @@ func pbsnodes(c *fronts.Call) error {
 	if set.Has("o", "r", "c") {
 		return changeNodes(c, set, rest)
 	}
+	if set.Has("C") {
+		return fronts.Failf(2, "pbsnodes: -C is for nodes that go offline, or come back: it goes with -o or -r")
+	}
 	if form, ok := set["F"]; ok && form != "json" && form != "dsv" {
 		return fronts.Failf(2, "pbsnodes: -F: %s is neither json nor dsv", form)
 	}

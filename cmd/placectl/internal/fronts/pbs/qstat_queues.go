@@ -81,6 +81,14 @@ func (s *status) queues(v fronts.View, words []string) error {
 		}
 	}
 	slices.Sort(names)
+	for _, q := range words {
+		if !slices.Contains(names, q) && !strings.HasPrefix(q, "@") {
+			s.miss(noQueue, "qstat: Unknown queue %s", q)
+		}
+	}
+	if len(words) > 0 && len(names) == 0 {
+		return nil
+	}
 	switch {
 	case s.set.Has("f"):
 		for _, q := range names {

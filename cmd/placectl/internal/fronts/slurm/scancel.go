@@ -38,7 +38,7 @@ func scancel(c *fronts.Call) error {
 	if set.Has("name") {
 		set["jobname"] = set["name"]
 	}
-	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos", "reservation") {
+	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos", "reservation", "wckey") {
 		return fronts.Failf(1, "scancel: error: No job identification provided")
 	}
 	if set.Has("jobname") {
@@ -51,6 +51,9 @@ func scancel(c *fronts.Call) error {
 	want, err := wantedOf(c, set)
 	if err != nil {
 		return fronts.Failf(1, "scancel: error: %v", err)
+	}
+	if set.Has("wckey") {
+		return nil // no job has one
 	}
 	want.refs, want.asked = refs, len(refs) > 0
 	if !want.asked && want.users == nil && !c.Master {
