@@ -604,6 +604,50 @@ func TestDoneIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestReleasedKeepsItsExit: a released job shows how its last attempt ended, and not one before.
+func TestReleasedKeepsItsExit(t *testing.T) {
+	s := newMachineStory(t)
+	id := s.started(Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
+	end := func(attempt int, outcome Outcome, exit int) {
+		t.Helper()
+		s.do(func(tx *Tx) error {
+			nonce := Nonce{byte(attempt)}
+			if outcome == OutcomeExited {
+				if _, err := tx.Attempts().Claim(Claim{Job: id, Attempt: attempt, By: BySupervisor, Nonce: nonce, Process: Process{Host: "h", PID: 1}}); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Attempts().Report(Result{Job: id, Attempt: attempt, Nonce: nonce, Outcome: outcome, Exit: exit})
+			return err
+		})
+	}
+	exits := func(want int) {
+		t.Helper()
+		s.do(func(tx *Tx) error {
+			j, err := tx.Jobs().Get(id)
+			if err == nil && j.Exit != want {
+				t.Errorf("its exit is %d, want %d: %+v", j.Exit, want, j)
+			}
+			return err
+		})
+	}
+	end(1, OutcomeExited, 9)
+	exits(9)
+	s.clock.t += 2
+	s.do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+	exits(0)
+	s.do(func(tx *Tx) error {
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 2, By: BySupervisor, Nonce: Nonce{2}, Process: Process{Host: "h", PID: 1}})
+		if err == nil {
+			_, err = tx.Jobs().Release(id)
+		}
+		return err
+	})
+	end(2, OutcomeStopped, 143)
+	exits(143)
+	s.is(id, JobFinished, "released")
+}
+
 // TestPlacedLaunchFails: a placed job whose launch fails has no queue to wait in.
 func TestPlacedLaunchFails(t *testing.T) {
 	s := newMachineStory(t)

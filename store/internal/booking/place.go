@@ -68,7 +68,7 @@ func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	j.Start, j.End = plan.Start, plan.End
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
 	if j.State == row.JobRunning {
-		j.Attempt++
+		j.Attempt, j.Exit = j.Attempt+1, 0 // that of an earlier attempt is in its row
 	}
 	j.Chunks, j.Along = nil, nil
 	for i, c := range plan.Chunks {

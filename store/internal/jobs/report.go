@@ -154,8 +154,11 @@ func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	}
 	j.Claimed = true
 	own, because := r.Outcome <= row.OutcomeOOM, r.reason()
+	if own || r.Outcome == row.OutcomeStopped {
+		j.Exit = r.Exit
+	}
 	if own {
-		j.Unbegun, j.Lost, j.Exit = 0, 0, r.Exit
+		j.Unbegun, j.Lost = 0, 0
 		if err := hosts.Executed(tx.File, firstNode(j)); err != nil {
 			return err
 		}
