@@ -180,3 +180,27 @@ func TestSharesSayTrueReasons(t *testing.T) {
 	})
 	waits("nodes are free", map[string]Wait{"a0": WaitsTurn, "b5": WaitsClass})
 }
+
+// TestDelayedPlansAreInNoOnesWay: a plan that an overdue job blocks is made again in its turn, and
+// until then it keeps no job of another class from starting, though that may not lift it.
+func TestDelayedPlansAreInNoOnesWay(t *testing.T) {
+	t.Parallel()
+	s := newShareStory(t, Conservative, 1, 1)
+	s.update(func(tx *Tx) error {
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Name: "a", Class: "a", User: "ann", Select: "4:ncpus=1", Walltime: 100 * time.Second}, Begin: tx.Now().Add(400 * time.Second)})
+		if err == nil {
+			s.names["a"] = list[0].ID
+		}
+		return err
+	})
+	s.submit("b overdue", 2, 100)
+	cycle := func() { s.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }) }
+	cycle()
+	s.starts("a", JobReserved, 400)
+	s.starts("b overdue", JobRunning, 0)
+	s.clock.t += 200
+	s.submit("b next", 2, 1000)
+	cycle()
+	s.starts("b next", JobRunning, 200)
+	s.starts("a", JobReserved, 1200)
+}

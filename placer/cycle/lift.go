@@ -42,6 +42,19 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	return p.comeFirst(j, room)
 }
 
+// liftDelayed takes plans off the nodes that an overdue job blocks: they are in no one's way, not even
+// of a class that may not lift them.
+func (p *Pass) liftDelayed() error {
+	for _, j := range p.queue {
+		if j.Planned && j.Delayed && !p.lifted[j] {
+			if err := p.lift(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // lifts reports whether plans of a class that are behind a job are lifted for it.
 func (j *Job) lifts(class int) bool {
 	return j.Lifts == nil || j.Class == class || j.Lifts[class]

@@ -63,6 +63,9 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 // the jobs that wait by then. In the end the host calls Begin.
 func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	p.begin(queue)
+	if err := p.liftDelayed(); err != nil {
+		return 0, false, err
+	}
 	blocked, err := p.run()
 	if p.spec.Memory != nil {
 		p.spec.Memory.taken = p.taken
