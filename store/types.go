@@ -162,5 +162,8 @@ func SettingNames() []string { return kernel.SettingNames() }
 // SettingWords are the words that a setting takes, where they are few; nil if it takes others.
 func SettingWords(name string) []string { return kernel.SettingWords(name) }
 
+// MissingError is an ErrNotFound with the Kind and Name of what is not there.
+type MissingError = row.MissingError
+
 // Conflict is an ErrConflict with details: What it is about, and Why it is refused.
 type Conflict = row.Conflict

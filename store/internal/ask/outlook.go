@@ -63,6 +63,7 @@ const (
 // Prospect is how a job stands.
 type Prospect struct {
 	Wait            Wait      // "" for one that neither waits nor has a plan
+	Throttled       bool      // the limit is the throttle of its array
 	Cause           row.Cause // of what has become of such a one
 	Reason          string    // why it is where it is, in words; "" where there is nothing to say
 	booking.Opening           // the expected one, zero where that is unknown; Plan is found by WhenJob and ExplainJob alone
@@ -191,12 +192,12 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	if absent != "" {
 		return Prospect{Wait: WaitsUser, Reason: absent}, nil
 	}
-	limit, err := o.limited(j) // shares count no job that a limit keeps
+	limit, throttled, err := o.limited(j) // shares count no job that a limit keeps
 	if err != nil {
 		return Prospect{}, err
 	}
 	if limit != "" {
-		return Prospect{Wait: WaitsLimit, Reason: limit}, nil
+		return Prospect{Wait: WaitsLimit, Throttled: throttled, Reason: limit}, nil
 	}
 	class, err := o.capped(j)
 	switch {
@@ -346,15 +347,15 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 }
 
 // limited says which rule keeps a job from starting now, "" for none.
-func (o *Outlook) limited(j *row.Job) (string, error) {
+func (o *Outlook) limited(j *row.Job) (text string, throttled bool, err error) {
 	w, err := o.requests.find(j)
 	if err != nil || len(w.ask.Demands) == 0 {
-		return "", err
+		return "", false, err
 	}
 	if d := w.ask.Demands.Short(o.tx.Now, w.ask.Duration, true); d != nil {
-		return d.Text(o.tx.Now, w.ask.Duration), nil
+		return d.Text(o.tx.Now, w.ask.Duration), d.Own, nil
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // kind tells jobs apart that ask for different things.

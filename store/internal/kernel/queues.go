@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"fmt"
-
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
@@ -61,7 +59,7 @@ func (qs Queues) Missing(name string) error {
 	for _, q := range queues {
 		names = append(names, q.Name)
 	}
-	return fmt.Errorf("no queue %q%s: %w", name, index.DidYouMean(name, names), ErrNotFound)
+	return &row.MissingError{Kind: "queue", Name: name, Hint: index.DidYouMean(name, names)}
 }
 
 func (qs Queues) OwnsNodes(queue string) (bool, error) {

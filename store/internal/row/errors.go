@@ -14,10 +14,21 @@ var (
 	ErrConflict = errors.New("conflicts with the present state") // the request does not fit the present state
 )
 
-// Missing says that a named thing is not there.
-func Missing(kind, name string) error {
-	return fmt.Errorf("no %s %q: %w", kind, name, ErrNotFound)
+// MissingError is an ErrNotFound of a named thing.
+type MissingError struct {
+	Kind, Name string
+	Hint       string // follows the name
 }
+
+// Missing says that a named thing is not there.
+func Missing(kind, name string) error { return &MissingError{Kind: kind, Name: name} }
+
+func (m *MissingError) Error() string {
+	return fmt.Sprintf("no %s %q%s: %v", m.Kind, m.Name, m.Hint, ErrNotFound)
+}
+
+// Unwrap makes errors.Is see ErrNotFound.
+func (m *MissingError) Unwrap() error { return ErrNotFound }
 
 // Conflict is an ErrConflict with what stands in the way.
 type Conflict struct {

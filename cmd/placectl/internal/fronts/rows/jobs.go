@@ -241,7 +241,7 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	switch {
 	case out.Wait == fronts.Never && len(j.After) > 0 && !j.Never:
 		out.Wait = fronts.NeverJob
-	case out.Wait == fronts.ForLimit && strings.HasPrefix(p.Reason, "limit: array:"):
+	case out.Wait == fronts.ForLimit && p.Throttled:
 		out.Wait = fronts.ForThrottle
 	case out.Wait == fronts.ForTurn && j.Reservation != "":
 		out.Wait = fronts.ForReservation

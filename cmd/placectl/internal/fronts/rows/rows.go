@@ -64,7 +64,8 @@ func (v *View) About() (*fronts.About, error) {
 
 // Missing reports whether an error says that something of a kind does not exist.
 func (v *View) Missing(err error, kind string) bool {
-	return errors.Is(err, store.ErrNotFound) && strings.Contains(err.Error(), kind+" ")
+	var missing *store.MissingError
+	return errors.As(err, &missing) && (missing.Kind == kind || kind == "job" && missing.Kind == "job array")
 }
 
 // Nodes lists the nodes, with what is on each.
