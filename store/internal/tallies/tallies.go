@@ -24,7 +24,7 @@ type Tallies struct {
 	Rows   *file.Recorder
 	Jobs   Jobs // of files that do not count yet
 	queues []*Queue
-	lots    map[string]int64 // changes of Lots that are not written yet
+	lots   map[string]int64 // changes of Lots that are not written yet
 }
 
 // Queue is the counts of a queue.
