@@ -191,6 +191,12 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 			return nil
 		}
 		a := &account{queued: queued{Job: j, about: about, zone: c.Zone, people: c.People}}
+		if set.Has("truncate") && !j.Start.IsZero() {
+			j.Start = later(j.Start, w.from)
+			if j.End.After(w.to) {
+				j.End = w.to
+			}
+		}
 		if slices.ContainsFunc(w.only, func(is func(*account) bool) bool { return !is(a) }) {
 			return nil
 		}

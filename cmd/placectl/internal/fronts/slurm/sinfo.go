@@ -66,7 +66,7 @@ func sinfo(c *fronts.Call) error {
 	if err != nil {
 		return err
 	}
-	for _, no := range []string{"iterate", "clusters", "yaml"} {
+	for _, no := range []string{"sort", "reservation", "iterate", "clusters", "yaml"} {
 		if set.Has(no) {
 			return fronts.Failf(1, "sinfo: error: --%s is not to be had here: placectl node list", no)
 		}
