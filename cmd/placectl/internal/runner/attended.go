@@ -181,16 +181,19 @@ func (l *left) kill() {
 // cancelled; those that run end as their command did where the attendant has said so, and are
 // lost otherwise, once nothing of the command is left. After the commit the caller calls the
 // function, which removes what attendants have left, and kills commands that were told to end
-// and had their time: their attendant cannot.
-func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func(), err error) {
+// and had their time: their attendant cannot. Others go on: how many of them do.
+func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, others int, committed func(), err error) {
 	list, err := tx.Attempts().AttendedOn(r.Host)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	var after []func()
 	for _, j := range list {
 		l := r.leftBy(j.Attendant)
 		if l == nil {
+			if int(j.Attendant.UID) == os.Geteuid() {
+				others++
+			}
 			continue
 		}
 		executed := j.State == store.JobRunning && j.Claimed
@@ -199,8 +202,10 @@ func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func()
 			j, err = tx.Attempts().Report(*l.Result)
 		case l.lives && executed && j.Ending && !j.End.After(tx.Now()):
 			after = append(after, l.kill)
+			others++
 			continue
 		case l.lives:
+			others++
 			continue
 		case executed:
 			j, err = tx.Attempts().Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce, Outcome: store.OutcomeLost,
@@ -212,14 +217,14 @@ func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, committed func()
 			continue // the job has gone on without it
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, 0, nil, err
 		}
 		ended = append(ended, j)
 		if l.path != "" {
 			after = append(after, func() { os.Remove(l.path) })
 		}
 	}
-	return ended, func() {
+	return ended, others, func() {
 		for _, do := range after {
 			do()
 		}

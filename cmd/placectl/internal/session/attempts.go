@@ -182,24 +182,25 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
 }
 
-// EndAttended ends the jobs of runs on this host that were killed.
-func (r *Run) EndAttended(tx *store.Tx) error {
+// EndAttended ends the jobs of runs on this host that were killed. It reports whether others go on:
+// that they end so changes nothing in the database.
+func (r *Run) EndAttended(tx *store.Tx) (others bool, err error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return err
+		return false, err
 	}
 	site := attempts.Site{Host: host}
 	is, err := siteOf(tx)
 	if err != nil || is.ID == "" {
-		return err
+		return false, err
 	}
 	is.KeptAt(&site)
-	ended, committed, err := (&attempts.Runner{Site: site}).EndAttended(tx)
+	ended, more, committed, err := (&attempts.Runner{Site: site}).EndAttended(tx)
 	r.committed = committed
 	for _, j := range ended {
 		r.Notef("job %d is %s: %s", j.ID, j.State, j.Reason)
 	}
-	return err
+	return more > 0, err
 }
 
 // RemoteDatabase is the database as a host asks it that does not see its file.

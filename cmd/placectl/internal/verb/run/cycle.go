@@ -92,7 +92,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	var told []launch.Notice
 	hooked := false
 	err = r.Update(c, func(tx *store.Tx) error {
-		if err := r.EndAttended(tx); err != nil {
+		if _, err := r.EndAttended(tx); err != nil {
 			return err
 		}
 		report, err := tx.Cycle().Run(spec)

@@ -128,7 +128,7 @@ func placeOrQueue(r *session.Run, c *cli.Context, s store.Submission) (job *stor
 // Pass makes a pass over the queue on the job's behalf. Others whom it starts are
 // left for the next cycle to launch.
 func Pass(r *session.Run, tx *store.Tx, job **store.Job) error {
-	if err := r.EndAttended(tx); err != nil {
+	if _, err := r.EndAttended(tx); err != nil {
 		return err
 	}
 	_, err := tx.Cycle().Run(store.CycleSpec{Silent: true})

@@ -162,17 +162,24 @@ func forecasts(r *session.Run) (idle func()) {
 // forecastEvery is how often it is looked whether expected starts are out of date.
 const forecastEvery = 30 * time.Second
 
+// runsEvery is how often it is looked whether runs on this host were killed.
+const runsEvery = 5 * time.Second
+
 // workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
 // passes find what it has started.
 func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
 	err = r.Update(c, func(tx *store.Tx) (err error) {
 		cycled.Startable, err = dispatch.Startable(tx)
-		if err := errors.Join(err, check(tx), r.EndAttended(tx)); err != nil {
+		runs, failed := r.EndAttended(tx)
+		if err := errors.Join(err, check(tx), failed); err != nil {
 			return err
 		}
 		report, err := tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
 		if err == nil {
 			cycled.Due = report.Next
+		}
+		if again := tx.Now().Add(runsEvery); runs && (cycled.Due.IsZero() || again.Before(cycled.Due)) {
+			cycled.Due = again
 		}
 		return err
 	})
