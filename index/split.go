@@ -28,7 +28,7 @@ func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
 	if len(groups) < 2 {
-		return nil, fmt.Errorf("it names no devices of two groups, as ncpus=0-15@0+16-31@1 does")
+		return nil, fmt.Errorf("it names no devices of two groups, such as ncpus=0-15@0+16-31@1")
 	}
 	cores := n.weights(groups)
 	parts := make([]*Node, len(groups))

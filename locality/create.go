@@ -54,11 +54,11 @@ func (m *Maker) Add(j Job) error {
 	case j.B < j.A:
 		return fmt.Errorf("%w: files %d to %d: the last comes before the first", ErrInvalid, j.A, j.B)
 	case j.A < m.start:
-		return fmt.Errorf("%w: its first file is %d, and the job before it begins at %d; jobs go in the order of their first files", ErrInvalid, j.A, m.start)
+		return fmt.Errorf("%w: its first file is %d, but the job before it begins at %d; order jobs by their first files", ErrInvalid, j.A, m.start)
 	case j.Credit < 1 || j.Credit > MaxCredit:
-		return fmt.Errorf("%w: a credit of %g; a job's is above 0 and at most %d", ErrInvalid, float64(j.Credit)/Micro, MaxCredit/Micro)
+		return fmt.Errorf("%w: a credit of %g; it must be above 0 and at most %d", ErrInvalid, float64(j.Credit)/Micro, MaxCredit/Micro)
 	case j.Quorum < 1 || j.Quorum > MaxQuorum:
-		return fmt.Errorf("%w: a quorum of %d; a job's is 1 to %d", ErrInvalid, j.Quorum, MaxQuorum)
+		return fmt.Errorf("%w: a quorum of %d; it must be from 1 to %d", ErrInvalid, j.Quorum, MaxQuorum)
 	case b.Jobs == MaxJobs:
 		return fmt.Errorf("%w: more than %d jobs", ErrInvalid, MaxJobs)
 	}

@@ -41,7 +41,7 @@ func FormatPools(list []PoolAmount) string {
 func ParsePoolAmount(s string) (PoolAmount, error) {
 	name, amount, ok := strings.Cut(s, "=")
 	if !ok || !index.ValidResourceName(name) {
-		return PoolAmount{}, fmt.Errorf("%w: %q is no amount of a pool: write NAME=AMOUNT, such as fluent=2", ErrRequest, s)
+		return PoolAmount{}, fmt.Errorf("%w: %q is not an amount of a pool: write NAME=AMOUNT, such as fluent=2", ErrRequest, s)
 	}
 	n, err := poolAmount(name, amount)
 	return PoolAmount{name, n}, err
@@ -79,7 +79,7 @@ func poolsOf(defs *index.Defs, listed, beside []PoolAmount) ([]PoolAmount, error
 		}
 	}
 	if len(all) > MaxPools {
-		return nil, fmt.Errorf("%w: it asks for %d pools, and may ask for %d", ErrRequest, len(all), MaxPools)
+		return nil, fmt.Errorf("%w: it asks for %d pools; the maximum is %d", ErrRequest, len(all), MaxPools)
 	}
 	return all, nil
 }

@@ -89,5 +89,5 @@ func ParsePolicy(s string) (Policy, error) {
 	for _, p := range Policies() {
 		names = append(names, p.String())
 	}
-	return NoPolicy, fmt.Errorf("%w: no policy %q%s: there are %s", ErrRequest, s, index.DidYouMean(s, all), strings.Join(names, ", "))
+	return NoPolicy, fmt.Errorf("%w: no policy %q%s: use one of %s", ErrRequest, s, index.DidYouMean(s, all), strings.Join(names, ", "))
 }

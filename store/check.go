@@ -59,7 +59,7 @@ func (db *DB) Repair(report func(finding string)) error {
 		found := check.NewFindings(report)
 		whole, err := db.rows().Whole(found.Find)
 		if err == nil && !whole {
-			err = fmt.Errorf("%w: pages are damaged, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", ErrDamaged)
+			err = fmt.Errorf("%w: pages are damaged, and only derived data can be rebuilt; restore a backup, or salvage the rest", ErrDamaged)
 		}
 		if err != nil {
 			return false, err
@@ -102,7 +102,7 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	}
 	out := &ClockReset{Was: time.Unix(tx.k.State.AsOf, 0), Now: to}
 	if to.Unix() >= tx.k.State.AsOf || to.Unix() < 0 {
-		return nil, fmt.Errorf("%w: the clock can be reset to an instant before %s, at which the database stands, and not to %s", ErrInvalid, kernel.Stamp(tx.k.State.AsOf), kernel.Stamp(to.Unix()))
+		return nil, fmt.Errorf("%w: the clock can only be reset to a time before %s, where the database stands, not to %s", ErrInvalid, kernel.Stamp(tx.k.State.AsOf), kernel.Stamp(to.Unix()))
 	}
 	err := tx.EachEvent(0, func(ev *Event) (bool, error) {
 		if ev.Time.After(to) && slices.Contains(begunOrEnded, ev.New) {

@@ -239,7 +239,7 @@ func (db *DB) mayWriteNow(r *file.Recorder) error {
 	case err != nil || id.AnyTime:
 		return err
 	case db.opt.Chosen:
-		return fmt.Errorf("--now %s: an instant that is chosen may not write, because the file would stand at it; %w. --dry-run is free", kernel.Stamp(now.Unix()), ErrAnyTime)
+		return fmt.Errorf("--now %s: a verb that writes cannot choose its time, because the file would stand at it; %w. --dry-run is allowed", kernel.Stamp(now.Unix()), ErrAnyTime)
 	}
 	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()), now.Unix()-clock.Unix(), ErrAnyTime)
 }

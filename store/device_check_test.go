@@ -59,7 +59,7 @@ func TestCheckFindsDevices(t *testing.T) {
 		"job 2 has device 3 of resource 1 of node g1, which is cut": node(func(n *index.Node) {
 			n.Devices[0].Set[3].Slices, n.Devices[0].Set[3].Into = 2, "gslices"
 		}),
-		"node g1: the device 0 is there twice": node(func(n *index.Node) { n.Devices[0].Set[1].ID = "0" }),
+		"node g1: the device 0 appears twice": node(func(n *index.Node) { n.Devices[0].Set[1].ID = "0" }),
 	} {
 		db, _ := newDB(t)
 		gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")

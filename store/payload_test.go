@@ -179,11 +179,11 @@ func TestPayloadRefused(t *testing.T) {
 		"NUL byte at offset 2":      {Payload: &Payload{Dir: "/", Script: "ab\x00c"}},
 		"environment has 131073":    {Payload: &Payload{Dir: "/", Env: []string{"A=" + strings.Repeat("x", MaxEnvironment-2)}}},
 		"is not NAME=VALUE":         {Payload: &Payload{Dir: "/", Env: []string{"A"}}},
-		"no absolute path":          {Payload: &Payload{Dir: "here"}},
+		"not an absolute path":      {Payload: &Payload{Dir: "here"}},
 		"%z in the pattern":         {Payload: &Payload{Dir: "/", Out: "a%z"}},
 		"ends in a %":               {Payload: &Payload{Dir: "/", Err: "%%%"}},
 		"umask 1000":                {Payload: &Payload{Dir: "/", Umask: 0o1000}},
-		`none of "lsf"`:             {Payload: &Payload{Dir: "/", Compat: "lsf"}},
+		`not of "lsf"`:              {Payload: &Payload{Dir: "/", Compat: "lsf"}},
 		"%é in the pattern \"x%é\"": {Payload: &Payload{Dir: "/", Out: "x%é"}},
 	} {
 		s.Request = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}

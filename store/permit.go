@@ -57,7 +57,7 @@ func permittedOnDisk(path string, a *Actor, what string, why error) error {
 	if _, uid, err := kernel.OnDisk(path); err == nil && (a.UID == 0 || a.UID == uid) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: that is for the owner of the database, which cannot be read: %w", ErrNotPermitted, what, why)
+	return fmt.Errorf("%w: %s: only the owner of the database may do that, which cannot be read: %w", ErrNotPermitted, what, why)
 }
 
 // A job's script, environment and signature may hold secrets. They are for its submitter, its user

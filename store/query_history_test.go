@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 		{"SELECT count(*) FROM per_day('now', 'now')", "0"},
 		{"SELECT count(*) FROM per_day('@1', '@99999999999')", "error: line 1, column 22: per_day: invalid stretch of time from 1970-01-01T00:00:01Z to 5138-11-16T09:46:39Z: per_day splits up to 100000 days"},
 		{"SELECT * FROM blockers(99)", "error: line 1, column 15: blockers: no job \"99\": not found"},
-		{"SELECT * FROM blockers('x')", "error: line 1, column 15: blockers: invalid: blockers takes a job's number"},
+		{"SELECT * FROM blockers('x')", "error: line 1, column 15: blockers: invalid: blockers takes a job number"},
 	} {
 		if got := answered(t, db, q.text); got != q.want {
 			t.Errorf("%s\n got %s\nwant %s", q.text, got, q.want)

@@ -125,8 +125,8 @@ func TestQuery(t *testing.T) {
 		{"SELECT value FROM config WHERE name = 'policy'", "'firstavailable'"},
 		{"SELECT name FROM nodes WHERE number = ?", "'small3'"},
 		{"SELECT sate FROM nodes", "error: line 1, column 8: no column \"sate\" in nodes; did you mean 'state'?"},
-		{"SELECT name FROM nodes WHERE state IN ('free', 'later')", "error: line 1, column 48: no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)"},
-		{"SELECT name FROM nodes n JOIN buckets b USING (bucket) WHERE 'later' = n.state", "error: line 1, column 62: no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes WHERE state IN ('free', 'later')", "error: line 1, column 48: no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes n JOIN buckets b USING (bucket) WHERE 'later' = n.state", "error: line 1, column 62: no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)"},
 		{"SELECT name FROM nodes WHERE state = 'free' AND free_until IS NOT NULL ORDER BY 1", "'big0'\n'small5'"},
 		{"SELECT * FROM node", "error: line 1, column 15: no table \"node\"; did you mean 'nodes'?"},
 	} {

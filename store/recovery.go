@@ -188,7 +188,7 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 		return Compacted{}, err
 	}
 	if db.log != nil {
-		return Compacted{}, fmt.Errorf("%w: a database that is kept in a log has no file of its own to compact; placectl log trim makes the log shorter", ErrInvalid)
+		return Compacted{}, fmt.Errorf("%w: a database in a log has no file to compact; placectl log trim shortens the log", ErrInvalid)
 	}
 	return db.file.Compact(dryRun, watch)
 }

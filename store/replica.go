@@ -73,7 +73,7 @@ func (db *DB) notAhead(r *file.Recorder) error {
 		return err
 	}
 	now := db.opt.Now()
-	return fmt.Errorf("this machine's clock says %s, and where the database is kept it is %s: put the clock right, others could not write until then%w",
+	return fmt.Errorf("this machine's clock says %s, but at the database it is %s: correct the clock, because others could not write until then%w",
 		kernel.Stamp(now.Unix()), kernel.Stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
 }
 

@@ -80,7 +80,7 @@ func (vs Views) Set(v SQLView) error {
 		return err
 	}
 	if slices.Contains(names, v.Name) {
-		return fmt.Errorf("%w view name %q: it is that of a table", ErrInvalid, v.Name)
+		return fmt.Errorf("%w view name %q: it is the name of a table", ErrInvalid, v.Name)
 	}
 	v.Select = strings.TrimRight(strings.TrimSpace(v.Select), "; \t\r\n")
 	if err := vs.answers(v); err != nil {

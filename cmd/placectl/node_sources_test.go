@@ -65,7 +65,7 @@ func TestNodeSources(t *testing.T) {
 			for _, form := range []string{"csv", "json"} {
 				list, _, _ := runNode(t, path, "", "node", "list", "-o", form)
 				for line := range strings.Lines(said) {
-					if _, made, ok := strings.Cut(line, " was not there: made as "); ok {
+					if _, made, ok := strings.Cut(line, " was missing: created as "); ok {
 						runNode(t, back, "", "resource", "add", strings.TrimSpace(made))
 					}
 				}

@@ -105,13 +105,13 @@ func (s Set) Check() error {
 		}
 		switch {
 		case i > 0 && CompareIDs(s[i-1].ID, d.ID) == 0:
-			return fmt.Errorf("the device %s is there twice", d.ID)
+			return fmt.Errorf("the device %s appears twice", d.ID)
 		case i > 0 && CompareIDs(s[i-1].ID, d.ID) > 0:
-			return fmt.Errorf("the device %s stands behind %s", d.ID, s[i-1].ID)
+			return fmt.Errorf("the device %s comes after %s", d.ID, s[i-1].ID)
 		case d.Group < 0 || d.Group > MaxGroup:
 			return fmt.Errorf("the device %s is in group %d; groups are from 0 to %d", d.ID, d.Group, MaxGroup)
 		case d.Slices < 0 || d.Slices > MaxSlices:
-			return fmt.Errorf("the device %s is cut into %d slices; it may be up to %d", d.ID, d.Slices, MaxSlices)
+			return fmt.Errorf("the device %s is cut into %d slices; the maximum is %d", d.ID, d.Slices, MaxSlices)
 		case (d.Slices == 0) != (d.Into == ""):
 			return fmt.Errorf("the device %s has %d slices of %q", d.ID, d.Slices, d.Into)
 		case d.VRAM < 0:

@@ -52,7 +52,7 @@ func ParseDistances(text string) (Distances, error) {
 		d = append(d, row)
 	}
 	if !d.Valid() {
-		return nil, fmt.Errorf("%q is no square of distances from 0 to 255: write 10,21;21,10", text)
+		return nil, fmt.Errorf("%q is not a square of distances from 0 to 255: write 10,21;21,10", text)
 	}
 	return d, nil
 }

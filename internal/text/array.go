@@ -90,7 +90,7 @@ func parseRange(item string) (r IndexRange, err error) {
 		return r, fmt.Errorf("%s has a step and no range", Quoted(item))
 	case stepped:
 		if r.Step, err = number(step, 1, maxIndex); err != nil {
-			return r, fmt.Errorf("the step %s is not a whole number from 1 on", Quoted(step))
+			return r, fmt.Errorf("the step %s is not a whole number of 1 or more", Quoted(step))
 		}
 	}
 	return r, nil

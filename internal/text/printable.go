@@ -82,7 +82,7 @@ func NotOneOf(word string, known []string) error {
 func ParseSwitch(value string) (bool, error) {
 	on, err := strconv.ParseBool(value)
 	if err != nil {
-		return false, fmt.Errorf("is on or off: give it no value, or true or false, not %q", value)
+		return false, fmt.Errorf("takes no value, or true or false, not %q", value)
 	}
 	return on, nil
 }

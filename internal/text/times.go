@@ -31,7 +31,7 @@ func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if t.Unix() < 0 || t.Unix() > lastEpoch {
-		return time.Time{}, p.bad("it lies outside the years 1970 to 9999")
+		return time.Time{}, p.bad("it is outside the years 1970 to 9999")
 	}
 	return t, nil
 }

@@ -65,7 +65,7 @@ func Words(line string) ([]Word, error) {
 			i = end
 		case '\\':
 			if i++; i == len(line) {
-				return nil, errors.New("there is nothing behind the backslash at its end")
+				return nil, errors.New("a backslash is the last character")
 			}
 			text.WriteByte(line[i])
 		default:

@@ -31,7 +31,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v %s", line, err, diff)
 		}
 	}
-	for line, want := range map[string]string{"a 'b": "the quote at column 3 is not closed", `a\`: "there is nothing behind the backslash at its end"} {
+	for line, want := range map[string]string{"a 'b": "the quote at column 3 is not closed", `a\`: "a backslash is the last character"} {
 		if words, err := Words(line); words != nil || err == nil || err.Error() != want {
 			t.Errorf("%s: %v, %v", line, words, err)
 		}

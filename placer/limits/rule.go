@@ -53,13 +53,13 @@ func ParseKey(text string) (Key, error) {
 		name, value, ok := strings.Cut(part, ":")
 		kind := slices.Index(kindNames[:], name)
 		if !ok || kind < 0 {
-			return nil, fmt.Errorf("%w: %q is not whom a limit is for: write all, or user:NAME, group:, account:, class: or queue:, joined by commas, with * for each by itself", ErrRule, text)
+			return nil, fmt.Errorf("%w: %q is not the subject of a limit: write all, or user:NAME, group:, account:, class: or queue:, joined by commas, with * for each by itself", ErrRule, text)
 		}
 		if err := ValidName(value); err != nil && value != "" {
 			return nil, fmt.Errorf("%w: %s: %w", ErrRule, kindNames[kind], err)
 		}
 		if slices.ContainsFunc(key, func(p Part) bool { return p.Kind == Kind(kind) }) {
-			return nil, fmt.Errorf("%w: %q names two of a kind, %s", ErrRule, text, kindNames[kind])
+			return nil, fmt.Errorf("%w: %q has two of the kind %s", ErrRule, text, kindNames[kind])
 		}
 		key = append(key, Part{Kind(kind), value})
 	}
@@ -73,7 +73,7 @@ func ValidName(name string) error {
 		return strings.ContainsRune(`,"'\`, c) || unicode.IsSpace(c) || !unicode.IsPrint(c)
 	}
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
-		return fmt.Errorf("%q is no name: it has letters, digits and signs, at most 255, and no blanks, commas or quotes", name)
+		return fmt.Errorf("%q is not a name: use at most 255 letters, digits and signs, without blanks, commas or quotes", name)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 		"node:n1 over all":                     "not KIND:NAME",
 		"queue:a over":                         "expected KEY over KEY",
 		"queue:a,queue:b over all":             "two of the kind",
-		"queue:a over queue:b,user:*":          "leave user:* out",
+		"queue:a over queue:b,user:*":          "leave out user:*",
 		"":                                     "expected KEY over KEY",
 	} {
 		r, err := Parse(text)
@@ -82,7 +82,7 @@ func TestOver(t *testing.T) {
 		{"queue:x over class:b"}, // a job in both
 		{"queue:x over queue:y", "class:b over class:a"},
 	} {
-		if _, err := some(t, texts...); !errors.Is(err, ErrRule) || !strings.Contains(err.Error(), "circle") {
+		if _, err := some(t, texts...); !errors.Is(err, ErrRule) || !strings.Contains(err.Error(), "cycle in") {
 			t.Errorf("%q: %v", texts, err)
 		}
 	}

@@ -50,7 +50,7 @@ func (r *Ranks) circle() error {
 				for _, at := range path[slices.Index(path, k):] {
 					names = append(names, fmt.Sprintf("%q", r.rules[at]))
 				}
-				return fmt.Errorf("%w: %s lead in a circle: a job could come to make way for itself", ErrRule, strings.Join(names, " and "))
+				return fmt.Errorf("%w: cycle in %s: a job could preempt itself", ErrRule, strings.Join(names, " and "))
 			}
 			if state[k] == unseen {
 				if err := visit(k); err != nil {

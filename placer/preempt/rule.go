@@ -33,7 +33,7 @@ func ParseHow(s string) (How, error) {
 			return h, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: a job that makes way is not %q: use requeue or cancel", ErrRule, s)
+	return 0, fmt.Errorf("%w: a preempted job cannot be %q: use requeue or cancel", ErrRule, s)
 }
 
 // OwnGrace means each job's own grace.
@@ -147,7 +147,7 @@ func Parse(text string) (*Rule, error) {
 		return nil, err
 	}
 	if len(r.Over) == 0 {
-		return nil, fmt.Errorf("%w %q: %s is everybody, and not everybody can go before others; name a queue, class, account, group or user", ErrRule, text, words[0])
+		return nil, fmt.Errorf("%w %q: %s is everybody, who cannot go before others; name a queue, class, account, group or user", ErrRule, text, words[0])
 	}
 	r.Under, err = parseKey(words[2])
 	return r, err
@@ -165,7 +165,7 @@ func parseKey(text string) (Key, error) {
 			return nil, fmt.Errorf("%w: %q is not KIND:NAME with one of the kinds %s", ErrRule, word, strings.Join(Kinds, ", "))
 		}
 		if slices.ContainsFunc(k, func(t Term) bool { return t.Kind == kind }) {
-			return nil, fmt.Errorf("%w: %q names two of the kind %s, and no job is in both", ErrRule, text, kind)
+			return nil, fmt.Errorf("%w: %q names two of the kind %s, but no job is in both", ErrRule, text, kind)
 		}
 		k = append(k, Term{kind, name})
 	}
@@ -173,7 +173,7 @@ func parseKey(text string) (Key, error) {
 		return nil, nil
 	}
 	if i := slices.IndexFunc(k, func(t Term) bool { return t.Name == "*" }); i >= 0 {
-		return nil, fmt.Errorf("%w: %q: leave %s:* out; every job is in one, or in none", ErrRule, text, k[i].Kind)
+		return nil, fmt.Errorf("%w: %q: leave out %s:*; every job is in one, or in none", ErrRule, text, k[i].Kind)
 	}
 	slices.SortFunc(k, func(a, b Term) int { return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind) })
 	return k, nil

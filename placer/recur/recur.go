@@ -53,10 +53,10 @@ type Recurrence struct {
 // error in the text is a *syntax.Error; any other error matches ErrInvalid.
 func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	if start < 0 || start > lastRepeat {
-		return nil, fmt.Errorf("%w start of a repetition: it lies outside the years 1970 to 9999", ErrInvalid)
+		return nil, fmt.Errorf("%w start of a repetition: it is outside the years 1970 to 9999", ErrInvalid)
 	}
 	if zone == "Local" { // it would mean another zone wherever the file is opened
-		return nil, fmt.Errorf("%w time zone Local: name the one that is meant, such as Europe/Berlin", ErrInvalid)
+		return nil, fmt.Errorf("%w time zone Local: name the zone, such as Europe/Berlin", ErrInvalid)
 	}
 	loc, err := time.LoadLocation(zone)
 	if err != nil {

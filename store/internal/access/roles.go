@@ -70,9 +70,9 @@ func (rs Roles) Permit(right Right, what string) error {
 		if is, err := rs.operator(); is || err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: %s: that is for operators, and %s is none", kernel.ErrNotPermitted, what, a.User)
+		return fmt.Errorf("%w: %s: only operators may do that, not %s", kernel.ErrNotPermitted, what, a.User)
 	}
-	return fmt.Errorf("%w: %s: that is for the owner of the database, and %s is not", kernel.ErrNotPermitted, what, a.User)
+	return fmt.Errorf("%w: %s: only the owner of the database may do that, not %s", kernel.ErrNotPermitted, what, a.User)
 }
 
 // Owner returns the uid with all rights. A database in a log has no owner.
@@ -169,7 +169,7 @@ func (rs Roles) Owns(j *row.Job) error {
 	if is, err := rs.operator(); is || err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: job %d is %s's, and %s is no operator", kernel.ErrNotPermitted, j.ID, j.User, rs.tx.Opt.Actor.User)
+	return fmt.Errorf("%w: job %d belongs to %s, and %s is not an operator", kernel.ErrNotPermitted, j.ID, j.User, rs.tx.Opt.Actor.User)
 }
 
 // Executes returns ErrNotPermitted if the actor's processes may not execute a job. The job's
@@ -198,7 +198,7 @@ func (rs Roles) Executes(j *row.Job) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: job %d is executed by processes of its submitter, and %s is another user", kernel.ErrNotPermitted, j.ID, a.User)
+	return fmt.Errorf("%w: job %d is executed by its submitter's processes, and %s is another user", kernel.ErrNotPermitted, j.ID, a.User)
 }
 
 // Sees reports whether the actor may see a job's script and environment: its submitter, its user

@@ -225,7 +225,7 @@ func (r Booking) holdPools(do func(key string, c *limits.Counter, h limits.Holde
 	for key, h := range r.Held {
 		c, err := r.Tx.Counters().Named(key)
 		if err == nil && c == nil {
-			err = fmt.Errorf("%w: reservation %s keeps some of %s, which there is not", kernel.ErrDamaged, r.Name, key)
+			err = fmt.Errorf("%w: reservation %s keeps some of %s, which does not exist", kernel.ErrDamaged, r.Name, key)
 		}
 		if err == nil {
 			err = do(key, c, h)

@@ -57,7 +57,7 @@ func addStanding(tx *kernel.Tx, spec row.ReserveSpec) ([]*row.Reservation, error
 		return nil, err
 	}
 	if len(spec.Name) > MaxStandingName {
-		return nil, fmt.Errorf("%w: the name of a reservation that repeats has %d bytes; it may have %d, as its occurrences get numbers behind it",
+		return nil, fmt.Errorf("%w: the name of a standing reservation has %d bytes; the maximum is %d, because its occurrences append numbers",
 			kernel.ErrInvalid, len(spec.Name), MaxStandingName)
 	}
 	if spec.Depth == 0 {

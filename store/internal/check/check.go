@@ -164,7 +164,7 @@ func (f *Findings) Repair(s *Store) error {
 	}
 	for t := range damaged {
 		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // caches may be forgotten
-			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only what is derived from rows can be rebuilt; restore a backup, or salvage what is left", row.ErrDamaged, t)
+			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only derived data can be rebuilt; restore a backup, or salvage the rest", row.ErrDamaged, t)
 		}
 		if err := s.Rows.Clear(t); err != nil { // its remaining rows are worthless
 			return err

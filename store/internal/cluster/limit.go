@@ -178,7 +178,7 @@ func (ls Limits) valid(r *limits.Rule) error {
 	}
 	if def, ok := defs.Lookup(name); ok {
 		if !def.Consumable {
-			return fmt.Errorf("%w: limit %s: %s is no amount that jobs consume", kernel.ErrInvalid, r.Measure, def.Name)
+			return fmt.Errorf("%w: limit %s: jobs do not consume %s", kernel.ErrInvalid, r.Measure, def.Name)
 		}
 		r.Measure.Resource = def.Name
 		return nil

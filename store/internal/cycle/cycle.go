@@ -74,7 +74,7 @@ func (s *CycleSpec) asSet(tx *kernel.Tx) error {
 		s.Backfill = set.Backfill
 	}
 	if s.Depth < 0 || s.Depth > 0 && s.Backfill != kernel.EASY {
-		return fmt.Errorf("%w: a depth of %d with backfill %s; depth is for easy, and 1 or more", kernel.ErrInvalid, s.Depth, s.Backfill)
+		return fmt.Errorf("%w: a depth of %d with backfill %s; depth needs easy, and must be 1 or more", kernel.ErrInvalid, s.Depth, s.Backfill)
 	}
 	s.Depth = cmp.Or(s.Depth, set.Depth)
 	s.stands, s.slack = s.Backfill == kernel.Relaxed, set.Slack

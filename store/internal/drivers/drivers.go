@@ -28,7 +28,7 @@ func Open(name string, opt replica.Options) (*replica.Replica, error) {
 	if opt.Folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("where replicas are to lie: %w; PLACECTL_REPLICAS says it", err)
+			return nil, fmt.Errorf("the folder of replicas: %w; PLACECTL_REPLICAS names it", err)
 		}
 		opt.Folder = filepath.Join(cache, "placectl")
 	}

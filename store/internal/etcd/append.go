@@ -136,7 +136,7 @@ func (d *driver) depositEntry(ctx context.Context, n uint64, id [16]byte, entry 
 	}
 	list := pieces(entry)
 	if len(list) > mostPieces {
-		return nil, nil, fmt.Errorf("%w: the change has %d MiB, at most %d MiB fit: make it in several", replica.ErrFull, len(list), mostPieces)
+		return nil, nil, fmt.Errorf("%w: the change has %d MiB, and at most %d MiB fit: split it", replica.ErrFull, len(list), mostPieces)
 	}
 	value = stub{id, uint32(len(list)), uint64(len(entry))}.encode()
 	if parts = d.deposited(id); parts != nil {

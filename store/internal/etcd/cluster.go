@@ -62,7 +62,7 @@ func (d *driver) elsewhere(ctx context.Context) error {
 		of[a.Header.Cluster] = name
 	}
 	if len(of) > 1 {
-		return fmt.Errorf("%s are not of one etcd, and none knows of a database below %s: mend the list of members", strings.Join(slices.Sorted(maps.Values(of)), " and "), d.keys)
+		return fmt.Errorf("%s are members of different clusters, and none has a database below %s: correct the list of members", strings.Join(slices.Sorted(maps.Values(of)), " and "), d.keys)
 	}
 	return replica.ErrNoLog
 }

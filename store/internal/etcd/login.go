@@ -33,17 +33,17 @@ func readLogin(path string) (*login, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s can be read by others, mode %04o: chmod 600 it, a password is in it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s holds a password and can be read by others (mode %04o): chmod 600 it", path, info.Mode().Perm())
 	}
 	text := make([]byte, 4096)
 	n, err := f.Read(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: it holds one line, USER:PASSWORD: %w", path, err)
+		return nil, fmt.Errorf("%s: expected one line, USER:PASSWORD: %w", path, err)
 	}
 	line, rest, _ := strings.Cut(string(text[:n]), "\n")
 	name, password, ok := strings.Cut(strings.TrimSuffix(line, "\r"), ":")
 	if !ok || name == "" || strings.TrimSpace(rest) != "" {
-		return nil, fmt.Errorf("%s: it holds one line, USER:PASSWORD", path)
+		return nil, fmt.Errorf("%s: expected one line, USER:PASSWORD", path)
 	}
 	return &login{name: name, password: password}, nil
 }

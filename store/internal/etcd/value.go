@@ -24,7 +24,7 @@ const (
 )
 
 // errForeign is that a key holds what this version cannot read.
-var errForeign = errors.New("what stands there is not of a log, or of a newer placectl")
+var errForeign = errors.New("there is something other than a log, or one of a newer placectl")
 
 func encodeMeta(id replica.ID, made time.Time) []byte {
 	b := append([]byte(metaName), metaVersion)

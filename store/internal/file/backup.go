@@ -64,7 +64,7 @@ func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	}
 	content, err := Verify(path, watch)
 	if errors.Is(err, row.ErrDamaged) {
-		err = fmt.Errorf("%s cannot be copied: %w; placectl check tells more, placectl salvage gets out what can be read", f.path, err)
+		err = fmt.Errorf("%s cannot be copied: %w; placectl check says more, placectl salvage recovers the readable rows", f.path, err)
 	}
 	return content, err
 }

@@ -57,5 +57,5 @@ func (o *opened) settle(transaction uint64, cause error) error {
 }
 
 func unknown(cause, then error) error {
-	return fmt.Errorf("%w: the commit failed: %v; %v; look whether it was done before it is tried again", ErrUnknown, cause, then)
+	return fmt.Errorf("%w: the commit failed: %v; %v; check whether it was done before you try again", ErrUnknown, cause, then)
 }

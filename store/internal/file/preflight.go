@@ -85,9 +85,9 @@ func safe(path string, info fs.FileInfo) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
 	case info.Mode().Perm()&0o002 != 0:
-		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust what it holds", ErrUnsafe, path)
+		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust its contents", ErrUnsafe, path)
 	case info.Sys().(*syscall.Stat_t).Nlink > 1 && !ownFolder(path):
-		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it may be theirs; copy it, if you trust what it holds", ErrUnsafe, path)
+		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it may be theirs; copy it if you trust its contents", ErrUnsafe, path)
 	}
 	return nil
 }

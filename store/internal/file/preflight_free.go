@@ -50,7 +50,7 @@ func listedFree(f *os.File, m metaPage) (list []byte, n uint64, err error) {
 }
 
 func badFree(f *os.File, m metaPage) error {
-	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is not what it should be; salvage reads what the others hold", row.ErrDamaged, m.freelist, f.Name())
+	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is damaged; salvage reads the others", row.ErrDamaged, m.freelist, f.Name())
 }
 
 // FreeBytes is how much of the file its free pages take, as of the newest commit. Whoever

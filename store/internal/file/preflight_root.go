@@ -129,5 +129,5 @@ func leafValue(page []byte, at int) ([]byte, bool) {
 }
 
 func badPage(f *os.File, id uint64) error {
-	return fmt.Errorf("%w: page %d of %s, which lists the tables, is not what it should be", row.ErrDamaged, id, f.Name())
+	return fmt.Errorf("%w: page %d of %s, which lists the tables, is damaged", row.ErrDamaged, id, f.Name())
 }

@@ -146,7 +146,7 @@ func (r *Recorder) alone() error {
 	if r.bucket(row.Meta).Get(row.KeyReplica) == nil {
 		return nil
 	}
-	return fmt.Errorf("the file is the replica of a log, and is written through that%w", Wordless(row.ErrConflict))
+	return fmt.Errorf("the file is the replica of a log, and only the log may change it%w", Wordless(row.ErrConflict))
 }
 
 // Detach turns a copy of a replica that is not in use yet into an independent file.

@@ -55,7 +55,7 @@ func corresponding(tx *kernel.Tx, j *row.Job, s Submission) ([][]row.Dependency,
 		return nil, nil
 	}
 	if !s.isArray() {
-		return nil, fmt.Errorf("%w: only the jobs of an array have others that correspond to them", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: only jobs of an array have corresponding jobs", kernel.ErrInvalid)
 	}
 	after := make([][]row.Dependency, s.count())
 	for _, array := range s.AfterCorr {

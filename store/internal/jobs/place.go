@@ -26,7 +26,7 @@ func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
 func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
 	at := kernel.Unix(start)
 	if at < js.tx.Now {
-		return nil, fmt.Errorf("%w: a start at %s is past, it is %s now", kernel.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
+		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", kernel.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
 	}
 	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)

@@ -184,7 +184,7 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	case s.Throttle < 0 || s.Throttle > MaxArray:
 		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", kernel.ErrInvalid, s.Throttle, MaxArray)
 	case s.Throttle > 0 && !s.isArray():
-		return nil, "", fmt.Errorf("%w: at most %d jobs at once, and it is one job: that is for arrays", kernel.ErrInvalid, s.Throttle)
+		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", kernel.ErrInvalid, s.Throttle)
 	case s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority:
 		return nil, "", badPriority(s.Priority)
 	case deadline != 0 && deadline < max(begin, tx.Now)+a.Duration:

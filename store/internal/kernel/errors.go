@@ -16,7 +16,7 @@ var (
 	ErrLocked     = file.ErrLocked                                 // timed out waiting for the lock
 	ErrConflict   = row.ErrConflict                                // the change conflicts with the present state
 	ErrClock      = errors.New("the clock is behind the database") // a writer's clock is before the file's time
-	ErrAnyTime    = fmt.Errorf("only a database made with init --any-time takes that%w", file.Wordless(ErrInvalid))
+	ErrAnyTime    = fmt.Errorf("only a database made with init --any-time allows it%w", file.Wordless(ErrInvalid))
 	ErrDamaged    = row.ErrDamaged                                 // checksums, structure or invariants do not hold
 	ErrNotOurs    = file.ErrNotOurs                                // the file is something else
 	ErrUnsafe     = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link

@@ -115,7 +115,7 @@ func SplitURL(url string) (host, path string, err error) {
 	host, path = rest[:at], rest[at:]
 	user, name, both := strings.Cut(host, "@")
 	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' || both && (user == "" || name == "" || name[0] == '-') {
-		return "", "", fmt.Errorf("%w: %q names no host: it is ssh://[USER@]HOST/PATH, and what else ssh is to know of HOST stands in ~/.ssh/config", ErrInvalid, url)
+		return "", "", fmt.Errorf("%w: %q names no host: write ssh://[USER@]HOST/PATH; other settings for HOST go into ~/.ssh/config", ErrInvalid, url)
 	}
 	return host, path, nil
 }

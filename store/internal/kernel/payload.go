@@ -138,22 +138,22 @@ func (p *Payload) Check() error {
 	}
 	for _, path := range []string{p.Dir, p.Out, p.Err, p.Input} {
 		if len(path) > MaxPath {
-			return fmt.Errorf("%w: a path has %d bytes, and may have %d", ErrInvalid, len(path), MaxPath)
+			return fmt.Errorf("%w: a path has %d bytes; the maximum is %d", ErrInvalid, len(path), MaxPath)
 		}
 	}
 	switch {
 	case len(p.Script) > MaxScript:
-		return fmt.Errorf("%w: the script has %d bytes, and may have %d", ErrInvalid, len(p.Script), MaxScript)
+		return fmt.Errorf("%w: the script has %d bytes; the maximum is %d", ErrInvalid, len(p.Script), MaxScript)
 	case strings.IndexByte(p.Script, 0) >= 0:
-		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is no text", ErrInvalid, strings.IndexByte(p.Script, 0))
+		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is not text", ErrInvalid, strings.IndexByte(p.Script, 0))
 	case env > MaxEnvironment:
-		return fmt.Errorf("%w: the environment has %d bytes, and may have %d", ErrInvalid, env, MaxEnvironment)
+		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d", ErrInvalid, env, MaxEnvironment)
 	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
-		return fmt.Errorf("%w: the directory %q is no absolute path", ErrInvalid, p.Dir)
+		return fmt.Errorf("%w: the directory %q is not an absolute path", ErrInvalid, p.Dir)
 	case p.Umask > 0o777:
 		return fmt.Errorf("%w: the umask %o is more than 777", ErrInvalid, p.Umask)
 	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
-		return fmt.Errorf("%w: there are variables of pbs and slurm, and none of %q", ErrInvalid, p.Compat)
+		return fmt.Errorf("%w: use variables of pbs or slurm, not of %q", ErrInvalid, p.Compat)
 	}
 	return p.Ending.Check()
 }
@@ -161,7 +161,7 @@ func (p *Payload) Check() error {
 // Fits verifies a payload against the request.
 func (p *Payload) Fits(selects string) error {
 	if p != nil && p.Ending.RetryMem != 0 && !strings.Contains(selects, "mem=") {
-		return fmt.Errorf("%w: more memory after oom, and the job asks for none: it is not kept to any", ErrInvalid)
+		return fmt.Errorf("%w: more memory after oom, but the job asks for none, so it has no limit", ErrInvalid)
 	}
 	return nil
 }

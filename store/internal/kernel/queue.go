@@ -134,7 +134,7 @@ func (tx *Tx) ArrayJobs(array uint64) ([]*row.Job, error) {
 }
 
 // ErrUnmet says that a dependency can no longer be met.
-var ErrUnmet = errors.New("depends on what will not happen")
+var ErrUnmet = errors.New("depends on something that cannot happen")
 
 // Met reports whether a dependency on a job is met. The error is ErrUnmet if it never will be.
 func Met(d row.Dependency, other *row.Job) (bool, error) {

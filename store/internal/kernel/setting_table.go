@@ -209,7 +209,7 @@ var SettingDefs = []settingDef{
 	{"state_dir", "", "local directory for the state of executed jobs, not on a network file system; empty: /var/tmp/placectl-UID",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.StateDir = v; v != "" && !strings.HasPrefix(v, "/") {
-				return fmt.Errorf("%q is no absolute path", v)
+				return fmt.Errorf("%q is not an absolute path", v)
 			}
 			return nil
 		}},
@@ -231,7 +231,7 @@ func policyNames() string {
 
 func signable(defs *index.Defs, def index.Def) error {
 	if !defs.MaySign(def) {
-		return fmt.Errorf("%s cannot be part of a signature: it is unique to a node, or nodes are not asked for it", def.Name)
+		return fmt.Errorf("%s cannot be part of a signature: it is unique to a node, or never requested", def.Name)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, 
 	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".jsonl.gz"):
 		return writeArchiveLines, nil
 	}
-	return nil, fmt.Errorf("%w archive %s: its name is to end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
+	return nil, fmt.Errorf("%w archive %s: its name must end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
 }
 
 // each goes through the rows that an archive takes, as they are stored in payloads.

@@ -122,7 +122,7 @@ func openArchive(path, id string, timeout time.Duration) (*file.File, error) {
 		case err != nil:
 			return err
 		case of == nil:
-			return fmt.Errorf("%s is there, and no archive: %w", path, row.ErrConflict)
+			return fmt.Errorf("%s exists and is not an archive: %w", path, row.ErrConflict)
 		case row.DecodeText(of) != id:
 			return fmt.Errorf("%s is an archive of another database: %w", path, row.ErrConflict)
 		}

@@ -76,7 +76,7 @@ func sameArchive(f *os.File, id string) error {
 	line, err := bufio.NewReader(text).ReadSlice('\n')
 	var head archiveHead
 	if err != nil || json.Unmarshal(line, &head) != nil || head.Placectl != archiveKind {
-		return fmt.Errorf("%s is there, and no archive: %w", f.Name(), row.ErrConflict)
+		return fmt.Errorf("%s exists and is not an archive: %w", f.Name(), row.ErrConflict)
 	}
 	if head.DB != id {
 		return fmt.Errorf("%s is an archive of another database: %w", f.Name(), row.ErrConflict)

@@ -91,7 +91,7 @@ func (l *loader) all(b *file.Bulk) error {
 	for {
 		line, err := l.next()
 		if errors.Is(err, io.EOF) {
-			return l.wrong(fmt.Errorf("the dump is cut off: a line {\"rows\":%d} would end it", l.rows))
+			return l.wrong(fmt.Errorf("the dump is cut off: the last line would be {\"rows\":%d}", l.rows))
 		}
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (l *loader) head(b *file.Bulk) error {
 	}
 	var head dumpHead
 	if json.Unmarshal(line, &head) != nil || head.Placectl != dumpKind || head.Format == 0 {
-		return l.wrong(errors.New("this is no dump: placectl dump writes one"))
+		return l.wrong(errors.New("this is not a dump: placectl dump writes one"))
 	}
 	if head.Format > row.Format {
 		return fmt.Errorf("%w: the dump has format %d, this one knows up to %d", file.ErrNewer, head.Format, row.Format)
@@ -183,7 +183,7 @@ func (l *loader) end(line []byte) error {
 		return l.wrong(fmt.Errorf("the dump should have %d rows, but has %d", *end.Rows, l.rows))
 	}
 	if _, err := l.next(); !errors.Is(err, io.EOF) {
-		return l.wrong(errors.New("there is something behind the end of the dump"))
+		return l.wrong(errors.New("text follows the end of the dump"))
 	}
 	return nil
 }

@@ -251,7 +251,7 @@ func Parse(name string) (Config, error) {
 	c := Config{Scheme: scheme, Prefix: strings.Trim(prefix, "/")}
 	switch {
 	case strings.Contains(hosts, "@"):
-		return c, fmt.Errorf("%w: user and password stand in a file of their own, which PLACECTL_ETCD_AUTH names", ErrName)
+		return c, fmt.Errorf("%w: put user and password into a file, and name it in PLACECTL_ETCD_AUTH", ErrName)
 	case !is || scheme == "" || c.Prefix == "" || strings.ContainsAny(name, "?# \t\r\n"):
 		return c, fmt.Errorf("%w, and not %q", ErrName, name)
 	}

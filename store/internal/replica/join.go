@@ -48,7 +48,7 @@ func (rep *Replica) joinTo(log ID, until time.Time) error {
 		if failed != nil || earlier == nil {
 			return errors.Join(err, rep.away(failed))
 		}
-		rep.warn(err.Error() + "; this machine goes by the one before: find out with placectl log check which machine made it")
+		rep.warn(err.Error() + "; this machine uses the one before: placectl log check finds the machine that made it")
 		err = earlier.make(rep.path(log), log, time.Until(until))
 	}
 	if err != nil {

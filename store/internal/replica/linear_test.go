@@ -43,7 +43,7 @@ func unlinearizable(final []string, history []*operation) (faults []string) {
 	at := make(map[string]int)
 	for i, token := range final {
 		if at[token] > 0 {
-			fault("%s is in the list twice", token)
+			fault("%s appears in the list twice", token)
 		}
 		at[token] = i + 1
 	}

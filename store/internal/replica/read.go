@@ -200,7 +200,7 @@ func (s *session) fresh(at *row.Replica) error {
 func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	switch {
 	case tail.Log != at.Log:
-		return &errJoin{fmt.Errorf("the log is another one than it was: %s, and not %s", tail.Log, ID(at.Log))}
+		return &errJoin{fmt.Errorf("the log has changed: it is %s, not %s", tail.Log, ID(at.Log))}
 	case tail.Head.N < at.N || tail.Head.N == at.N && tail.Head.Chain != at.Chain:
 		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; "+wayOut, ErrGoneBack, tail.Head, positionOf(at))
 	}

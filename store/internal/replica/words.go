@@ -111,5 +111,5 @@ const withdrawWithin = 2 * time.Second
 
 // unknownAsked says that it is not known whether another writer has run the words.
 func unknownAsked(err error) error {
-	return fmt.Errorf("%w: another writer may have done it: %w; look whether it was done before it is tried again, or try with the same --key", file.ErrUnknown, err)
+	return fmt.Errorf("%w: another writer may have done it: %w; check whether it was done before you try again, or use the same --key", file.ErrUnknown, err)
 }

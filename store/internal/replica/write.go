@@ -290,7 +290,7 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 		}
 		if ctx.Err() != nil || time.Now().After(w.until) {
 			if lost {
-				return nil, fmt.Errorf("%w: no answer came to an entry%s; look whether it was done before it is tried again, or try with the same --key", file.ErrUnknown, because(err))
+				return nil, fmt.Errorf("%w: no answer came to an entry%s; check whether it was done before you try again, or use the same --key", file.ErrUnknown, because(err))
 			}
 			return nil, away(err)
 		}

@@ -91,7 +91,7 @@ func (n *Nonce) UnmarshalText(text []byte) error {
 		return nil
 	}
 	if hex.DecodedLen(len(text)) != len(n) {
-		return fmt.Errorf("%q is no nonce: it has %d hexadecimal digits", text, hex.EncodedLen(len(n)))
+		return fmt.Errorf("%q is not a nonce of %d hexadecimal digits", text, hex.EncodedLen(len(n)))
 	}
 	_, err := hex.Decode(n[:], text)
 	return err

@@ -260,7 +260,7 @@ func ReadDocument(line []byte) (t Table, key, payload []byte, err error) {
 		return 0, nil, nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return 0, nil, nil, errors.New("there is something behind the document")
+		return 0, nil, nil, errors.New("text follows the document")
 	}
 	t, ok := TableNamed(doc.Table)
 	if !ok || t.Derived() {
@@ -320,7 +320,7 @@ func appendKey(b []byte, t Table, key []byte) []byte {
 
 // readKey reads it.
 func readKey(t Table, text json.RawMessage) (key []byte, err error) {
-	wrong := fmt.Errorf("%s is no key of table %s", text, t)
+	wrong := fmt.Errorf("%s is not a key of table %s", text, t)
 	parts, numbered := keyParts[t]
 	if len(text) > 0 && text[0] == '"' {
 		var name string

@@ -99,7 +99,7 @@ func Name(v string, to *string) error {
 	if *to = v; v == "" || strings.ContainsFunc(v, func(c rune) bool {
 		return c != '.' && c != '-' && c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
 	}) {
-		return fmt.Errorf("%q has other characters than letters, digits, dots, dashes and underscores", v)
+		return fmt.Errorf("%q has characters other than letters, digits, dots, dashes and underscores", v)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func validAccount(a *row.Account) error {
 			return err
 		}
 		if err := limits.ValidName(m.User); err != nil || m.User == limits.Each {
-			return fmt.Errorf("%w: member %q of account %s is no user's name", row.ErrInvalid, m.User, a.Name)
+			return fmt.Errorf("%w: member %q of account %s is not a user name", row.ErrInvalid, m.User, a.Name)
 		}
 		if i > 0 && a.Members[i-1].User == m.User {
 			return fmt.Errorf("%w: member %s of account %s is named twice", row.ErrInvalid, m.User, a.Name)

@@ -23,10 +23,10 @@ func EachRole(rows *file.Recorder, fn func(user, role string) error) error {
 // AddRole gives a user a role.
 func AddRole(rows *file.Recorder, user, role string) error {
 	if err := limits.ValidName(user); err != nil || user == limits.Each {
-		return fmt.Errorf("%w: %q is no user's name", row.ErrInvalid, user)
+		return fmt.Errorf("%w: %q is not a user name", row.ErrInvalid, user)
 	}
 	if role != Operator {
-		return fmt.Errorf("%w: no role %q: the only one to be given is %s", row.ErrInvalid, role, Operator)
+		return fmt.Errorf("%w: no role %q: the only role is %s", row.ErrInvalid, role, Operator)
 	}
 	return rows.Put(row.Roles, []byte(user), row.EncodeText(role))
 }

@@ -261,7 +261,7 @@ func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
 	}
 	id, err := strconv.ParseUint(v.String(), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s takes a job's number", row.ErrInvalid, function)
+		return 0, fmt.Errorf("%w: %s takes a job number", row.ErrInvalid, function)
 	}
 	payload, err := c.src.Rows.Get(row.Jobs, row.Key64(id))
 	if err == nil && payload == nil {

@@ -60,7 +60,7 @@ func jobStateWords() []string {
 // apart.
 func nodeState(state string) error {
 	if strings.EqualFold(state, "later") {
-		return fmt.Errorf("no node is 'later': it is 'free', and free_until says when something begins on it (free_until IS NOT NULL)")
+		return fmt.Errorf("no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)")
 	}
 	return oneOf("state", words(index.NodeFree, index.NodeStates-1))(state)
 }

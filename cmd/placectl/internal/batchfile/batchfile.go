@@ -70,7 +70,7 @@ func (in *Lists) file(_ int, cells []string) error {
 		return err
 	}
 	if other, ok := in.numbers[f.Name]; ok {
-		return fmt.Errorf("the file %s is in the list already, as number %d", text.Quoted(f.Name), other)
+		return fmt.Errorf("the file %s is already in the list, as number %d", text.Quoted(f.Name), other)
 	}
 	if cells[1] != "" {
 		n, err := strconv.ParseInt(cells[1], 10, 64)
@@ -104,7 +104,7 @@ func (in *Lists) job(line int, cells []string) error {
 	var err error
 	if cells[2] != "" {
 		if cells[0] != "" || cells[1] != "" {
-			return errors.New("files says it all: give either files, or first and last")
+			return errors.New("give either files, or first and last")
 		}
 		j.A, j.B, err = in.row(strings.Split(cells[2], "|"))
 	} else {
@@ -116,7 +116,7 @@ func (in *Lists) job(line int, cells []string) error {
 	if cells[3] != "" {
 		credit, err := strconv.ParseFloat(cells[3], 64)
 		if err != nil || !(credit*locality.Micro >= 1 && credit*locality.Micro <= locality.MaxCredit) {
-			return fmt.Errorf("credit: %s is not a number above 0 and at most %d", text.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
+			return fmt.Errorf("credit: %s is not a number above 0 and up to %d", text.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
 		}
 		j.Credit = int64(math.Round(credit * locality.Micro))
 	}
@@ -126,7 +126,7 @@ func (in *Lists) job(line int, cells []string) error {
 		}
 	}
 	if j.A < in.start {
-		return fmt.Errorf("its first file is %s, and that of the job before it %s; list jobs in the order of their first files",
+		return fmt.Errorf("its first file is %s, but the job before it begins with %s; list jobs in the order of their first files",
 			text.Quoted(in.Files[j.A].Name), text.Quoted(in.Files[in.start].Name))
 	}
 	in.start = j.A
@@ -146,7 +146,7 @@ func (in *Lists) row(names []string) (first, last int, err error) {
 			continue
 		}
 		if n != last+1 {
-			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job uses files that follow each other", text.Quoted(name), text.Quoted(names[i-1]))
+			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job's files must be consecutive", text.Quoted(name), text.Quoted(names[i-1]))
 		}
 		last = n
 	}

@@ -41,7 +41,7 @@ func TestTraps(t *testing.T) {
 		{"#placectl -o a", []string{"refused: job, line 1, column 11: -o: it belongs on the command line, not into the script"}},
 		{"#PBS -l nodes=2:ppn=4", []string{"--select=nodes=2:ppn=4", "means: 2:ncpus=4:mpiprocs=4 scatter"}},
 		{"#PBS -W depend=afterok:12:13", []string{"--afterok=12", "--afterok=13"}},
-		{"#SBATCH -d afterok:12?afterany:13", []string{"refused: job, line 1, column 9: -d: ? (or): a job waits for all that it depends on"}},
+		{"#SBATCH -d afterok:12?afterany:13", []string{"refused: job, line 1, column 9: -d: ? (or) is not supported: a job waits for all its dependencies"}},
 		{"#PBS -a 202611301800", []string{"--begin=2026-11-30T17:00:00Z"}},
 		{"#PBS -p 1023", []string{"--priority=1023"}},
 		{"#PBS -p -1025", []string{`refused: job, line 1, column 6: -p: "-1025" is not a whole number from -1024 to 1023`}},
@@ -67,7 +67,7 @@ func TestWhichLines(t *testing.T) {
 	check(t, "behind a command", "#PBS -N a\necho\n\ncat <<EOF\n#PBS: see below\n#PBS -l ncpus=4\n#PBS -l mem=4gb\nEOF\n",
 		o, "--name=a", "note: job, line 6: #PBS: not read: it stands behind the first command")
 	check(t, "both", "#SBATCH -J a\n#PBS -N b\n", o,
-		"refused: job, line 2: the script has #PBS and #SBATCH lines: say with --directives pbs, slurm or none which of them count")
+		"refused: job, line 2: the script has #PBS and #SBATCH lines: choose with --directives pbs, slurm or none")
 	both := "#SBATCH -J a\n#PBS -N b\n#placectl --hold\n"
 	for choice, want := range map[string][]string{"pbs": {"--name=b", "--hold"}, "slurm": {"--name=a", "--hold"}, "none": {"--hold"}} {
 		o.Choose = choice
@@ -164,8 +164,8 @@ func TestZeroOptions(t *testing.T) {
 	check(t, "resources", "#PBS -l ncpus=2,a100=1\n", o, "refused: job, line 1, column 6: -l: no resource \"a100\"")
 	check(t, "a class", "#SBATCH -q long\n", o, "note: job, line 1, column 9: -q: left out: there is no class long")
 	check(t, "an array", "#SBATCH -a 1\n", o, `refused: job, line 1, column 9: -a: "1" is not an array: it has more than 0 jobs; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %10 behind it for at most 10 at once`)
-	check(t, "a file", "#SBATCH -F nodes.txt\n", o, "refused: job, line 1, column 9: -F: no file is read here: name the nodes with --nodelist")
-	check(t, "a host", "#PBS -o n1:out\n", o, "refused: job, line 1, column 6: -o: n1 is another host than this one: output is written where the job runs, as its files are")
+	check(t, "a file", "#SBATCH -F nodes.txt\n", o, "refused: job, line 1, column 9: -F: files of nodes are not read: name the nodes with --nodelist")
+	check(t, "a host", "#PBS -o n1:out\n", o, "refused: job, line 1, column 6: -o: n1 is another host: output is written where the job runs, like its other files")
 	check(t, "a flag", "#placectl --name x\n", o, "refused: job, line 1, column 11: --name: submit has no such flag")
 	check(t, "a time", "#PBS -a 202611301800\n", o, "--begin=2026-11-30T18:00:00Z")
 }

@@ -101,7 +101,7 @@ func (r *reader) choose(pbs, slurm int) (Family, error) {
 		return familyIf(Slurm, slurm > 0), nil
 	case "":
 		if pbs > 0 && slurm > 0 {
-			return None, r.badLine(max(pbs, slurm), errors.New("the script has #PBS and #SBATCH lines: say with --directives pbs, slurm or none which of them count"))
+			return None, r.badLine(max(pbs, slurm), errors.New("the script has #PBS and #SBATCH lines: choose with --directives pbs, slurm or none"))
 		}
 		if pbs > 0 {
 			return PBS, nil

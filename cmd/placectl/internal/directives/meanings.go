@@ -78,7 +78,7 @@ func (r *reader) variables(v string) error {
 	}
 	for _, item := range items {
 		if name, _, _ := strings.Cut(item, "="); !isVariable(name) {
-			return fmt.Errorf("%q is not the name of a variable; a value with a comma stands in quotes", name)
+			return fmt.Errorf("%q is not the name of a variable; put a value with a comma in quotes", name)
 		}
 	}
 	r.export(items)

@@ -98,7 +98,7 @@ func (r *reader) ownRequest(w word) {
 	case r.own.given() && r.own.at.Line == w.at.Line:
 		err = errors.New("the select is given twice in this line")
 	case w.text == "" || w.text == "-":
-		err = errors.New("a select is wanted, such as 2:ncpus=4")
+		err = errors.New("expected a select, such as 2:ncpus=4")
 	}
 	if err != nil {
 		r.refuse(r.here, "%w", err)

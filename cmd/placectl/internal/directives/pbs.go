@@ -139,7 +139,7 @@ func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 	path := v
 	if host, rest, ok := strings.Cut(v, ":"); ok && !strings.Contains(host, "/") {
 		if !r.isHere(host) && r.o.Submits == None {
-			return fmt.Errorf("%s is another host than this one: output is written where the job runs, as its files are", host)
+			return fmt.Errorf("%s is another host: output is written where the job runs, like its other files", host)
 		}
 		path = rest
 	}
@@ -218,7 +218,7 @@ func (r *reader) pbsPriority(v string) error {
 
 func (r *reader) pbsQueue(v string) error {
 	if strings.Contains(v, "@") {
-		return fmt.Errorf("%q names a server: there is one, and only the queue is named", v)
+		return fmt.Errorf("%q names a server, and there is only one: name the queue alone", v)
 	}
 	return to("queue")(r, v)
 }
@@ -233,7 +233,7 @@ func (r *reader) pbsRerun(v string) error {
 
 func (r *reader) pbsShell(v string) error {
 	if v == "" || strings.ContainsAny(v, "@,") {
-		return fmt.Errorf("%q is not the path of one program: it is the same on all hosts", v)
+		return fmt.Errorf("%q is not the path of a program, the same on all hosts", v)
 	}
 	r.Interpreter = v
 	return nil

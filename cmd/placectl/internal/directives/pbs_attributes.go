@@ -67,7 +67,7 @@ func (r *reader) pbsAttribute(name, value string) error {
 		return nil
 	case "group_list":
 		if strings.ContainsAny(value, "@,") {
-			return fmt.Errorf("%q: one group, the same on all hosts", value)
+			return fmt.Errorf("%q: name one group, the same on all hosts", value)
 		}
 		return to("group")(r, value)
 	case "block":
@@ -92,7 +92,7 @@ func (r *reader) pbsDepend(v string) error {
 	for part := range strings.SplitSeq(v, ",") {
 		kind, jobs, _ := strings.Cut(part, ":")
 		if !slices.Contains(dependencies, kind) {
-			return fmt.Errorf("%q is not after, afterok, afternotok or afterany, which name jobs that are there already", kind)
+			return fmt.Errorf("%q is not after, afterok, afternotok or afterany, for jobs already submitted", kind)
 		}
 		for job := range strings.SplitSeq(jobs, ":") {
 			number, server, named := strings.Cut(job, ".") // 12.server

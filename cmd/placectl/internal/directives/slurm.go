@@ -16,7 +16,7 @@ import (
 func oneOf(flag, what string) func(*reader, string) error {
 	return func(r *reader, v string) error {
 		if strings.Contains(v, ",") {
-			return fmt.Errorf("%q is a list; a job names one %s", v, what)
+			return fmt.Errorf("%q is a list; a job has one %s", v, what)
 		}
 		return to(flag)(r, v)
 	}
@@ -37,9 +37,9 @@ func (r *reader) slurmOpenMode(v string) error {
 func (r *reader) slurmDepend(v string) error {
 	switch {
 	case strings.Contains(v, "?"):
-		return errors.New("? (or): a job waits for all that it depends on")
+		return errors.New("? (or) is not supported: a job waits for all its dependencies")
 	case strings.Contains(v, "+"):
-		return errors.New("+minutes: a job waits for others, and --begin names a time")
+		return errors.New("+minutes is not supported: --begin names a time")
 	}
 	for part := range strings.SplitSeq(v, ",") {
 		kind, jobs, _ := strings.Cut(part, ":")
@@ -91,7 +91,7 @@ func (r *reader) slurmExport(v string) error {
 // slurmLicenses reads NAME[:N], joined by commas.
 func (r *reader) slurmLicenses(v string) error {
 	if strings.ContainsAny(v, "|;") {
-		return errors.New("| (or): a job has all the pools that it asks for")
+		return errors.New("| (or) is not supported: a job has all the pools that it asks for")
 	}
 	for item := range strings.SplitSeq(v, ",") {
 		name, amount, ok := strings.Cut(item, ":")
@@ -100,7 +100,7 @@ func (r *reader) slurmLicenses(v string) error {
 		}
 		switch {
 		case strings.Contains(item, "@"):
-			return fmt.Errorf("%q names a server: pools are the cluster's", item)
+			return fmt.Errorf("%q names a server: pools belong to the cluster", item)
 		case name == "" || strings.Contains(name, "=") || !isDigits(amount):
 			return fmt.Errorf("%q is not NAME or NAME:N", item)
 		}
@@ -177,7 +177,7 @@ func (r *reader) slurmQOS(v string) error {
 func (r *reader) slurmWalltime(v string) error {
 	switch strings.ToUpper(v) {
 	case "0", "UNLIMITED", "INFINITE", "-1":
-		return fmt.Errorf("%s: a job has to say when it ends", v)
+		return fmt.Errorf("%s: a job needs an end", v)
 	}
 	seconds, err := SlurmSeconds(v)
 	if err != nil {

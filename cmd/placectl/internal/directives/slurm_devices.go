@@ -56,7 +56,7 @@ func (d *devices) want(w deviceWant) error {
 	}
 	same := func(old deviceWant) bool { return strings.EqualFold(old.resource, w.resource) }
 	if slices.ContainsFunc(d.wants, same) {
-		return fmt.Errorf("%s is asked for twice: GPUs of several types need a resource each", w.resource)
+		return fmt.Errorf("%s is given twice: each type of GPU needs a resource of its own", w.resource)
 	}
 	d.wants = append(d.wants, w)
 	return nil
@@ -118,7 +118,7 @@ func (r *reader) gres(item string) (name string, w deviceWant, err error) {
 	case err != nil || !isDigits(count) || n > maxAmount:
 		return "", w, fmt.Errorf("%q is not NAME[:TYPE][:N]", item)
 	case kind != "":
-		return "", w, fmt.Errorf("%q: a type is known of gpu alone", item)
+		return "", w, fmt.Errorf("%q: only gpu has types", item)
 	case name != "shard" && !r.o.Resource(name):
 		return "", w, &index.UnknownResource{Name: name}
 	}
@@ -135,7 +135,7 @@ func (s *slurmOptions) devicesOf(tasks, chunks int64) ([]deviceWant, error) {
 	add := func(list devices, times, over int64) error {
 		for _, w := range list.wants {
 			if w.n%over != 0 {
-				return fmt.Errorf("%d GPUs do not divide evenly over %d chunks: say --gpus-per-node or --gpus-per-task", w.n, over)
+				return fmt.Errorf("%d GPUs cannot be divided evenly among %d chunks: use --gpus-per-node or --gpus-per-task", w.n, over)
 			}
 			w.n = w.n / over * times
 			wants = append(wants, w)

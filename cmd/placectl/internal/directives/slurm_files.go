@@ -30,7 +30,7 @@ func slurmPattern(v string) (string, error) {
 		digits := len(v[i+1:]) - len(strings.TrimLeft(v[i+1:], "0123456789"))
 		width := v[i+1 : i+1+digits]
 		if i += 1 + digits; i == len(v) {
-			return "", fmt.Errorf("%q ends behind a %%: write %%%% for the character", v)
+			return "", fmt.Errorf("%q ends with a %%: write %%%% for the character", v)
 		}
 		switch c := v[i]; {
 		case c == 'J':

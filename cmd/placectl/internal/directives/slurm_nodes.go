@@ -109,7 +109,7 @@ func (r *reader) slurmNodes(v string) error {
 		return err
 	}
 	if isRange && r.slurm.mostNodes < r.slurm.nodes.n {
-		return fmt.Errorf("%q: the second number is the most", v)
+		return fmt.Errorf("%q: the second number is the maximum", v)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func featureList(v, between string) ([]string, error) {
 	features := strings.Split(v, between)
 	for _, f := range features {
 		if f == "" || strings.ContainsAny(f, "|&[]*(){}, :+='\"\\") || text.Printable(f) != f {
-			return nil, fmt.Errorf("%q: features with %s between them are wanted; counts, parentheses and other operators cannot be kept to", v, between)
+			return nil, fmt.Errorf("%q: write features with %s between them; counts, parentheses and other operators are not supported", v, between)
 		}
 	}
 	return features, nil
@@ -202,7 +202,7 @@ func (r *reader) slurmNodelist(v string) error {
 // slurmNodefile reads a file with names of nodes.
 func (r *reader) slurmNodefile(name string) error {
 	if r.o.ReadFile == nil {
-		return errors.New("no file is read here: name the nodes with --nodelist")
+		return errors.New("files of nodes are not read: name the nodes with --nodelist")
 	}
 	data, err := r.o.ReadFile(name)
 	if err != nil {
@@ -219,7 +219,7 @@ func (r *reader) slurmNodefile(name string) error {
 // slurmExclude names nodes that the job is never to have. Lines add up.
 func (r *reader) slurmExclude(v string) error {
 	if strings.Contains(v, "/") {
-		return errors.New("no file is read here: name the nodes")
+		return errors.New("files of nodes are not read: name the nodes")
 	}
 	names, err := index.ExpandNodeList(v)
 	if err != nil {
@@ -246,5 +246,5 @@ func (r *reader) slurmExclusive(v string) error {
 	case "user":
 		return to("access")(r, "singleuser")
 	}
-	return fmt.Errorf("%q: nodes are had alone, or (=user) with the jobs of the same user", v)
+	return fmt.Errorf("%q: use --exclusive, or --exclusive=user to share with the user's own jobs", v)
 }

@@ -56,7 +56,7 @@ func (s *slurmOptions) contradiction() (spot, error) {
 	for i, a := range gpus {
 		for _, b := range gpus[:i] {
 			if a.given() && b.given() {
-				return a.later(b), fmt.Errorf("GPUs are asked for in two ways, %s and %s: one is enough", b.option, a.option)
+				return a.later(b), fmt.Errorf("GPUs are requested twice, with %s and %s: give one of them", b.option, a.option)
 			}
 		}
 	}
@@ -64,9 +64,9 @@ func (s *slurmOptions) contradiction() (spot, error) {
 	case s.mem.given() && s.memPerCPU.given():
 		return s.mem.later(s.memPerCPU.spot), errors.New("--mem and --mem-per-cpu exclude each other")
 	case s.minCPUs.given() && !s.nodes.given() && !s.nodelist.given():
-		return s.minCPUs.spot, errors.New("it counts the cpus of a node: say with -N how many nodes there are")
+		return s.minCPUs.spot, errors.New("it counts the cpus of a node: give the number of nodes with -N")
 	case s.nodes.given() && s.nodelist.given() && n != s.nodes.n:
-		return s.nodes.later(s.nodelist), fmt.Errorf("%d nodes are named, and -N asks for %d: the job has exactly the nodes that are named", n, s.nodes.n)
+		return s.nodes.later(s.nodelist), fmt.Errorf("%d nodes are named, but -N asks for %d: the job has exactly the named nodes", n, s.nodes.n)
 	}
 	return spot{}, nil
 }
@@ -122,7 +122,7 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 		nodes = tasks
 	}
 	if nodes > 0 && s.tasksPerNode.given() && (tasks-1)/nodes+1 > each {
-		return 0, 0, fmt.Errorf("%d tasks on %d nodes are more than %d a node", tasks, nodes, each)
+		return 0, 0, fmt.Errorf("%d tasks on %d nodes is more than %d per node", tasks, nodes, each)
 	}
 	return nodes, tasks, nil
 }
@@ -208,7 +208,7 @@ func (s *slurmOptions) chunk(count, tasks, chunks int64) (string, error) {
 	mem := s.mem.n
 	if s.memPerCPU.given() {
 		if cpus > math.MaxInt64/s.memPerCPU.n {
-			return "", errors.New("it is more memory than can be counted")
+			return "", errors.New("this is too much memory")
 		}
 		mem = cpus * s.memPerCPU.n
 	}

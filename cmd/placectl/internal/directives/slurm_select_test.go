@@ -93,10 +93,10 @@ func (a asked) handOut() (chunks []string, refusal string) {
 		of[i%nodes]++
 	}
 	if a.perNode > 0 && of[0] > a.perNode {
-		return nil, "a node"
+		return nil, "per node"
 	}
 	if a.gpus%nodes != 0 {
-		return nil, "do not divide evenly"
+		return nil, "cannot be divided evenly"
 	}
 	slices.SortFunc(of, func(x, y int) int { return y - x })
 	for _, n := range of {

@@ -93,12 +93,12 @@ func slurmDelta(v string) (string, error) {
 	unit := strings.TrimLeft(rest, "0123456789")
 	n, err := strconv.ParseInt(rest[:len(rest)-len(unit)], 10, 32)
 	if !ok || err != nil {
-		return "", errors.New("behind now stands +N, and a unit such as minutes")
+		return "", errors.New("after now write +N and a unit, such as now+30minutes")
 	}
 	for _, u := range deltaUnits {
 		if strings.HasPrefix(u.name, unit) {
 			if n > maxSeconds/int64(u.size/time.Second) {
-				return "", errors.New("it is more than 292 years")
+				return "", errors.New("more than 292 years")
 			}
 			return "now+" + text.FormatDuration(time.Duration(n)*u.size), nil
 		}

@@ -78,7 +78,7 @@ func badClock(s, form string) error { return fmt.Errorf("%q is not a time such a
 
 func checkLength(s string, total int64) error {
 	if total <= 0 || total > maxSeconds {
-		return fmt.Errorf("%q: a time is longer than 0 and at most 292 years", s)
+		return fmt.Errorf("%q: a time must be longer than 0 and at most 292 years", s)
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (
 	t := time.Date(year, month, day, hour, minute, second, 0, r.o.Zone)
 	switch {
 	case month < 1 || month > 12 || day < 1 || time.Date(year, month, day, 12, 0, 0, 0, time.UTC).Day() != day:
-		return t, fmt.Errorf("there is no such day as %d-%02d-%02d", year, month, day)
+		return t, fmt.Errorf("there is no day %d-%02d-%02d", year, month, day)
 	case hour > 23 || minute > 59 || second > 59:
 		return t, errors.New("the clock goes from 00:00:00 to 23:59:59")
 	case t.Hour() != hour || t.Minute() != minute:
 		return t, fmt.Errorf("the clock change in %s skips it", r.o.Zone)
 	case t.Unix() < 0 || year > 9999:
-		return t, errors.New("it lies outside the years 1970 to 9999")
+		return t, errors.New("it is outside the years 1970 to 9999")
 	}
 	return t, nil
 }

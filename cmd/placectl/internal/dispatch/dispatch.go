@@ -33,7 +33,7 @@ func (d *DB) on(do func(func(*store.Tx) error) error, fn func(*store.Tx) error) 
 	return do(func(tx *store.Tx) error {
 		is, err := tx.Identity()
 		if err == nil && d.ID != "" && is.ID != d.ID {
-			err = fmt.Errorf("another database is at %s: its id is %s, and not %s", d.Path, is.ID, d.ID)
+			err = fmt.Errorf("another database is at %s: its id is %s, not %s", d.Path, is.ID, d.ID)
 		}
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error 
 	}
 	before, err := tx.Attempts().BeforeClaim(job, attempt)
 	if err == nil && before {
-		err = fmt.Errorf("the database at %s is of a state before attempt %d.%d was claimed: a copy may be there in its place", d.Path, job, attempt)
+		err = fmt.Errorf("the database at %s is older than the claim of attempt %d.%d: it may be a copy", d.Path, job, attempt)
 	}
 	return err
 }

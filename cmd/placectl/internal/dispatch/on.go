@@ -65,7 +65,7 @@ func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: node %s is none of job %d, which has %s", store.ErrNotFound, node, j.ID, index.FoldNodeList(names))
+	return nil, fmt.Errorf("%w: node %s does not belong to job %d, which has %s", store.ErrNotFound, node, j.ID, index.FoldNodeList(names))
 }
 
 func onNode(tx *store.Tx, j *store.Job, n *index.Node, home string) (*Place, error) {

@@ -189,7 +189,7 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 // the file's owner, and an environment as --export none makes it.
 func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	if owns, err := d.owns(tx); err != nil || !owns {
-		return nil, errors.Join(err, fmt.Errorf("the job says nothing of its owner, and the database is that of another user than %d", d.UID))
+		return nil, errors.Join(err, fmt.Errorf("the job does not name its owner, and the database does not belong to user %d", d.UID))
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

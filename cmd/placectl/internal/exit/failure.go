@@ -89,13 +89,13 @@ func EachReason(fn func(code int, words string)) {
 
 // Errors of the verbs themselves.
 var (
-	ErrLost          = errors.New("done, but the answer was lost")                                            // the work is done, and its answer could not be written
-	ErrCrash         = errors.New("placectl has crashed, which is a mistake in it; look whether it was done") // a panic of ours
-	ErrNotYet        = errors.New("the time is over, and not all have got there")                             // a wait that was over before what was waited for
-	ErrNothingYet    = errors.New("not yet")                                                                  // something that a job which waits has not made
-	ErrGone          = errors.New("the events are gone")                                                      // they were dropped, as the settings keep_ended and keep_events say
-	ErrUnreached     = errors.New("the host was not reached, and nothing was done")                           // an ssh that did not connect
-	ErrBatchFinished = errors.New("every job of the batch is finished")                                       // it ends the loop of a host: nothing will come any more
+	ErrLost          = errors.New("done, but the answer was lost")                                   // the work is done, and its answer could not be written
+	ErrCrash         = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic of ours
+	ErrNotYet        = errors.New("timed out: not all have reached it")                              // a wait that was over before what was waited for
+	ErrNothingYet    = errors.New("not yet")                                                         // something that a job which waits has not made
+	ErrGone          = errors.New("the events are gone")                                             // they were dropped, as the settings keep_ended and keep_events say
+	ErrUnreached     = errors.New("the host could not be reached; nothing was done")                 // an ssh that did not connect
+	ErrBatchFinished = errors.New("every job of the batch is finished")                              // it ends the loop of a host: nothing will come any more
 )
 
 // table leads from errors to exit statuses; the first row that errors.Is

@@ -162,7 +162,7 @@ type License struct {
 // Reasons for refusing a submission.
 var (
 	ErrNever = errors.New("no nodes could ever serve it")
-	ErrLimit = errors.New("a limit does not let it in")
+	ErrLimit = errors.New("a limit keeps it out")
 )
 
 // ErrDenied says that the caller is not permitted to do something.

@@ -45,7 +45,7 @@ func Records(in io.Reader, name string, columns []string, progress func(lines in
 		case '{':
 			return l.readJSON(buf)
 		case '[':
-			return l.bad(l.line+1, errors.New("an array; write an object a line"))
+			return l.bad(l.line+1, errors.New("an array; write one object per line"))
 		default:
 			return l.readCSV(buf)
 		}
@@ -81,7 +81,7 @@ func (l *recordList) take(line int) error {
 }
 
 func (l *recordList) unknown(name string) error {
-	return fmt.Errorf("there is no column %s%s; there are %s", text.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
+	return fmt.Errorf("there is no column %s%s; the columns are %s", text.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
 }
 
 func (l *recordList) readCSV(in io.Reader) error {
@@ -101,7 +101,7 @@ func (l *recordList) readCSV(in io.Reader) error {
 			return l.bad(l.line+1, l.unknown(name))
 		}
 		if seen[name] {
-			return l.bad(l.line+1, fmt.Errorf("the column %s is there twice", name))
+			return l.bad(l.line+1, fmt.Errorf("the column %s appears twice", name))
 		}
 		seen[name] = true
 	}
@@ -208,13 +208,13 @@ func jsonCell(raw json.RawMessage) (string, error) {
 	case '[':
 		var list []string
 		if err := bytejson.Unmarshal(raw, &list); err != nil {
-			return "", errors.New("a list of names is wanted")
+			return "", errors.New("expected a list of names")
 		}
 		return strings.Join(list, "|"), nil
 	case 'n':
 		return "", nil
 	case '{', 't', 'f':
-		return "", fmt.Errorf("a text or a number is wanted, not %s", text.Quoted(string(raw)))
+		return "", fmt.Errorf("expected a text or a number, not %s", text.Quoted(string(raw)))
 	}
 	return string(raw), nil
 }

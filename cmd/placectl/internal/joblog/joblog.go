@@ -29,7 +29,7 @@ type Log struct {
 }
 
 // ErrOtherFile is a name of something other than a regular file, which may have no end.
-var ErrOtherFile = errors.New("it is no regular file")
+var ErrOtherFile = errors.New("it is not a regular file")
 
 // Open opens the file of a log, from its beginning on.
 func Open(path string) (*Log, error) {

@@ -44,7 +44,7 @@ func Named(in Jobs, word string) ([]uint64, error) {
 	case err != nil:
 		return nil, err
 	case inArray && jobs[0].Array == 0:
-		return nil, usage.Errorf("%s: job %d is no array", text.Quoted(word), jobs[0].ID)
+		return nil, usage.Errorf("%s: job %d is not an array", text.Quoted(word), jobs[0].ID)
 	case inArray:
 		return elements(word, jobs, strings.TrimSuffix(tail, "]"))
 	}
@@ -125,7 +125,7 @@ func Array(in Jobs, word string) (uint64, error) {
 			return 0, err
 		}
 		if first, last, ok = jobs[0].Array, jobs[0].Array, jobs[0].Array != 0; !ok {
-			return 0, usage.Errorf("%s: job %d is no array", text.Quoted(word), jobs[0].ID)
+			return 0, usage.Errorf("%s: job %d is not an array", text.Quoted(word), jobs[0].ID)
 		}
 	}
 	if first != last {

@@ -36,7 +36,7 @@ func TestNamed(t *testing.T) {
 		"one":     "[5]",
 		"many":    "[20 21 22]",
 		"many[4]": "[21]",
-		"one[4]":  "one[4]: job 5 is no array",
+		"one[4]":  "one[4]: job 5 is not an array",
 		"two":     "2 jobs have the name two: 5, 9; give a number",
 		"none":    "not found: no job has the name none",
 		"12x":     "12x is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",

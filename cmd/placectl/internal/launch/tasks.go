@@ -172,7 +172,7 @@ func endOf(err error) Ended {
 	case err == nil:
 		return Ended{}
 	case !errors.As(err, &failed):
-		return Ended{Status: 1, Err: fmt.Errorf("its output could not be passed on: %w", err)}
+		return Ended{Status: 1, Err: fmt.Errorf("its output could not be forwarded: %w", err)}
 	}
 	if s, ok := failed.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		return Ended{Status: 128 + int(s.Signal()), Signal: s.Signal()}

@@ -203,7 +203,7 @@ func (t *Tool) words(given object) ([]string, error) {
 			word = fmt.Sprint(v)
 		case float64:
 			if word = fmt.Sprintf("%.0f", v); v != float64(int64(v)) {
-				return nil, fmt.Errorf("the argument %q is no whole number", a.Name)
+				return nil, fmt.Errorf("the argument %q is not a whole number", a.Name)
 			}
 		default:
 			return nil, fmt.Errorf("the argument %q must be of type %s", a.Name, a.Type)

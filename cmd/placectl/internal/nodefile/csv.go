@@ -136,7 +136,7 @@ func (c *csvNodes) column(i int, head, sample string) error {
 	}
 	for _, before := range c.keys {
 		if before.name == k.name && !k.skip {
-			return fmt.Errorf("the column %s is there twice", k.name)
+			return fmt.Errorf("the column %s appears twice", k.name)
 		}
 	}
 	c.keys = append(c.keys, k)
@@ -156,7 +156,7 @@ func (c *csvNodes) key(head, sample string) (key, error) {
 	if !ok {
 		k, err := findKey(c.Defs, head, sample)
 		if err != nil {
-			err = fmt.Errorf("%w; --map %s=FIELD or --skip %[2]s says what to do with it", err, text.Quoted(head))
+			err = fmt.Errorf("%w; map it with --map %s=FIELD, or skip it with --skip %[2]s", err, text.Quoted(head))
 		}
 		return k, err
 	}

@@ -104,7 +104,7 @@ func (p *Patch) readDeviceObject(defs *index.Defs, said []byte) error {
 		return fmt.Errorf(`%w; write devices as {"ngpus":[{"id":0,"group":0}]}`, err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something behind the object")
+		return errors.New("text follows the object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		def, ok := defs.Lookup(name)
@@ -148,7 +148,7 @@ func (g *given) read(from *Device) error {
 	case json.Number:
 		n, err := v.Int64()
 		if err != nil || n < 0 {
-			return fmt.Errorf("device %s: vram %s is no number of bytes", d.ID, v)
+			return fmt.Errorf("device %s: vram %s is not a number of bytes", d.ID, v)
 		}
 		d.VRAM = (n + 1023) / 1024
 	case string:

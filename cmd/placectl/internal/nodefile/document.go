@@ -47,7 +47,7 @@ func (j *jsonNodes) document(tok json.Token, depth int) (*document, error) {
 	d := &document{at: j.at, token: tok}
 	switch {
 	case depth > maxDepth:
-		return nil, j.Errorf(j.at, "the file is nested deeper than %d", maxDepth)
+		return nil, j.Errorf(j.at, "the file is nested more than %d levels deep", maxDepth)
 	case tok != json.Delim('{') && tok != json.Delim('['):
 		var err error
 		d.text, err = j.scalar(tok)

@@ -17,7 +17,7 @@ import (
 // values as keys, which are bounded, too.
 const maxWord = 1024
 
-var errReasonUp = errors.New("reason: only a node that is down, offline or drained has one, and this one would be up")
+var errReasonUp = errors.New("reason: only a node that is down, offline or drained can have one")
 
 // field is one of the fields that every node has, as files and key=value words name it. An empty text
 // means the default.

@@ -77,7 +77,7 @@ func (f *foreign) node(name string, at int) (*found, error) {
 		return nil, f.Errorf(at, "%w", err)
 	}
 	if n := f.byName[name]; n != nil {
-		return n, f.Errorf(at, "the node %s is in the file already, at line %d", name, f.At(n.at).Line)
+		return n, f.Errorf(at, "the node %s is already in the file, at line %d", name, f.At(n.at).Line)
 	}
 	if len(f.nodes) == maxNodes {
 		return nil, f.Errorf(at, "more than %d nodes; import them from several files", maxNodes)
@@ -167,7 +167,7 @@ func (n *found) state(key string, state index.State, at int, reasonKey, reason s
 // done makes patches of all nodes.
 func (f *foreign) done() error {
 	if len(f.nodes) == 0 {
-		return f.Errorf(0, "the file names no node")
+		return f.Errorf(0, "the file has no nodes")
 	}
 	if err := f.declareMissing(); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (f *foreign) patch(n *found) error {
 			p.Name = g.text
 			continue
 		case k.computed:
-			return f.Errorf(g.at, "node %s: %s: %s is worked out, and cannot be set", n.name, g.key, k.name)
+			return f.Errorf(g.at, "node %s: %s: %s is computed and cannot be set", n.name, g.key, k.name)
 		case p.has(k) && g.mapped:
 			return f.Errorf(g.at, "node %s: %s is given twice", n.name, k.name)
 		case p.has(k):

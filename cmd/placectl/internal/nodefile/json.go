@@ -31,7 +31,7 @@ func (f *File) parseJSON() error {
 	j.dec.UseNumber() // 2 and "2" are read alike, and no digit is lost
 	tok, err := j.token()
 	if err == io.EOF {
-		return f.Errorf(0, "the file is empty; write an array of nodes, or a node a line")
+		return f.Errorf(0, "the file is empty; write an array of nodes, or one node per line")
 	}
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (j *jsonNodes) members(p *Patch, outer bool) error {
 		}
 		switch {
 		case nested:
-			return j.Errorf(at, "resources is there twice")
+			return j.Errorf(at, "resources appears twice")
 		case tok != json.Delim('{'):
 			return j.Errorf(j.at, `resources: %s where an object such as {"ncpus":8} belongs`, describeToken(tok))
 		}

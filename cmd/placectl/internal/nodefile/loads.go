@@ -49,7 +49,7 @@ func parseLoadLine(f *infile.Text, line string, at int) (Load, error) {
 	}
 	names, value = strings.TrimSpace(names), strings.TrimSpace(value)
 	if !ok || names == "" {
-		return Load{}, f.Errorf(at, "the line is not NAME LOAD, such as n1 0.5")
+		return Load{}, f.Errorf(at, "the line must be NAME LOAD, such as n1 0.5")
 	}
 	load, err := ParseLoad(value)
 	if err != nil {

@@ -72,7 +72,7 @@ func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 			continue
 		}
 		if format == "json" && len(opt.Columns) > 0 {
-			return nil, f.Errorf(0, "--map and --skip are not for JSON of ours, whose fields have our names")
+			return nil, f.Errorf(0, "--map and --skip do not apply to placectl's own JSON")
 		}
 		if err := r.parse(f); err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ const ownListing = "bucket"
 // add adds a node.
 func (f *File) add(p Patch) error {
 	if first, ok := f.byName[p.Name]; ok {
-		return f.Errorf(p.At, "the node %s is in the file already, at line %d", p.Name, f.At(f.Nodes[first].At).Line)
+		return f.Errorf(p.At, "the node %s is already in the file, at line %d", p.Name, f.At(f.Nodes[first].At).Line)
 	}
 	if len(f.Nodes) == maxNodes {
 		return f.Errorf(p.At, "more than %d nodes; import them from several files", maxNodes)

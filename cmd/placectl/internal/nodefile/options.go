@@ -55,7 +55,7 @@ func ParseColumns(maps, skips []string) (map[string]Column, error) {
 	}
 	for _, head := range skips {
 		if _, twice := out[head]; twice || head == "" {
-			return nil, fmt.Errorf("--skip %s: it is mapped, or skipped twice, or no header", text.Quoted(head))
+			return nil, fmt.Errorf("--skip %s: it is mapped, skipped twice, or not in the header", text.Quoted(head))
 		}
 		out[head] = Column{Skip: true}
 	}
@@ -84,7 +84,7 @@ func (c Column) complete(text string) string {
 func (f *File) unmet() error {
 	for _, head := range slices.Sorted(maps.Keys(f.opt.Columns)) {
 		if !f.met[head] {
-			return f.Errorf(0, "there is no field %s to map or to skip%s", text.Quoted(head), index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
+			return f.Errorf(0, "there is no field %s to map or skip%s", text.Quoted(head), index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
 		}
 	}
 	return nil

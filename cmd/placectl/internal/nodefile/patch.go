@@ -36,9 +36,9 @@ func ParseWords(words []string, defs *index.Defs, units *Units) (*Patch, error) 
 		case err != nil:
 			return nil, err
 		case k.isName:
-			return nil, errors.New("a node's name is given first, as NAMES, and cannot be changed")
+			return nil, errors.New("a node's name is given as NAMES and cannot be changed")
 		case k.computed:
-			return nil, fmt.Errorf("%s is worked out, and cannot be set", k.name)
+			return nil, fmt.Errorf("%s is computed and cannot be set", k.name)
 		case p.has(k):
 			return nil, fmt.Errorf("%s is given twice", k.name)
 		}
@@ -68,7 +68,7 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 	switch {
 	case err != nil:
 		if _, none := devices.Parse(text + "@0"); none == nil && k.def.Type == index.Long {
-			err = fmt.Errorf("%w; devices are named with their group: %s=%s@0", err, k.name, text)
+			err = fmt.Errorf("%w; give the devices with their group: %s=%s@0", err, k.name, text)
 		}
 		return err
 	case v == nil:

@@ -71,9 +71,9 @@ func (s *pbsNodes) text() error {
 		key, value, ok := strings.Cut(bare+" ", " = ") // the value may be empty
 		switch {
 		case name == "":
-			return s.Errorf(in, "an attribute stands before the first node, whose name is at the beginning of a line")
+			return s.Errorf(in, "an attribute comes before the first node; node names begin a line")
 		case !ok:
-			return s.Errorf(in, "an attribute is NAME = VALUE, and this line is not")
+			return s.Errorf(in, "an attribute must be NAME = VALUE")
 		}
 		list = append(list, pbsAttribute{key, strings.TrimSpace(value), in + len(text) - len(bare)})
 	}

@@ -165,7 +165,7 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 			}
 		})
 		if words == 0 {
-			return nil, s.Errorf(begins, "a line of scontrol show nodes has words such as NodeName=n1, and this one has none")
+			return nil, s.Errorf(begins, "a line of scontrol show nodes has words such as NodeName=n1, but this one has none")
 		}
 	}
 	return records, nil

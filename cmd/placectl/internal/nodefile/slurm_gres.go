@@ -62,7 +62,7 @@ func parseOneGres(item string) (g gres, err error) {
 	case len(parts) == 2:
 		g.kind = parts[1]
 	case len(parts) > 2:
-		return g, fmt.Errorf("%q is not as gpu:a100:4", item)
+		return g, fmt.Errorf("%q is not of the form gpu:a100:4", item)
 	}
 	if sockets, ok := strings.CutPrefix(strings.TrimSuffix(near, ")"), "S:"); ok {
 		g.sockets, err = numbers(sockets, devices.MaxGroup)
@@ -97,7 +97,7 @@ func numbers(text string, most int) (out []int, err error) {
 		first, err1 := strconv.ParseUint(from, 10, 24)
 		last, err2 := strconv.ParseUint(to, 10, 24)
 		if err1 != nil || err2 != nil || last < first || uint64(len(out))+last-first >= uint64(most) {
-			return nil, fmt.Errorf("%q is no set of at most %d numbers, such as 0,2-3", text, most)
+			return nil, fmt.Errorf("%q is not a set of at most %d numbers, such as 0,2-3", text, most)
 		}
 		for n := first; n <= last; n++ {
 			out = append(out, int(n))

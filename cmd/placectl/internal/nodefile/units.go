@@ -40,7 +40,7 @@ func (u *Units) read(defs *index.Defs, word string) error {
 	}
 	if !one {
 		if u.all != "" && u.all != unit {
-			return fmt.Errorf("is %s and %s for all; write RESOURCE=%s for one of them", u.all, unit, unit)
+			return fmt.Errorf("is both %s and %s for all; write RESOURCE=%s for one of them", u.all, unit, unit)
 		}
 		u.all = unit
 		return nil
@@ -73,7 +73,7 @@ func (u *Units) complete(k key, text string) (string, error) {
 		unit = u.all
 	}
 	if unit == "" {
-		return text, fmt.Errorf("%s has no unit: write %[1]sgb, %[1]smb, %[1]skb or %[1]sb (bytes), or say what it is in with --unit %s=gb", text, k.def.Name)
+		return text, fmt.Errorf("%s has no unit: write %[1]sgb, %[1]smb, %[1]skb or %[1]sb (bytes), or give the unit with --unit %s=gb", text, k.def.Name)
 	}
 	return text + unit, nil
 }

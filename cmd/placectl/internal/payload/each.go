@@ -38,7 +38,7 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 		case strings.TrimSpace(line) == "":
 			continue
 		case strings.IndexByte(line, 0) >= 0:
-			return nil, fmt.Errorf("%s, line %d has a NUL byte: it is no text", name, number)
+			return nil, fmt.Errorf("%s, line %d has a NUL byte: it is not text", name, number)
 		case len(list) == store.MaxArray:
 			return nil, fmt.Errorf("%s has more than %d lines", name, store.MaxArray)
 		}
@@ -50,7 +50,7 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 		return nil, fmt.Errorf("%s, line %d: %w", name, number+1, err)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s has no line that is not blank", name)
+		return nil, fmt.Errorf("%s has only blank lines", name)
 	}
 	return list, nil
 }
@@ -93,7 +93,7 @@ func (l *Line) fill(word string, index int) (filled string, err error) {
 		n, _ := strconv.Atoi(is[1 : len(is)-1])
 		fields := l.fields()
 		if n > len(fields) {
-			err = fmt.Errorf("line %d has %s, and the command wants %s", l.Number, text.Plural(len(fields), "field"), is)
+			err = fmt.Errorf("line %d has %s, but the command uses %s", l.Number, text.Plural(len(fields), "field"), is)
 			return ""
 		}
 		return fields[n-1]

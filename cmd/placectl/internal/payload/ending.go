@@ -70,7 +70,7 @@ func readRetryMem(value string, e *store.Ending) error {
 	number, is := strings.CutPrefix(strings.ToLower(factor), "x")
 	f, err := strconv.ParseFloat(number, 64)
 	if !is || err != nil || !(f > 1 && f <= 100) {
-		return fmt.Errorf("%s is not x2 or another factor above 1, up to x100, and with a comma the most: x2,64gb", text.Quoted(value))
+		return fmt.Errorf("%s is not a factor above 1 and up to x100, such as x2, or with a maximum x2,64gb", text.Quoted(value))
 	}
 	e.RetryMem = int(math.Round(f * 100))
 	if limited {
@@ -83,9 +83,9 @@ func readRetryMem(value string, e *store.Ending) error {
 	}
 	switch {
 	case e.Retries == 0:
-		return errors.New("it counts for retries, and there are none: --retries 3")
+		return errors.New("it applies to retries, and there are none: add --retries 3")
 	case !slices.Contains(strings.Split(e.RetryOn, ","), store.OutcomeOOM.String()):
-		return errors.New("it counts after oom, and the job is not tried again then: --retry-on oom")
+		return errors.New("it applies after oom, and the job is not retried then: add --retry-on oom")
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func readSignal(value string, e *store.Ending) error {
 	}
 	name, e.First = strings.CutPrefix(name, "B:")
 	if e.Signal = SignalNumber(name); e.Signal == 0 {
-		return fmt.Errorf("%s is not a signal such as USR1 or TERM, with @ and the seconds before the end: USR1@120", text.Quoted(name))
+		return fmt.Errorf("%s is not a signal with the seconds before the end, such as USR1@120", text.Quoted(name))
 	}
 	d, err := text.ParseDuration(before)
 	switch {
 	case err != nil:
 		return err
 	case d < time.Second || d%time.Second != 0:
-		return fmt.Errorf("%s is not a number of seconds from 1 on", text.Quoted(before))
+		return fmt.Errorf("%s is not a number of seconds, 1 or more", text.Quoted(before))
 	}
 	e.Before = d
 	return nil

@@ -28,10 +28,10 @@ func (p Process) exported(flags Flags) ([]string, error) {
 			items = []string{p.defaultExport()}
 		}
 	case len(items) == 0:
-		return nil, usage.Errorf("--export is empty: all, none, NAME and NAME=VALUE may stand there")
+		return nil, usage.Errorf("--export is empty: write all, none, NAME or NAME=VALUE")
 	}
 	if slices.Contains(items, "all") && slices.Contains(items, "none") {
-		return nil, usage.Errorf("--export cannot be all and none")
+		return nil, usage.Errorf("--export cannot be both all and none")
 	}
 	if p.Carried != nil && p.Carried.Partial && slices.Contains(items, "all") {
 		return nil, errPartial
@@ -75,7 +75,7 @@ func (p Process) exported(flags Flags) ([]string, error) {
 }
 
 // errPartial says that not all variables have come along.
-var errPartial = errors.New("--export all takes all variables, and only some have come along")
+var errPartial = errors.New("--export all takes all variables, and only some were sent")
 
 // named is the value of a variable that --export names.
 func named(name, value string, set bool, here map[string]string) (string, error) {
@@ -87,7 +87,7 @@ func named(name, value string, set bool, here map[string]string) (string, error)
 	case name == "" || strings.ContainsAny(name, " \t\n\x00"):
 		return "", usage.Errorf("--export: %s is not the name of a variable", text.Quoted(name))
 	case ofJob(name) && (!set || strings.HasPrefix(name, "PLACECTL_")):
-		return "", usage.Errorf("--export: %s is for the job that submits, and cannot go along", name)
+		return "", usage.Errorf("--export: %s belongs to the submitting job and cannot be exported", name)
 	case !set && !there:
 		return "", usage.Errorf("--export: %s is not set; %s=VALUE sets it", text.Quoted(name), text.Printable(name))
 	case strings.IndexByte(value, 0) >= 0:

@@ -78,7 +78,7 @@ func (from Process) Change(c Flags, p *store.Payload) (err error) {
 	if c.IsSet("umask") {
 		n, err := strconv.ParseUint(c.String("umask"), 8, 32)
 		if err != nil || n > 0o777 {
-			return usage.Errorf("--umask wants an octal number up to 777, not %s", text.Quoted(c.String("umask")))
+			return usage.Errorf("--umask must be an octal number up to 777, not %s", text.Quoted(c.String("umask")))
 		}
 		p.Umask = uint32(n)
 	}

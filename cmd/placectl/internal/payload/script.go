@@ -26,11 +26,11 @@ func ReadScript(name string, in io.Reader) (*Script, error) {
 	case err != nil:
 		return nil, usage.Errorf("%w", err)
 	case len(text) > store.MaxScript:
-		return nil, usage.Errorf("%s has more than %d bytes, and a script at most that many", s.Name, store.MaxScript)
+		return nil, usage.Errorf("%s has more than %d bytes, the maximum for a script", s.Name, store.MaxScript)
 	case strings.TrimSpace(s.Text) == "":
-		return nil, usage.Errorf("%s is empty, and no script", s.Name)
+		return nil, usage.Errorf("%s is empty", s.Name)
 	case strings.IndexByte(s.Text, 0) >= 0:
-		return nil, usage.Errorf("%s has a NUL byte at offset %d: it is no script", s.Name, strings.IndexByte(s.Text, 0))
+		return nil, usage.Errorf("%s has a NUL byte at offset %d: it is not a script", s.Name, strings.IndexByte(s.Text, 0))
 	}
 	return s, nil
 }

@@ -126,7 +126,7 @@ func (d *Database) Report(ctx context.Context, r *store.Result) error {
 func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoch string) (*attempts.Held, error) {
 	a, err := d.Ask(ctx, AskHeld, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Epoch: epoch})
 	if err == nil && a.Held == nil {
-		err = fmt.Errorf("%s: it does not know how to answer: placectl is older there", d.Host)
+		err = fmt.Errorf("%s: placectl is too old there to answer", d.Host)
 	}
 	if err != nil {
 		return nil, err

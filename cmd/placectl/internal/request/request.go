@@ -37,7 +37,7 @@ func Read(c *cli.Context, args []string) (placer.Request, error) {
 	case err != nil:
 		return q, err
 	case size != "" && q.Select != "":
-		return q, usage.Errorf("-c, -g and -m stand in place of a select, and one is given: %q", q.Select)
+		return q, usage.Errorf("-c, -g and -m replace a select, but one is given: %q", q.Select)
 	case size != "":
 		q.Select = size
 		return q, walltime(c, &q)
@@ -68,5 +68,5 @@ func Any(c *cli.Context, q *placer.Request) error {
 	if q.Select != "" || q.Place != "" || len(q.Pools) > 0 {
 		return nil
 	}
-	return usage.Errorf("what is asked for is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)
+	return usage.Errorf("the request is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)
 }

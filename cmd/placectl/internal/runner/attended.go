@@ -114,7 +114,7 @@ func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 		}
 		if !sleep(ctx, wait) {
 			a.untold = true
-			return fmt.Errorf("it is left to the next cycle on this host: %w", err)
+			return fmt.Errorf("the next cycle on this host does it: %w", err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func ParseKey(s string) (Key, error) {
 	n, err2 := strconv.ParseInt(number, 10, 32)
 	k := Key{j, int(n)}
 	if err != nil || err2 != nil || j == 0 || n < 1 || k.String() != s {
-		return Key{}, fmt.Errorf("%q is no attempt: one is written JOB.ATTEMPT, such as 12.1", s)
+		return Key{}, fmt.Errorf("%q is not an attempt: write JOB.ATTEMPT, such as 12.1", s)
 	}
 	return k, nil
 }
@@ -81,7 +81,7 @@ type Answer struct {
 
 // ErrNoTurn says that certainly nothing was reported or claimed, and that the reports are not to
 // blame.
-var ErrNoTurn = errors.New("the turn was not made")
+var ErrNoTurn = errors.New("the turn failed")
 
 // View is the work on a host.
 type View struct {

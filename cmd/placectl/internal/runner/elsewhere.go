@@ -50,7 +50,7 @@ func NoteSent(getenv func(string) string) (back func(), err error) {
 	}
 	path := filepath.Join(dir, rand.Text())
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
-		return nil, fmt.Errorf("nothing is sent to other nodes while that cannot be noted: %w", err)
+		return nil, fmt.Errorf("nothing is sent to other nodes while that cannot be recorded: %w", err)
 	}
 	return func() { os.Remove(path) }, os.Rename(path+".new", path)
 }
@@ -97,7 +97,7 @@ func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
 			}
 		}
 		if err := errors.Join(failed...); err != nil {
-			return fmt.Errorf("whether processes are left elsewhere is not known: %w", err)
+			return fmt.Errorf("processes may be left elsewhere: %w", err)
 		}
 	}
 	return emptyDir(a.slot.root, a.slot.path, elsewhereDir)
@@ -140,7 +140,7 @@ func Sweep(asked string) (found bool, err error) {
 	tag, text, _ := strings.Cut(asked, ",")
 	within, err := time.ParseDuration(text)
 	if err != nil || tag == "" {
-		return false, fmt.Errorf("%q is no TAG,DURATION", asked)
+		return false, fmt.Errorf("%q is not TAG,DURATION", asked)
 	}
 	end := bootClock() + within
 	told := make(map[int]bool)

@@ -41,7 +41,7 @@ func (a *attendance) finish(result *store.Result) {
 func (a *attendance) execute() *store.Result {
 	o := a.order
 	if owner := o.Payload.Owner; owner != nil && owner.Name != a.User && owner.Named() && a.User != store.UnnamedUser(owner.UID) {
-		return a.refused(fmt.Errorf("the user %d is %s on %s, and %s where the job was submitted", owner.UID, a.User, a.Host, owner.Name), store.BlameNobody)
+		return a.refused(fmt.Errorf("user %d is %s on %s, but %s where the job was submitted", owner.UID, a.User, a.Host, owner.Name), store.BlameNobody)
 	}
 	end := bootClock() + o.Left
 	p, err := a.plan()

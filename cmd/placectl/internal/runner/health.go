@@ -36,7 +36,7 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 		return nil
 	}
 	if v.Distrusted != "" && !r.Trust {
-		r.notef("the health check is not run, since %s: PLACECTL_TRUST=1 allows it", v.Distrusted)
+		r.notef("the health check is not run because %s: PLACECTL_TRUST=1 allows it", v.Distrusted)
 		return nil
 	}
 	if r.wasHealthy(s, v.Health) {

@@ -217,7 +217,7 @@ func (k *keeper) summon() {
 		return
 	}
 	if err := k.Summon(); err != nil {
-		k.notef("the queue is not looked after: %v", err)
+		k.notef("no process runs the queue: %v", err)
 	}
 }
 

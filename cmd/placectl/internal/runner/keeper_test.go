@@ -53,7 +53,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: store.OutcomeExited, exit: 126, blame: store.BlameJob},
 		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeRefused, blame: store.BlameNobody, why: "/there/is/none"},
 		{name: "another name", line: "exit 0", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "bob"} }, outcome: store.OutcomeRefused, blame: store.BlameNobody,
-			why: "the user 7 is ann on here, and bob where"},
+			why: "user 7 is ann on here, but bob where"},
 		{name: "the same name", line: "exit 2", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "ann"} }, outcome: store.OutcomeExited, exit: 2},
 		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: store.OutcomeExited, exit: 125, why: "cores [1000]: invalid argument"},
 		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond }, outcome: store.OutcomeWalltime, exit: 128 + 15},

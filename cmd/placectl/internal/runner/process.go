@@ -50,7 +50,7 @@ func statOf(pid int) (s stat, err error) {
 	// The name of the program stands in parentheses, and may have any in it.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 50 {
-		return s, errors.New("/proc: a line of stat is too short")
+		return s, errors.New("/proc: a stat line is too short")
 	}
 	s.state = fields[0][0]
 	s.parent, _ = strconv.Atoi(string(fields[1]))

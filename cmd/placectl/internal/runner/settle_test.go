@@ -431,7 +431,7 @@ func TestStateDir(t *testing.T) {
 				return err
 			}
 			return os.Chown(path, 12345, 12345)
-		}, store.BlameNobody, "belongs to the user 12345"},
+		}, store.BlameNobody, "belongs to user 12345"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t)

@@ -144,7 +144,7 @@ func SignalHere(asked string) error {
 	for word := range strings.SplitSeq(rest, ",") {
 		number, err := strconv.Atoi(word)
 		if err != nil || number < 1 || tag == "" {
-			return fmt.Errorf("%q is no TAG,SIGNAL[,SIGNAL]", asked)
+			return fmt.Errorf("%q is not TAG,SIGNAL[,SIGNAL]", asked)
 		}
 		var commands []int
 		list := listed(func(fn func(pid int)) {

@@ -75,14 +75,14 @@ func checkState(top *os.Root, path string) error {
 	owner := is.Sys().(*syscall.Stat_t).Uid
 	switch {
 	case !os.SameFile(is, named):
-		return &errState{fmt.Errorf("%s is a symbolic link, and has to be a directory", path), true}
+		return &errState{fmt.Errorf("%s is a symbolic link and must be a directory", path), true}
 	case int(owner) != os.Geteuid():
-		return &errState{fmt.Errorf("%s belongs to the user %d, not to %d: the setting state_dir names another one", path, owner, os.Geteuid()), true}
+		return &errState{fmt.Errorf("%s belongs to user %d, not to %d: choose another with the setting state_dir", path, owner, os.Geteuid()), true}
 	case is.Mode().Perm()&0o077 != 0:
-		return &errState{fmt.Errorf("%s has the mode %o, and others must not get in: chmod 700 it", path, is.Mode().Perm()), true}
+		return &errState{fmt.Errorf("%s has mode %o, and others must not have access: chmod 700 it", path, is.Mode().Perm()), true}
 	}
 	if on := store.NetworkFileSystem(path); on != "" {
-		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: the setting state_dir names another one", path, on), false}
+		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: choose another with the setting state_dir", path, on), false}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) (why, not
 		}
 	})
 	if err != nil {
-		r.notef("who was not reached is not counted: %v", err)
+		r.notef("the hosts out of reach are not recorded: %v", err)
 	}
 	return why, note
 }

@@ -67,7 +67,7 @@ func Watch(from *os.File) (status int, err error) {
 	}
 	var e Elsewhere
 	if err := bytejson.Unmarshal(line, &e); err != nil || len(e.Words) == 0 {
-		return 0, errors.New("what arrived is no command")
+		return 0, errors.New("the data received is not a command")
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 0, err
@@ -92,7 +92,7 @@ func Watch(from *os.File) (status int, err error) {
 		}
 	}
 	if len(signals) > 0 || isHungUp(from) {
-		return 0, errors.New("the connection has been broken")
+		return 0, errors.New("the connection was lost")
 	}
 	read, write, err := os.Pipe()
 	if err != nil {

@@ -181,12 +181,12 @@ func (r *Run) NotDatabase(flag, path string) error {
 	}
 	for _, ours := range []string{r.DB, r.DB + ".lock"} {
 		if info, err := os.Stat(ours); err == nil && os.SameFile(info, there) {
-			return fmt.Errorf("%s %s would write over the database", flag, text.Quoted(path))
+			return fmt.Errorf("%s %s would overwrite the database", flag, text.Quoted(path))
 		}
 	}
 	if there.Mode().IsRegular() {
 		if _, err := store.Open(path, nil); err == nil {
-			return fmt.Errorf("%s %s would write over a database", flag, text.Quoted(path))
+			return fmt.Errorf("%s %s would overwrite a database", flag, text.Quoted(path))
 		}
 	}
 	return nil

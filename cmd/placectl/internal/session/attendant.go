@@ -99,7 +99,7 @@ func (r *Run) Leave() {
 	}
 	err := l.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
 		if lock.IsSecond() && !r.IsFront {
-			r.Notef("process %d, which looks after the queue, is stopped: another one does now", l.Read().PID)
+			r.Notef("process %d, which runs the queue, is stopped: another one does now", l.Read().PID)
 		}
 		if asked, err := attempts.AskForAttendant(r.Getenv); asked || err != nil {
 			return err
@@ -107,7 +107,7 @@ func (r *Run) Leave() {
 		return r.StartAttendant(l, lock)
 	})
 	if err != nil {
-		r.Debugf("the queue is not looked after: %v", err)
+		r.Debugf("no process runs the queue: %v", err)
 	}
 }
 

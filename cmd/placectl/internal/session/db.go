@@ -21,7 +21,7 @@ import (
 // OpenLog makes a handle on the log that --db names.
 func (r *Run) OpenLog() (*store.Log, error) {
 	if !store.IsLog(r.DB) {
-		return nil, usage.Errorf("%s is a file: a log is there where the database is in etcd, --db etcd://HOST:PORT,.../PREFIX", r.DB)
+		return nil, usage.Errorf("%s is a file: only a database in etcd has a log, --db etcd://HOST:PORT,.../PREFIX", r.DB)
 	}
 	db, err := r.Open()
 	if err != nil {
@@ -42,9 +42,9 @@ func (r *Run) LogSize() (store.LogSize, error) {
 	switch {
 	case err != nil:
 	case size.Full:
-		r.Notef("etcd is full, and takes nothing more (NOSPACE): %s; then etcdctl alarm disarm", what)
+		r.Notef("etcd is full (NOSPACE): %s; then etcdctl alarm disarm", what)
 	case size.Quota > 0 && size.Stored > size.Quota/2:
-		r.Notef("etcd has %s, more than half of the %s that it may have: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
+		r.Notef("etcd uses %s, more than half of its quota of %s: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
 	}
 	return size, err
 }

@@ -25,7 +25,7 @@ func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []s
 		var number string
 		var given bool
 		if l.Measure, number, given = strings.Cut(text, "="); !given {
-			return nil, usage.Errorf("%s: how much may it be? write %s=20", l.Measure, l.Measure)
+			return nil, usage.Errorf("%s: the amount is missing: write %s=20", l.Measure, l.Measure)
 		}
 		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
 			return nil, usage.Errorf("%s: %w", l.Measure, err)
@@ -68,7 +68,7 @@ func UnitFlag() cli.Flag {
 func WholeAmount(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 0 {
-		return 0, usage.Errorf("%s is not a whole number from 0 on", text.Quoted(value))
+		return 0, usage.Errorf("%s is not a whole number of 0 or more", text.Quoted(value))
 	}
 	return n, nil
 }

@@ -27,7 +27,7 @@ func (r *Run) Delivered(err error) error {
 }
 
 func lostAnswer(err error) error {
-	return fmt.Errorf("%w: %w; the same --key repeats it", exit.ErrLost, err)
+	return fmt.Errorf("%w: %w; repeat it with the same --key", exit.ErrLost, err)
 }
 
 // pipeClosed reports whether the reader of an answer without a change is gone: as with other

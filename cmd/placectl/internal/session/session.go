@@ -155,7 +155,7 @@ func (r *Run) Exec(inv Invocation) error {
 		}
 		r.Dry = r.Dry || c.Bool(verbs.DryRun)
 		if r.Columns != "" && v.Access == verbs.Writes {
-			return usage.Errorf("--output: columns can be chosen only if nothing is changed")
+			return usage.Errorf("--output: only verbs that change nothing can choose columns")
 		}
 		if r.OverSSH() && forward.Goes(v, inv) {
 			return r.forward(v, inv, c)

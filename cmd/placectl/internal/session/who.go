@@ -105,7 +105,7 @@ func (r *Run) Sign(text []byte) ([]byte, error) {
 	}
 	k, err := signing.ReadOrMake(r.KeyPath())
 	if err != nil {
-		r.Notef("the job is not signed, and passes hold it, since %s: %v", shared, err)
+		r.Notef("the job is not signed, and passes hold it, because %s: %v", shared, err)
 		return nil, nil
 	}
 	return k.Sign(text), nil
@@ -115,7 +115,7 @@ func (r *Run) Sign(text []byte) ([]byte, error) {
 func (r *Run) Verify(text, signature []byte) bool {
 	k, err := signing.Read(r.KeyPath())
 	if err != nil && len(signature) > 0 {
-		r.Notef("no signature can be verified here: %v", err)
+		r.Notef("signatures cannot be verified here: %v", err)
 	}
 	return err == nil && k.Verify(text, signature)
 }

@@ -163,7 +163,7 @@ func (a *asker) uidOf(user string) (uint32, bool) {
 func (r *Run) hear(text []byte) error {
 	a, err := asked.DecodeAnswer(text)
 	if err != nil {
-		return fmt.Errorf("%w: another process has done it, and its answer is not one: %w", store.ErrUnknown, err)
+		return fmt.Errorf("%w: another process has done it, and its answer cannot be read: %w", store.ErrUnknown, err)
 	}
 	r.Changed = r.Changed || a.Changed
 	if r.mayLeave(true) {

@@ -72,7 +72,7 @@ func Parse(text infile.Text) (*File, error) {
 func (f *File) checkJSON() error {
 	at := infile.SkipBlanks(f.Data, 0)
 	if at == len(f.Data) {
-		return f.Errorf(0, "there is nothing: expected a state, such as %s", example)
+		return f.Errorf(0, "the file is empty: expected a state, such as %s", example)
 	}
 	var all json.RawMessage
 	err := json.Unmarshal(f.Data, &all)

@@ -11,11 +11,11 @@ import (
 func (f *File) check() error {
 	switch {
 	case f.TotalWorkers == nil:
-		return f.Errorf(0, "total_workers is missing: expected how many workers there are, such as %s", example)
+		return f.Errorf(0, "total_workers is missing: expected the number of workers, such as %s", example)
 	case len(f.Classes) == 0:
-		return f.Errorf(0, "classes is missing, or empty: expected a state, such as %s", example)
+		return f.Errorf(0, "classes is missing or empty: expected a state, such as %s", example)
 	case f.Rebalance.ExceededFor < -1:
-		return f.Errorf(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for not at all", f.Rebalance.ExceededFor)
+		return f.Errorf(0, "rebalance.exceeded_for_s is %d: expected seconds, or -1 for never", f.Rebalance.ExceededFor)
 	}
 	names := make(map[string]bool)
 	running := 0
@@ -24,7 +24,7 @@ func (f *File) check() error {
 			return f.Errorf(0, "class %d has no name", i+1)
 		}
 		if names[c.Name] {
-			return f.Errorf(0, "class %s is there twice", text.Quoted(c.Name))
+			return f.Errorf(0, "class %s appears twice", text.Quoted(c.Name))
 		}
 		names[c.Name] = true
 		if c.Running < 0 || c.Running > fairshare.MaxCount {
@@ -39,13 +39,13 @@ func (f *File) check() error {
 // them agree.
 func (f *File) checkWorkers(running int) error {
 	if f.RunningWorkers != nil && *f.RunningWorkers < running {
-		return f.Errorf(0, "running_workers is %d, and the classes run %d", *f.RunningWorkers, running)
+		return f.Errorf(0, "running_workers is %d, but the classes run %d", *f.RunningWorkers, running)
 	}
 	if f.RunningWorkers != nil {
 		running = *f.RunningWorkers
 	}
 	if idle := f.IdleWorkers; idle != nil && (*idle < 0 || *idle > max(0, *f.TotalWorkers-running)) {
-		return f.Errorf(0, "idle_workers is %d: of %d workers %d run something", *idle, *f.TotalWorkers, running)
+		return f.Errorf(0, "idle_workers is %d, but of %d workers %d are running", *idle, *f.TotalWorkers, running)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func Read(path string) (*Key, error) {
 	case int(is.Uid) != os.Geteuid():
 		return nil, fmt.Errorf("%s belongs to user %d: remove it, and submit again", path, is.Uid)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s can be read by others: remove it, and submit again; jobs that wait are signed anew by placectl unhold", path)
+		return nil, fmt.Errorf("%s can be read by others: remove it, and submit again; placectl unhold signs waiting jobs anew", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4*size))
 	if err != nil {
@@ -53,7 +53,7 @@ func Read(path string) (*Key, error) {
 	}
 	secret := make([]byte, hex.DecodedLen(len(text)))
 	if n, err := hex.Decode(secret, text[:min(len(text), 2*size)]); err != nil || n != size {
-		return nil, fmt.Errorf("%s is no key: it has %d hexadecimal digits; remove it, and submit again", path, 2*size)
+		return nil, fmt.Errorf("%s is not a key of %d hexadecimal digits: remove it, and submit again", path, 2*size)
 	}
 	return &Key{secret[:size]}, nil
 }

@@ -33,11 +33,11 @@ func (o *Asked) readDurations(c Flags) error {
 	}
 	for _, flag := range []string{"nodes", "shares", "forecast"} {
 		if c.IsSet(flag) {
-			return usage.Errorf("--durations learned counts processors alone, and goes without --%s", flag)
+			return usage.Errorf("--durations learned counts only processors and excludes --%s", flag)
 		}
 	}
 	if slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy != backfill.EASY }) {
-		return usage.Errorf("--durations learned goes with easy alone")
+		return usage.Errorf("--durations learned needs --policy easy")
 	}
 	return nil
 }

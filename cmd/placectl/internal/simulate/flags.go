@@ -72,7 +72,7 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	for _, flag := range []string{"csv", "html"} {
 		switch {
 		case o.Compare && c.IsSet(flag):
-			return nil, usage.Errorf("--%s is of one policy; name it with --policy instead of --compare", flag)
+			return nil, usage.Errorf("--%s needs one policy: use --policy instead of --compare", flag)
 		case c.IsSet(flag) && c.String(flag) == "":
 			return nil, usage.Errorf("--%s is empty; name a file, or - for standard output", flag)
 		}
@@ -102,11 +102,11 @@ func (o *Asked) readForecast(c Flags) error {
 	}
 	for _, flag := range []string{"shares", "preempt", "by", "csv", "html"} {
 		if c.IsSet(flag) {
-			return usage.Errorf("--forecast is an answer of its own, and goes without --%s", flag)
+			return usage.Errorf("--forecast excludes --%s", flag)
 		}
 	}
 	if o.Nodes == "" && slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }) {
-		return usage.Errorf("without --nodes --forecast goes with fcfs, easy and relaxed")
+		return usage.Errorf("without --nodes, --forecast needs fcfs, easy or relaxed")
 	}
 	return nil
 }
@@ -120,9 +120,9 @@ func (o *Asked) readPreempt(c Flags) error {
 		case err != nil:
 			return usage.Errorf("--preempt: %w", err)
 		case rule.Soft:
-			return usage.Errorf("--preempt %s: a simulation has no limits that jobs could be beyond", rule)
+			return usage.Errorf("--preempt %s: a simulation has no limits to exceed", rule)
 		case o.Nodes == "":
-			return usage.Errorf("--preempt is for jobs that are placed on nodes; name those with --nodes")
+			return usage.Errorf("--preempt needs nodes: add --nodes")
 		}
 		rules = append(rules, rule)
 	}
@@ -140,9 +140,9 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 	case c.IsSet("nodes") && o.Nodes == "":
 		return usage.Errorf("--nodes is empty; name a file of nodes")
 	case o.Nodes == "" && c.IsSet("node-policy"):
-		return usage.Errorf("--node-policy is for jobs that are placed on nodes; name those with --nodes")
+		return usage.Errorf("--node-policy needs nodes: add --nodes")
 	case o.Nodes == "" && c.IsSet("unit"):
-		return usage.Errorf("--unit is about the sizes of nodes; name those with --nodes")
+		return usage.Errorf("--unit needs nodes: add --nodes")
 	case o.Nodes == "-" && o.Trace == "-":
 		return usage.Errorf("the trace and --nodes cannot both come from standard input")
 	}
@@ -151,7 +151,7 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 	case err != nil:
 		return usage.Errorf("--node-policy: %w", err)
 	case o.NodePolicy == placer.Local || o.NodePolicy == placer.Topology:
-		return usage.Errorf("--node-policy %s goes by settings of a database, which a simulation has not", o.NodePolicy)
+		return usage.Errorf("--node-policy %s depends on the settings of a database, and a simulation has none", o.NodePolicy)
 	case o.NodePolicy == placer.NoPolicy:
 		o.NodePolicy = placer.FirstAvailable
 	}
@@ -166,7 +166,7 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (err error) {
 	if !c.IsSet("shares") {
 		if c.IsSet("class") || c.IsSet("class-map") {
-			return usage.Errorf("--class and --class-map are for --shares, which says what a job's requestor is")
+			return usage.Errorf("--class and --class-map need --shares, which chooses the requestor of a job")
 		}
 		return nil
 	}
@@ -175,9 +175,9 @@ func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (
 	case err != nil:
 		return usage.Errorf("--shares: %w", err)
 	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }):
-		return usage.Errorf("--shares goes with fcfs and easy; conservative promises every job a start, which shares would take back")
+		return usage.Errorf("--shares needs fcfs or easy: conservative promises every job a start, which shares would break")
 	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Relaxed }):
-		return usage.Errorf("--shares goes with fcfs and easy; relaxed promises a start, which shares would take back")
+		return usage.Errorf("--shares needs fcfs or easy: relaxed promises a start, which shares would break")
 	}
 	if !c.IsSet("class") {
 		if settings, err = known(); err != nil {

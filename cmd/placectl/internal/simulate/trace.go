@@ -86,14 +86,14 @@ func Read(in io.Reader, o *Options) (*Trace, error) {
 	t.began = max(number(log.Label("UnixStartTime")), 0)
 	if t.procs == 0 {
 		if t.procs = machineSize(log); t.procs == 0 {
-			return nil, usage.Errorf("%s does not say how many processors there are (MaxProcs); name them with --procs", o.Name)
+			return nil, usage.Errorf("%s does not give the number of processors (MaxProcs): add --procs", o.Name)
 		}
 	}
 	if t.cluster == nil {
 		t.dropWide()
 	}
 	if len(t.jobs) == 0 {
-		return nil, usage.Errorf("%s has no job that can be replayed; %d skipped", o.Name, t.skipped)
+		return nil, usage.Errorf("%s has no jobs to replay; %d skipped", o.Name, t.skipped)
 	}
 	return t, nil
 }

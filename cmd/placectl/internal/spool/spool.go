@@ -84,7 +84,7 @@ func (s *Spool) Each(fn func(piece []byte) error) error {
 		}
 		piece = piece[:end-at]
 		if _, err := s.file.ReadAt(piece, at); err != nil {
-			return fmt.Errorf("what was held back of the answer cannot be read: %w", err)
+			return fmt.Errorf("the rest of the answer cannot be read: %w", err)
 		}
 		if err := fn(piece); err != nil {
 			return err

@@ -32,7 +32,7 @@ func (s *Settings) setParam(name string, v any) error {
 	number, err := strconv.Atoi(name)
 	switch {
 	case name == "":
-		return fmt.Errorf("a parameter has a name")
+		return fmt.Errorf("a parameter needs a name")
 	case err != nil:
 		if s.Named == nil {
 			s.Named = make(map[string]any)

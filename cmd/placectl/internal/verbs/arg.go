@@ -106,7 +106,7 @@ func (v *Verb[R]) checkArgs(c *cli.Context) error {
 	case n < least && least == most:
 		return usage.Errorf("wants %s%s, got %d", text.Plural(least, "argument"), what, n)
 	case n < least:
-		return usage.Errorf("wants at least %s%s, got %d", text.Plural(least, "argument"), what, n)
+		return usage.Errorf("needs at least %s%s, got %d", text.Plural(least, "argument"), what, n)
 	case most == 0 && n > 0:
 		return usage.Errorf("takes no arguments, got %s", text.Quoted(c.Args().First()))
 	case most > 0 && n > most:

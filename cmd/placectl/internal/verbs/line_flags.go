@@ -95,15 +95,15 @@ func CheckValue(f cli.Flag, value string) error {
 		return err
 	case *cli.IntFlag, *cli.Int64Flag, *cli.IntSliceFlag, *cli.Int64SliceFlag:
 		if _, err = strconv.ParseInt(value, 0, 64); err != nil {
-			return fmt.Errorf("wants a whole number, not %q", value)
+			return fmt.Errorf("must be a whole number, not %q", value)
 		}
 	case *cli.UintFlag, *cli.Uint64Flag, *cli.UintSliceFlag, *cli.Uint64SliceFlag:
 		if _, err = strconv.ParseUint(value, 0, 64); err != nil {
-			return fmt.Errorf("wants a whole number that is not negative, not %q", value)
+			return fmt.Errorf("must be a whole number of 0 or more, not %q", value)
 		}
 	case *cli.Float64Flag, *cli.Float64SliceFlag:
 		if _, err = strconv.ParseFloat(value, 64); err != nil {
-			return fmt.Errorf("wants a number, not %q", value)
+			return fmt.Errorf("must be a number, not %q", value)
 		}
 	}
 	return nil

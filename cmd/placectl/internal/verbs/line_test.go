@@ -140,9 +140,9 @@ func TestParseRefuses(t *testing.T) {
 		{"place -t -- 5", "place: -t needs a value"},
 		{"place -t -o json", "place: -t needs a value; if -o is meant as the value, write -t=-o"},
 		{"place --db", "place: --db needs a value"},
-		{"place --priority many", `place: --priority wants a whole number, not "many"`},
-		{"place --dry-run=maybe", `place: --dry-run is on or off: give it no value, or true or false, not "maybe"`},
-		{"place --quiet=maybe", `place: --quiet is on or off: give it no value, or true or false, not "maybe"`},
+		{"place --priority many", `place: --priority must be a whole number, not "many"`},
+		{"place --dry-run=maybe", `place: --dry-run takes no value, or true or false, not "maybe"`},
+		{"place --quiet=maybe", `place: --quiet takes no value, or true or false, not "maybe"`},
 		{"node rm x", "node rm: --why is required"},
 	}
 	for _, tt := range tests {
@@ -211,7 +211,7 @@ func TestRun(t *testing.T) {
 		{"class a b c", -1, []string{"class", "", "", "a", "b", "c"}, ""},
 		{"class plan off", -1, []string{"plan", "", "", "off"}, ""},
 		{"class plan x", -1, nil, "class plan: x is not one of on, off"},
-		{"class", -1, nil, "class: wants at least 1 argument (NAME...), got 0"},
+		{"class", -1, nil, "class: needs at least 1 argument (NAME...), got 0"},
 		{"node import", -1, nil, "node import: wants 1 argument (FILE), got 0"},
 		{"node rm --why=w x", -1, nil, "node rm: takes no arguments, got x"},
 		{"place a b c d", -1, nil, "place: takes at most 3 arguments (REQUEST [X] [Y]), got one more: d"},

@@ -82,7 +82,7 @@ func completion(r *session.Run, c *cli.Context) error {
 // completeWords answers a shell. Errors are not shown after a TAB.
 func completeWords(r *session.Run, c *cli.Context) error {
 	if r.Dash != 0 || c.NArg() == 0 {
-		return usage.Errorf("the words so far stand behind --")
+		return usage.Errorf("put the command so far after --")
 	}
 	for _, word := range Complete(r, c.Args().Slice()) {
 		fmt.Fprintln(r.Stdout, word)

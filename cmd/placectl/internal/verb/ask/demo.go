@@ -47,7 +47,7 @@ func makeDemo(r *session.Run, c *cli.Context) error {
 	}
 	defer done()
 	if r.Instant().Unix() < int64(demo.Lasts.Seconds()) {
-		return usage.Errorf("--now must leave room for six days since 1970")
+		return usage.Errorf("--now must be at least six days after 1970-01-01")
 	}
 	return r.KeyedWithin(c, path, func(keep session.Keeper) error {
 		if c.Bool("force") || !named {
@@ -67,7 +67,7 @@ func makeDemo(r *session.Run, c *cli.Context) error {
 		err := demo.Load(path, r.Instant(), opt)
 		switch {
 		case errors.Is(err, store.ErrExists):
-			return fmt.Errorf("%w; --force makes it anew, --db FILE makes another", err)
+			return fmt.Errorf("%w; --force makes it again, --db FILE makes another", err)
 		case err != nil || keep.Kept:
 			return err
 		case c.Bool(verbs.DryRun):

@@ -48,7 +48,7 @@ func events(r *session.Run, c *cli.Context) error {
 		return usage.Of("tx", "--follow cannot be part of a transaction")
 	}
 	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
-		return usage.Errorf("--follow never ends, and -o json is one document: use -o jsonl")
+		return usage.Errorf("--follow never ends, but -o json is one document: use -o jsonl")
 	}
 	last := c.Int("last")
 	if c.IsSet("last") && last < 1 {
@@ -169,6 +169,6 @@ func (q eventQuery) kept(tx *store.Tx) error {
 	if err != nil || q.since+1 >= oldest {
 		return err
 	}
-	err = fmt.Errorf("%w: those after event %d were dropped up to event %d; begin again with --since %d", exit.ErrGone, q.since, oldest-1, oldest-1)
+	err = fmt.Errorf("%w: events after %d and up to %d were dropped; start again with --since %d", exit.ErrGone, q.since, oldest-1, oldest-1)
 	return &exit.Detailed{Err: err, Key: "oldest", Value: strconv.AppendUint(nil, oldest, 10)}
 }

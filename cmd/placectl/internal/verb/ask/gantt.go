@@ -108,7 +108,7 @@ func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
 	case c.IsSet(o.flag) && o.svg == "":
 		return nil, usage.Errorf("--%s is empty; name a file, or - for standard output", o.flag)
 	case o.rows < 0:
-		return nil, usage.Errorf("--rows must not be negative; 0 is all")
+		return nil, usage.Errorf("--rows must be 0 (all) or more")
 	case !o.from.IsZero() && !o.to.IsZero() && o.to.Unix() <= o.from.Unix():
 		return nil, usage.Errorf("--to must come after --from")
 	}

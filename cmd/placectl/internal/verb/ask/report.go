@@ -105,7 +105,7 @@ func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 			continue
 		}
 		if !c.IsSet("html") {
-			return nil, usage.Errorf("--%s is for the page of --html; placectl whatif answers by itself", name)
+			return nil, usage.Errorf("--%s needs --html; placectl whatif prints its answer", name)
 		}
 		values := []string{c.String(name)}
 		if _, many := f.(*cli.StringSliceFlag); many {

@@ -236,7 +236,7 @@ func notTrace(flag, path, trace string) error {
 		return nil
 	}
 	if to, err := os.Stat(path); err == nil && os.SameFile(from, to) && to.Mode().IsRegular() {
-		return fmt.Errorf("%s %s would write over the trace", flag, text.Quoted(path))
+		return fmt.Errorf("%s %s would overwrite the trace", flag, text.Quoted(path))
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func showUsage(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		if report.Left > 0 {
-			r.Notef("not counted, because archives keep only whole months: %s", text.Plural(int(report.Left), "job"))
+			r.Notef("archives keep only whole months; not counted: %s", text.Plural(int(report.Left), "job"))
 		}
 		return printUsage(r, string(spec.By), report)
 	})

@@ -246,7 +246,7 @@ func addLike(tx *store.Tx, text string) error {
 	}
 	for _, name := range names {
 		if _, there, err := tx.Nodes().Number(name); err != nil || there {
-			return errors.Join(err, usage.Errorf("--add: there is a node %s", name))
+			return errors.Join(err, usage.Errorf("--add: node %s already exists", name))
 		}
 		n := *like
 		n.Name, n.State, n.Res, n.Features = name, index.Up, slices.Clone(like.Res), slices.Clone(like.Features)

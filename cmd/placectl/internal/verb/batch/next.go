@@ -96,7 +96,7 @@ func batchWant(r *session.Run, c *cli.Context) (locality.Want, error) {
 			return w, err
 		}
 		if w.Lease = int64(d / time.Second); w.Lease < 1 {
-			return w, usage.Errorf("--lease: it must be longer than nothing")
+			return w, usage.Errorf("--lease must be longer than 0")
 		}
 	}
 	return w, nil

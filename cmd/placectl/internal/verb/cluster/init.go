@@ -164,18 +164,18 @@ func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 	make := store.Create
 	if c.IsSet("from") {
 		if c.Bool("any-time") {
-			return usage.Errorf("--any-time is for a new database: that of --from is one for tests, or not")
+			return usage.Errorf("--any-time is for a new database; --from keeps the source's")
 		}
 		make = func(path string, opt *store.Options, setup func(*store.Tx) error) error {
 			return createFrom(r, c, path, opt, setup)
 		}
 	} else if c.Bool("force") {
-		return usage.Errorf("--force is for --from")
+		return usage.Errorf("--force needs --from")
 	}
 	gid := -1
 	if c.IsSet("group") {
 		if store.IsLog(path) {
-			return usage.Errorf("--group is for a file: who may use a database in a log is said there")
+			return usage.Errorf("--group is for files: etcd has its own users")
 		}
 		is, ok := people.System.GID(c.String("group"))
 		if !ok {
@@ -203,7 +203,7 @@ func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options,
 	defer r.Done(from)
 	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
 	if len(held) > 0 {
-		r.Notef("%s held, for what waited may have run; placectl unhold lets a job go on", text.Plural(len(held), "job"))
+		r.Notef("%s held, because waiting jobs may have run; placectl unhold releases one", text.Plural(len(held), "job"))
 	}
 	return err
 }

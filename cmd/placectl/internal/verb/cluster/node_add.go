@@ -67,7 +67,7 @@ func namesToAdd(list string) ([]string, error) {
 			return nil, usage.Errorf("%w", err)
 		}
 		if seen[name] {
-			return nil, usage.Errorf("%s is in the list twice", name)
+			return nil, usage.Errorf("%s appears in the list twice", name)
 		}
 		seen[name] = true
 	}

@@ -175,7 +175,7 @@ func detectOn(r *session.Run, host string, threads bool) (*detected, error) {
 	}
 	d := new(detected)
 	if err := bytejson.Unmarshal([]byte(text), d); err != nil {
-		return nil, fmt.Errorf("host %s printed what is no node: %w", host, err)
+		return nil, fmt.Errorf("the output of host %s is not a node: %w", host, err)
 	}
 	d.Name = host[strings.LastIndex(host, "@")+1:]
 	return d, nil

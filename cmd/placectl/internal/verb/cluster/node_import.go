@@ -85,16 +85,16 @@ func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 		if def.Consumable {
 			what += ",consumable"
 		}
-		r.Notef("resource %s was not there: made as %s", def.Name, what)
+		r.Notef("resource %s was missing: created as %s", def.Name, what)
 	}
 	for _, u := range f.Unmapped {
 		r.Notef("unmapped: %s", u)
 	}
 	for _, q := range sum.queues {
-		r.Notef("queue %s was not there: made", q)
+		r.Notef("queue %s was missing: created", q)
 	}
 	if len(f.Computed) > 0 {
-		r.Notef("passed over, because they are worked out: %s", strings.Join(slices.Sorted(maps.Keys(f.Computed)), ", "))
+		r.Notef("skipped, because they are computed: %s", strings.Join(slices.Sorted(maps.Keys(f.Computed)), ", "))
 	}
 	return printImport(r, sum)
 }

@@ -75,7 +75,7 @@ func readLoads(r *session.Run, c *cli.Context) (loads []nodefile.Load, lines *in
 		names, value, ok := strings.Cut(w, "=")
 		switch {
 		case w == "-":
-			return nil, nil, usage.Errorf("- stands for all loads, and takes no NAME=LOAD beside it")
+			return nil, nil, usage.Errorf("- reads all loads and excludes NAME=LOAD")
 		case !ok || names == "":
 			return nil, nil, usage.Errorf("%s is not NAME=LOAD, such as n1=0.5", text.Quoted(w))
 		}
@@ -128,7 +128,7 @@ func (s *loadSetter) twice(name string, first, second nodefile.Load) error {
 	if s.lines == nil {
 		return usage.Errorf("%s is given two loads, %g and %g", name, first.Load, second.Load)
 	}
-	return s.lines.Errorf(second.At, "the load of %s is given already, at line %d", name, s.lines.At(first.At).Line)
+	return s.lines.Errorf(second.At, "the load of %s was already given at line %d", name, s.lines.At(first.At).Line)
 }
 
 func nodeResetUsageVerb() *session.Verb {

@@ -53,7 +53,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 	}
 	if c.IsSet("device") {
 		if state == index.Up && c.IsSet("reason") {
-			return usage.Errorf("--reason is why nodes are resumed: of devices nothing is kept that would say it")
+			return usage.Errorf("--reason is for nodes: devices keep no reason when they are resumed")
 		}
 		return deviceState(r, c, state)
 	}
@@ -154,7 +154,7 @@ func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	case !c.IsSet("device") || !c.IsSet("slices"):
 		return usage.Errorf("--device and --slices go together: --device ngpus=3 --slices 4")
 	case c.NArg() > 1:
-		return usage.Errorf("--slices is not for key=value as well")
+		return usage.Errorf("--slices excludes key=value")
 	case err != nil:
 		return usage.Errorf("--slices %s is not a number of slices", text.Quoted(c.String("slices")))
 	}

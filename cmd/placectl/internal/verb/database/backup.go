@@ -58,7 +58,7 @@ func backup(r *session.Run, c *cli.Context) error {
 
 func backupToStdout(r *session.Run, db *store.DB) error {
 	if r.StdoutTTY {
-		return usage.Errorf("a database is not written to a terminal: name a file, or a pipe")
+		return usage.Errorf("refusing to write a database to a terminal: name a file, or use a pipe")
 	}
 	return working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
 		content, err := db.BackupTo(r.Stdout, watch)
@@ -126,7 +126,7 @@ func Restore() *session.Verb {
 func restore(r *session.Run, c *cli.Context) error {
 	name := c.Args().First()
 	if name == "-" {
-		return usage.Errorf("a backup is read from a file, not from standard input: write it into one first")
+		return usage.Errorf("a backup must be a file: standard input cannot be restored")
 	}
 	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
@@ -143,7 +143,7 @@ func restore(r *session.Run, c *cli.Context) error {
 
 func printRestored(r *session.Run, done *store.Restored) error {
 	if n := len(done.Held); n > 0 {
-		r.Notef("%s held, for what waited may have run since the backup; placectl unhold lets a job go on", text.Plural(n, "job"))
+		r.Notef("%s held, because waiting jobs may have run since the backup; placectl unhold releases one", text.Plural(n, "job"))
 	}
 	p := r.Printer(output.Result{Record: true, Columns: append(contentColumns(),
 		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})

@@ -56,7 +56,7 @@ func check(r *session.Run, c *cli.Context) error {
 		return repair(r, c)
 	}
 	if c.IsSet(verbs.Key) {
-		return usage.Errorf("--key is for --repair: looking changes nothing")
+		return usage.Errorf("--key needs --repair: check alone changes nothing")
 	}
 	look := func() ([]string, error) { return checkInChild(r) }
 	if c.Bool(inProcess) {
@@ -88,7 +88,7 @@ func check(r *session.Run, c *cli.Context) error {
 	}
 	format, err := log.Format()
 	if err == nil && format < store.Format {
-		r.Notef("it is written in format %d, for machines with an older version; placectl upgrade brings it to %d", format, store.Format)
+		r.Notef("it is kept in format %d for machines with an older version; placectl upgrade converts it to %d", format, store.Format)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func clockReset(r *session.Run, c *cli.Context) error {
 	r.Behind = true
 	return r.Update(c, func(tx *store.Tx) error {
 		if !c.IsSet("to") && !tx.Now().After(to) {
-			r.Notef("the database stands at %s: there is nothing to put back", tx.Now().UTC().Format(time.RFC3339))
+			r.Notef("the database stands at %s: there is nothing to reset", tx.Now().UTC().Format(time.RFC3339))
 			return printReset(r, tx, &store.ClockReset{Was: tx.Now(), Now: tx.Now()})
 		}
 		done, err := tx.ResetClock(to)

@@ -84,7 +84,7 @@ func archive(r *session.Run, c *cli.Context) error {
 		return usage.Errorf("--before %w", err)
 	}
 	if before.After(r.Instant()) {
-		return usage.Errorf("--before %s: that is yet to come", c.String("before"))
+		return usage.Errorf("--before %s is in the future", c.String("before"))
 	}
 	to := c.String("to")
 	db, err := r.Open()
@@ -106,7 +106,7 @@ func archive(r *session.Run, c *cli.Context) error {
 
 func printArchived(r *session.Run, to string, done *store.Archived) error {
 	if done.Stay > 0 {
-		r.Notef("%s ended before, and stay: others wait for them, or for one of their array", text.Plural(int(done.Stay), "job"))
+		r.Notef("%s ended before that and are kept: other jobs depend on them or on their array", text.Plural(int(done.Stay), "job"))
 	}
 	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
 		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})

@@ -49,7 +49,7 @@ func Doctor() *session.Verb {
 }
 
 // errUnfit says that something fails.
-var errUnfit = errors.New("jobs cannot be executed here as it is")
+var errUnfit = errors.New("jobs cannot be executed here at present")
 
 func doctor(r *session.Run, c *cli.Context) error {
 	if c.Bool("install") || c.Bool("uninstall") {
@@ -141,7 +141,7 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 			return err
 		}
 		if behind := tx.Now().Sub(r.Env.Clock()); r.Now.IsZero() && behind > time.Second {
-			gone = fmt.Errorf("it is %s behind the database's", behind.Round(time.Second))
+			gone = fmt.Errorf("it is %s behind the database's clock", behind.Round(time.Second))
 		}
 		return tx.Nodes().Each(func(n *index.Node) error {
 			if store.SameHost(store.HostOfNode(n), host) {

@@ -32,7 +32,7 @@ func onBoot(r *session.Run) (command, mark string, err error) {
 	}
 	path := r.DatabasePath()
 	if strings.ContainsAny(path+program, "%\n") {
-		return "", "", usage.Errorf("%s: cron cannot be told of a path with %% in it", text.Quoted(path))
+		return "", "", usage.Errorf("%s: crontab cannot hold a path with %%", text.Quoted(path))
 	}
 	return text.JoinWords([]string{program, "--db", path, "status", "-q"}), "# placectl " + path, nil
 }
@@ -114,7 +114,7 @@ func install(r *session.Run, c *cli.Context) error {
 	if err := writeCrontab(r, rest+line+"\n"); err != nil {
 		return fmt.Errorf("crontab: %w", err)
 	}
-	r.Notef("it is in your crontab; placectl doctor --uninstall takes it out")
+	r.Notef("it is in your crontab; placectl doctor --uninstall removes it")
 	return nil
 }
 
@@ -143,9 +143,9 @@ func installUnit(r *session.Run, c *cli.Context, command string) error {
 		return err
 	}
 	if _, err = launch.Output(r.Ctx, cronTime, "systemctl", "--user", "enable", path); err != nil {
-		return fmt.Errorf("%s was written, and there is neither crontab nor a systemd that takes it: %w", path, err)
+		return fmt.Errorf("%s was written, but neither crontab nor systemd accepts it: %w", path, err)
 	}
-	r.Notef("it is enabled; without a login it runs after loginctl enable-linger; placectl doctor --uninstall takes it out")
+	r.Notef("it is enabled; loginctl enable-linger lets it run without a login; placectl doctor --uninstall removes it")
 	return nil
 }
 

@@ -90,7 +90,7 @@ func frontVerb(f FrontEnd, example string) *session.Verb {
 // runFront runs a command of another system.
 func runFront(r *session.Run, f FrontEnd, words []string) error {
 	if !slices.Contains(f.Commands, words[0]) {
-		return usage.Errorf("%s is no command of %s that there is here; there are %s", words[0], f.whose, strings.Join(f.Commands, ", "))
+		return usage.Errorf("%s is not one of %s's commands here: %s", words[0], f.whose, strings.Join(f.Commands, ", "))
 	}
 	if err := frontDatabase(r); err != nil {
 		return err
@@ -113,7 +113,7 @@ func runFront(r *session.Run, f FrontEnd, words []string) error {
 func frontDatabase(r *session.Run) error {
 	if r.Getenv("PLACECTL_DB") != "" || slices.ContainsFunc(r.Inv.Globals, func(s verbs.Setting) bool { return s.Flag.Name == "db" }) {
 		if r.OverSSH() {
-			return usage.Errorf("the commands of PBS and Slurm are for where the database lies; %s is reached over ssh", r.DB)
+			return usage.Errorf("the commands of PBS and Slurm need a local database; %s is reached over ssh", r.DB)
 		}
 		return nil
 	}

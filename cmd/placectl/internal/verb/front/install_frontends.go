@@ -54,7 +54,7 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 	for _, name := range commands {
 		path := filepath.Join(dir, name)
 		if !c.Bool("force") && !oursOrNone(path, program) {
-			return fmt.Errorf("%w: %s is there, and no link of ours: --force replaces it", store.ErrExists, path)
+			return fmt.Errorf("%w: %s exists and is not a link of ours: --force replaces it", store.ErrExists, path)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -89,7 +89,7 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 		}
 		ex.Stops = stops
 		if ex.Explanation == nil && what.nodes != "" {
-			return usage.Errorf("--nodes is about requests; job %s has its nodes", what.job)
+			return usage.Errorf("--nodes is for requests; job %s has its nodes", what.job)
 		}
 		defs, err := tx.Config().Resources()
 		if err != nil {
@@ -144,7 +144,7 @@ func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
 		}
 		return what, request.Any(c, &what.request)
 	case givesRequest(c):
-		return what, usage.Errorf("either --job, or a request")
+		return what, usage.Errorf("give either --job or a request")
 	}
 	what.job, what.certain = c.String("job"), true
 	return what, nil
@@ -181,7 +181,7 @@ func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained
 		return nil, err
 	}
 	if n, err := strconv.Atoi(what.job); err == nil {
-		r.Notef("there is no job %d: this is about a request for %s", n, text.Plural(n, "chunk"))
+		r.Notef("there is no job %d, so this explains a request for %s", n, text.Plural(n, "chunk"))
 	}
 	return tx.Ask().Explain(what.request, what.ask)
 }

@@ -66,7 +66,7 @@ func reservationShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 // sayMissing says which occurrences of a standing reservation cannot be made now.
 func sayMissing(r *session.Run, s *store.Standing) error {
 	for _, at := range s.Missing {
-		r.Notef("reservation %s has no occurrence at %s yet: %s; it is tried until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
+		r.Notef("reservation %s has no occurrence at %s yet: %s; placectl keeps trying until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
 	}
 	return nil
 }

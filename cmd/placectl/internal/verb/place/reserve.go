@@ -118,25 +118,25 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	nodes := c.String("nodes")
 	switch {
 	case (nodes == "") == (spec.Request.Select == ""):
-		return usage.Errorf("name the nodes with --nodes, or say with a select how many of what kind")
+		return usage.Errorf("name the nodes with --nodes, or give a select")
 	case nodes != "" && spec.Request.Walltime == 0:
-		return usage.Errorf("for how long? add -t, e.g. -t 4h")
+		return usage.Errorf("the length is missing: add -t, such as -t 4h")
 	case c.IsSet("depth") && spec.Depth < 1:
 		return usage.Errorf("--depth must be 1 or more")
 	}
 	for _, f := range request.Flags() {
 		if name := f.Names()[0]; nodes != "" && name != "walltime" && name != "pool" && c.IsSet(name) {
-			return usage.Errorf("%s is about nodes that are chosen, and --nodes names them; whom they are for says --allow", verbs.Dashed(name))
+			return usage.Errorf("%s is for automatically chosen nodes, but --nodes names them; --allow says who may use them", verbs.Dashed(name))
 		}
 	}
 	for _, name := range []string{"depth", "zone"} {
 		if c.IsSet(name) && !c.IsSet("repeat") {
-			return usage.Errorf("%s is for reservations that --repeat", verbs.Dashed(name))
+			return usage.Errorf("%s needs --repeat", verbs.Dashed(name))
 		}
 	}
 	for _, name := range []string{"name", "reservation"} {
 		if c.IsSet(name) && c.IsSet("repeat") {
-			return usage.Errorf("%s is not kept for the occurrences to come, so it cannot be given with --repeat", verbs.Dashed(name))
+			return usage.Errorf("%s excludes --repeat: later occurrences do not keep it", verbs.Dashed(name))
 		}
 	}
 	return nil

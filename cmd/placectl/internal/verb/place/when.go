@@ -51,7 +51,7 @@ func when(r *session.Run, c *cli.Context) error {
 	}
 	if c.IsSet("job") {
 		if c.IsSet("count") || givesRequest(c) {
-			return usage.Errorf("--job is about a job as it was submitted: no request and no --count beside it")
+			return usage.Errorf("--job excludes a request and --count")
 		}
 		return whenJob(r, c)
 	}

@@ -55,7 +55,7 @@ func Alter() *session.Verb {
 func alter(r *session.Run, c *cli.Context) error {
 	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool { return g.Name() == verbs.DryRun || g.Name() == verbs.Key })
 	if len(given) == 0 {
-		return usage.Errorf("say what to change, such as -t 4h")
+		return usage.Errorf("nothing to change: add a flag, such as -t 4h")
 	}
 	walltime, longer := strings.CutPrefix(c.String("walltime"), "+")
 	if longer {
@@ -106,7 +106,7 @@ func alter(r *session.Run, c *cli.Context) error {
 }
 
 // errFixed is of what a job keeps for all its life.
-var errFixed = errors.New("a job keeps what it was submitted with: cancel it, and submit it anew")
+var errFixed = errors.New("this cannot be changed: cancel the job, and submit it again")
 
 // Fixed says of an option that a job keeps what it has.
 func Fixed(g verbs.Given) error {

@@ -41,9 +41,9 @@ func cancel(r *session.Run, c *cli.Context) error {
 	chosen := c.IsSet("user") || c.IsSet("name") || c.Bool("all")
 	switch named := c.Args().Present(); {
 	case named && chosen:
-		return usage.Errorf("name jobs, or choose them by --user, --name or --all, not both")
+		return usage.Errorf("name jobs, or select them with --user, --name or --all, not both")
 	case !named && !chosen:
-		return usage.Errorf("name the jobs to cancel, or choose them by --user, --name or --all")
+		return usage.Errorf("name the jobs to cancel, or select them with --user, --name or --all")
 	}
 	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Cancel(id, c.String("reason")) })
 	if c.Bool("waiting") {

@@ -107,6 +107,6 @@ func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
 	if err := tx.Jobs().Sign(id, r.Sign); err != nil {
 		return nil, err
 	}
-	r.Notef("job %d was not signed by you, and is now: placectl show %d says what it executes", id, id)
+	r.Notef("job %d was not signed by you, and is now: placectl show %d shows its command", id, id)
 	return tx.Jobs().Get(id)
 }

@@ -259,7 +259,7 @@ func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*st
 			return err
 		}
 		if j.Ending && !was.Ending {
-			r.Notef("job %d is ending: it keeps its nodes until what is executed there has ended", j.ID)
+			r.Notef("job %d is ending: it keeps its nodes until its processes have ended", j.ID)
 		}
 		changed = append(changed, j)
 	}

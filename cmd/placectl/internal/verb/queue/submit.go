@@ -188,7 +188,7 @@ func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s
 	}
 	switch {
 	case sc != nil && r.Dash >= 0:
-		return s, usage.Errorf("a job runs %s or the command behind --, not both", sc.Name)
+		return s, usage.Errorf("a job runs %s or the command after --, not both", sc.Name)
 	case sc == nil && len(s.Command) == 0:
 		err = runsNothing(c, &s.Request)
 	default:
@@ -216,7 +216,7 @@ func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 			return err
 		}
 		if flag == "begin" && to.Before(r.Instant()) {
-			r.Notef("--begin %s is past: it may start at once", text.Quoted(c.String(flag)))
+			r.Notef("--begin %s is in the past: the job may start at once", text.Quoted(c.String(flag)))
 		}
 	}
 	return nil
@@ -226,7 +226,7 @@ func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 func runsNothing(c *cli.Context, q *placer.Request) error {
 	for _, flag := range request.OnlyWithPayload {
 		if c.IsSet(flag) {
-			return usage.Errorf("--%s is for what the job runs: give a command behind --, or a script", flag)
+			return usage.Errorf("--%s needs a command after --, or a script", flag)
 		}
 	}
 	return request.Any(c, q)
@@ -285,7 +285,7 @@ func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	case !c.Bool("singleton"):
 		return nil
 	case s.Name == "":
-		return usage.Errorf("--singleton goes by the job's name: --name says it")
+		return usage.Errorf("--singleton needs a name: add --name")
 	}
 	return tx.Jobs().Each(func(j *store.Job) error {
 		if j.Name == s.Name && j.User == s.User {

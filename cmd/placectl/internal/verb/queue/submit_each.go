@@ -37,7 +37,7 @@ func eachInput(r *session.Run, c *cli.Context) (io.ReadCloser, error) {
 	name := c.String("each")
 	_, files := payload.Divide(plainArgs(r, c))
 	if name == "-" && (c.String("script") == "-" || len(files) > 0 && files[0] == "-") {
-		return nil, usage.Errorf("standard input is the script or the lines of --each, not both")
+		return nil, usage.Errorf("standard input cannot be both the script and the lines of --each")
 	}
 	in, err := r.Input(name)
 	if err != nil {
@@ -67,14 +67,14 @@ func carryLines(r *session.Run, c *cli.Context) ([]byte, error) {
 func each(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	if r.Lines == nil {
 		if c.IsSet("each") {
-			return usage.Errorf("--each is for the command line: a script does not name its own lines")
+			return usage.Errorf("--each is for the command line, not for scripts")
 		}
 		return array(c, s)
 	}
 	if c.IsSet("array") {
 		limit, only := strings.CutPrefix(c.String("array"), "%")
 		if !only {
-			return usage.Errorf("--each has a job for each line: of --array it takes how many run at once, %s", "%10")
+			return usage.Errorf("--each makes a job for each line: --array can only limit how many run at once, %s", "%10")
 		}
 		a, err := text.ParseArray("1%"+limit, store.MaxArray)
 		if err != nil {

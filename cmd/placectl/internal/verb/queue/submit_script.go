@@ -49,12 +49,12 @@ func scriptOf(r *session.Run, c *cli.Context, args []string) (selects []string, 
 		return selects, s, err
 	}
 	if len(files) > 1 {
-		return nil, nil, usage.Errorf("it can have one script, and %s are given", text.List(files, "and"))
+		return nil, nil, usage.Errorf("only one script is possible, but %s are given", text.List(files, "and"))
 	}
 	if len(files) == 0 {
 		for _, flag := range []string{"directives", "lax"} {
 			if c.IsSet(flag) {
-				return nil, nil, usage.Errorf("--%s says how a script is read, and there is none", flag)
+				return nil, nil, usage.Errorf("--%s needs a script", flag)
 			}
 		}
 		return selects, nil, nil
@@ -126,9 +126,9 @@ func counts(r *session.Run, e *store.Ending) error {
 	for _, g := range r.Inv.Flags {
 		switch name := g.Name(); {
 		case (name == "retry-on" || name == "retry-wait") && e.Retries == 0:
-			return usage.Errorf("--%s counts for retries, and there are none: --retries 3", name)
+			return usage.Errorf("--%s applies to retries, and there are none: add --retries 3", name)
 		case name == "mail-to" && e.Mail == "":
-			return usage.Errorf("--mail-to says where mail goes, and no mail is asked for: --mail end,fail")
+			return usage.Errorf("--mail-to needs --mail, such as --mail end,fail")
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 	for _, f := range s.Flags {
 		flag := verbs.FindFlag(r.Verb.Flags, f.Name)
 		if flag == nil {
-			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it asks for %s, which submit does not have", f.Word())}
+			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it uses %s, which submit does not have", f.Word())}
 		}
 		g := verbs.Given{Flag: flag, Value: f.Value}
 		if f.Switch {
@@ -360,7 +360,7 @@ func readCarried(r *session.Run, c *cli.Context) (err error) {
 	}
 	along := new(payload.Carried)
 	if err := bytejson.Unmarshal(text, along); err != nil {
-		return usage.Errorf("--%s is for placectl --db ssh://..., which says what to read: %w", request.Carried, err)
+		return usage.Errorf("--%s is only for placectl --db ssh://...: %w", request.Carried, err)
 	}
 	r.Inputs.Add(string(along.Script))
 	if along.Lines != nil {

@@ -37,7 +37,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	}
 	what := c.Args().First()
 	if err != nil || what == remote.AskClaim && q.Claim == nil || what == remote.AskReport && q.Result == nil {
-		return usage.Errorf("it is for other hosts, which ask on standard input")
+		return usage.Errorf("it is for other hosts, which send requests on standard input")
 	}
 	d := r.Dispatched(q.Host, q.UID)
 	d.ID = q.ID
@@ -77,7 +77,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	}
 	if err = a.Write(r.Stdout); what == remote.AskReport {
 		if left := summon(r); left != nil {
-			r.Debugf("the queue is not looked after: %v", left)
+			r.Debugf("no process runs the queue: %v", left)
 		}
 	}
 	return err

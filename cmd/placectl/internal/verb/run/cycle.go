@@ -153,7 +153,7 @@ func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error)
 		return spec, usage.Errorf("--backfill: %w", err)
 	}
 	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet && spec.Backfill != store.EASY) {
-		return spec, usage.Errorf("--depth is for easy, and 1 or more")
+		return spec, usage.Errorf("--depth needs easy, and must be 1 or more")
 	}
 	spec.WidestFirst = c.Bool("widest")
 	if c.IsSet("max-time") {

@@ -130,7 +130,7 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 			return nil, err
 		}
 		if l.Timeout <= 0 || !c.IsSet("exec") {
-			return nil, usage.Errorf("--exec-timeout goes with --exec, and is longer than 0")
+			return nil, usage.Errorf("--exec-timeout needs --exec, and must be longer than 0")
 		}
 	}
 	if !c.IsSet("exec") {
@@ -141,7 +141,7 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return nil, usage.Errorf("--exec: %s is no command: %w", text.Quoted(c.String("exec")), err)
+		return nil, usage.Errorf("--exec: %s is not a command: %w", text.Quoted(c.String("exec")), err)
 	}
 	path, err := launch.Find(words[0])
 	if err != nil {

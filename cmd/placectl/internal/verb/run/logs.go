@@ -133,7 +133,7 @@ func (l *jobLog) state() (s *logState, err error) {
 		case err != nil:
 			return err
 		case p == nil:
-			return fmt.Errorf("%w: job %d has no command, and writes nothing", store.ErrNotFound, id)
+			return fmt.Errorf("%w: job %d has no command and writes nothing", store.ErrNotFound, id)
 		}
 		if n := l.c.Int("attempt"); n <= s.job.Attempt && s.job.Attempt > 0 {
 			if s.attempt, err = tx.Attempts().Get(id, n); err != nil {
@@ -319,7 +319,7 @@ func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared 
 func serveLog(r *session.Run, c *cli.Context) error {
 	job, err := strconv.ParseUint(c.Args().First(), 10, 64)
 	if err != nil {
-		return usage.Errorf("--path is for another host that asks, which names a job by its number")
+		return usage.Errorf("--path is only for other hosts, which name a job by its number")
 	}
 	path := c.String("path")
 	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.Stdin, r.Stdout)

@@ -75,7 +75,7 @@ func on(r *session.Run, c *cli.Context) error {
 	}
 	args := c.Args().Slice()
 	if len(args) < 2 || r.Dash >= 0 && r.Dash != 1 {
-		return usage.Errorf("it wants a node and a command: placectl on n2 -- hostname")
+		return usage.Errorf("give a node and a command: placectl on n2 -- hostname")
 	}
 	node, words := args[0], args[1:]
 	if r.Dash < 0 {
@@ -85,7 +85,7 @@ func on(r *session.Run, c *cli.Context) error {
 	var k attempts.Key
 	var err error
 	if k.Job, err = strconv.ParseUint(job, 10, 64); err != nil {
-		return usage.Errorf("it is for the command of a job, which has PLACECTL_JOB in its environment")
+		return usage.Errorf("it works only inside a job, where PLACECTL_JOB is set")
 	}
 	k.Number, _ = strconv.Atoi(r.Getenv("PLACECTL_ATTEMPT"))
 	p, err := placeOn(r, k, node)
@@ -113,7 +113,7 @@ func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, erro
 		return nil, err
 	}
 	if a.Place == nil {
-		return nil, fmt.Errorf("%s: it does not know how to answer: placectl is older there", db.Host)
+		return nil, fmt.Errorf("%s: placectl is too old there to answer", db.Host)
 	}
 	return a.Place, nil
 }

@@ -171,7 +171,7 @@ func AwaitTurn(r *session.Run, c *cli.Context, job *store.Job, patience time.Dur
 		}
 		err = r.WaitForChange(seen, deadline, named)
 		if err == nil && !r.Env.Clock().Before(deadline) {
-			err = fmt.Errorf("%w: its turn had not come after %s", placer.ErrNotNow, c.String("wait"))
+			err = fmt.Errorf("%w: its turn did not come within %s", placer.ErrNotNow, c.String("wait"))
 		}
 		if err != nil {
 			return nil, errors.Join(err, withdraw(r, c, job))
@@ -241,7 +241,7 @@ func RunJob(r *session.Run, job *store.Job, program string, argv, env []string, 
 		command.Began = func(pid int) {
 			began = pid
 			if err := r.Attending.Began(pid); err != nil {
-				r.Notef("the process of the command is not noted: %v", err)
+				r.Notef("the command's process was not recorded: %v", err)
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func RunJob(r *session.Run, job *store.Job, program string, argv, env []string, 
 	}
 	r.Begun = true
 	if ended != nil { // the command's status counts
-		r.Notef("the end of job %d was not noted: %v", job.ID, ended)
+		r.Notef("the end of job %d was not recorded: %v", job.ID, ended)
 	}
 	if status != 0 {
 		return exit.Status(status)
@@ -350,12 +350,12 @@ func sendSignals(r *session.Run, job *store.Job, command int) error {
 func AttendRun(r *session.Run) *attempts.Attending {
 	runner, _, err := r.AttemptsRunner("")
 	if err != nil {
-		r.Debugf("if this is killed, other processes will not notice: %v", err)
+		r.Debugf("other processes will not notice if this one is killed: %v", err)
 		return nil
 	}
 	a, err := runner.Attend(session.DrawNonce())
 	if err != nil {
-		r.Notef("if this is killed, other processes will not notice: %v", err)
+		r.Notef("other processes will not notice if this one is killed: %v", err)
 		return nil
 	}
 	return a

@@ -56,7 +56,7 @@ const networkEvery = 10 * time.Second
 
 func work(r *session.Run, c *cli.Context) error {
 	if c.Bool("cycle") && r.OverSSH() {
-		return usage.Errorf("--cycle is for where the database lies: cycle --launch there, or work --cycle")
+		return usage.Errorf("--cycle is for the database's host: use cycle --launch there, or work --cycle")
 	}
 	runner, way, err := r.AttemptsRunner(c.String("host"))
 	if err != nil {

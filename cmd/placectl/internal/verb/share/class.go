@@ -109,7 +109,7 @@ func classSet(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		if is := s.DefaultClass(); is != was {
-			r.Notef("jobs that match no class are in %s, the class of the least load; to name another: placectl class default NAME", text.Quoted(is))
+			r.Notef("jobs that match no class are in %s, the class of least load; placectl class default NAME chooses another", text.Quoted(is))
 		}
 		return nil
 	})
@@ -209,7 +209,7 @@ func classRmVerb() *session.Verb {
 
 func classRm(r *session.Run, c *cli.Context) error {
 	if c.Bool("all") && c.NArg() > 0 {
-		return usage.Errorf("either classes or --all")
+		return usage.Errorf("give either classes or --all")
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares().Get()

@@ -58,7 +58,7 @@ func classPlan(r *session.Run, c *cli.Context) error {
 		return session.Malformed(err)
 	}
 	if len(f.Unknown) > 0 {
-		r.Notef("%s: not known here, and passed over: %s", f.Name, strings.Join(f.Unknown, ", "))
+		r.Notef("%s: unknown, skipped: %s", f.Name, strings.Join(f.Unknown, ", "))
 	}
 	if err := planShares(r, f.State(r.Instant().Unix()), f.JobID); err != nil {
 		return usage.Errorf("%s: %w", f.Name, err)
@@ -162,7 +162,7 @@ func classRebalanceVerb() *session.Verb {
 
 func classRebalance(r *session.Run, c *cli.Context) error {
 	if !c.IsSet("threshold") && !c.IsSet("minimum") && !c.IsSet("min-run") && !c.IsSet("at-most") {
-		return usage.Errorf("nothing to set; name a --threshold, a --minimum, --min-run or --at-most")
+		return usage.Errorf("nothing to set: add --threshold, --minimum, --min-run or --at-most")
 	}
 	points, err := parsePoints(c.String("threshold"))
 	if c.IsSet("threshold") && err != nil {

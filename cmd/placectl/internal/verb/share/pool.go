@@ -57,7 +57,7 @@ func poolAdd(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if !strings.Contains(c.Args().First(), "=") {
-		return usage.Errorf("how much of it is there? write %s=30", c.Args().First())
+		return usage.Errorf("the amount is missing: write %s=30", c.Args().First())
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		var p store.Pool
@@ -72,7 +72,7 @@ func poolSet(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if !strings.Contains(c.Args().First(), "=") && !c.IsSet("outside") {
-		return usage.Errorf("what is to change? write %s=30, or --outside 7", c.Args().First())
+		return usage.Errorf("nothing to change: write %s=30, or --outside 7", c.Args().First())
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		p := store.Pool{Name: poolName(c)}
@@ -113,7 +113,7 @@ func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
 	}
 	if c.IsSet("until") {
 		if !c.IsSet("outside") {
-			return nil, usage.Errorf("--until says how long others use what --outside says")
+			return nil, usage.Errorf("--until needs --outside")
 		}
 		if until, err = r.Time(c, "until"); err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func prioritySet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		}
 		n, err := strconv.ParseInt(word[at+1:], 10, 64)
 		if err != nil {
-			return "", 0, usage.Errorf("%s: %s is no whole number", text.Quoted(word), text.Quoted(word[at+1:]))
+			return "", 0, usage.Errorf("%s: %s is not a whole number", text.Quoted(word), text.Quoted(word[at+1:]))
 		}
 		return word[:at], n, nil
 	})
