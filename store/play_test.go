@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -136,6 +137,49 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 		t.Fatal(err)
 	}
 	return waited
+}
+
+// TestPlayEnds: a play of jobs that cannot start ends soon, although a reservation repeats every day,
+// and one of jobs that have to wait for many ends goes on.
+func TestPlayEnds(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 3, 4)
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: 8 * time.Hour},
+			Start: tx.Now().Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
+		if err != nil {
+			return err
+		}
+		if err := tx.Limits().Set(Limit{Key: "user:bob", Measure: "running", Max: 0}); err != nil {
+			return err
+		}
+		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "4:ncpus=4", Place: "scatter", User: "ann", Walltime: time.Hour}})
+		return err
+	})
+	instants := func() (n int, starts map[uint64]int64) {
+		err := db.View(func(tx *Tx) error {
+			p, err := cycle.PlayInMemory(tx.k, PlaySpec{Done: func() bool { n++; return false }})
+			if err == nil {
+				starts = p.Started
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n, starts
+	}
+	if n, _ := instants(); n > 5 {
+		t.Errorf("a job that can never run is played for %d instants", n)
+	}
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", User: "bob", Walltime: time.Hour}})
+		return err
+	})
+	if n, _ := instants(); n > 1100 {
+		t.Errorf("a job that its limit keeps is played for %d instants", n)
+	}
 }
 
 // TestForecastsChangeNoStart: jobs run on the same nodes from the same instants on, whether

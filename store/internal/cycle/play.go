@@ -101,7 +101,7 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	if !spec.Until.IsZero() {
 		until = kernel.Unix(spec.Until)
 	}
-	idle := 0
+	idle, running := 0, uint64(0)
 	for left := len(p.Waiting); left > 0 && tx.Now <= until && idle < mostIdle; idle++ {
 		if spec.Done != nil && spec.Done() {
 			p.Whole = false
@@ -111,15 +111,24 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 		if err != nil {
 			return nil, err
 		}
+		was := running
+		if running, err = p.running(); err != nil {
+			return nil, err
+		}
+		if left -= n; n > 0 || running != was {
+			idle = 0
+		}
+		if idle&hopeEvery == 1 {
+			if hope, err := p.hopes(); err != nil || !hope {
+				return p, err
+			}
+		}
 		next, ok, err := p.next()
 		if err != nil {
 			return nil, err
 		}
-		if left -= n; !ok {
+		if !ok {
 			break
-		}
-		if n > 0 {
-			idle = 0
 		}
 		tx.Now, tx.Loaded.Overruns, *Orders.In(tx) = next, nil, nil
 		tx.Calendar().SetNow(next)
@@ -127,9 +136,34 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	return p, nil
 }
 
-// mostIdle is the number of instants without a start after which a play ends. Repeating
-// reservations would keep it going forever.
-const mostIdle = 10_000
+// Repeating reservations would keep a play going forever.
+const (
+	mostIdle  = 1000 // instants without a start or an end after which a play ends
+	hopeEvery = 63   // of these, how often it looks for jobs that could run at all, less 1
+)
+
+// running is the number of running jobs.
+func (p *Playing) running() (n uint64, err error) {
+	queues, err := p.Tx.Loaded.Tallies.All()
+	for _, q := range queues {
+		n += q.Counts[row.JobRunning]
+	}
+	return n, err
+}
+
+// hopes reports whether a job that has not started could run on this cluster.
+func (p *Playing) hopes() (bool, error) {
+	for _, was := range p.Waiting {
+		if p.Started[was.ID] != 0 {
+			continue
+		}
+		j, err := p.Tx.Job(was.ID)
+		if err != nil || !j.Never && j.State.Live() {
+			return true, err
+		}
+	}
+	return false, nil
+}
 
 // Prepare lists the waiting jobs, and makes running ones end at their walltimes, whatever executes
 // them.

@@ -24,7 +24,7 @@ func (r *reader) slurmSignal(v string) error {
 	}
 	switch {
 	case strings.Contains(strings.ToUpper(whom), "R"):
-		return errors.New("R: is not supported: the start of a reservation sends no signals")
+		return errors.New("the start of a reservation sends no signals (R:)")
 	case marked && !strings.EqualFold(whom, "B"):
 		return fmt.Errorf("%q is not [B:]SIGNAL[@SECONDS]", v)
 	}
