@@ -252,7 +252,7 @@ func (m Machine) EndsWithin(j *row.Job, becomes row.JobState, reason row.Reason,
 		return err
 	}
 	if a.State == row.AttemptEnding && Severity(becomes) < Severity(a.Becomes) {
-		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it is %s, and will be %s", kernel.Why(true, j.Reason.String()), a.Becomes))
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it is ending, and will be %s", a.Becomes))
 	}
 	a.State, a.Becomes, a.Why, a.Chunks, a.Along = row.AttemptEnding, becomes, reason, nil, nil
 	if reason.String() == "" {
