@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -237,4 +240,30 @@ func TestDamagedAnswers(t *testing.T) {
 		t.Error("no damage was noticed")
 	}
 	t.Logf("%d tables, %d files, %d answers, %d errors", len(want), rounds*len(tables), rounds*len(tables)*len(want), noticed)
+}
+
+// TestLostDependency: asking about a job whose dependency has lost its row reports damage, not a job
+// that was not found.
+func TestLostDependency(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 4)
+	mustUpdate(t, db, func(tx *Tx) error {
+		first, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}, After: []Dependency{{Job: first[0].ID, When: AfterOK}}})
+		return err
+	})
+	mustUpdate(t, db, func(tx *Tx) error { return tx.k.File.Remove(row.Jobs, row.Key64(1)) })
+	for what, ask := range map[string]func(*Tx) error{
+		"when":    func(tx *Tx) error { _, err := tx.Ask().WhenJob(2); return err },
+		"explain": func(tx *Tx) error { _, err := tx.Ask().ExplainJob(2, placer.Explain{}); return err },
+	} {
+		err := db.Update(func(tx *Tx) error { return errors.Join(ask(tx), errUndo) })
+		if !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

@@ -161,7 +161,7 @@ func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 // depends finds out about the jobs that a job depends on.
 func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	for _, d := range j.After {
-		other, err := o.tx.Job(d.Job)
+		other, err := jobs.RowOf(o.tx.File, d.Job)
 		if err != nil {
 			return err
 		}

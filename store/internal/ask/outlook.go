@@ -304,7 +304,7 @@ func (o *Outlook) placed(j *row.Job, p *Prospect) error {
 
 // due is when a dependency is expected to be met.
 func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
-	other, err := o.tx.Job(d.Job)
+	other, err := jobs.RowOf(o.tx.File, d.Job)
 	if err != nil {
 		return 0, false, err
 	}

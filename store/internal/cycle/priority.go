@@ -312,7 +312,7 @@ func (o *Order) Of(j *row.Job) (float64, error) {
 func (o *Order) age(j *row.Job) (int64, error) {
 	since := max(j.Submit, j.Begin)
 	for _, d := range j.After {
-		other, err := o.tx.Job(d.Job)
+		other, err := jobs.RowOf(o.tx.File, d.Job)
 		if err != nil {
 			return 0, err
 		}

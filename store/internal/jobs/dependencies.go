@@ -12,7 +12,7 @@ import (
 // waits for, or, with ErrUnmet, what can no longer happen.
 func Ready(tx *kernel.Tx, j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
-		other, err := tx.Job(d.Job)
+		other, err := RowOf(tx.File, d.Job)
 		if err != nil {
 			return "", err
 		}
