@@ -182,6 +182,50 @@ func TestPlayEnds(t *testing.T) {
 	}
 }
 
+// TestPlayForgetsMarks: a job that could never run when a cycle last looked starts in a play once there
+// are nodes for it, although a reservation begins and ends meanwhile.
+func TestPlayForgetsMarks(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 3, 4)
+	var start time.Time
+	mustUpdate(t, db, func(tx *Tx) error {
+		start = tx.Now()
+		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=2", Place: "scatter", User: "ann", Walltime: 72 * time.Hour}); err != nil {
+			return err
+		}
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=1", Walltime: 8 * time.Hour},
+			Start: start.Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "4:ncpus=3", Place: "scatter", User: "bob", Walltime: time.Hour}}); err != nil {
+			return err
+		}
+		_, err = tx.Cycle().Run(CycleSpec{})
+		return err
+	})
+	mustUpdate(t, db, func(tx *Tx) error {
+		if j, err := tx.k.Job(2); err != nil || !j.Never {
+			t.Fatal("it is not marked: ", err)
+		}
+		n := &index.Node{Name: "more"}
+		n.Set(index.NCPUs, index.Value{Num: 4})
+		_, err := tx.Nodes().Put(n)
+		return err
+	})
+	err := db.View(func(tx *Tx) error {
+		p, err := cycle.PlayInMemory(tx.k, PlaySpec{})
+		if err == nil && p.Started[2] != kernel.Unix(start.Add(72*time.Hour)) {
+			t.Errorf("it starts at %v", p.Started)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestForecastsChangeNoStart: jobs run on the same nodes from the same instants on, whether
 // expected starts are learned and kept or not.
 func TestForecastsChangeNoStart(t *testing.T) {

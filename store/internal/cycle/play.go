@@ -72,6 +72,7 @@ type Playing struct {
 	begins  []int64          // begin times that are still to come
 	ends    ends             // of jobs that end before or after their walltime
 	overrun map[uint64]int64 // until when jobs that were past their end keep their nodes
+	never   map[uint64]bool  // jobs that passes of this play found to be impossible
 	Whole   bool             // Done has not stopped it
 
 	Memory   *cycle.Memory
@@ -92,7 +93,7 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	if err := spec.Cycle.asSet(tx); err != nil {
 		return nil, err
 	}
-	p := &Playing{Tx: tx, spec: spec, Started: make(map[uint64]int64), Whole: true}
+	p := &Playing{Tx: tx, spec: spec, Started: make(map[uint64]int64), never: make(map[uint64]bool), Whole: true}
 	if err := p.Prepare(); err != nil {
 		return nil, err
 	}
@@ -151,14 +152,14 @@ func (p *Playing) running() (n uint64, err error) {
 	return n, err
 }
 
-// hopes reports whether a job that has not started could run on this cluster.
+// hopes reports whether a job that has not started could run on this cluster, as far as this play has
+// found: marks of earlier cycles may be of a cluster with fewer nodes.
 func (p *Playing) hopes() (bool, error) {
 	for _, was := range p.Waiting {
-		if p.Started[was.ID] != 0 {
+		if p.Started[was.ID] != 0 || p.never[was.ID] {
 			continue
 		}
-		j, err := p.Tx.Job(was.ID)
-		if err != nil || !j.Never && j.State.Live() {
+		if j, err := p.Tx.Job(was.ID); err != nil || j.State.Live() {
 			return true, err
 		}
 	}

@@ -158,6 +158,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if p.told[j.ID] {
 		return nil // when it was looked at before
 	}
+	if p.playing != nil && j.State != row.JobReserved {
+		p.playing.never[j.ID] = true
+	}
 	if j.Never && p.playing != nil {
 		return nil
 	}
