@@ -26,7 +26,7 @@ func (r *Run) Printer(res output.Result) *output.Printer {
 	return output.New(r.Stdout, r.OutputOptions(), res)
 }
 
-// OutputOptions are what an answer on stdout is to know of where it goes.
+// OutputOptions returns what a printer needs to know about the reader of stdout.
 func (r *Run) OutputOptions() output.Options {
 	a := r.Audience()
 	var watch func(output.Result, []any)
@@ -37,7 +37,7 @@ func (r *Run) OutputOptions() output.Options {
 		Terminal: a.Terminal, Unicode: a.Blocks, Widths: r.Widths, DryRun: r.Dry, Color: a.Color, Width: r.Width}
 }
 
-// PrintAll answers with things of one noun.
+// PrintAll prints any number of things, a row for each.
 func PrintAll[T any](r *Run, fields output.Fields[T], all ...T) error {
 	p := r.Printer(output.Result{Columns: fields.Columns()})
 	for _, x := range all {
@@ -46,8 +46,8 @@ func PrintAll[T any](r *Run, fields output.Fields[T], all ...T) error {
 	return p.Close()
 }
 
-// Jobs starts an answer of the named columns (as output.Fields.Pick has them), about
-// one job or any number.
+// Jobs starts an answer about one or more jobs, with the named columns as
+// output.Fields.Pick takes them.
 func (r *Run) Jobs(tx *store.Tx, record bool, columns string) *listing.Jobs {
 	return listing.PrintJobs(r.Printer, tx, record, columns)
 }
@@ -57,8 +57,8 @@ func (r *Run) MadeJobs(tx *store.Tx, record bool, columns string) *listing.Jobs 
 	return listing.PrintMade(r.Printer, tx, record, columns)
 }
 
-// Failing ends a verb with an answer, and with an error if there is one. Programs get no answer
-// then: it is the value of a key of the error.
+// Failing ends a verb with an answer and, if err is set, with that error. Programs get no separate
+// answer then: it becomes the value of a key of the error.
 func (r *Run) Failing(key string, err error, answer func() error) error {
 	if err == nil || !r.Audience().Document {
 		return errors.Join(answer(), err)
@@ -78,7 +78,7 @@ func (r *Run) Failing(key string, err error, answer func() error) error {
 	return &exit.Detailed{Err: err, Key: key, Value: flat.Bytes()}
 }
 
-// Progress begins a bar on stderr: only on a terminal, and not with -q.
+// Progress starts a progress bar on stderr, unless stderr is no terminal or -q is set.
 func (r *Run) Progress(label string, total int64) *output.Progress {
 	var w io.Writer
 	width := 0
@@ -91,12 +91,12 @@ func (r *Run) Progress(label string, total int64) *output.Progress {
 // audience describes the readers of a run's answer, and their terminal.
 type audience struct {
 	output.Traits
-	Table    bool // people who read all of it: a table, and what is said around it
+	Table    bool // for people who read all of it: a table and the notes around it
 	Terminal bool
-	Width    int // columns of the terminal, 0 if there is none or no limit
+	Width    int // columns of the terminal, 0 for none or unlimited
 	Color    bool
-	Blocks   bool // it can show the blocks of Unicode, else ASCII alone
-	Progress bool // a user waits at a terminal: show progress
+	Blocks   bool // the terminal can show Unicode blocks, otherwise only ASCII
+	Progress bool // a user waits at a terminal
 }
 
 func (r *Run) Audience() audience {
@@ -114,7 +114,7 @@ func (r *Run) Audience() audience {
 	return a
 }
 
-// showsUnicode goes by the first of the variables that name a character set.
+// showsUnicode goes by the first set variable that names a character set.
 func (r *Run) showsUnicode() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(r.Getenv(name)); v != "" {
@@ -124,8 +124,8 @@ func (r *Run) showsUnicode() bool {
 	return false
 }
 
-// LocalTimes is a text of ours as the reader of the answer gets its times: programs
-// in UTC, people in their zone.
+// LocalTimes converts the times in one of our texts for the reader: programs get UTC, people
+// their own zone.
 func (r *Run) LocalTimes(s string) string {
 	if r.Audience().Document {
 		return s
@@ -133,8 +133,8 @@ func (r *Run) LocalTimes(s string) string {
 	return text.LocalTimes(s, r.Loc)
 }
 
-// InForms runs what prints a part of an answer that only some forms have: fn, where the
-// form is one of them. What is recorded may be asked for in any.
+// InForms calls fn if the form of the answer is one for which has returns true. A recording
+// keeps both, because it may be printed in any form later.
 func (r *Run) InForms(has func(output.Format) bool, fn func() error) error {
 	switch {
 	case r.Rec != nil:
@@ -145,16 +145,16 @@ func (r *Run) InForms(has func(output.Format) bool, fn func() error) error {
 	return nil
 }
 
-// Either prints an answer in one of two ways, as the form is.
+// Either prints an answer in one of two ways, depending on its form.
 func (r *Run) Either(has func(output.Format) bool, yes, no func() error) error {
 	return errors.Join(r.InForms(has, yes), r.InForms(func(f output.Format) bool { return !has(f) }, no))
 }
 
-// IsTable is the form for people who read all of it.
+// IsTable reports whether f is the form for people.
 func IsTable(f output.Format) bool { return f == output.Table }
 
-// WriteFile writes an answer into the file that a flag names, standard output for "-".
-// The flag may not name a database.
+// WriteFile writes an answer into the file that a flag names, or to standard output for "-".
+// It refuses to overwrite a database.
 func (r *Run) WriteFile(flag, path string, data []byte) error {
 	if path == "-" {
 		return r.Answer(data)
@@ -173,7 +173,7 @@ func (r *Run) Answer(data []byte) error {
 	return nil
 }
 
-// NotDatabase refuses to write over a database: ours, its lock, or any other.
+// NotDatabase refuses to overwrite a database: ours, its lock, or any other.
 func (r *Run) NotDatabase(flag, path string) error {
 	there, err := os.Stat(path)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// AttemptsRunner executes attempts of this database's jobs on this host, which has that
-// name, "" for what the system says. It also returns how the jobs are launched.
+// AttemptsRunner returns a runner that executes attempts of this database's jobs on host, or on
+// the system's own host name if host is "". It also returns the setting launch.
 func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch string, err error) {
 	me, err := r.Me()
 	if err != nil {
 		return nil, "", err
 	}
 	if host == "" || store.SameHost(host, me.Host) {
-		// Passes must find again what earlier passes wrote, whichever process made them.
+		// Passes must find what earlier passes wrote, whichever process made them.
 		host = me.Host
 	}
 	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf}
@@ -87,7 +87,8 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 	return a, is.Launch, nil
 }
 
-// queueIsRun reports whether a process of this user makes cycles here: an attendant, or work --cycle.
+// queueIsRun reports whether a process of this user runs the queue here: an attendant, or
+// work --cycle.
 func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
@@ -98,7 +99,7 @@ func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
 	return is.PID != 0 && lives && !stopped, nil
 }
 
-// compareDevices says which of the devices that the database names this host lacks.
+// compareDevices says which devices of the database this host lacks.
 func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Database) error {
 	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(ctx, 5*time.Second, words...) }), true)
 	var lacks []store.Lack
@@ -123,11 +124,11 @@ func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Datab
 	return nil
 }
 
-// beatsWithin is how often a host says that it is there within the time after which it counts
-// as unreachable.
+// beatsWithin is how many times a host reports itself within the time after which it counts as
+// unreachable.
 const beatsWithin = 6
 
-// Dispatched is the database as those ask it who execute attempts of a user on a host.
+// Dispatched returns the database as seen by processes that execute a user's attempts on a host.
 func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
 	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.Environ, Distrusts: r.DistrustsOpened}
 	if store.Others(r.DB) != "" {
@@ -136,7 +137,7 @@ func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
 	return d
 }
 
-// ViewOnce reads the database without an answer: several may at once.
+// ViewOnce reads the database and prints no answer. Several calls may run at once.
 func (r *Run) ViewOnce(fn func(*store.Tx) error) error {
 	db, err := r.Open()
 	if err != nil {
@@ -146,7 +147,7 @@ func (r *Run) ViewOnce(fn func(*store.Tx) error) error {
 	return db.View(fn)
 }
 
-// UpdateOnce changes the database without an answer.
+// UpdateOnce changes the database and prints no answer.
 func (r *Run) UpdateOnce(fn func(*store.Tx) error) error {
 	db, err := r.Open()
 	if err != nil {
@@ -156,7 +157,7 @@ func (r *Run) UpdateOnce(fn func(*store.Tx) error) error {
 	return r.Commit(db, true, fn)
 }
 
-// Site is what a host has to know of the database.
+// Site returns what a host must know about the database.
 func (r *Run) Site() (*remote.Answer, error) {
 	var a *remote.Answer
 	err := r.View(func(tx *store.Tx) (err error) {
@@ -169,7 +170,7 @@ func (r *Run) Site() (*remote.Answer, error) {
 	return a, err
 }
 
-// siteOf is what a database says of itself to a host that executes its jobs.
+// siteOf returns what a database tells the hosts that execute its jobs.
 func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	id, err := tx.Identity()
 	if err != nil {
@@ -182,8 +183,8 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
 }
 
-// EndAttended ends the jobs of runs on this host that were killed. It reports whether others go on:
-// that they end so changes nothing in the database.
+// EndAttended ends the jobs of killed runs on this host. It reports whether other runs are left. If
+// one of those is killed the database does not change, so the caller must look again.
 func (r *Run) EndAttended(tx *store.Tx) (others bool, err error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -203,7 +204,7 @@ func (r *Run) EndAttended(tx *store.Tx) (others bool, err error) {
 	return more > 0, err
 }
 
-// RemoteDatabase is the database as a host asks it that does not see its file.
+// RemoteDatabase returns the database for a host that cannot see its file.
 func (r *Run) RemoteDatabase(us string) (*remote.Database, error) {
 	host, path, err := store.SplitURL(r.DB)
 	if err != nil {
@@ -212,10 +213,10 @@ func (r *Run) RemoteDatabase(us string) (*remote.Database, error) {
 	return &remote.Database{Host: host, Path: path, Us: us, Now: r.Now}, nil
 }
 
-// sshStamp has a database on another host looked at every ten seconds.
+// sshStamp changes every ten seconds, so that a database on another host is read that often.
 func sshStamp() string { return fmt.Sprint(time.Now().Unix() / 10) }
 
-// identityOf is the id of a database at a path, "" for none.
+// identityOf returns the id of the database at a path, or "" if there is none.
 func (r *Run) identityOf(path string) (id string) {
 	db, err := r.OpenNamed(path)
 	if err != nil {
@@ -233,7 +234,7 @@ func (r *Run) identityOf(path string) (id string) {
 	return id
 }
 
-// attemptsStamp tells states of the database apart.
+// attemptsStamp returns a text that changes with the state of the database.
 func (r *Run) attemptsStamp() string {
 	if store.IsLog(r.DB) {
 		return fmt.Sprint(r.logStamp())
@@ -245,8 +246,8 @@ func (r *Run) attemptsStamp() string {
 	return fmt.Sprint(state)
 }
 
-// LaunchDB is how other hosts find the database by default: at its path on a shared file system, by
-// its own name if it is kept in a log, else over ssh.
+// LaunchDB returns the default name by which other hosts reach the database: its path on a shared
+// file system, its own name if a log holds it, and otherwise a URL for ssh.
 func (r *Run) LaunchDB(here string) string {
 	path := r.DatabasePath()
 	if store.IsLog(path) || store.NetworkFileSystem(filepath.Dir(path)) != "" {
@@ -255,13 +256,13 @@ func (r *Run) LaunchDB(here string) string {
 	return "ssh://" + here + path
 }
 
-// DrawNonce draws what tells this process from all others that launch.
+// DrawNonce draws a random number that tells this process from all others that launch.
 func DrawNonce() (n store.Nonce) {
 	rand.Read(n[:])
 	return n
 }
 
-// DatabasePath is the name of the database for programs that run elsewhere.
+// DatabasePath returns the name of the database for programs that run elsewhere.
 func (r *Run) DatabasePath() string {
 	if r.OverSSH() || store.IsLog(r.DB) {
 		return r.DB

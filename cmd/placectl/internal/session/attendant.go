@@ -18,18 +18,18 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// StartVariable overrides the setting start where it is manual: a command leaves no process
+// StartVariable overrides the setting start if it is "manual": then commands leave no process
 // behind.
 const StartVariable = "PLACECTL_START"
 
-// leaving is what a command has to know to leave an attendant behind.
+// leaving is what a command needs to start an attendant.
 type leaving struct {
 	attend.Place
 	path string // the setting path
-	ring bool   // it has changed something
+	ring bool   // the command has changed something
 }
 
-// NoteLeaving notes, within a transaction, whether the command is to leave an attendant
+// NoteLeaving decides, within a transaction, whether the command should leave an attendant
 // behind: start is auto, and there is something to do.
 func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	r.Leaving = nil
@@ -41,20 +41,20 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	return err
 }
 
-// mayLeave reports whether the command is one that leaves an attendant behind.
+// mayLeave reports whether this command may leave an attendant behind.
 func (r *Run) mayLeave(changes bool) bool {
 	return r.Getenv(StartVariable) != store.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil && r.Verb.Stays == "" && (changes || r.Verb.Revives)
 }
 
-// leaveBehind notes that the command is to leave an attendant behind, if the database wants one.
+// leaveBehind notes that the command should leave an attendant behind if the database wants one.
 func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
 	if is != nil {
 		r.Leaving = &leaving{Place: r.AttendPlace(is.StateDir), path: is.Path, ring: changes}
 	}
 }
 
-// wantsAttendant is what a database says of an attendant that a command is to leave behind; nil: it
-// needs none, or no command leaves one.
+// wantsAttendant returns what a database says about the attendant that a command should leave
+// behind. It returns nil if the database needs none, or if commands must not leave one.
 func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
@@ -74,7 +74,7 @@ func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path}, nil
 }
 
-// noteMade is NoteLeaving for a verb that has made a database, which may hold jobs that wait.
+// noteMade is NoteLeaving for a verb that has made a database, which may hold waiting jobs.
 func (r *Run) noteMade() {
 	if r.Verb != nil && r.Verb.Access == verbs.Makes && r.Tx == nil {
 		r.View(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }) //nolint:errcheck // the next command finds the same
@@ -85,8 +85,8 @@ func (r *Run) AttendPlace(stateDir string) attend.Place {
 	return attend.At(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), r.DatabasePath())
 }
 
-// Leave leaves an attendant behind, once the answer is out. If that fails nothing is taken
-// back: the next command finds the same.
+// Leave leaves an attendant behind once the answer is out. A failure undoes nothing: the next
+// command tries again.
 func (r *Run) Leave() {
 	l := r.Leaving
 	if l == nil {
@@ -111,8 +111,8 @@ func (r *Run) Leave() {
 	}
 }
 
-// leaveAgain leaves an attendant behind as a reader does, once a second at most, where this
-// command has left one.
+// leaveAgain restarts the attendant that this command has left behind if it has ended. It looks
+// at most once a second.
 func (r *Run) leaveAgain() {
 	if r.left != nil && r.Env.Clock().Sub(r.leftAt) >= time.Second {
 		r.Leaving = r.left
@@ -120,21 +120,22 @@ func (r *Run) leaveAgain() {
 	}
 }
 
-// StartAttendant starts an attendant that has a lock.
+// StartAttendant starts an attendant and hands it the lock.
 func (r *Run) StartAttendant(l *leaving, lock *attend.Lock) error {
 	words := []string{"placectl", "--db", l.Database, "attend", "--quiet"}
 	pid, err := launch.Detach(words, r.attendantEnviron(l.path), lock.File)
 	if err == nil {
-		err = lock.Hold(pid, 0, r.Env.Clock()) // it notes itself, later
+		err = lock.Hold(pid, 0, r.Env.Clock()) // the attendant notes itself later
 	}
 	return err
 }
 
-// attendantEnviron is the environment of an attendant: nothing of ours, which may be a job's.
+// attendantEnviron returns an attendant's environment. It takes next to nothing from ours, which
+// may be that of a job.
 func (r *Run) attendantEnviron(path string) []string {
 	var env []string
 	if r.AttendantKeeps != nil {
-		env = r.AttendantKeeps() // of two values of a variable the first counts
+		env = r.AttendantKeeps() // if a variable occurs twice, the first counts
 	}
 	env = append(env, "PATH="+cmp.Or(path, "/usr/local/bin:/usr/bin:/bin"))
 	name, home := people.System.Login(uint32(os.Getuid()))
@@ -147,10 +148,10 @@ func (r *Run) attendantEnviron(path string) []string {
 	return env
 }
 
-// runsQueue is what to type where no command leaves a process.
+// runsQueue tells users what to type if commands leave no process behind.
 const runsQueue = "placectl work --cycle runs the queue"
 
-// Attended says which process of this user runs the queue on this host; nil where start
+// Attended says which process of this user runs the queue on this host. It returns nil if start
 // is manual.
 func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	settings, err := tx.Config().Settings()
@@ -179,8 +180,8 @@ func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	return &daily.Attended{}, nil
 }
 
-// NoteLowered says where the process that starts this user's jobs here is kept lower than the
-// one that submitted a job: what it starts is kept lower, too.
+// NoteLowered warns if the process that starts this user's jobs here has lower limits than the
+// one that submitted a job, because the job gets those lower limits, too.
 func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {
 	if !job.State.Live() || job.State == store.JobRunning || job.Payload == (store.PayloadKey{}) {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// OpenLog makes a handle on the log that --db names.
+// OpenLog opens the log that --db names.
 func (r *Run) OpenLog() (*store.Log, error) {
 	if !store.IsLog(r.DB) {
 		return nil, usage.Errorf("%s is a file: only a database in etcd has a log, --db etcd://HOST:PORT,.../PREFIX", r.DB)
@@ -30,8 +30,8 @@ func (r *Run) OpenLog() (*store.Log, error) {
 	return db.Log(), nil
 }
 
-// LogSize is how much the log of the database holds. It warns where the log will take no
-// more before long.
+// LogSize returns how much the log of the database holds. It warns if the log is full or more
+// than half full.
 func (r *Run) LogSize() (store.LogSize, error) {
 	log, err := r.OpenLog()
 	if err != nil || r.Stale < 0 {
@@ -49,9 +49,9 @@ func (r *Run) LogSize() (store.LogSize, error) {
 	return size, err
 }
 
-// Open makes a handle on the database that --db names.
+// Open opens the database that --db names.
 func (r *Run) Open() (*store.DB, error) {
-	if r.asker != nil { // the process that asks looks up the rest
+	if r.asker != nil { // the asking process runs this itself
 		r.asker.alone = true
 		return nil, asked.ErrAlone
 	}
@@ -61,7 +61,7 @@ func (r *Run) Open() (*store.DB, error) {
 	return r.OpenNamed(r.DB)
 }
 
-// OpenNamed makes a handle on a database. There is one of each that is kept in a log.
+// OpenNamed opens a database. All callers share one handle on a database in a log.
 func (r *Run) OpenNamed(name string) (*store.DB, error) {
 	connect := func() (*store.DB, error) { return store.Open(name, r.StoreOptions()) }
 	if !store.IsLog(name) {
@@ -70,15 +70,15 @@ func (r *Run) OpenNamed(name string) (*store.DB, error) {
 	return r.InLogs.Open(name, connect)
 }
 
-// Done gives a handle back that is of no more use.
+// Done closes a handle that is no longer needed, except one on a log, which others share.
 func (r *Run) Done(db *store.DB) {
 	if db.Log() == nil {
 		_ = db.Close()
 	}
 }
 
-// LeaveLogs gives the connections to logs up. A cycle keeps a snapshot when it is time for
-// one, others when it is high time.
+// LeaveLogs closes the connections to logs. A cycle takes a snapshot when one is due, other verbs
+// only when it is long overdue.
 func (r *Run) LeaveLogs() {
 	times := 2.0
 	if r.Verb != nil && r.Verb.Name == "cycle" {
@@ -87,7 +87,7 @@ func (r *Run) LeaveLogs() {
 	r.InLogs.Leave(times, func(name string, err error) { r.Debugf("%s: %v", name, err) })
 }
 
-// logStamp tells states of a log apart, as FileStamp does of a file.
+// logStamp returns a number that changes with the log, as FileStamp does with the file.
 func (r *Run) logStamp() int64 {
 	db, err := r.OpenNamed(r.DB)
 	if err != nil {
@@ -97,12 +97,12 @@ func (r *Run) logStamp() int64 {
 }
 
 func (r *Run) StoreOptions() *store.Options {
-	said := *r // of now: what is noted may be held back by the time there is a warning
+	said := *r // a copy of now: r's notes may be held back when a warning comes
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: func(s string) { said.Notef("%s", s) }, Detail: func(s string) { said.Debugf("%s", s) }}
 	opt.Beside = r.Verb != nil && r.Verb.Thinks
 	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
 	if r.Now.IsZero() {
-		opt.Host, _ = os.Hostname() // with no name, word of other hosts is word of this one
+		opt.Host, _ = os.Hostname() // without a name, word from other hosts counts as word from this one
 		opt.Present = func(is store.Identity, uid uint32) bool {
 			return attend.Present(is.ID, dispatch.EpochOf(is), uid, attempts.Look)
 		}
@@ -114,8 +114,8 @@ func (r *Run) StoreOptions() *store.Options {
 	return opt
 }
 
-// View runs fn on a snapshot of the database. Output of fn is held back until the file is closed: a
-// slow reader of the answer blocks no one.
+// View runs fn on a snapshot of the database. What fn prints is held back until the file is
+// closed, so that a slow reader blocks no other process.
 func (r *Run) View(fn func(*store.Tx) error) error {
 	if r.Tx != nil {
 		return fn(r.Tx)
@@ -127,8 +127,7 @@ func (r *Run) View(fn func(*store.Tx) error) error {
 	return r.Read(db, fn)
 }
 
-// Read runs fn on a snapshot of a database, and prints then what it printed, nothing
-// if it failed.
+// Read runs fn on a snapshot of a database and then prints what fn wrote, or nothing if it failed.
 func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
 	out := r.Stdout
 	var held spool.Spool
@@ -152,8 +151,8 @@ func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
 	return err
 }
 
-// Update runs fn and commits what it changed; with --dry-run it forgets it. fn may
-// run more than once, as in write.
+// Update runs fn and commits its changes, or discards them with --dry-run. fn may run more than
+// once, as in Write.
 func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 	if r.Verb.Access != verbs.Writes {
 		panic("placectl: " + r.Verb.Name + " writes, and does not declare it")
@@ -177,16 +176,16 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 	return r.writeInWords(db, !c.Bool(verbs.DryRun), r.words(c), fn)
 }
 
-// Write runs fn and commits what it changed, or forgets it unless it is to keep it.
-// fn may run more than once, and only its last run counts: outside the transaction it
-// may change nothing but what each run sets again as a whole. What it prints is held
-// back until the commit, because an answer means that the change is durable; without a
-// commit its notes are printed, and nothing else.
+// Write runs fn and commits its changes, or discards them unless keep is set. fn may run more
+// than once, and only its last run counts. Outside the transaction it may change only what each
+// run sets anew as a whole. What it prints is held back until the commit, because an answer means
+// that the change is durable. Without a commit only its notes are printed.
 func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	return r.writeInWords(db, keep, nil, fn)
 }
 
-// writeInWords is write of what another process may do, too, if it is said in words.
+// writeInWords is Write for a change that another process may make for this one. words describe
+// it, nil if they cannot.
 func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) error {
 	stdout, stderr := r.Stdout, r.notes
 	var answer spool.Spool
@@ -207,7 +206,7 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 		if cover == nil {
 			cover = process.Raise(r.Stop)
 		}
-		if r.Verb.Alone { // it knows itself what it still has to do when it is interrupted
+		if r.Verb.Alone { // such a verb handles an interrupt itself
 			return nil
 		}
 		return r.Ctx.Err()
@@ -235,14 +234,14 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	if _, err = answer.WriteTo(stdout); err != nil && r.Changed {
 		err = lostAnswer(err)
 	}
-	if r.Verb.Alone { // it goes on, and may wait for what the attendant does
+	if r.Verb.Alone { // it goes on, and may wait for the attendant
 		r.Leave()
 	}
 	return err
 }
 
-// commitInWords commits what another process may do, too, if words say it; its answer is returned
-// then.
+// commitInWords commits a change, perhaps in another process if words describe it. It returns the
+// answer of that process, or nil if this one has run fn.
 func (r *Run) commitInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) ([]byte, error) {
 	if words != nil {
 		return r.InWords(db, words, fn)
@@ -250,7 +249,7 @@ func (r *Run) commitInWords(db *store.DB, keep bool, words *store.Words, fn func
 	return nil, r.Commit(db, keep, fn)
 }
 
-// Commit runs a function on a database once, and keeps what it changed, or not.
+// Commit runs fn on a database once, and keeps its changes if keep is set.
 func Commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	if keep {
 		return db.Update(fn)
@@ -258,8 +257,8 @@ func Commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	return db.DryRun(fn)
 }
 
-// Distrusts says why programs named in a database are not run; "" if they may be. A database file
-// is no program, and whoever can write it could make its readers run anything.
+// Distrusts says why programs named in a database are not run, "" if they may be. Anyone who can
+// write a database file could make its readers run anything.
 func (r *Run) Distrusts(db *store.DB) string {
 	if r.Getenv("PLACECTL_TRUST") == "1" {
 		return ""
@@ -267,7 +266,7 @@ func (r *Run) Distrusts(db *store.DB) string {
 	return db.Others()
 }
 
-// DistrustsOpened is the same of a database that is not open.
+// DistrustsOpened is Distrusts for a database that is not open yet.
 func (r *Run) DistrustsOpened() string {
 	db, err := r.Open()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// LimitsOf reads limits of a key, each as MEASURE=N.
+// LimitsOf parses the limits of a key, each MEASURE=N.
 func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []store.Limit, err error) {
 	for _, text := range words {
 		l := store.Limit{Key: key, Soft: soft}
@@ -38,14 +38,14 @@ func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []s
 	return list, nil
 }
 
-// LimitOf is the resource that a measure is of.
+// LimitOf returns the resource that a measure counts.
 func LimitOf(defs *index.Defs, measure string) (index.Def, bool) {
 	name, _, _ := strings.Cut(measure, ".")
 	return defs.Lookup(name)
 }
 
-// limitNumber reads how much a limit lets there be: as a resource's amounts are written, a time
-// for walltime.job, else a number.
+// limitNumber parses the amount of a limit: an amount of the resource, a duration for
+// walltime.job, otherwise a number.
 func limitNumber(defs *index.Defs, measure, value string) (int64, error) {
 	if measure == "walltime.job" {
 		d, err := text.ParseDuration(value)
@@ -60,7 +60,7 @@ func limitNumber(defs *index.Defs, measure, value string) (int64, error) {
 
 const UnitName = "unit"
 
-// UnitFlag is a flag of the verbs that read descriptions of nodes.
+// UnitFlag is the flag --unit of the verbs that read descriptions of nodes.
 func UnitFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: UnitName, Usage: "unit `U` of sizes without one, such as gb, or mem=gb"}
 }
@@ -73,7 +73,7 @@ func WholeAmount(value string) (int64, error) {
 	return n, nil
 }
 
-// ClassOf finds the class of a submission that names none.
+// ClassOf sets the class of a submission that names none.
 func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
 	if s.Class == "" {
 		s.Class, err = tx.Shares().ClassOf(cmp.Or(c.String("requestor"), s.User))
@@ -81,7 +81,7 @@ func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
 	return err
 }
 
-// Time reads a flag's value as an instant; the zero time when it is not given.
+// Time reads a flag's value as an instant, the zero time if the flag is not given.
 func (r *Run) Time(c *cli.Context, flag string) (time.Time, error) {
 	s := c.String(flag)
 	if s == "" && !c.IsSet(flag) {
@@ -94,7 +94,7 @@ func (r *Run) Time(c *cli.Context, flag string) (time.Time, error) {
 	return t, nil
 }
 
-// Duration reads a flag's value as a duration; 0 when it is not given.
+// Duration reads a flag's value as a duration, 0 if the flag is not given.
 func (r *Run) Duration(c *cli.Context, flag string) (time.Duration, error) {
 	s := c.String(flag)
 	if s == "" && !c.IsSet(flag) {
@@ -107,7 +107,7 @@ func (r *Run) Duration(c *cli.Context, flag string) (time.Duration, error) {
 	return d, nil
 }
 
-// Request reads the request; it is for the calling user unless it names another.
+// Request reads the request. It is for the calling user unless it names another.
 func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
 	q, err := request.Read(c, args)
 	if q.User == "" {
@@ -116,8 +116,8 @@ func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
 	return q, err
 }
 
-// Ordered runs fn, which must call localorder.Wanted when it has a transaction, and once more if it
-// has to ask the site's own program first.
+// Ordered runs fn, which must call localorder.Wanted once it has a transaction. It runs fn again
+// if it must ask the site's own program first.
 func (r *Run) Ordered(q *placer.Request, fn func() error) error {
 	return (&localorder.Asker{Open: r.Open, Distrusts: r.Distrusts, Note: r.Notef}).Ordered(r.Ctx, q, fn)
 }

@@ -17,7 +17,7 @@ func ShownFile(name string) string {
 	return name
 }
 
-// Malformed gives an error of the file the verb whose help describes files.
+// Malformed turns a mistake in a file into a usage error, because the verb's help describes files.
 func Malformed(err error) error {
 	var bad *infile.Error
 	if errors.As(err, &bad) {
@@ -26,8 +26,7 @@ func Malformed(err error) error {
 	return err
 }
 
-// Input opens what an argument names for reading: a file, or standard input
-// for "-".
+// Input opens the file that an argument names, or standard input for "-".
 func (r *Run) Input(name string) (io.ReadCloser, error) {
 	if r.asker != nil {
 		in, err := r.asker.Open(name)

@@ -12,9 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Once lets fn run unless it has been run with the key before. Its answer goes into a
-// recording, and what was recorded is printed: so the first answer and those that repeat
-// it are the same.
+// Once runs fn unless it has run with the same key before. The answer is recorded, and the
+// recording is printed, so that the first answer and all repeats are the same.
 func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) error {
 	return func(tx *store.Tx) error {
 		o := &store.Once{Key: c.String(verbs.Key), Request: r.requested()}
@@ -45,7 +44,7 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 	}
 }
 
-// answerUsed answers for a key that an older version has used, with its jobs as they are.
+// answerUsed answers for a key that an older version used, with its jobs as they are now.
 func (r *Run) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) error {
 	var jobs []*store.Job
 	for i := range used.Jobs {
@@ -58,9 +57,8 @@ func (r *Run) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) erro
 	return r.Verb.Used(r, tx, c, jobs)
 }
 
-// requested is the request that a key is bound to: the verb, its flags in whatever order
-// they were given, its arguments, and what it has read of files. How the answer is to
-// look is no part of it.
+// requested encodes the request that a key is bound to: the verb, its flags in any order, its
+// arguments, and the contents of the files that it has read. The form of the answer does not count.
 func (r *Run) requested() []byte {
 	q := keyed.Request{Verb: r.Inv.Verb(), Args: r.Inv.Args, Dash: r.Inv.Dash, Inputs: &r.Inputs}
 	for _, g := range r.Inv.Flags {
@@ -71,7 +69,7 @@ func (r *Run) requested() []byte {
 	return q.Encode()
 }
 
-// hashed is an input whose content becomes part of the request when it is closed.
+// hashed wraps an input so that its content becomes part of the request when it is closed.
 func (r *Run) hashed(in io.ReadCloser) io.ReadCloser {
 	if r.Verb == nil || r.Verb.Access == verbs.Reads || r.Verb.Access == verbs.NoDatabase {
 		return in
@@ -79,8 +77,8 @@ func (r *Run) hashed(in io.ReadCloser) io.ReadCloser {
 	return r.Inputs.Reader(in)
 }
 
-// repeat prints an answer that was recorded, in the form that is asked for now, or adds
-// it to the recording that it is part of.
+// repeat prints a recorded answer in the form asked for now, or adds it to the recording that
+// it is part of.
 func (r *Run) repeat(rec *keyed.Recording) error {
 	if r.Rec != nil {
 		r.Rec.Parts = append(r.Rec.Parts, rec.Parts...)
@@ -89,7 +87,7 @@ func (r *Run) repeat(rec *keyed.Recording) error {
 	return rec.Print(audienceOf{r.Stdout, r}, r.Output)
 }
 
-// audienceOf is whom a run prints a recorded answer for.
+// audienceOf prints the parts of a recorded answer for the readers of a run.
 type audienceOf struct {
 	io.Writer
 	r *Run
@@ -99,7 +97,7 @@ func (a audienceOf) Rows(rows *output.Recording) error { return rows.Print(a.r.P
 
 func (a audienceOf) Note(note keyed.Part) { a.r.note(note) }
 
-// Lines prints the answers of the lines of tx.
+// Lines prints the answers of the lines of a tx.
 func (a audienceOf) Lines(lines []keyed.Part) error {
 	var answers []LineAnswer
 	for _, line := range lines {
@@ -117,17 +115,17 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 // errFirst says that a key has no answer yet.
 var errFirst = errors.New("the key is new")
 
-// Keeper is what KeyedWithin hands to a work. answer prints the answer, in a transaction of the new
-// state if it must be kept for a key (kept), else in none.
+// Keeper is what KeyedWithin hands to the work. Answer prints the answer, and also keeps it within
+// a transaction of the new state if Kept is set. Otherwise it needs no transaction.
 type Keeper struct {
 	Kept   bool
 	Answer func(tx *store.Tx, print func() error) error
 }
 
-// KeyedWithin does a work that makes a new state of a database as a whole, and answers. With
-// a key the work has the answer kept in that state before it takes its place, so both are
-// there, or neither. The answer is printed when the work is done. With a key whose answer
-// the database has it repeats that.
+// KeyedWithin runs work, which makes a new state of a whole database, and answers. With a key,
+// work keeps the answer in the new state before that replaces the old one. So either both are
+// there or neither. The answer is printed when work is done. If the database already has an answer
+// for the key, KeyedWithin repeats that.
 func (r *Run) KeyedWithin(c *cli.Context, path string, work func(Keeper) error) error {
 	if done, err := r.answeredBefore(c, path); done || err != nil {
 		return err
@@ -157,8 +155,8 @@ func (r *Run) KeyedWithin(c *cli.Context, path string, work func(Keeper) error) 
 	return err
 }
 
-// answeredBefore repeats the answer that the database at a path has for the key that is
-// given, and reports whether there was one.
+// answeredBefore repeats the answer that the database at path has for the given key, and reports
+// whether it has one.
 func (r *Run) answeredBefore(c *cli.Context, path string) (bool, error) {
 	if !c.IsSet(verbs.Key) {
 		return false, nil
@@ -173,11 +171,10 @@ func (r *Run) answeredBefore(c *cli.Context, path string) (bool, error) {
 	return true, err
 }
 
-// KeyedWork does a work that takes more than a transaction, and answers. With a key whose
-// answer the database at a path has it repeats that; else the answer is kept there by a
-// transaction of its own, after the work: cut off between the two, the work is done again. The
-// request is the command line, not what is in the files that it names: those may be larger
-// than memory.
+// KeyedWork runs work that takes more than one transaction, and answers. If the database at path
+// has an answer for the key, KeyedWork repeats that. Otherwise a transaction of its own keeps the
+// answer after the work. If the process ends in between, the work is done again. The request is
+// the command line without the contents of the files it names, which may be larger than memory.
 func (r *Run) KeyedWork(c *cli.Context, path string, work, answer func() error) error {
 	if done, err := r.answeredBefore(c, path); done || err != nil {
 		return err
@@ -199,7 +196,7 @@ func (r *Run) KeyedWork(c *cli.Context, path string, work, answer func() error) 
 	return r.Write(db, true, r.Once(c, func(*store.Tx) error { return answer() }))
 }
 
-// keyedAnswer repeats the answer that a database keeps for a key, errFirst where it keeps
+// keyedAnswer repeats the answer that a database keeps for a key. It returns errFirst if there is
 // none.
 func (r *Run) keyedAnswer(c *cli.Context, path string) error {
 	db, err := r.OpenNamed(path)

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// FoldNumbers writes numbers in order with ranges: 3,5-9.
+// FoldNumbers writes sorted numbers with ranges: 3,5-9.
 func FoldNumbers(ids []uint64) string {
 	slices.Sort(ids)
 	var b strings.Builder
@@ -39,7 +39,7 @@ func LiveStates() (states []store.JobState) {
 	return states
 }
 
-// EachNamed calls fn with every node of a list.
+// EachNamed calls fn for every node of a list.
 func EachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
 	numbers, err := tx.Nodes().Resolve(list)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// SayMoved says whose plans were made again because devices were taken out of service.
+// SayMoved names the jobs that were planned again because devices were taken out of service.
 func (r *Run) SayMoved(tx *store.Tx) {
 	for _, j := range tx.Nodes().Moved() {
 		what := j.State.String()
@@ -22,7 +22,7 @@ func (r *Run) SayMoved(tx *store.Tx) {
 	}
 }
 
-// Notef tells the user something that is not part of the answer; -q silences it.
+// Notef tells the user something that is not part of the answer. -q silences it.
 func (r *Run) Notef(format string, args ...any) {
 	if r.Front != nil {
 		r.Front.Notes = append(r.Front.Notes, text.Printable(fmt.Sprintf(format, args...)))
@@ -31,7 +31,7 @@ func (r *Run) Notef(format string, args ...any) {
 	r.note(keyed.Part{Note: fmt.Sprintf(format, args...)})
 }
 
-// Warnf warns the user of something that may not be meant; programs get the code.
+// Warnf warns of something that the user may not have meant. Programs get the code.
 func (r *Run) Warnf(code, format string, args ...any) {
 	if r.Front != nil {
 		r.Notef("warning: "+format, args...)
@@ -40,14 +40,14 @@ func (r *Run) Warnf(code, format string, args ...any) {
 	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Code: code})
 }
 
-// note tells a note or a warning, or records it.
+// note prints a note or a warning, or records it.
 func (r *Run) note(p keyed.Part) {
 	switch {
 	case r.Rec != nil:
 		r.Rec.Add(p)
 	case r.Quiet || p.Verbose && !r.Verbose:
 	case r.Audience().Document:
-		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note)) //nolint:errcheck // there is nowhere left to complain to
+		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note)) // nolint:errcheck // stderr is the last place to report to
 	default:
 		words := r.LocalTimes(p.Note)
 		if p.Code != "" {
@@ -57,7 +57,7 @@ func (r *Run) note(p keyed.Part) {
 	}
 }
 
-// Debugf tells what only -v asks for.
+// Debugf prints a message only with -v.
 func (r *Run) Debugf(format string, args ...any) {
 	r.note(keyed.Part{Note: fmt.Sprintf(format, args...), Verbose: true})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Delivered is the result of a run, considering whether its answer could be written: a change must
-// not look like a failure.
+// Delivered returns the error of a run, taking into account whether its answer could be written:
+// a committed change must not look like a failure.
 func (r *Run) Delivered(err error) error {
 	switch lost := r.Answers.Err; {
 	case lost == nil, errors.Is(err, exit.ErrLost):
@@ -30,14 +30,14 @@ func lostAnswer(err error) error {
 	return fmt.Errorf("%w: %w; repeat it with the same --key", exit.ErrLost, err)
 }
 
-// pipeClosed reports whether the reader of an answer without a change is gone: as with other
-// programs, that is no failure.
+// pipeClosed reports whether the reader of an answer is gone and nothing was changed. As with
+// other programs, that is no failure.
 func (r *Run) pipeClosed() bool {
 	return !r.Changed && errors.Is(r.Answers.Err, syscall.EPIPE)
 }
 
-// crashed reports a panic of ours and returns the exit status: the Go runtime would end the process
-// with the status of wrong usage. The outcome of a change is unknown then.
+// crashed reports a panic and returns the exit status. The Go runtime would end the process with
+// the status of wrong usage. The outcome of a change is unknown then.
 func (r *Run) crashed(p any) int {
 	stack := debug.Stack()
 	if from, ok := p.(interface{ Stack() []byte }); ok {
@@ -50,8 +50,7 @@ func (r *Run) crashed(p any) int {
 	return status
 }
 
-// Report tells the user about err, in the form that -o asks for, and returns
-// the exit status.
+// Report tells the user about err in the form that -o asks for, and returns the exit status.
 func (r *Run) Report(err error) int {
 	var status exit.Status
 	switch {
@@ -73,12 +72,12 @@ func (r *Run) Report(err error) int {
 	} else {
 		text = r.errorText(err)
 	}
-	r.Stderr.Write(text) // there is nowhere left to complain to
+	r.Stderr.Write(text) // stderr is the last place to report to
 	return code
 }
 
-// errorText is an error for people: one line for each error of a joined one,
-// and for a usage error where to read more.
+// errorText formats an error for people: one line for each of joined errors, and after a usage
+// error where to read more.
 func (r *Run) errorText(err error) []byte {
 	var b []byte
 	for _, e := range exit.Unjoin(err) {
@@ -102,7 +101,7 @@ func (r *Run) errorText(err error) []byte {
 	return b
 }
 
-// usageHint says where to read more, under the message of a usage error.
+// usageHint says where to read more after a usage error.
 func (r *Run) usageHint(e *usage.Error) string {
 	switch {
 	case error(e) == verbs.ErrNoVerb:

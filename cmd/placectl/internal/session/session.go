@@ -29,7 +29,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Env is all that a run is given by the process around it.
+// Env is what the surrounding process gives a run.
 type Env struct {
 	Args           []string // without the program's name
 	Stdin          io.Reader
@@ -41,54 +41,55 @@ type Env struct {
 	StdoutTTY      bool
 	StderrTTY      bool
 	Width          func() int                                      // columns of the terminal, 0 for no limit
-	Self           func() string                                   // the name of the real uid: for whom requests are that do not say so
-	Namespaced     func() bool                                     // it is in a user namespace
-	AttendantKeeps func() []string                                 // additional variables of an attendant; nil: none
+	Self           func() string                                   // the name of the real uid, for requests that name no user
+	Namespaced     func() bool                                     // in a user namespace
+	AttendantKeeps func() []string                                 // variables added for an attendant, nil: none
 	Watch          func(verb string, res output.Result, row []any) // for tests: sees the answers in JSON; may be nil
-	// commit runs a function on a database and keeps what it changed, or not. It may
-	// run it more than once.
+	// Commit runs fn on a database and keeps its changes if keep is set. It may run fn more
+	// than once.
 	Commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
-	// InWords does the same of what is said in words, too; nil: nothing is.
+	// InWords commits a change that words describe, perhaps in another process. It is nil if
+	// this process makes all its changes itself.
 	InWords func(db *store.DB, words *store.Words, fn func(*store.Tx) error) (answer []byte, err error)
 }
 
-// Run carries one run of the command; every verb's action closes over it.
+// Run is one run of the command. Every verb's action closes over it.
 type Run struct {
 	Env
 	verbs.Globals
 	Ctx       context.Context    // ended by an interrupt
 	Stop      context.CancelFunc // interrupts the run
-	Answers   *process.Answers   // the final destination of stdout
-	Changed   bool               // this command has changed something, or did when its key was new
-	Begun     bool               // the command that the verb runs was
+	Answers   *process.Answers   // where stdout ends up
+	Changed   bool               // the command changed something, now or when its key was new
+	Begun     bool               // the verb's command has been started
 	committed func()             // called after the commit, nil for nothing
-	Leaving   *leaving           // the attendant that is left behind after the answer; nil: none
-	left      *leaving           // the one that was left behind last
-	leftAt    time.Time          // when that was
-	IsFront   bool               // it is qsub, sbatch or one of their likes
-	Tx        *store.Tx          // of the transaction that the run is part of, nil outside one
-	notes     io.Writer          // for what notef says: stderr, if it is not held back
+	Leaving   *leaving           // the attendant to start after the answer, nil: none
+	left      *leaving           // the last attendant started
+	leftAt    time.Time          // when it was started
+	IsFront   bool               // called as qsub, sbatch or the like
+	Tx        *store.Tx          // of the transaction around the run, nil outside one
+	notes     io.Writer          // where Notef writes: stderr, unless held back
 	Verbs     verbs.List[*Run]
-	Verb      *Verb // the one that runs
+	Verb      *Verb // the running verb
 	Dash      int   // how many arguments stood before "--", -1 without one
 	Inv       Invocation
 	Lines     payload.Lines       // of submit --each
 	Carried   *payload.Carried    // the environment of a user who submits from another host, or nil
-	Inputs    keyed.Inputs        // hashes of what was read of files and standard input
-	handed    asked.Read          // the inputs' contents, if they may be handed over
-	asker     *asker              // the process for which the verb is run, nil: this one
+	Inputs    keyed.Inputs        // hashes of the files and standard input read
+	handed    asked.Read          // the inputs' contents, if they can be handed over
+	asker     *asker              // the process for which the verb runs, nil: this one
 	Rec       *keyed.Recording    // takes the answers, nil for stdout
-	Attending *attempts.Attending // of run: the lock that shows whether this process lives, or nil
+	Attending *attempts.Attending // of run: the lock that shows whether this process lives, nil: none
 	Kept      *keyed.Recording    // the answer to a request with a key
-	Repeated  bool                // it was given before
-	Front     *fronts.Submission  // of qsub or sbatch, nil: it is not one of them that submits
-	InLogs    *inlogs.Handles     // the handles on databases that are kept in logs
-	Behind    bool                // a writer may come from before the instant of the database
-	Dry       bool                // nothing is changed: --dry-run
-	Widths    []int               // of columns, as the shell was told
+	Repeated  bool                // the answer is a repeat
+	Front     *fronts.Submission  // a submission through qsub or sbatch, nil: none
+	InLogs    *inlogs.Handles     // the handles on databases in logs
+	Behind    bool                // a writer's clock may be behind the database
+	Dry       bool                // --dry-run: nothing is changed
+	Widths    []int               // of columns, as set in the shell
 }
 
-// New makes a run of one of the verbs of a list.
+// New makes a run of one of the verbs in list.
 func New(ctx context.Context, e Env, list verbs.List[*Run]) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
@@ -96,7 +97,7 @@ func New(ctx context.Context, e Env, list verbs.List[*Run]) *Run {
 	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, Verbs: list, Dash: -1, InLogs: new(inlogs.Handles)}
 }
 
-// Outcome runs the command, tells what went wrong, and returns the exit status.
+// Outcome runs the command, reports its error and returns the exit status.
 func (r *Run) Outcome() (status int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -115,8 +116,8 @@ func (r *Run) Outcome() (status int) {
 	return r.Report(err)
 }
 
-// Main reads the command line and runs it. It reads the globals even if the rest is wrong, because
-// they say how to show the error.
+// Main reads the command line and runs it. It reads the global flags even if the rest is wrong,
+// because they say how to show the error.
 func (r *Run) Main() error {
 	inv, err := r.Verbs.Parse(r.Env.Args)
 	g, globalsErr := verbs.ReadGlobals(inv.Globals, r.Surroundings())
@@ -144,8 +145,7 @@ func (r *Run) Main() error {
 	return r.Exec(inv)
 }
 
-// Exec runs the innermost verb of a command line that parseArgs has understood. The
-// verbs above it have done their part.
+// Exec runs the innermost verb of a parsed command line. The verbs above it have done their part.
 func (r *Run) Exec(inv Invocation) error {
 	v := inv.Leaf()
 	r.Verb, r.Dash, r.Inv = v, inv.Dash, inv
@@ -169,12 +169,12 @@ func (r *Run) Exec(inv Invocation) error {
 	}))
 }
 
-// Surroundings are what global flags are read in.
+// Surroundings returns what reading the global flags depends on.
 func (r *Run) Surroundings() verbs.Surroundings {
 	return verbs.Surroundings{Getenv: r.Getenv, Now: r.Env.Clock, Zone: r.Loc}
 }
 
-// Instant is the instant the run works at: --now, or the clock.
+// Instant returns the instant at which the run works: --now, or the clock.
 func (r *Run) Instant() time.Time {
 	if !r.Now.IsZero() {
 		return r.Now

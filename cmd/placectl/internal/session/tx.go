@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 )
 
-// LineAnswer is the answer of the verb of a line.
+// LineAnswer is the answer of one line's verb.
 type LineAnswer struct {
 	Number int
 	Verb   string
 	Answer []byte
 }
 
-// LineFormat is the form of the answer of a line in a whole of a form.
+// LineFormat returns the form of a line's answer within an answer of the form whole.
 func LineFormat(whole output.Format) output.Format {
 	if whole == output.JSONL {
 		return output.JSON
@@ -23,15 +23,15 @@ func LineFormat(whole output.Format) output.Format {
 	return whole
 }
 
-// Below is a runner for a line: verbs that were declared for one are there for the next.
+// Below returns a run for a line. Lines share the verbs' declarations.
 func (r *Run) Below(e Env) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
 	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, Verbs: r.Verbs, Dash: -1, InLogs: r.InLogs}
 }
 
-// PrintLines prints the answers of the lines: one after the other, in JSON a list, with the number
-// of its line and the verb beside each.
+// PrintLines prints the answers of the lines one after the other. In JSON they are a list, with
+// the line number and the verb beside each.
 func (r *Run) PrintLines(answers []LineAnswer) error {
 	if !r.Audience().Document {
 		for _, a := range answers {

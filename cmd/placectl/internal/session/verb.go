@@ -13,13 +13,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// verb and invocation are those whose runs this command makes.
+// Verb and Invocation are those of internal/verbs for this Run.
 type (
 	Verb       = verbs.Verb[*Run]
 	Invocation = verbs.Invocation[*Run]
 )
 
-// do does what the verb does.
+// do runs the verb's action.
 func (r *Run) do(v *Verb, c *cli.Context) error {
 	inTx := func(tx *store.Tx) error { return v.InTx(r, tx, c) }
 	switch {
@@ -34,7 +34,7 @@ func (r *Run) do(v *Verb, c *cli.Context) error {
 // OverSSH reports whether the database is reached over ssh.
 func (r *Run) OverSSH() bool { return strings.HasPrefix(r.DB, store.URLScheme) }
 
-// forward has a verb executed where the database lies.
+// forward executes a verb on the host that holds the database.
 func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 	host, path, err := store.SplitURL(r.DB)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var in io.Reader // a verb that reads no input leaves it to others: a loop in a shell reads its lines there
+	var in io.Reader // otherwise the verb would swallow input meant for others, such as the lines of a shell's loop
 	if reads {
 		in = r.Stdin
 	}
@@ -68,12 +68,12 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 	complaint.Flush()
 	if status == exit.OK && (err == nil || r.Answers.Err != nil) {
 		r.Changed = changes
-		return nil // delivered says what is lost
+		return nil // Delivered reports a lost answer
 	}
 	return complaint.Outcome(status, err, changes)
 }
 
-// printHelp answers help: of the verb of inv, or of all where it has none.
+// printHelp prints the help of inv's verb, or of all verbs if it has none.
 func (r *Run) printHelp(inv Invocation) error {
 	width := r.Audience().Width
 	page := r.Verbs.Help(inv.All, width)
@@ -84,9 +84,9 @@ func (r *Run) printHelp(inv Invocation) error {
 	return err
 }
 
-// briefly shows a noun named alone what it has; programs get the error.
+// briefly lists the verbs of a noun that was named alone. Programs get only the error.
 func (r *Run) briefly(inv Invocation) {
 	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document && !r.Quiet {
-		io.WriteString(r.Stderr, v.BriefOf(inv.Verb(), r.Audience().Width)+"\n") //nolint:errcheck // the error comes behind it
+		io.WriteString(r.Stderr, v.BriefOf(inv.Verb(), r.Audience().Width)+"\n") // nolint:errcheck // the error follows
 	}
 }

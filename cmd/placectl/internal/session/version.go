@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// What a release is built with: release/build.sh sets them by -ldflags.
+// The version and commit of a release, which release/build.sh sets with -ldflags.
 var stampedVersion, stampedCommit string
 
-// BuildVersion reads what the build left in the program; commit is nil where
-// it was built outside a checkout.
+// BuildVersion reads the version that the build left in the program. commit is nil if it was
+// built outside a checkout.
 func BuildVersion() (version string, commit any) {
 	if stampedVersion != "" {
 		return strings.TrimPrefix(stampedVersion, "v"), output.OrNil(stampedCommit)

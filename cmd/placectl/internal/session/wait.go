@@ -9,13 +9,13 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// PollInterval is how often waiting looks whether the file has changed. It holds
+// PollInterval is how often a waiting command checks whether the file has changed. It holds
 // no lock meanwhile.
 const PollInterval = 200 * time.Millisecond
 
-// KeepTrying tries, for as long as patience lasts, until the answer is not "not
-// now": again when the file has changed, and when the time has come that the
-// refusal named. Patience is measured by the clock, whatever --now says.
+// KeepTrying calls try until it no longer fails with "not now" or patience is over. It tries again
+// when the file has changed, and at the start that the refusal named. Patience is measured by the
+// clock, whatever --now says.
 func (r *Run) KeepTrying(patience time.Duration, try func() error) error {
 	if patience > 0 && r.Tx != nil {
 		return usage.Of("tx", "--wait cannot be part of a transaction")
@@ -39,7 +39,7 @@ func (r *Run) KeepTrying(patience time.Duration, try func() error) error {
 	}
 }
 
-// earliestOf is when a refused request could start, zero when that is not known.
+// earliestOf returns when a refused request could start, the zero time if that is unknown.
 func earliestOf(err error) time.Time {
 	var refused interface{ Earliest() (int64, bool) }
 	if errors.As(err, &refused) {
@@ -50,8 +50,8 @@ func earliestOf(err error) time.Time {
 	return time.Time{}
 }
 
-// WaitForChange sleeps until the file is not as it was seen, the deadline, or
-// the time that was named. It fails when the run is interrupted.
+// WaitForChange sleeps until the file differs from seen, the deadline, or the instant named,
+// whichever comes first. It fails when the run is interrupted.
 func (r *Run) WaitForChange(seen FileStamp, deadline, named time.Time) error {
 	ticks := time.NewTicker(PollInterval)
 	defer ticks.Stop()
@@ -72,8 +72,7 @@ func (r *Run) WaitForChange(seen FileStamp, deadline, named time.Time) error {
 	}
 }
 
-// WaitForFile sleeps until the file is not as it was seen. It fails when the run is
-// interrupted.
+// WaitForFile sleeps until the file differs from seen. It fails when the run is interrupted.
 func (r *Run) WaitForFile(seen FileStamp) error {
 	for r.FileStamp() == seen {
 		if err := r.WaitForChange(seen, r.Env.Clock().Add(time.Hour), time.Time{}); err != nil {
@@ -83,21 +82,21 @@ func (r *Run) WaitForFile(seen FileStamp) error {
 	return r.Ctx.Err()
 }
 
-// FileStamp tells states of the database apart. The time of the last change of the file would not
-// do: the kernel's clock may stand still between two commits.
+// FileStamp tells states of the database apart. The file's modification time would not do: the
+// kernel's clock may stand still between two commits.
 type FileStamp struct {
 	file store.FileState
 	log  int64 // of a database in a log
 }
 
-// FileStamp is the state of the database now, the zero stamp if there is none. Commands that wait
-// for a change ask for it over and over: then the attendant that they wait for is replaced if it
-// was killed.
+// FileStamp returns the present state of the database, the zero stamp if there is none. Commands
+// that wait for a change call it over and over. So a killed attendant that they wait for is
+// replaced.
 func (r *Run) FileStamp() (s FileStamp) {
 	r.leaveAgain()
 	if store.IsLog(r.DB) {
 		return FileStamp{log: r.logStamp()}
 	}
-	s.file, _ = store.StateOfFile(r.DB) //nolint:errcheck // there is none
+	s.file, _ = store.StateOfFile(r.DB) // nolint:errcheck // the zero stamp stands for no file
 	return s
 }

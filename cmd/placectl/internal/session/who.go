@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 	"time"
-	_ "time/tzdata" // standing reservations name their zone; not every machine has zone files
+	_ "time/tzdata" // standing reservations name their zone, and some machines have no zone files
 
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/signing"
@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Zone is the name of the user's time zone, for what has to be computed by its
-// clocks later and elsewhere; "" for UTC, or when it has no name here.
+// Zone returns the name of the user's time zone, for times computed later or elsewhere. It
+// returns "" for UTC and for a zone without a name here.
 func (r *Run) Zone() string {
 	if name := r.Loc.String(); name != "Local" {
 		return known(name)
@@ -31,7 +31,7 @@ func (r *Run) Zone() string {
 	return known(name)
 }
 
-// known is a name that stands for a time zone, "" for any other.
+// known returns name if it is that of a time zone, otherwise "".
 func known(name string) string {
 	if _, err := time.LoadLocation(name); err != nil || name == "UTC" {
 		return ""
@@ -39,7 +39,7 @@ func known(name string) string {
 	return name
 }
 
-// right is what the command line takes, and what takes it.
+// right returns the right that the command line takes, and which verb or flag takes it.
 func (r *Run) right(c *cli.Context) (right store.Right, what string) {
 	v := r.Inv.Leaf()
 	right, what = v.May, r.Inv.Verb()
@@ -51,8 +51,8 @@ func (r *Run) right(c *cli.Context) (right store.Right, what string) {
 	return right, what
 }
 
-// permitted fails if who runs the verb may not. What a verb changes package store looks at
-// once more; here the verb is refused before it has done anything.
+// permitted fails if the user may not run the verb. Package store checks changes once more. This
+// check refuses the verb before it has done anything.
 func (r *Run) permitted(c *cli.Context) error {
 	right, what := r.right(c)
 	if r.Tx != nil {
@@ -61,16 +61,16 @@ func (r *Run) permitted(c *cli.Context) error {
 	return store.Permit(r.DB, r.StoreOptions(), right, what)
 }
 
-// actor makes the transactions of this run: the real uid, and its name.
+// actor returns who makes this run's transactions: the real uid and its name.
 func (r *Run) actor() *store.Actor {
 	a := &store.Actor{UID: r.uid(), Namespaced: r.Namespaced(), Member: func(group string) bool { return people.System.Member(r.Self(), group) }}
-	if r.Verb == nil || !r.Verb.Brief || r.Verb.Access != verbs.Reads { // readers need no name, and a directory service takes long
+	if r.Verb == nil || !r.Verb.Brief || r.Verb.Access != verbs.Reads { // readers need no name, and directory services are slow
 		a.User = r.Self()
 	}
 	return a
 }
 
-// uidOf finds the uid of another user than the one of this process.
+// uidOf finds the uid of a user other than that of this process.
 func (r *Run) uidOf(user string) (uint32, bool) {
 	if r.asker != nil {
 		return r.asker.uidOf(user)
@@ -81,7 +81,7 @@ func (r *Run) uidOf(user string) (uint32, bool) {
 	return people.System.UID(user)
 }
 
-// Me is the user whose process this is, on this host.
+// Me returns the user of this process, on this host.
 func (r *Run) Me() (store.Submitter, error) {
 	if r.asker != nil {
 		return r.asker.From, nil
@@ -91,13 +91,13 @@ func (r *Run) Me() (store.Submitter, error) {
 	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
 }
 
-// KeyPath is where the key of this process's user lies.
+// KeyPath returns the path of this user's key.
 func (r *Run) KeyPath() string {
 	return signing.Path(cmp.Or(r.Getenv("HOME"), people.System.Home(uint32(os.Getuid()))))
 }
 
-// Sign signs what a job executes, if others may have written what the database says: a pass
-// executes nothing else then.
+// Sign signs what a job executes if others can write to the database: passes execute only signed
+// jobs then.
 func (r *Run) Sign(text []byte) ([]byte, error) {
 	shared := store.Others(r.DB)
 	if shared == "" {
@@ -111,7 +111,7 @@ func (r *Run) Sign(text []byte) ([]byte, error) {
 	return k.Sign(text), nil
 }
 
-// Verify reports whether this process's user has signed a text.
+// Verify reports whether this user has signed a text.
 func (r *Run) Verify(text, signature []byte) bool {
 	k, err := signing.Read(r.KeyPath())
 	if err != nil && len(signature) > 0 {

@@ -18,26 +18,26 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A verb that writes to a database in etcd while others do waits in a line. Meanwhile the process
-// that is first may run it: it gets the verb in words, runs it as a line of tx is run, but as the
-// other user, and hands back a recording of the answer, which is printed here. If anything is
-// wrong, or takes this process, it is run here as ever.
+// Verbs that write to a database in etcd at the same time queue up. The process at the head may
+// run those behind it. It gets a verb in words, runs it like a line of tx but as the other user,
+// and hands back a recording of the answer, which is printed here. If anything is wrong, or only
+// this process can run the verb, it runs here as usual.
 
-// asker is the process for which a verb is run, and the transaction that it is run in.
+// asker is the process that asks this one to run a verb, and the transaction that it runs in.
 type asker struct {
 	*asked.Request
 	as     func(*store.Options, func(*store.Tx) error) (changed bool, err error)
-	answer *asked.Answer // nil: it was not run
-	alone  bool          // it takes the process that asks
+	answer *asked.Answer // nil: the verb has not run
+	alone  bool          // only the asking process can run it
 }
 
-// Dialect tells programs apart that may read words in different ways.
+// Dialect tells apart programs that may read words differently.
 var Dialect = sync.OnceValue(func() string {
 	version, commit := BuildVersion()
 	return fmt.Sprint(version, " ", commit)
 })
 
-// words are the verb that runs, nil if it cannot be said in words.
+// words describes the running verb for another process, nil if words cannot.
 func (r *Run) words(c *cli.Context) *store.Words {
 	if r.InWords == nil || !store.IsLog(r.DB) || !r.Inv.Leaf().InWords() || r.IsFront || r.Front != nil || r.Behind ||
 		!r.Now.IsZero() || c.Bool(verbs.DryRun) || r.Inv.Has(request.Carried) || r.handed.Bytes > store.MaxWords {
@@ -67,7 +67,7 @@ func (r *Run) words(c *cli.Context) *store.Words {
 	return &store.Words{Request: text, Run: r.runAsked}
 }
 
-// zoneName is the name of the time zone here, "" if it has none.
+// zoneName returns the name of the time zone here, "" if it has none.
 func (r *Run) zoneName() string {
 	if r.Loc.String() == "UTC" {
 		return "UTC"
@@ -75,10 +75,10 @@ func (r *Run) zoneName() string {
 	return r.Zone()
 }
 
-// runAsked runs a verb of another process.
+// runAsked runs a verb for another process.
 func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) (answer []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // it happens to the process that asks, too, and is its own
+		if p := recover(); p != nil { // the asking process will panic, too, and report it
 			err = fmt.Errorf("%w: %v", asked.ErrAlone, p)
 		}
 	}()
@@ -95,7 +95,7 @@ func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) erro
 		return nil, err
 	}
 	sub := r.Below(e)
-	sub.notes = io.Discard // notes from before the transaction were printed there
+	sub.notes = io.Discard // the asking process has printed notes from before the transaction
 	sub.Globals = verbs.Globals{DB: r.DB, Output: q.Output, LockTimeout: r.LockTimeout}
 	sub.asker, sub.Carried = by, q.Carried
 	inv, err := sub.Verbs.Parse(q.Words)
@@ -114,7 +114,7 @@ func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) erro
 	return by.answer.Encode()
 }
 
-// within runs the transaction of a verb of another process, and records the answer.
+// within runs the transaction of another process's verb, and records the answer.
 func (a *asker) within(r *Run, c *cli.Context, fn func(*store.Tx) error) error {
 	if c.Bool(verbs.DryRun) || a.answer != nil {
 		return asked.ErrAlone
@@ -141,7 +141,8 @@ func (a *asker) within(r *Run, c *cli.Context, fn func(*store.Tx) error) error {
 	return err
 }
 
-// options are those of the process that asks. What they cannot tell here takes that process.
+// options returns the options of the asking process. If they need something that only that
+// process knows, the verb is left to it.
 func (a *asker) options(r *Run) *store.Options {
 	opt := r.StoreOptions()
 	opt.Actor = &store.Actor{UID: a.From.UID, User: a.User, Namespaced: a.Apart, Member: func(string) bool { a.alone = true; return false }}
@@ -150,7 +151,7 @@ func (a *asker) options(r *Run) *store.Options {
 	return opt
 }
 
-// uidOf finds the uid of a user where the process is that asks.
+// uidOf finds the uid of a user on the host of the asking process.
 func (a *asker) uidOf(user string) (uint32, bool) {
 	if user == a.User {
 		return a.From.UID, true
@@ -159,7 +160,7 @@ func (a *asker) uidOf(user string) (uint32, bool) {
 	return 0, false
 }
 
-// hear prints the answer that another process has given to this one's words.
+// hear prints the answer of another process to this one's words.
 func (r *Run) hear(text []byte) error {
 	a, err := asked.DecodeAnswer(text)
 	if err != nil {
@@ -172,7 +173,7 @@ func (r *Run) hear(text []byte) error {
 	return r.repeat(a.Said)
 }
 
-// Hostname is that of the process that asks.
+// Hostname returns the host name of the asking process.
 func (r *Run) Hostname() (string, error) {
 	if r.asker != nil {
 		return r.asker.From.Host, nil
@@ -180,7 +181,7 @@ func (r *Run) Hostname() (string, error) {
 	return os.Hostname()
 }
 
-// uid is the real one of the process that asks.
+// uid returns the real uid of the asking process.
 func (r *Run) uid() uint32 {
 	if r.asker != nil {
 		return r.asker.From.UID
@@ -188,7 +189,7 @@ func (r *Run) uid() uint32 {
 	return uint32(os.Getuid())
 }
 
-// OnlyHere fails if a verb is run for another process: what comes next takes that one.
+// OnlyHere fails if the verb runs for another process: only that one can do what comes next.
 func (r *Run) OnlyHere() error {
 	if r.asker != nil {
 		return asked.ErrAlone
@@ -196,5 +197,5 @@ func (r *Run) OnlyHere() error {
 	return nil
 }
 
-// LookedAt are flags of a script that name files and folders to be looked at.
+// LookedAt are the flags of a script that name files and folders to check.
 var LookedAt = []string{"chdir", "out", "err", "input"}

@@ -17,7 +17,7 @@ const (
 	KindText    Kind = iota
 	KindWord         // one of the words that the argument's name lists: bash|zsh|fish
 	KindFile         // - for standard input
-	KindRequest      // the select of a request, which may be a flag as well: request counts them
+	KindRequest      // the select of a request, which may also be a flag: package request counts them
 	KindCommand      // behind --
 	KindJob
 	KindNodes // a node list
@@ -39,8 +39,8 @@ type Arg struct {
 	Name     string // as help and messages show it
 	Kind     Kind
 	Optional bool
-	Many     bool   // any number of them
-	Unless   string // a flag with which it may be left out
+	Many     bool   // may be repeated
+	Unless   string // a flag that makes the argument optional
 }
 
 func (a Arg) String() string {
@@ -54,10 +54,10 @@ func (a Arg) String() string {
 	return s
 }
 
-// words are those that an argument of KindWord may be.
+// words returns the allowed values of an argument of KindWord.
 func (a Arg) words() []string { return strings.Split(a.Name, "|") }
 
-// argAt declares the argument behind n others; the zero Arg where there is none.
+// argAt returns the argument behind n others, the zero Arg if there is none.
 func (v *Verb[R]) argAt(n int) Arg {
 	switch {
 	case v == nil || len(v.Args) == 0:
@@ -65,7 +65,7 @@ func (v *Verb[R]) argAt(n int) Arg {
 	case n < len(v.Args):
 		return v.Args[n]
 	}
-	for _, a := range v.Args { // arguments behind it may be further on
+	for _, a := range v.Args { // later arguments may be in another position
 		if a.Many {
 			return a
 		}
@@ -73,7 +73,7 @@ func (v *Verb[R]) argAt(n int) Arg {
 	return Arg{}
 }
 
-// synopsis shows the arguments: NAMES [key=value...].
+// synopsis formats the arguments: NAMES [key=value...].
 func (v *Verb[R]) synopsis() string {
 	var words []string
 	for _, a := range v.Args {
@@ -85,9 +85,8 @@ func (v *Verb[R]) synopsis() string {
 // Check refuses a command line whose arguments or flags do not go together.
 func (v *Verb[R]) Check(c *cli.Context) error { return cmp.Or(v.checkArgs(c), v.checkFlags(c)) }
 
-// checkArgs refuses arguments that are too few, too many, or not among the words that
-// there are. Those of a request, and those of a command behind --, are read together
-// with flags: the verb counts them.
+// checkArgs refuses too few or too many arguments, and words that are not allowed. The arguments of
+// a request, and of a command behind --, are read together with flags: the verb counts them.
 func (v *Verb[R]) checkArgs(c *cli.Context) error {
 	for i, a := range v.Args {
 		switch {
@@ -133,7 +132,7 @@ func (v *Verb[R]) checkFlags(c *cli.Context) error {
 	return nil
 }
 
-// argLimits is how many arguments the verb takes; most below 0 is no limit.
+// argLimits returns how many arguments the verb takes. A negative most means no limit.
 func (v *Verb[R]) argLimits(c *cli.Context) (least, most int) {
 	for _, a := range v.Args {
 		if !a.Optional && (a.Unless == "" || !c.IsSet(a.Unless)) {

@@ -15,14 +15,14 @@ type choice struct {
 	words []string
 }
 
-// choices is a flag that may be given several such values.
+// choices is a flag that takes several such values.
 type choices struct {
 	*cli.StringSliceFlag
 	words []string
 }
 
-// Choice makes a flag whose value is one of a few words. Help lists them behind its usage,
-// before what ends it in parentheses; a usage with a colon explains them itself.
+// Choice makes a flag whose value is one of a few words. Help lists them after the flag's usage but
+// before its last parentheses. A usage with a colon explains them itself.
 func Choice(f *cli.StringFlag, words ...string) cli.Flag {
 	if !strings.Contains(f.Usage, ": ") {
 		use, more, ends := strings.Cut(f.Usage, " (")
@@ -37,7 +37,7 @@ func Choice(f *cli.StringFlag, words ...string) cli.Flag {
 // Choices makes a flag that takes several of a few words, which its usage explains.
 func Choices(f *cli.StringSliceFlag, words ...string) cli.Flag { return &choices{f, words} }
 
-// wordsOf are the words that a flag takes, nil if they are not few.
+// wordsOf returns the words that a flag takes, nil if it takes any value.
 func wordsOf(f cli.Flag) []string {
 	switch f := f.(type) {
 	case *choice:
@@ -48,7 +48,7 @@ func wordsOf(f cli.Flag) []string {
 	return nil
 }
 
-// Chosen is the value of a Choice, "" where it was not given and has no default.
+// Chosen returns the value of a Choice, "" if it was not given and has no default.
 func Chosen(c *cli.Context, flag string) (string, error) {
 	value := c.String(flag)
 	if f := FindFlag(c.Command.Flags, flag); f != nil && !slices.Contains(wordsOf(f), value) {

@@ -10,8 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Do runs action as the action of the verb, with its flags and arguments. The cli package
-// parses them and finds the verb.
+// Do runs action as the verb's action, with its flags and arguments, which the cli package parses.
 func (inv Invocation[R]) Do(ctx context.Context, action cli.ActionFunc) error {
 	app := &cli.App{
 		Name:     "placectl",
@@ -21,12 +20,12 @@ func (inv Invocation[R]) Do(ctx context.Context, action cli.ActionFunc) error {
 		Writer:                    io.Discard,
 		ErrWriter:                 io.Discard,
 		ExitErrHandler:            func(*cli.Context, error) {},
-		Compiled:                  time.Unix(1, 0), // else it looks at the program's file
+		Compiled:                  time.Unix(1, 0), // otherwise the package stats the program's file
 	}
 	return app.RunContext(ctx, inv.words())
 }
 
-// Context is what a verb reads its flags and arguments from.
+// Context returns what a verb reads its flags and arguments from.
 func (inv Invocation[R]) Context(ctx context.Context) (c *cli.Context, err error) {
 	err = inv.Do(ctx, func(got *cli.Context) error {
 		c = got
@@ -35,8 +34,8 @@ func (inv Invocation[R]) Context(ctx context.Context) (c *cli.Context, err error
 	return c, err
 }
 
-// command declares the first verb of a path for the cli package. The innermost one has no
-// verbs below it: its first argument may be called as one of them is.
+// command declares the first verb of a path for the cli package. The innermost verb has none below
+// it, because its first argument may have the name of one.
 func (inv Invocation[R]) command(path []*Verb[R], action cli.ActionFunc) *cli.Command {
 	c := &cli.Command{Name: path[0].Name, HideHelp: true, OnUsageError: usageError}
 	if len(path) > 1 {
@@ -47,9 +46,9 @@ func (inv Invocation[R]) command(path []*Verb[R], action cli.ActionFunc) *cli.Co
 	return c
 }
 
-// needed are the flags that were given, and those with a default. To one that it does not
-// know the cli package answers with the zero value, too, and it compares the names of all that
-// it knows with each other: 1 ms for the 60 flags of submit.
+// needed returns the flags that were given, and those with a default. For unknown flags the cli
+// package also returns the zero value. It compares the names of all declared flags with each
+// other, which takes 1 ms for the 60 flags of submit.
 func (inv Invocation[R]) needed() (list []cli.Flag) {
 	for _, g := range inv.Flags {
 		if !slices.Contains(list, g.Flag) {
@@ -69,7 +68,7 @@ func hasDefault(f cli.Flag) bool {
 	return ok && doc.TakesValue() && doc.GetValue() != "" && doc.GetValue() != "0"
 }
 
-// words are the command line as the cli package reads it: flags before arguments.
+// words returns the command line as the cli package reads it: flags before arguments.
 func (inv Invocation[R]) words() []string {
 	words := []string{"placectl"}
 	for _, v := range inv.Path {
@@ -81,5 +80,5 @@ func (inv Invocation[R]) words() []string {
 	return append(append(words, "--"), inv.Args...)
 }
 
-// usageError calls a flag in an error of the cli package as it is written.
+// usageError turns an error of the cli package into a usage error.
 func usageError(_ *cli.Context, err error, _ bool) error { return usage.Errorf("%w", err) }

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// Completion is what the last word of a command line may become: one of some words, or
-// where Kind is not KindText the name of something.
+// Completion says what the last word of a command line may become: one of some words, or the name
+// of something if Kind is not KindText.
 type Completion struct {
 	Words []string // in order
 	Kind  Kind
@@ -16,7 +16,7 @@ type Completion struct {
 	DB    string // the database that the line names, "" for none
 }
 
-// Complete looks what the last of the words of a line may become.
+// Complete finds what the last word of a line may become.
 func (l List[R]) Complete(line []string) (c Completion) {
 	before, begun := line[:len(line)-1], line[len(line)-1]
 	c.Begun = begun
@@ -56,13 +56,13 @@ func (l List[R]) Complete(line []string) (c Completion) {
 	return c
 }
 
-// flagKinds are the kinds of what flags name.
+// flagKinds says what kind of thing a flag's value names.
 var flagKinds = map[string]Kind{
 	"queue": KindQueue, "class": KindClass, "nodes": KindNodes, "reservation": KindReservation, "pool": KindPool, "select": KindRequest,
 	"set": KindAssignment, "job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob, "afterany": KindJob, "aftercorr": KindJob,
 }
 
-// flagKind is the kind of what a flag of the verb names.
+// flagKind returns the kind of thing that the value of one of the verb's flags names.
 func (w *walker[R]) flagKind(name string) Kind {
 	if f := FindFlag(w.ownFlags(), name); f != nil {
 		return flagKinds[f.Names()[0]]
@@ -70,7 +70,7 @@ func (w *walker[R]) flagKind(name string) Kind {
 	return KindText
 }
 
-// Beginning keeps the words that begin in a way, in order.
+// Beginning returns the words with a prefix, in order.
 func Beginning(prefix string, list []string) []string {
 	var kept []string
 	for _, s := range list {
@@ -82,7 +82,7 @@ func Beginning(prefix string, list []string) []string {
 	return kept
 }
 
-// flagValues are the words that a flag takes, nil if they are not few.
+// flagValues returns the words that a flag takes, nil if it takes any value.
 func (w *walker[R]) flagValues(name string) []string {
 	if FindGlobal(name) != nil {
 		if name == "o" || name == "output" {

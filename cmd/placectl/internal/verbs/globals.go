@@ -22,22 +22,21 @@ type Globals struct {
 	Verbose     bool
 	NoColor     bool
 	LockTimeout time.Duration
-	Stale       time.Duration // how old a replica may be that a reader is content with; negative: as old as it is
-	Begun       string        // written to standard error behind placectl-begun, before anything is done; "": nothing is
+	Stale       time.Duration // the greatest age of a replica for readers; negative: any age
+	Begun       string        // written to standard error after placectl-begun, before anything is done; "": not written
 }
 
-// Surroundings are what global flags are read in.
+// Surroundings is what reading the global flags depends on.
 type Surroundings struct {
 	Getenv func(string) string
 	Now    func() time.Time
 	Zone   *time.Location // the zone of local times
 }
 
-// GlobalFlag is one of them as it is written on the command line, or in the
-// environment.
+// GlobalFlag is a global flag, which may be set on the command line or in the environment.
 type GlobalFlag struct {
 	Name, Short string
-	Value       string // the name of its value in help, "" for a switch
+	Value       string // the name of the value in help, "" for a switch
 	Env         string
 	Usage       string
 	Hidden      bool
@@ -46,7 +45,7 @@ type GlobalFlag struct {
 
 func (f *GlobalFlag) takesValue() bool { return f.Value != "" }
 
-// Shown is how messages call the flag.
+// Shown returns the flag as messages name it.
 func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 
 // GlobalFlags is the table that parsing and help share.
@@ -66,7 +65,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "version", Usage: "same as the verb version"},
 }
 
-// FindGlobal finds one by either of its names, nil if there is none.
+// FindGlobal finds a global flag by either of its names, nil if there is none.
 func FindGlobal(name string) *GlobalFlag {
 	for i := range GlobalFlags {
 		if f := &GlobalFlags[i]; name == f.Name || name != "" && name == f.Short {
@@ -76,9 +75,8 @@ func FindGlobal(name string) *GlobalFlag {
 	return nil
 }
 
-// ReadGlobals takes each setting from the command line (the last one given
-// counts), else from the environment. It reads on after an error and returns
-// the first.
+// ReadGlobals takes each setting from the command line, where the last one counts, or else from
+// the environment. After an error it reads on and returns the first.
 func ReadGlobals(given []Setting, e Surroundings) (Globals, error) {
 	g := Globals{DB: "placectl.db", LockTimeout: 30 * time.Second}
 	var first error
@@ -108,7 +106,7 @@ func (f *GlobalFlag) LookUp(given []Setting, e Surroundings) (value, source stri
 	if f.Env == "" {
 		return "", ""
 	}
-	// An empty variable is one that is not set.
+	// An empty variable counts as not set.
 	if value = e.Getenv(f.Env); value == "" {
 		return "", ""
 	}
@@ -148,7 +146,7 @@ func setLockTimeout(g *Globals, value string, _ Surroundings) (err error) {
 	return err
 }
 
-// setStale takes a duration, or any.
+// setStale accepts a duration, or "any".
 func setStale(g *Globals, value string, _ Surroundings) (err error) {
 	if value == "any" {
 		g.Stale = -1
@@ -158,8 +156,8 @@ func setStale(g *Globals, value string, _ Surroundings) (err error) {
 	return err
 }
 
-// setNoColor follows no-color.org: any value of the variable counts, whatever
-// it says; only the flag itself can be turned off again.
+// setNoColor follows no-color.org: any value of the variable turns colour off. Only the flag
+// itself can turn it on again.
 func setNoColor(g *Globals, value string, _ Surroundings) error {
 	on, err := text.ParseSwitch(value)
 	g.NoColor = on || err != nil

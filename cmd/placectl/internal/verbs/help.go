@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Parts of help --all, as templates for Page. The manual has them in an order of its own.
+// The parts of help --all, as templates for Page. The manual orders them differently.
 const (
 	Examples = `{{code "placectl init --local        # this machine as a cluster of one node\nplacectl submit -t 10m -- make test\nplacectl logs -f 1           # its output, until it has ended"}}`
 
@@ -73,13 +73,13 @@ MORE FLAGS (placectl help --all {{$.Path}})
 {{if .MoreText}}More about it: placectl help --all {{.Path}}{{else}}Global flags and exit statuses: placectl help --all{{end}}
 `
 
-// listed is what templates of the whole list find.
+// listed provides the methods that templates of the whole list call.
 type listed[R any] struct{ list List[R] }
 
-// Page lays out a template that shows the verbs of the list; a width of 0 is DefaultWidth.
+// Page lays out a template that shows the verbs of the list. A width of 0 is DefaultWidth.
 func (l List[R]) Page(template string, width int) string { return page(template, listed[R]{l}, width) }
 
-// Help lists the verbs of every day, or all verbs and what holds for all of them.
+// Help lists the everyday verbs, or all verbs with what applies to all of them.
 func (l List[R]) Help(all bool, width int) string {
 	if all {
 		return l.Page(helpAll, width)
@@ -87,7 +87,7 @@ func (l List[R]) Help(all bool, width int) string {
 	return l.Page(helpEveryDay, width)
 }
 
-// Daily are the verbs of every day.
+// Daily returns the everyday verbs.
 func (d listed[R]) Daily() (daily []*Verb[R]) {
 	var entries []Entry[R]
 	for _, e := range d.list {
@@ -102,13 +102,13 @@ func (d listed[R]) Daily() (daily []*Verb[R]) {
 	return daily
 }
 
-// category is the verbs that help lists under a title.
+// category is a title in help and the verbs listed under it.
 type category[R any] struct {
 	Title string
 	Verbs []*Verb[R]
 }
 
-// Categories are the verbs, those of a category together.
+// Categories returns the verbs by category.
 func (d listed[R]) Categories() (list []category[R]) {
 	for _, e := range d.list {
 		v := e.Make()
@@ -130,10 +130,10 @@ func (listed[R]) Globals() []GlobalFlag {
 	return slices.DeleteFunc(slices.Clone(GlobalFlags), func(f GlobalFlag) bool { return f.Hidden })
 }
 
-// Label is the flag with its value.
+// Label returns the flag with its value.
 func (f GlobalFlag) Label() string { return flagLabel(f.Short, f.Name, f.Value) }
 
-// Explained says what the flag is for, and the variable that has its value where it is not given.
+// Explained says what the flag is for, and which variable sets it if it is not given.
 func (f GlobalFlag) Explained() string {
 	if f.Env == "" {
 		return f.Usage
@@ -144,26 +144,26 @@ func (f GlobalFlag) Explained() string {
 // Statuses are all exit statuses.
 func (listed[R]) Statuses() []exit.Meaning { return exit.Meanings }
 
-// Codes are the reasons of errors, by exit status.
+// Codes lists the reasons of errors, by exit status.
 func (listed[R]) Codes() (list []exit.Meaning) {
 	exit.EachReason(func(code int, words string) { list = append(list, exit.Meaning{Code: code, Text: words}) })
 	return list
 }
 
-// verbHelp is what templates of a verb find.
+// verbHelp holds what templates of a verb refer to.
 type verbHelp struct {
 	Path, Usage, Example, Tail, Description string
 	Below                                   []verbLine // verbs below it
 	Flags                                   []flagList
-	More                                    string // names of flags that only --all explains
-	Tersely                                 string // the exit statuses in a paragraph; "": Statuses
+	More                                    string // names of the flags that only --all explains
+	Tersely                                 string // the exit statuses as a paragraph; "": use Statuses
 	Statuses                                []exit.Meaning
-	MoreText                                bool // --all says more, though not of flags
+	MoreText                                bool // --all says more about things other than flags
 }
 
 type verbLine struct{ Name, Usage string }
 
-// flagList is the flags under a title.
+// flagList is a title and the flags listed under it.
 type flagList struct {
 	Title string
 	Lines []flagLine
@@ -171,9 +171,9 @@ type flagList struct {
 
 type flagLine struct{ Label, Usage string }
 
-// HelpOf explains a verb, called by the words of path: an example first, and exit statuses
-// last. Unless all is set it fits one screen: three lines of the example, the first paragraph
-// of the description, and only the names of flags under headings.
+// HelpOf explains a verb, with path as its name: an example first, and exit statuses last. Unless
+// all is set it fits on one screen: three lines of the example, the first paragraph of the
+// description, and only the names of flags under headings.
 func (v *Verb[R]) HelpOf(path string, all bool, width int) string {
 	headings := headings(v.Flags)
 	h := verbHelp{Path: path, Usage: v.Usage, Example: v.Example, Tail: v.usageTail(), Description: v.Description, Below: v.below()}
@@ -212,12 +212,12 @@ func (v *Verb[R]) HelpOf(path string, all bool, width int) string {
 	return page(helpOfVerb, h, width)
 }
 
-// BriefOf is what a noun that was named without a verb answers: its verbs.
+// BriefOf lists the verbs of a noun that was named without a verb.
 func (v *Verb[R]) BriefOf(path string, width int) string {
 	return page(brief+verbList, verbHelp{Path: path, Usage: v.Usage, Below: v.below()}, width)
 }
 
-// below are the lines of the verbs below one.
+// below returns a line for each verb below v.
 func (v *Verb[R]) below() (lines []verbLine) {
 	for _, sub := range v.Verbs {
 		if !sub.Hidden {
@@ -227,8 +227,8 @@ func (v *Verb[R]) below() (lines []verbLine) {
 	return lines
 }
 
-// meanings are the exit statuses of the verb. Where it passes on those of a command, those of
-// its own failures are greater by exit.Own.
+// meanings returns the verb's exit statuses. If it passes on those of a command, those of its own
+// failures are greater by exit.Own.
 func (v *Verb[R]) meanings() (list []exit.Meaning) {
 	own, more := append(v.AllStatuses(), exit.OK, exit.Interrupted), exit.Own
 	if !v.Passes {
@@ -255,7 +255,7 @@ func firstLines(text string, n int) string {
 	return strings.Join(lines[:min(n, len(lines))], "")
 }
 
-// heading is under what help lists a flag, "" for one that most need.
+// heading returns the heading under which help lists a flag, "" for one of general use.
 func heading(f cli.Flag) string {
 	if c, ok := f.(cli.CategorizableFlag); ok && isVisible(f) {
 		return c.GetCategory()
@@ -268,7 +268,7 @@ func isVisible(f cli.Flag) bool {
 	return !ok || v.IsVisible()
 }
 
-// headings are those of flags, in order, each once.
+// headings returns the headings of flags in order, each once.
 func headings(flags []cli.Flag) (list []string) {
 	for _, f := range flags {
 		if h := heading(f); h != "" && !slices.Contains(list, h) {
@@ -305,8 +305,8 @@ func (h *verbHelp) list(title string, flags []cli.Flag, under string) {
 	}
 }
 
-// lineOf is a flag's line of help. As in the cli package, the first word in backquotes of the
-// usage is what the value is called.
+// lineOf returns a flag's line of help. As in the cli package, the first word in backquotes within
+// the usage names the value.
 func lineOf(f cli.DocGenerationFlag) flagLine {
 	usage, value := f.GetUsage(), ""
 	if f.TakesValue() {

@@ -10,14 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The cli package stops reading flags at the first argument and takes whatever
-// flags follow for arguments, silently: `place job1 --dry-run` would place. So
-// the command line is walked here, with the verb's flags at hand. Global flags are
-// taken out on the way, wherever they stand; what is unknown is refused; and after a
-// "--" nothing is touched. The cli package then parses what it reads in this
-// order and runs the verb (command.go).
+// The cli package stops reading flags at the first argument, and silently takes any flags behind
+// it for arguments: `place job1 --dry-run` would place. So the command line is walked here, with
+// the verb's flags at hand. Global flags are taken out wherever they stand, and unknown flags are
+// refused. Words behind "--" stay as they are. The cli package then parses the result in an order
+// that it understands, and runs the verb (command.go).
 
-// Invocation is a command line that has been understood.
+// Invocation is a parsed command line.
 type Invocation[R any] struct {
 	Path    []*Verb[R] // the verb, and the verbs below it: node, import
 	Flags   []Given    // the verb's own
@@ -28,19 +27,19 @@ type Invocation[R any] struct {
 	All     bool // with Help: all of it
 }
 
-// Setting is a global flag as it was given.
+// Setting is a global flag as given.
 type Setting struct {
 	Flag  *GlobalFlag
 	Value string
 }
 
-// Given is a flag of a verb as it was given.
+// Given is a flag of a verb as given.
 type Given struct {
 	Flag  cli.Flag
 	Value string
 }
 
-// Name is the flag's first name, so that -t and --walltime are the same flag.
+// Name returns the flag's first name, so that -t and --walltime are the same flag.
 func (g Given) Name() string {
 	return g.Flag.Names()[0]
 }
@@ -53,7 +52,7 @@ func (g Given) Word() string {
 	return Dashed(g.Name()) + "=" + g.Value
 }
 
-// Leaf is the innermost verb, nil when there is none.
+// Leaf returns the innermost verb, nil if there is none.
 func (inv Invocation[R]) Leaf() *Verb[R] {
 	if len(inv.Path) == 0 {
 		return nil
@@ -61,12 +60,12 @@ func (inv Invocation[R]) Leaf() *Verb[R] {
 	return inv.Path[len(inv.Path)-1]
 }
 
-// Has reports whether a flag of the verb's own was given.
+// Has reports whether one of the verb's own flags was given.
 func (inv Invocation[R]) Has(flag string) bool {
 	return slices.ContainsFunc(inv.Flags, func(g Given) bool { return g.Name() == flag })
 }
 
-// Verb is how errors call the command: "node import".
+// Verb returns the command's name in errors: "node import".
 func (inv Invocation[R]) Verb() string {
 	var names []string
 	for _, v := range inv.Path {
@@ -75,8 +74,8 @@ func (inv Invocation[R]) Verb() string {
 	return strings.Join(names, " ")
 }
 
-// walker reads a command line word by word. It goes on after an error, keeping
-// the first, because a later -o json says how to report it.
+// walker reads a command line word by word. After an error it keeps that error and goes on,
+// because a later -o json says how to report it.
 type walker[R any] struct {
 	Invocation[R]
 	list List[R]
@@ -84,9 +83,8 @@ type walker[R any] struct {
 	err  error
 }
 
-// Parse understands a command line (without the program's name) as a verb
-// with its flags and arguments. The invocation holds what was understood even
-// when there is an error. A verb is made when it is first asked for.
+// Parse parses a command line without the program's name. Even with an error, the invocation holds
+// what was understood. A verb is made only when a line names it.
 func (l List[R]) Parse(words []string) (Invocation[R], error) {
 	w := &walker[R]{list: l, rest: words, Invocation: Invocation[R]{Dash: -1}}
 	for len(w.rest) > 0 {
@@ -150,12 +148,11 @@ func (w *walker[R]) shortFlag(word string) {
 	}
 }
 
-// flag takes one flag that was written as shown; false when there is none of
-// that name.
+// flag takes a flag, written as shown. It returns false if there is none of that name.
 func (w *walker[R]) flag(shown, name, value string, attached bool) bool {
 	need := w.takesValue(name)
 	own := FindFlag(w.ownFlags(), name)
-	switched := own != nil && IsSwitch(own) && !attached // --now alone, where --now=TIME is the global one
+	switched := own != nil && IsSwitch(own) && !attached // --now without a value; --now=TIME is the global flag
 	if switched {
 		need = takesNone
 	}
@@ -182,8 +179,8 @@ func (w *walker[R]) flag(shown, name, value string, attached bool) bool {
 	return true
 }
 
-// valueFor takes the next word as the value of a flag. A word that is itself a
-// flag is more likely the sign of a forgotten value than meant.
+// valueFor takes the next word as the value of a flag. If that word is itself a flag, the value
+// was probably forgotten.
 func (w *walker[R]) valueFor(shown string) (string, bool) {
 	if len(w.rest) == 0 || w.rest[0] == "--" {
 		w.fail("%s needs a value", shown)
@@ -201,7 +198,7 @@ func (w *walker[R]) known(word string) bool {
 	return w.takesValue(name) != noSuchFlag
 }
 
-// global takes a global flag; help and version are answered rather than set.
+// global takes a global flag. help and version are not set but answered.
 func (w *walker[R]) global(f *GlobalFlag, shown, value string) {
 	on, err := text.ParseSwitch(value)
 	switch {
@@ -235,7 +232,7 @@ func (w *walker[R]) unknown(shown string) {
 	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, flagWords(w.ownFlags())))
 }
 
-// elsewhere is our name for another program's flag, or "" if unknown.
+// elsewhere returns our name for another program's flag, "" if it is unknown.
 func elsewhere(flag string) string {
 	switch flag {
 	case "--json", "--csv", "--jsonl", "--tsv":

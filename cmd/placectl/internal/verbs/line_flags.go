@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// need says what a flag wants after its name.
+// need says whether a flag needs a value behind its name.
 type need int
 
 const (
@@ -18,8 +18,8 @@ const (
 	takesOne
 )
 
-// takesValue looks a flag up, the global ones first: a verb may have a switch of that name
-// besides, which is meant where the flag stands behind the verb without a value.
+// takesValue looks a flag up, global ones first. A verb may have a switch of the same name, which
+// is meant if the flag stands behind the verb without a value.
 func (w *walker[R]) takesValue(name string) need {
 	if f := FindGlobal(name); f != nil {
 		if f.takesValue() {
@@ -37,7 +37,7 @@ func (w *walker[R]) takesValue(name string) need {
 	return takesOne
 }
 
-// ownFlags are the flags of the innermost verb.
+// ownFlags returns the flags of the innermost verb.
 func (w *walker[R]) ownFlags() []cli.Flag {
 	if v := w.Leaf(); v != nil {
 		return v.Flags
@@ -61,7 +61,7 @@ func IsSwitch(f cli.Flag) bool {
 	return ok && !doc.TakesValue()
 }
 
-// Dashed is the name of a flag as it is written.
+// Dashed returns a flag's name with its dashes.
 func Dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -69,7 +69,7 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
-// flagWords lists what a mistyped flag may have meant.
+// flagWords lists the flags that a mistyped one may have meant.
 func flagWords(own []cli.Flag) []string {
 	var words []string
 	for _, f := range own {
@@ -85,8 +85,7 @@ func flagWords(own []cli.Flag) []string {
 	return words
 }
 
-// CheckValue refuses what the cli package would refuse with less of an
-// explanation.
+// CheckValue refuses values that the cli package would refuse with a poorer explanation.
 func CheckValue(f cli.Flag, value string) error {
 	var err error
 	switch f.(type) {

@@ -11,8 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// word takes a word that is no flag: a verb as long as one is due, else an
-// argument.
+// word takes a word that is no flag: a verb if one can come next, otherwise an argument.
 func (w *walker[R]) word(word string) {
 	v := w.Leaf()
 	if next := w.findVerb(word); next != nil {
@@ -39,7 +38,7 @@ func (w *walker[R]) word(word string) {
 	}
 }
 
-// findVerb finds the verb that a word names in its place, nil when it is none.
+// findVerb finds the verb that a word names at this point, nil if there is none.
 func (w *walker[R]) findVerb(word string) *Verb[R] {
 	v := w.Leaf()
 	switch {
@@ -56,7 +55,7 @@ func (w *walker[R]) findVerb(word string) *Verb[R] {
 	return nil
 }
 
-// verbNames are the verbs that may come next.
+// verbNames returns the verbs that may come next.
 func (w *walker[R]) verbNames() []string {
 	var names []string
 	v := w.Leaf()
@@ -76,13 +75,13 @@ func (w *walker[R]) verbNames() []string {
 	return names
 }
 
-// ErrNoVerb is the emptiest of usage errors.
+// ErrNoVerb is the usage error of a command line without a verb.
 var ErrNoVerb = usage.Of("", "a verb is missing")
 
 // ErrNoneBelow is the error of a noun without a verb.
 var ErrNoneBelow = errors.New("a verb is missing")
 
-// finish looks for what is missing once every word is read.
+// finish checks what is missing once every word is read.
 func (w *walker[R]) finish() {
 	v := w.Leaf()
 	switch {

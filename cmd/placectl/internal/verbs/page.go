@@ -10,14 +10,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// DefaultWidth is how wide help is if the reader's width is unknown.
+// DefaultWidth is the width of help if the reader's width is unknown.
 const DefaultWidth = 80
 
-// layout is how wide lines are.
+// layout breaks text into lines of a width.
 type layout struct{ width int }
 
-// page lays out a template of the cli package. Nothing is wrapped to less than 40 columns, and
-// lines longer than 100 are not read; a width of 0 is the default one.
+// page lays out a template of the cli package. The width is kept between 40 and 100 columns:
+// longer lines are hard to read. A width of 0 is the default.
 func page(template string, data any, width int) string {
 	l := layout{min(max(cmp.Or(width, DefaultWidth), 40), 100)}
 	var b strings.Builder
@@ -25,7 +25,7 @@ func page(template string, data any, width int) string {
 	return b.String()
 }
 
-// wrap lays out a text whose first line stands where it begins, the others behind an indent.
+// wrap lays out a text whose first line begins where it stands, and indents the other lines.
 func (l layout) wrap(text string, indent int) string {
 	var b strings.Builder
 	for rest := []byte(text); ; {
@@ -38,7 +38,7 @@ func (l layout) wrap(text string, indent int) string {
 	}
 }
 
-// hanging lays out a line, and behind an indent what of it is too long.
+// hanging lays out a line, and indents its continuation if it is too long.
 func (l layout) hanging(line string, indent int) string {
 	n := output.BreakAt([]byte(line), l.width)
 	first := strings.TrimRight(line[:n], " ") + "\n"
@@ -48,7 +48,7 @@ func (l layout) hanging(line string, indent int) string {
 	return first
 }
 
-// HelpLine is a line of a list, and its explanation from a column on.
+// HelpLine formats a line of a list, with its explanation from a column on.
 func HelpLine(label, text string, column int) string {
 	return layout{DefaultWidth}.entry(label, text, column)
 }
@@ -61,13 +61,13 @@ func (l layout) entry(label, text string, column int) string {
 	return "  " + label + gap + l.wrap(text, column)
 }
 
-// status is an exit status, and what it means.
+// status formats an exit status and its meaning.
 func (l layout) status(code int, text string) string {
 	return fmt.Sprintf("  %3d  ", code) + l.wrap(text, 7)
 }
 
-// prose lays out paragraphs, which are apart by an empty line, or by one that is indented and
-// stays a line of its own. How a paragraph was broken into lines does not count.
+// prose lays out paragraphs. An empty line separates them. An indented line stays a line of its
+// own. Other line breaks within a paragraph do not count.
 func (l layout) prose(text string) string {
 	var b strings.Builder
 	var paragraph []string
@@ -90,8 +90,8 @@ func (l layout) prose(text string) string {
 	return b.String()
 }
 
-// hangs is how far an indented line that is too long is indented where it goes on: below its
-// second column if it has one.
+// hangs returns the indent at which an indented line goes on if it is too long: below its second
+// column if it has one.
 func hangs(line string) int {
 	text := strings.TrimLeft(line, " ")
 	if _, second, ok := strings.Cut(text, "  "); ok {
@@ -100,8 +100,8 @@ func hangs(line string) int {
 	return len(line) - len(text) + 2
 }
 
-// code lays out command lines behind an indent. One that is too long goes on in the next line,
-// as a shell would read it.
+// code lays out command lines with an indent. A line that is too long continues on the next, as a
+// shell would read it.
 func (l layout) code(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -119,8 +119,8 @@ func (l layout) code(text string) string {
 	return b.String()
 }
 
-// blankOutside is where the last blank of a command line is that stands no further than so
-// and outside quotes and comments, -1 where there is none.
+// blankOutside returns the position, at most most, of the last blank of a command
+// line, outside quotes and comments, or -1 if there is none.
 func blankOutside(line string, most int) int {
 	last, quote := -1, byte(0)
 	for i := 0; i < len(line) && i <= most; i++ {

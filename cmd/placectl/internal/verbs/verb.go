@@ -1,6 +1,6 @@
-// Package verbs is the language of the command line: how verbs are declared, with their
-// arguments, flags and what they do to a database, and all that comes of declarations:
-// reading command lines, help, completion. It knows no verb. R is what a verb runs with.
+// Package verbs is the language of the command line. It defines how verbs are declared: their
+// arguments, their flags, and what they do to a database. From the declarations it reads command
+// lines, and makes help and completion. It knows no particular verb. R is what a verb runs with.
 package verbs
 
 import (
@@ -13,48 +13,47 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Verb declares a verb: all that reading its command line, its help, completion and
-// placectl tx know of it. A verb that has others below it is a group, as node is; it
-// may do something itself all the same.
+// Verb declares a verb: everything that parsing, help, completion and placectl tx need. A verb with
+// others below it is a group, such as node. A group may also do something itself.
 type Verb[R any] struct {
 	Name        string
-	Category    string // under which help lists it; a verb below another has none
+	Category    string // the title under which help lists it; empty for a verb below another
 	Usage       string // its purpose, in a line
-	Args        []Arg  // in their order
+	Args        []Arg  // in order
 	Description string
-	Flags       []cli.Flag             // without --dry-run and --key, which verbs that write have
+	Flags       []cli.Flag             // without --dry-run and --key, which all verbs that write have
 	Exclusive   []string               // flags that exclude each other: "at or-reserve wait"
-	May         store.Right            // the right that it takes; flags may take more
+	May         store.Right            // the right it takes; flags may take a higher one
 	Takes       map[string]store.Right // by flag
 	Access      Access
-	Alone       bool   // it goes on for a while, or takes several transactions: it cannot be part of one
-	Statuses    []int  // exit statuses beside those that its access brings
+	Alone       bool   // it takes long, or several transactions: it cannot be part of one
+	Statuses    []int  // exit statuses besides those that Access implies
 	Example     string // command lines, one a line
 	Hidden      bool
 	Command     bool   // a command follows its first argument, flags and all, also without --
-	Passes      bool   // its exit status is that of a command that it runs: its own are greater by exit.Own
+	Passes      bool   // its exit status is that of a command it runs: its own failures add exit.Own
 	Raw         bool   // all words behind its name are arguments, whatever they look like
 	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
-	Brief       bool   // it sees a few rows of a database, however large that is
+	Brief       bool   // it reads few rows, however large the database
 	Thinks      bool   // its transactions may take long: readers of a file go on meanwhile
-	Unkeyed     bool   // it writes, and takes no --key: what it does cannot be repeated
-	Stays       string // why it leaves no process behind that looks after the queue, though it writes; "": it does
-	Revives     bool   // it only reads, and leaves one behind all the same where there is none
+	Unkeyed     bool   // it writes, but takes no --key: it cannot be repeated
+	Stays       string // why it leaves no attendant behind though it writes; "": it does leave one
+	Revives     bool   // it only reads, but starts an attendant if none runs
 	Verbs       []*Verb[R]
 
-	// What it does: Run, or for a verb that is one transaction from its first word to
-	// its answer InTx, in a transaction such as its access asks for.
+	// What the verb does: Run, or InTx for a verb that is one transaction from its first word to
+	// its answer. Access determines the kind of transaction.
 	Run  func(R, *cli.Context) error
 	InTx func(R, *store.Tx, *cli.Context) error
-	// Used answers for a key that an older version has used for jobs; nil: it is refused.
+	// Used answers for a key that an older version used for jobs. If it is nil, the key is refused.
 	Used func(R, *store.Tx, *cli.Context, []*store.Job) error
-	// Carry makes of an invocation what is executed on the host of the database: what that host
-	// lacks goes along in its input. nil: nothing has to.
+	// Carry turns an invocation into the one to execute on the database's host. What that host
+	// lacks is sent along in its input. nil means that nothing need be sent.
 	Carry func(r R, inv Invocation[R], c *cli.Context, in io.Reader) (Invocation[R], io.Reader, error)
 }
 
-// Access is what a verb does to a database. It brings --dry-run, some exit statuses,
-// and whether the verb can be part of a transaction.
+// Access is what a verb does to a database. It determines whether the verb has --dry-run, some of
+// its exit statuses, and whether it can be part of a transaction.
 type Access int
 
 const (
@@ -70,7 +69,7 @@ var accessStatuses = [...][]int{
 	Makes:  {exit.Conflict, exit.Damaged, exit.Unknown, exit.Lost},
 }
 
-// made gives a verb, and those below it, what their declarations bring along.
+// made completes a verb, and those below it, with what their declarations imply.
 func (v *Verb[R]) made() *Verb[R] {
 	if (v.Access == Writes || v.Access == Makes) && !v.Raw {
 		v.Flags = append(v.Flags, dryRunFlag())
@@ -89,7 +88,7 @@ func (v *Verb[R]) made() *Verb[R] {
 	return v
 }
 
-// Flags that verbs which write have.
+// The flags of verbs that write.
 const (
 	DryRun = "dry-run"
 	Key    = "key"
@@ -99,28 +98,28 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: DryRun, Usage: "show the answer, change nothing"}
 }
 
-// KeyFlag is --key, for a verb that writes and is not declared to: check with --repair.
+// KeyFlag is --key for a verb that writes but is not declared to: check with --repair.
 func KeyFlag() cli.Flag {
 	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: a repetition repeats the answer"}
 }
 
-// Entry is a verb that is made only when it is asked for: making them all would be a
-// tenth of the time that a process takes to start.
+// Entry is a verb that is made only on demand: making all of them would be a tenth of the
+// process's start-up time.
 type Entry[R any] struct {
 	Name string // the verb's own
 	Make func() *Verb[R]
-	Day  int      // its place among the verbs of every day, from 1; 0: it is none of them
-	Like string   // its names elsewhere: sbatch qsub; with the verb below it that they mean: squeue=list
-	made *Verb[R] // once a command line has named it
+	Day  int      // its position among the everyday verbs, from 1; 0: not one of them
+	Like string   // its names elsewhere: sbatch qsub; with = the verb below it: squeue=list
+	made *Verb[R] // set once a command line has named it
 }
 
-// Verb makes the verb, with what its declaration brings along.
+// Verb makes the verb, completed with what its declaration implies.
 func (e Entry[R]) Verb() *Verb[R] { return e.Make().made() }
 
-// List is every verb, in the order in which help shows them.
+// List holds every verb, in the order of help.
 type List[R any] []Entry[R]
 
-// find makes the verb of that name, nil when there is none.
+// find makes the verb of that name, nil if there is none.
 func (l List[R]) find(name string) *Verb[R] {
 	for i := range l {
 		if e := &l[i]; e.Name == name {
@@ -133,7 +132,7 @@ func (l List[R]) find(name string) *Verb[R] {
 	return nil
 }
 
-// unlike is the verb that others call by another word, or "" if unknown.
+// unlike returns the verb that other programs call word, or "" if unknown.
 func (l List[R]) unlike(word string) string {
 	for _, e := range l {
 		for like := range strings.FieldsSeq(e.Like) {
@@ -148,8 +147,8 @@ func (l List[R]) unlike(word string) string {
 // Runs reports whether the verb does something by itself.
 func (v *Verb[R]) Runs() bool { return v.Run != nil || v.InTx != nil }
 
-// AllStatuses are the exit statuses beside 0, 1, 2, 70 and 130, or beside 0 and 130 where the
-// verb passes on those of a command; those of a group are those of its verbs.
+// AllStatuses returns the exit statuses besides 0, 1, 2, 70 and 130. If the verb passes on a
+// command's status, they are those besides 0 and 130. A group has those of its verbs.
 func (v *Verb[R]) AllStatuses() []int {
 	all := slices.Concat(accessStatuses[v.Access], v.Statuses)
 	if !v.Runs() {
@@ -166,7 +165,8 @@ func (v *Verb[R]) AllStatuses() []int {
 	return all
 }
 
-// InWords reports whether another process can do all that the verb does: it is one transaction.
+// InWords reports whether another process can do all that the verb does, because it is a single
+// transaction.
 func (v *Verb[R]) InWords() bool {
 	return v.Access == Writes && v.CanJoin() && (v.InTx != nil || v.Whole)
 }

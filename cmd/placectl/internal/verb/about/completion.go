@@ -17,8 +17,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The completion scripts know nothing: with each TAB they hand the words so far to
-// placectl completion words, which answers from the commands that help shows.
+// The completion scripts know no words. At each TAB they pass the words so far to placectl
+// completion words, which answers from the declarations of the verbs.
 
 // Completion declares the verb completion.
 func Completion() *session.Verb {
@@ -35,7 +35,7 @@ func Completion() *session.Verb {
 	}
 }
 
-// completionScripts are those of the shells.
+// completionScripts holds the script of each shell.
 var completionScripts = map[string]string{
 	"bash": `_placectl() {
 	local IFS=$'\n' line="${COMP_LINE:0:COMP_POINT}" cur="${COMP_WORDS[COMP_CWORD]}" words last
@@ -90,8 +90,8 @@ func completeWords(r *session.Run, c *cli.Context) error {
 	return nil
 }
 
-// Complete lists what the last of the words on a command line may become. Nothing is
-// left to the shell, which then completes names of files.
+// Complete lists what the last of the words on a command line may become. If it lists nothing, the
+// shell completes file names.
 func Complete(r *session.Run, line []string) []string {
 	last := r.Verbs.Complete(line)
 	if last.DB != "" {
@@ -111,8 +111,8 @@ func Complete(r *session.Run, line []string) []string {
 	return namesOf(r, last.Kind, last.Begun)
 }
 
-// assignmentsFrom completes the name of a setting, and behind the equal sign a word that it
-// takes, or the last of the resources.
+// assignmentsFrom completes the name of a setting. Behind the equal sign it completes one of the
+// setting's words, or the last of its resources.
 func assignmentsFrom(r *session.Run, begun string) (whole []string) {
 	name, value, named := strings.Cut(begun, "=")
 	if !named {
@@ -137,7 +137,7 @@ func assignmentsFrom(r *session.Run, begun string) (whole []string) {
 	return whole
 }
 
-// requestsFrom completes the resource that a select ends in: 2:nc to 2:ncpus=.
+// requestsFrom completes the resource at the end of a select: 2:nc to 2:ncpus=.
 func requestsFrom(r *session.Run, begun string) (whole []string) {
 	at := strings.LastIndexAny(begun, ":+,") + 1
 	if at == 0 || strings.ContainsRune(begun[at:], '=') {
@@ -149,8 +149,8 @@ func requestsFrom(r *session.Run, begun string) (whole []string) {
 	return whole
 }
 
-// statementsFrom completes the table behind the last FROM or JOIN of a statement. A quote
-// that the shell has not yet taken away stands before it.
+// statementsFrom completes the table behind the last FROM or JOIN of a statement. The statement may
+// still begin with the shell's quote.
 func statementsFrom(r *session.Run, begun string) (whole []string) {
 	begun = strings.TrimLeft(begun, "\"'")
 	words := strings.Fields(begun)
@@ -174,16 +174,16 @@ func statementsFrom(r *session.Run, begun string) (whole []string) {
 	return whole
 }
 
-// Completion answers at once or not at all.
+// Completion answers within these bounds or not at all.
 const (
 	completionPatience = 200 * time.Millisecond
-	completionMost     = 1000 // names; with more, type the start of one first
+	completionMost     = 1000 // names; for more, type the beginning first
 )
 
 // errEnough ends the search for names.
 var errEnough = errors.New("enough names")
 
-// namesOf lists the names of a kind with a prefix, or nothing if the database cannot be read.
+// namesOf lists the names of a kind with a prefix, none if the database cannot be read.
 func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 	if kind == verbs.KindSetting {
 		return verbs.Beginning(prefix, store.SettingNames())
@@ -208,7 +208,7 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 	return names
 }
 
-// eachName calls fn with the names of one kind: of jobs, those that have not ended.
+// eachName calls fn for the names of one kind. Jobs that have ended are left out.
 func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
@@ -246,7 +246,7 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 	return nil
 }
 
-// eachOf calls fn with each thing of a list that was read, or not.
+// eachOf calls fn for each item of a list, or returns err if the list could not be read.
 func eachOf[T any](list []T, err error, fn func(T) error) error {
 	for i := 0; i < len(list) && err == nil; i++ {
 		err = fn(list[i])

@@ -22,8 +22,8 @@ func Man() *session.Verb {
 	}
 }
 
-// man writes the help texts as a page of roff: general topics in the sections that manuals have,
-// and a subsection for each verb. It keeps the layout of help.
+// man writes the help texts as a page of roff: general topics in the usual sections of manuals, and
+// a subsection for each verb. It keeps the layout of help.
 func man(r *session.Run, _ *cli.Context) error {
 	var page strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n" +
@@ -65,7 +65,7 @@ const manFiles = `placectl.db       the database, unless --db or PLACECTL_DB nam
 placectl.db.lock  the lock beside it; it may be empty, and must not be removed while in use
 /var/tmp/placectl-UID  what a host executes (the setting state_dir)`
 
-// manSection writes a verb's subsection, and those of the verbs below it.
+// manSection writes the subsections of a verb and of those below it.
 func manSection(page *strings.Builder, v *session.Verb, above string) {
 	if v.Hidden {
 		return
@@ -78,7 +78,7 @@ func manSection(page *strings.Builder, v *session.Verb, above string) {
 	}
 }
 
-// writeRoff writes text as it is laid out.
+// writeRoff writes text with its layout unchanged.
 func writeRoff(page *strings.Builder, text string) {
 	page.WriteString(".nf\n")
 	for line := range strings.Lines(strings.Trim(text, "\n")) {

@@ -1,4 +1,4 @@
-// Package about holds the verbs that tell of the command itself: version, completion, man.
+// Package about holds the verbs that describe the command itself: version, completion, man.
 package about
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// demoDB is the database of the demo when none is named.
+// demoDB is the demo's database if none is named.
 const demoDB = "placectl-demo.db"
 
 // Demo declares the verb demo.
@@ -77,8 +77,8 @@ func makeDemo(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// printDemo answers with the report. A text is not made of rows: it is recorded in each
-// form that may be asked for.
+// printDemo prints the report. It is not made of rows, so it is recorded in each form that may be
+// asked for.
 func printDemo(r *session.Run, report *demo.Report) error {
 	for i := range output.FormatNames() {
 		form := output.Format(i)
@@ -94,9 +94,9 @@ func printDemo(r *session.Run, report *demo.Report) error {
 	return nil
 }
 
-// demoFile says where the demo's database goes, whether the command line names it, and
-// gives a function to call when all is done. PLACECTL_DB and --db count as everywhere; only what is used
-// without them is another file, so that your placectl.db is not in the way.
+// demoFile returns the path of the demo's database, whether the command line names it, and a
+// function to call at the end. PLACECTL_DB and --db count as usual. Without them the demo uses a
+// file other than placectl.db, which may be in use.
 func demoFile(r *session.Run, dry bool) (path string, named bool, done func(), err error) {
 	if dry {
 		dir, err := os.MkdirTemp("", "placectl-")
@@ -113,8 +113,8 @@ func demoFile(r *session.Run, dry bool) (path string, named bool, done func(), e
 	return r.DB, false, func() {}, nil
 }
 
-// removeDemo removes the file of an earlier demo, and none that holds anything
-// else: --force and a forgotten PLACECTL_DB must not cost a cluster.
+// removeDemo removes the file of an earlier demo, but no file that holds anything else: --force
+// and a forgotten PLACECTL_DB must not destroy a real database.
 func removeDemo(path string) error {
 	db, err := store.Open(path, nil)
 	if errors.Is(err, store.ErrNotFound) {

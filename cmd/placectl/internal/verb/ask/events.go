@@ -67,8 +67,8 @@ func events(r *session.Run, c *cli.Context) error {
 	return followEvents(r, which)
 }
 
-// followEvents prints events as they come. Those that are there already are gathered
-// first: a slow reader keeps no lock.
+// followEvents prints events as they come. It first gathers those that are already there, so that
+// a slow reader holds no lock.
 func followEvents(r *session.Run, which eventQuery) error {
 	res := output.Result{Columns: listing.EventColumns()}
 	p := r.Printer(res)
@@ -107,16 +107,16 @@ func eventSince(c *cli.Context) (uint64, error) {
 	return since, nil
 }
 
-// eventQuery says which events are asked for.
+// eventQuery selects events.
 type eventQuery struct {
-	job   string // only those of a job, "" for all
-	since uint64 // only those after one
+	job   string // only events of this job, "" for all
+	since uint64 // only events after this one
 	asked bool   // a job was named
-	last  int    // only the last so many, 0 for all
+	last  int    // only the last few, 0 for all
 }
 
-// each goes through the events that are asked for. What the clock has brought since the file was
-// last written is on its way but has no number yet: it is told when a writer writes it down.
+// each calls fn for the selected events. Events due by the clock since the last write have no
+// number yet, and are told once a writer records them.
 func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
 	only, since, last := uint64(0), q.since, q.last
 	if err := q.kept(tx); err != nil {
@@ -134,7 +134,7 @@ func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
 	} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
 		since = max(since, recorded-uint64(last))
 	}
-	var held []*store.Event // of the last so many
+	var held []*store.Event // the last few
 	err := tx.EachEvent(since, func(ev *store.Event) (bool, error) {
 		switch {
 		case ev.ID > tx.RecordedEvents() || only != 0 && ev.Job != only:
@@ -155,8 +155,8 @@ func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
 	return err
 }
 
-// kept fails if events after the one that was named have been dropped: a program that goes on from
-// there would miss them.
+// kept fails if events after the named one have been dropped: a program that continues from there
+// would miss them.
 func (q eventQuery) kept(tx *store.Tx) error {
 	if !q.asked {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ganttRows is how many rows a terminal gets, unless --rows says otherwise.
+// ganttRows is the number of rows on a terminal, unless --rows says otherwise.
 const ganttRows = 40
 
 // Gantt declares the verb gantt.
@@ -45,7 +45,7 @@ func Gantt() *session.Verb {
 	}
 }
 
-// ganttOptionsOf is what the command line asks for.
+// ganttOptions is what the command line asks for.
 type ganttOptions struct {
 	from, to time.Time // zero when not given
 	nodes    string
@@ -53,8 +53,8 @@ type ganttOptions struct {
 	byDevice bool
 	rows     int // 0 for all
 	width    int
-	svg      string // the file to draw into, "" for none
-	flag     string // the flag that named the file: svg or html
+	svg      string // the file for the drawing, "" for none
+	flag     string // the flag that names the file: svg or html
 }
 
 func gantt(r *session.Run, c *cli.Context) error {
@@ -137,19 +137,18 @@ func ganttWidth(r *session.Run, c *cli.Context, svg bool) (int, error) {
 	return width, nil
 }
 
-// ganttReader copies out of a transaction.
+// ganttReader copies the data of a picture out of a transaction.
 type ganttReader struct {
 	tx      *store.Tx
 	data    *chart.Gantt
-	bars    []chart.Bar // of nodes, many in one array
+	bars    []chart.Bar // of all nodes, many in one array
 	buckets []uint32    // of each node
 	owners  map[store.Owner]int32
-	named   bool // read what jobs are called
-	devices bool // a row for each device, of nodes that name some
+	named   bool // read the names of jobs
+	devices bool // a row for each device, if a node names devices
 }
 
-// readGantt looks at the database once, and lets go of it before anything is
-// drawn.
+// readGantt reads the database once, and closes it before anything is drawn.
 func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 	g := &chart.Gantt{}
 	err := r.View(func(tx *store.Tx) (err error) {
@@ -174,7 +173,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 	return g, err
 }
 
-// barsAtOnce is how many bars one array has.
+// barsAtOnce is the number of bars in one array.
 const barsAtOnce = 4096
 
 func (in *ganttReader) node(n *index.Node) error {
@@ -205,8 +204,8 @@ func (in *ganttReader) node(n *index.Node) error {
 	return nil
 }
 
-// deviceRows draws a row for each device of a node, and one for what is planned there and
-// has no devices yet.
+// deviceRows draws a row for each device of a node, and one for what is planned there but has no
+// devices yet.
 func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars []chart.Bar) error {
 	all, err := in.tx.Devices().OfNode(n)
 	if err != nil {
@@ -253,7 +252,7 @@ func (in *ganttReader) bar(a store.Allocation) (chart.Bar, error) {
 	return bar, err
 }
 
-// owner finds an owner's place in the picture, and reads about him once.
+// owner returns an owner's index in the picture, and reads the owner's data once.
 func (in *ganttReader) owner(who store.Owner) (int32, error) {
 	if at, ok := in.owners[who]; ok {
 		return at, nil
@@ -272,7 +271,7 @@ func (in *ganttReader) owner(who store.Owner) (int32, error) {
 	return at, nil
 }
 
-// readBuckets sorts the nodes into their buckets, in the order in which these are tried.
+// readBuckets assigns the nodes to their buckets, in the order in which those are tried.
 func (in *ganttReader) readBuckets() error {
 	buckets, err := in.tx.Ask().Buckets()
 	members := map[uint32][]*chart.Node{}
@@ -287,8 +286,8 @@ func (in *ganttReader) readBuckets() error {
 	return err
 }
 
-// printStretches answers programs: a row for each stretch of the window, by
-// node and then by start. An overdue job's end is when it is expected to end.
+// printStretches prints, for programs, a row for each allocation in the window, by node and then by
+// start. The end of an overdue job is when it is expected to end.
 func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job", Kind: output.JobNumber}, {Name: "reservation"}, {Name: "state"},
 		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
@@ -313,8 +312,8 @@ func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
 	return p.Close()
 }
 
-// printBucketSteps answers programs that ask by bucket: a row for each stretch
-// of time in which as many of a bucket's nodes are taken.
+// printBucketSteps prints, for programs that ask by bucket, a row for each period in which the
+// number of a bucket's taken nodes does not change.
 func printBucketSteps(r *session.Run, g *chart.Gantt, w chart.Window) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
 		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "taken", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})

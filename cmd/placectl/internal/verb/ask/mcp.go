@@ -38,7 +38,7 @@ var (
 		{Name: "walltime", Type: "string", About: "how long it may run: 45m, 2h"}}
 )
 
-// mcpTools are the tools of an agent. None of them changes anything.
+// mcpTools are the tools for an agent. None of them changes anything.
 var mcpTools = []mcp.Tool{
 	{Name: "status", About: "Nodes, what runs, what waits, and warnings.", Verb: []string{"status"}},
 	{Name: "query", Verb: []string{"query", "--max-time=5s"},
@@ -64,14 +64,14 @@ func serveAgent(r *session.Run, _ *cli.Context) error {
 	return s.Serve(r.Ctx, r.Stdin, r.Stdout)
 }
 
-// askedByAgent runs a verb as a command of its own in this process.
+// askedByAgent runs a verb as if it were a command of its own, within this process.
 func askedByAgent(r *session.Run, ctx context.Context, words []string, text bool) (answer, failure []byte) {
 	var out, complaint bytes.Buffer
 	e := r.Env
 	e.Stdin, e.Stdout, e.Stderr, e.StdoutTTY, e.StderrTTY = strings.NewReader(""), &out, &complaint, false, false
 	e.Getenv = func(name string) string {
 		if name == session.StartVariable {
-			return store.StartManual // nothing is left behind, nor changed
+			return store.StartManual // nothing is left behind or changed
 		}
 		return r.Getenv(name)
 	}

@@ -71,7 +71,7 @@ func printMetrics(r *session.Run, c *cli.Context) error {
 	return printSamples(r, families)
 }
 
-// printSamples prints them as rows.
+// printSamples prints samples as rows.
 func printSamples(r *session.Run, list []*metrics.Family) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "labels"}, {Name: "value", Kind: output.Number}}})
 	for _, f := range list {

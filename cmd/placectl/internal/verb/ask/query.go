@@ -97,7 +97,7 @@ func runQuery(r *session.Run, c *cli.Context) error {
 	return nil
 }
 
-// queryText is the SQL: the argument, or what --file names.
+// queryText returns the SQL: the argument, or the content of --file.
 func queryText(r *session.Run, c *cli.Context) (string, error) {
 	if !c.IsSet("file") {
 		return c.Args().First(), nil
@@ -130,8 +130,8 @@ func readParams(c *cli.Context, q *store.Query) error {
 	return nil
 }
 
-// ask runs one statement, and prints its answer when the file is closed again. It shows how
-// many rows it has looked at.
+// ask runs one statement, and prints its answer after closing the file. Meanwhile it shows how many
+// rows it has read.
 func ask(r *session.Run, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
 	ctx := r.Ctx
 	q.Zone = r.Loc
@@ -191,8 +191,8 @@ func printRows(r *session.Run, rows *store.Rows) error {
 	return p.Close()
 }
 
-// queryResult describes an answer. What a column holds is told by its type, or where
-// it has none by its value in the first row.
+// queryResult describes an answer's columns. A column without a declared type has the type of its
+// value in the first row.
 func queryResult(columns []query.Column, first []query.Value) output.Result {
 	res := output.Result{Exact: true}
 	for i, c := range columns {

@@ -47,7 +47,7 @@ func Report() *session.Verb {
 	}
 }
 
-// byFlag says whose waits are told.
+// byFlag is --by, which groups the waits.
 func byFlag() cli.Flag {
 	return verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`"}, "user", "class", "queue", "size")
 }
@@ -95,8 +95,8 @@ func makeReport(r *session.Run, c *cli.Context) error {
 	return printTrends(r, h.Series(), what, trends.Waits(h.Jobs, of))
 }
 
-// supposedOnPage is what a page should say of another cluster or other rules, nil if no flag
-// asks for it.
+// supposedOnPage returns what a page should say about other nodes or rules, nil if no flag asks
+// for it.
 func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 	var words []string
 	for _, f := range supposeFlags("") {
@@ -129,7 +129,7 @@ func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 	return s, nil
 }
 
-// printTrends prints waits in percentiles, for people behind curves of what there was.
+// printTrends prints percentiles of waits, for people below curves of what was recorded.
 func printTrends(r *session.Run, s *trends.Series, what string, groups []trends.Group) error {
 	if a := r.Audience(); a.Table {
 		if err := r.Answer(append(s.Plot(cmp.Or(a.Width, verbs.DefaultWidth), a.Blocks, r.Loc), '\n')); err != nil {
@@ -139,7 +139,7 @@ func printTrends(r *session.Run, s *trends.Series, what string, groups []trends.
 	return printWaits(r, what, groups)
 }
 
-// pageFile writes what a flag asks for into the file that it names.
+// pageFile writes content to the file that a flag names.
 func pageFile(r *session.Run, c *cli.Context, flag string, content []byte) error {
 	if c.String(flag) == "" {
 		return usage.Errorf("--%s is empty; name a file, or - for standard output", flag)
@@ -147,7 +147,7 @@ func pageFile(r *session.Run, c *cli.Context, flag string, content []byte) error
 	return r.WriteFile(flag, c.String(flag), content)
 }
 
-// trendsBy is what --by tells jobs apart by: users, unless it says otherwise.
+// trendsBy returns the function that groups jobs as --by says, by default by user, and its name.
 func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err error) {
 	what = "user"
 	if c.IsSet("by") {
@@ -166,7 +166,7 @@ func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err err
 	return func(j *trends.Job) string { return j.User }, what, nil
 }
 
-// printWaits prints waits and slowdowns in percentiles.
+// printWaits prints percentiles of waits and slowdowns.
 func printWaits(r *session.Run, what string, groups []trends.Group) error {
 	seconds := func(of func(*trends.Group) float64) func(*trends.Group) any {
 		return func(g *trends.Group) any { return of(g) }

@@ -65,7 +65,7 @@ func shell(r *session.Run, _ *cli.Context) error {
 	return shell.Run()
 }
 
-// shellHost answers what is asked in a shell.
+// shellHost runs the statements of a shell.
 type shellHost struct {
 	r     *session.Run
 	db    *store.DB
@@ -79,8 +79,8 @@ func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statem
 	return ask(h.run(ctx, s), h.db, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
 }
 
-// run is a run that prints as the settings say, and ends with a context of its own: an
-// interrupt ends a statement, and not the shell.
+// run returns a run that prints as the settings say. It has a context of its own, so that an
+// interrupt ends a statement and not the shell.
 func (h shellHost) run(ctx context.Context, s *sqlshell.Settings) *session.Run {
 	sub := *h.r
 	sub.Ctx, sub.Stdout, sub.Output, sub.NoHeader = ctx, s.Out, s.Format, s.NoHeader
@@ -94,7 +94,7 @@ func (h shellHost) Printer(res output.Result, s *sqlshell.Settings) *output.Prin
 
 func (h shellHost) Report(err error) { h.r.Report(err) }
 
-// Schema adds the views to the tables.
+// Schema returns the tables and the views.
 func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 	err = h.db.View(func(tx *store.Tx) error {
 		if what.Tables, what.Columns, err = tx.QueryTables(); err != nil {
@@ -123,7 +123,7 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 	return what, err
 }
 
-// columns are those of a view; none if it cannot be asked now.
+// columns returns the columns of a view, or none if it cannot be queried now.
 func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
 	text := "SELECT * FROM " + query.Name{Text: view}.String()
 	list, err := query.Parse(text)
@@ -137,7 +137,7 @@ func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
 	return rows.Columns, nil
 }
 
-// historyFile is where the history is kept, "" for nowhere.
+// historyFile returns the path of the history, "" for none.
 func historyFile(r *session.Run) string {
 	dir := r.Getenv("XDG_STATE_HOME")
 	if dir == "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// What would have come of a log of jobs under another policy: package simulate reads the
-// log, replays it, and sums up what came of it.
+// How would a log of jobs have run under another policy? Package simulate reads the log, replays
+// it, and sums up the result.
 
 // Simulate declares the verb simulate.
 func Simulate() *session.Verb {
@@ -136,7 +136,7 @@ func runSimulation(r *session.Run, c *cli.Context) error {
 	return p.Close()
 }
 
-// forecastTrace says how well starts are forecast under each policy.
+// forecastTrace reports how well starts are forecast under each policy.
 func forecastTrace(r *session.Run, t *simulate.Trace, o *simulate.Asked) error {
 	bar := r.Progress("simulating: jobs", int64(t.Jobs()*len(o.Policies)))
 	defer bar.Done()
@@ -154,7 +154,7 @@ func forecastTrace(r *session.Run, t *simulate.Trace, o *simulate.Asked) error {
 	return p.Close()
 }
 
-// printCompared prints the mean waits under several policies, and how they differ from those
+// printCompared prints the mean waits under several policies, and their difference from those
 // under the first.
 func printCompared(r *session.Run, what string, runs []*simulate.Run, groups []simulate.Compared) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "policy"},
@@ -167,7 +167,7 @@ func printCompared(r *session.Run, what string, runs []*simulate.Run, groups []s
 	return p.Close()
 }
 
-// knownShares are the class shares of the database.
+// knownShares returns the database's class shares.
 func knownShares(r *session.Run) (s *fairshare.Settings, err error) {
 	err = r.View(func(tx *store.Tx) (err error) { s, err = tx.Shares().Get(); return err })
 	if err == nil && len(s.Loads) == 0 {
@@ -217,7 +217,8 @@ func replay(r *session.Run, t *simulate.Trace, policies []simulate.Rule) ([]*sim
 	return runs, nil
 }
 
-// replayed tells a bar of jobs that have started, and looks out for an interrupt.
+// replayed returns a function that advances a bar by the jobs that have started, and checks for an
+// interrupt.
 func replayed(r *session.Run, bar *output.Progress) func(started int) error {
 	const step = 256 // starts between looks at the clock and at an interrupt
 	return func(started int) error {
@@ -229,7 +230,7 @@ func replayed(r *session.Run, bar *output.Progress) func(started int) error {
 	}
 }
 
-// notTrace refuses to write over what was read.
+// notTrace refuses to overwrite the log that was read.
 func notTrace(flag, path, trace string) error {
 	from, err := os.Stat(trace)
 	if err != nil {

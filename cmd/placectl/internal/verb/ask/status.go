@@ -95,7 +95,7 @@ type topView struct {
 	run *session.Run
 	daily.Top
 	user string
-	seen session.FileStamp // the stamp of the file when it was read
+	seen session.FileStamp // the file's stamp when it was read
 }
 
 func top(r *session.Run, c *cli.Context) error {
@@ -144,7 +144,7 @@ func (v *topView) show(in *os.File, delay time.Duration) error {
 	defer ticks.Stop()
 	for wish := daily.Redraw; ; {
 		if wish == daily.Reread {
-			// A database that is away for a moment, or locked for long, is no reason to leave.
+			// A database that is unavailable for a moment, or locked for long, is no reason to leave.
 			if v.Trouble = ""; v.look() != nil {
 				v.Trouble = "(cannot be read just now)"
 			}
@@ -187,7 +187,7 @@ func (v *topView) show(in *os.File, delay time.Duration) error {
 	}
 }
 
-// hasChanged reports whether there is something new: a write, or a change by the clock alone.
+// hasChanged reports whether there is something new, through a write or through the clock alone.
 func (v *topView) hasChanged() bool {
 	return v.Trouble != "" || v.run.FileStamp() != v.seen || !v.Live.Due.IsZero() && !v.run.Instant().Before(v.Live.Due)
 }

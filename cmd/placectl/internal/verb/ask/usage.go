@@ -69,7 +69,7 @@ func showUsage(r *session.Run, c *cli.Context) error {
 func printUsage(r *session.Run, by string, report *store.UsageReport) error {
 	first := output.Column{Name: by}
 	if r.Audience().Document {
-		first.Name = "name" // it is there whatever the rows are of
+		first.Name = "name" // the column is called name, whatever the rows are about
 	}
 	p := r.Printer(output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer}, {Name: "failed", Kind: output.Integer},
 		{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number}, {Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},

@@ -47,8 +47,8 @@ func Whatif() *session.Verb {
 	}
 }
 
-// supposeFlags describe the change, and for how long to play the queue forward. Help has them under
-// a heading, or with the verb's others if it is empty.
+// supposeFlags describe the change, and for how long to play the queue forward. Help lists them
+// under heading, or among the verb's other flags if it is empty.
 func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `SPEC`: 'g[3-4] like g1'"},
@@ -61,7 +61,7 @@ func supposeFlags(heading string) []cli.Flag {
 	}
 }
 
-// defaultHorizon is for how long a queue is played forward.
+// defaultHorizon is how far a queue is played forward.
 const defaultHorizon = 7 * 24 * time.Hour
 
 func whatif(r *session.Run, c *cli.Context) error {
@@ -124,7 +124,7 @@ func whatifCompared(r *session.Run, c *cli.Context) error {
 	return p.Close()
 }
 
-// horizon is for how long the queue is played.
+// horizon returns how far to play the queue forward.
 func horizon(r *session.Run, c *cli.Context) (time.Duration, error) {
 	horizon, err := r.Duration(c, "horizon")
 	if err != nil {
@@ -139,7 +139,7 @@ func horizon(r *session.Run, c *cli.Context) (time.Duration, error) {
 	return horizon, nil
 }
 
-// supposed plays the queue forward as it is, and with what the flags say, and compares.
+// supposed plays the queue forward as it is and with the changes of the flags, and compares.
 func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
 	horizon, err := horizon(r, c)
 	if err != nil {
@@ -160,7 +160,7 @@ func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
 	return daily.CompareWaits(before, after, until), nil
 }
 
-// played plays the queue forward, after something was changed.
+// played applies a change and plays the queue forward.
 func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
 		until = tx.Now().Add(horizon)
@@ -230,7 +230,7 @@ func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return nil
 }
 
-// addLike adds nodes with what another one has: 'g[3-4] like g1'.
+// addLike adds nodes with the same properties as another: 'g[3-4] like g1'.
 func addLike(tx *store.Tx, text string) error {
 	words := strings.Fields(text)
 	if len(words) != 3 || words[1] != "like" {

@@ -1,4 +1,4 @@
-// Package batch holds the verb batch: lists of items that are handed out to hosts by locality.
+// Package batch holds the verb batch: lists of items that hosts get by locality.
 package batch
 
 import (

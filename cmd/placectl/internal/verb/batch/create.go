@@ -67,7 +67,7 @@ func batchCreate(r *session.Run, c *cli.Context) error {
 	if q := c.Int("quorum"); q < 1 || q > locality.MaxQuorum {
 		return usage.Errorf("--quorum: %d is not from 1 to %d", q, locality.MaxQuorum)
 	}
-	// Read all of it before opening the database: a slow pipe then blocks no one.
+	// Read everything before opening the database, so that a slow pipe blocks no other process.
 	in := batchfile.New(c.Int("quorum"))
 	for _, list := range []struct {
 		flag string
@@ -102,7 +102,7 @@ func batchSettings(r *session.Run, c *cli.Context) (locality.Settings, error) {
 	return s, nil
 }
 
-// readList reads a list with a bar for how far it is.
+// readList reads a list and shows its progress in a bar.
 func readList(r *session.Run, label, name string, read func(io.Reader, string, func(int64)) error) error {
 	in, err := r.Input(name)
 	if err != nil {
@@ -114,7 +114,7 @@ func readList(r *session.Run, label, name string, read func(io.Reader, string, f
 	return read(in, session.ShownFile(name), bar.Add)
 }
 
-// makeBatch writes what was read.
+// makeBatch writes a new batch to the database.
 func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch, error) {
 	m, err := tx.Batches().Make(name, s)
 	if err != nil {

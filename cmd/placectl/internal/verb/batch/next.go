@@ -63,7 +63,7 @@ func batchNext(r *session.Run, c *cli.Context) error {
 			why = exit.ErrBatchFinished
 		}
 		if r.Rec != nil && why != nil {
-			r.Rec.Refused = true // there may be something later
+			r.Rec.Refused = true // a later call may get something
 		}
 		return printGrant(r, g)
 	})
@@ -102,7 +102,7 @@ func batchWant(r *session.Run, c *cli.Context) (locality.Want, error) {
 	return w, nil
 }
 
-// printGrant answers with what the host got; -o id with the jobs alone.
+// printGrant prints what the host got, with -o id only the jobs.
 func printGrant(r *session.Run, g *store.BatchGrant) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID },
 		func() error { return printGranted(r, g, false) }, func() error { return printGranted(r, g, true) })
@@ -180,8 +180,8 @@ func batchRecompute(r *session.Run, c *cli.Context) error {
 		})
 }
 
-// eachBatchNamed runs fn on the batch that the argument names, or on every one, in
-// one transaction, and prints its rows.
+// eachBatchNamed calls fn for the batch that the argument names, or for all, in one transaction, and
+// prints the rows.
 func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column, fn func(*store.Tx, *output.Printer, string) error) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		names := c.Args().Slice()

@@ -70,7 +70,7 @@ func batchSVG(r *session.Run, c *cli.Context) error {
 	return r.WriteFile("svg", c.String("svg"), b.SVG(width, r.Loc))
 }
 
-// readBatchChart gathers what hosts had.
+// readBatchChart gathers what each host got.
 func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
 	b, err := tx.Batches().Get(name)
 	if err != nil {

@@ -109,8 +109,8 @@ func initialise(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// madeBefore repeats the answer of the init that made the file with the same key. To
-// others the file exists.
+// madeBefore repeats the answer of the init that made the file with the same key. With another key
+// it returns the error exists.
 func madeBefore(r *session.Run, c *cli.Context, exists error) error {
 	db, err := r.Open()
 	if err != nil {
@@ -119,7 +119,7 @@ func madeBefore(r *session.Run, c *cli.Context, exists error) error {
 	return r.Write(db, !c.Bool(verbs.DryRun), r.Once(c, func(*store.Tx) error { return exists }))
 }
 
-// printMade answers with the new database, and the node that it begins with, nil for none.
+// printMade describes the new database and its first node, if any.
 func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node) error {
 	settings, err := tx.Config().Settings()
 	if err != nil {
@@ -141,7 +141,7 @@ func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node
 	return p.Close()
 }
 
-// create makes the file, or for a dry run one in a place of its own.
+// create makes the file, or in a dry run a temporary one elsewhere.
 func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 	path := r.DB
 	if c.Bool(verbs.DryRun) {
@@ -194,7 +194,7 @@ func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 	return err
 }
 
-// createFrom makes a database of another.
+// createFrom makes a database from another.
 func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options, setup func(*store.Tx) error) error {
 	from, err := r.OpenNamed(c.String("from"))
 	if err != nil {
@@ -270,7 +270,7 @@ func parseDef(s string) (index.Def, error) {
 	return def, nil
 }
 
-// addLocalNode adds this machine as a node: its cores, memory and GPUs.
+// addLocalNode adds this machine as a node, with its cores, memory and GPUs.
 func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
 	found, err := detectHosts(r, nil, "", false)
 	if err != nil {
@@ -282,7 +282,7 @@ func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
 	return tx.Nodes().Get(found[0].Name)
 }
 
-// introduced says what a node is in words for who meets it first; programs get its name.
+// introduced describes a new node in words. Programs get its name.
 func introduced(r *session.Run, tx *store.Tx, n *index.Node) (string, error) {
 	if r.Audience().Document {
 		return n.Name, nil
@@ -308,7 +308,7 @@ func introduced(r *session.Run, tx *store.Tx, n *index.Node) (string, error) {
 	return n.Name + ", this machine: " + text.List(has, "and"), nil
 }
 
-// shareWith lets the members of a group use a database that was just made, whatever the umask.
+// shareWith lets the members of a group use a new database, whatever the umask.
 func shareWith(db string, gid int) error {
 	for _, name := range []string{db, db + ".lock"} {
 		err := os.Chown(name, -1, gid)
@@ -322,8 +322,8 @@ func shareWith(db string, gid int) error {
 	return nil
 }
 
-// sharedFolder makes the folder of a database for a group where there is none: what is made in it
-// is the group's, too. One that is there stays as it is.
+// sharedFolder makes the database's folder for a group if it does not exist. New files in it
+// belong to the group. An existing folder stays as it is.
 func sharedFolder(dir string, gid int) error {
 	if err := os.Mkdir(dir, 0o770); errors.Is(err, fs.ErrExist) {
 		return nil

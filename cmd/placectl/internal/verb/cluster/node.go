@@ -35,18 +35,18 @@ func Node() *session.Verb {
 	}
 }
 
-// nodeFields says what may stand for key=value.
+// nodeFields is help on key=value.
 const nodeFields = "Of key=value, a key is queue, priority, state, speed, procspeed, load, usage, features (a|b), access, sharing,\n" +
 	"priorityf, reason, or a declared resource in any case. access is shared, singleuser, singlejob or singletask;\n" +
 	"sharing is default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS."
 
-// nodeChange is what a verb has done to a node.
+// nodeChange is a change that a verb made to a node.
 type nodeChange struct {
 	name, state, reason string
 	change              string
 }
 
-// The words for what happened to a node.
+// The words for changes of nodes.
 const (
 	nodeAdded     = "added"
 	nodeChanged   = "changed"
@@ -54,17 +54,17 @@ const (
 	nodeRemoved   = "removed"
 )
 
-// nodeChanges is what a verb has done, node by node.
+// nodeChanges lists a verb's changes, node by node.
 type nodeChanges []nodeChange
 
-// note adds what a node is like after a change.
+// note adds a node as it is after a change.
 func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error {
 	on, err := tx.Nodes().Occupancy(n)
 	*list = append(*list, nodeChange{n.Name, on.State.String(), n.Reason, change})
 	return err
 }
 
-// changeNodes calls fn with every node of a list, and answers with what it notes.
+// changeNodes calls fn for every node of a list, and prints the changes that fn notes.
 func changeNodes(r *session.Run, tx *store.Tx, list string, fn func(*nodeChanges, *index.Node) error) error {
 	var done nodeChanges
 	if err := session.EachNamed(tx, list, func(n *index.Node) error { return fn(&done, n) }); err != nil {
@@ -80,8 +80,7 @@ var nodeChangeFields = output.Fields[nodeChange]{
 	{Name: "change", Value: func(c nodeChange) any { return c.change }},
 }
 
-// printNodeChanges answers with what has been done to nodes: people read those together to
-// which the same has happened, a line for all of them.
+// printNodeChanges prints changes of nodes. People get one line for all nodes with the same change.
 func printNodeChanges(r *session.Run, changes nodeChanges) error {
 	print := func(columns string) func() error {
 		return func() error { return session.PrintAll(r, nodeChangeFields.Pick(columns), changes...) }
@@ -93,7 +92,7 @@ func printNodeChanges(r *session.Run, changes nodeChanges) error {
 	return r.Either(session.IsTable, func() error { return printAlike(r, changes) }, func() error { return r.Either(brief, short, all) })
 }
 
-// alikeNodes are nodes to which the same has happened.
+// alikeNodes are nodes with the same change.
 type alikeNodes struct {
 	nodeChange
 	names []string
@@ -125,10 +124,10 @@ func printAlike(r *session.Run, changes nodeChanges) error {
 	return session.PrintAll(r, alikeFields.Pick(columns), order...)
 }
 
-// brief is what forms for people are, who are spared what says nothing.
+// brief reports whether a form is for people, and leaves out what says nothing.
 func brief(f output.Format) bool { return f.Traits().Brief }
 
-// NodeStates are the words for how nodes stand: docs/states.md.
+// NodeStates returns the words for the states of nodes. See docs/states.md.
 func NodeStates() []string {
 	var out []string
 	for state := range store.NodeStates {
@@ -137,7 +136,7 @@ func NodeStates() []string {
 	return out
 }
 
-// foldNames writes names for a message: a long list is cut, and says so.
+// foldNames lists names for a message. It cuts a long list and says so.
 func foldNames(names []string) string {
 	const most = 20
 	if len(names) <= most {

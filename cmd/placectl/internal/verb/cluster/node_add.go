@@ -74,11 +74,10 @@ func namesToAdd(list string) ([]string, error) {
 	return names, nil
 }
 
-// aPart is an item of a node list with a lone number in brackets at its end.
+// aPart matches an item of a node list that ends in a single number in brackets.
 var aPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`) })
 
-// noPartOfNode refuses g1[0], by which PBS means a part of the node g1, and which is g10 as a
-// node list.
+// noPartOfNode refuses g1[0]: PBS means a part of the node g1 by it, but as a node list it is g10.
 func noPartOfNode(list string) error {
 	items, _ := index.SplitNodeList(list)
 	for _, item := range items {
@@ -101,7 +100,7 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, err
 			taken = append(taken, name)
 		}
 		if len(taken) > 0 {
-			continue // go on only to name them all
+			continue // go on, to name them all
 		}
 		n, err := p.Create(name)
 		if err != nil {
@@ -124,7 +123,7 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, err
 	return changes, nil
 }
 
-// queueHint adds to the error of a queue that is not there how to make it.
+// queueHint adds to an unknown queue's error how to make it.
 func queueHint(err error, queue string) error {
 	if queue == "" || !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -132,7 +131,7 @@ func queueHint(err error, queue string) error {
 	return &hinted{err, "; to make it: placectl queue add " + queue}
 }
 
-// hinted is an error with a word of advice behind it.
+// hinted is an error followed by a piece of advice.
 type hinted struct {
 	error
 	hint string

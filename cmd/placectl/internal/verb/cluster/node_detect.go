@@ -50,7 +50,7 @@ func nodeDetectVerb() *session.Verb {
 	}
 }
 
-// detected is a machine as answers show it, and `node import` takes it.
+// detected is a machine as answers show it and as `node import` reads it.
 type detected struct {
 	Name      string                       `json:"name"`
 	NCPUs     int                          `json:"ncpus"`
@@ -113,7 +113,7 @@ func nodeDetect(r *session.Run, c *cli.Context) error {
 	return session.PrintAll(r, fields, found...)
 }
 
-// words are the devices for people.
+// words lists the devices for people.
 func (d *detected) words() string {
 	var words []string
 	for _, resource := range slices.Sorted(maps.Keys(d.Devices)) {
@@ -126,7 +126,7 @@ func (d *detected) words() string {
 	return strings.Join(words, "; ")
 }
 
-// detectHosts looks at this machine, at a recorded one, or at some hosts.
+// detectHosts detects this machine, a recorded one, or other hosts.
 func detectHosts(r *session.Run, hosts []string, root string, threads bool) ([]*detected, error) {
 	if root != "" && len(hosts) > 0 {
 		return nil, usage.Errorf("--root is for a recorded machine, not for hosts")
@@ -160,7 +160,7 @@ func detectHosts(r *session.Run, hosts []string, root string, threads bool) ([]*
 	return []*detected{newDetected(name, m, root == "")}, nil
 }
 
-// detectOn looks at a host over ssh.
+// detectOn detects a host over ssh.
 func detectOn(r *session.Run, host string, threads bool) (*detected, error) {
 	if strings.HasPrefix(host, "-") {
 		return nil, usage.Errorf("%s is no host", host)
@@ -221,8 +221,7 @@ func newDetected(name string, m *detect.Machine, here bool) *detected {
 	return d
 }
 
-// applyDetected adds nodes, or changes those that are there, and declares what their GPUs
-// are cut into.
+// applyDetected adds or changes nodes, and declares the slices of their GPUs.
 func applyDetected(r *session.Run, tx *store.Tx, found []*detected) (sum importSummary, f *nodefile.File, err error) {
 	for _, d := range found {
 		for _, resource := range slices.Sorted(maps.Keys(d.Devices)) {

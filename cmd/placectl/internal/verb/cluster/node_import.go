@@ -51,10 +51,10 @@ func nodeImportVerb() *session.Verb {
 	}
 }
 
-// importSummary counts what an import did.
+// importSummary counts what an import changed.
 type importSummary struct {
 	added, updated, unchanged int
-	nodes                     int // in the store, afterwards
+	nodes                     int // in the store after the import
 	queues                    []string
 }
 
@@ -78,7 +78,7 @@ func nodeImport(r *session.Run, c *cli.Context) error {
 	}))
 }
 
-// sayImport answers with what the import has done.
+// sayImport reports what the import changed.
 func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 	for _, def := range f.Made {
 		what := def.Name + "=" + def.Type.String()
@@ -99,8 +99,7 @@ func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 	return printImport(r, sum)
 }
 
-// readNodeFile reads and understands the file, with the resources as they are
-// declared before.
+// readNodeFile reads and parses the file, given the resources declared so far.
 func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefile.File, error) {
 	var defs *index.Defs
 	if err := r.View(func(tx *store.Tx) (err error) {
@@ -136,7 +135,7 @@ func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefil
 	return nodefile.Parse(text, defs, opt)
 }
 
-// importNodes writes what the file says.
+// importNodes writes the contents of the file to the database.
 func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSummary, err error) {
 	defs, err := tx.Config().Resources()
 	if err != nil {
@@ -174,7 +173,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 	return sum, err
 }
 
-// makeQueues makes the queues of the file that are not there, by name.
+// makeQueues makes the queues of the file that do not exist yet, and returns their names.
 func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	list, err := tx.Queues().All()
 	if err != nil {
@@ -200,9 +199,9 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	return made, nil
 }
 
-// notSplit refuses to add a node beside the parts into which it was split: what it has would
-// be there twice. Of PBS's nodes both are in the file, and have what the file says. A node
-// that is split has nearly always a part 0 or 1.
+// notSplit refuses to add a node beside the parts into which it was split: its resources would
+// count twice. A node from PBS is in the file with its parts, and the file says what each has. A
+// split node nearly always has a part 0 or 1.
 func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 	for group := range 2 {
 		part := index.PartName(name, group)
@@ -224,7 +223,7 @@ func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 	return nil
 }
 
-// upsert adds a node, or changes it where it differs.
+// upsert adds a node, or changes it if it differs.
 func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
 	number, exists, err := tx.Nodes().Number(p.Name)
 	if err != nil {
@@ -263,8 +262,8 @@ func printImport(r *session.Run, sum importSummary) error {
 	return r.Either(session.IsTable, func() error { return printImported(r, sum, false) }, func() error { return printImported(r, sum, true) })
 }
 
-// printImported prints it as a row, or as a record; queues are not named where there are none
-// and people read it.
+// printImported prints the summary as a row or a record. For people it leaves out queues if there
+// are none.
 func printImported(r *session.Run, sum importSummary, record bool) error {
 	var queues any = sum.queues
 	if len(sum.queues) == 0 && r.Audience().Brief {

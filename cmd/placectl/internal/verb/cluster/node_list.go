@@ -36,7 +36,7 @@ func nodeListVerb() *session.Verb {
 	}
 }
 
-// nodeFilter says which nodes are wanted.
+// nodeFilter selects nodes.
 type nodeFilter struct {
 	states   []string // any of them; all when empty
 	byQueue  bool
@@ -64,7 +64,7 @@ func readNodeFilter(c *cli.Context) (nodeFilter, error) {
 	return f, nil
 }
 
-// takes reports whether a node is wanted, so far as its row tells.
+// takes reports whether a node is selected as far as its row tells.
 func (f *nodeFilter) takes(n *index.Node) bool {
 	if f.byQueue && n.Queue != f.queue {
 		return false
@@ -87,8 +87,7 @@ func nodeList(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// printNodes goes through the nodes of a list, or all, twice: to find what columns it
-// takes, and to print them.
+// printNodes reads the nodes of a list, or all, twice: to find the columns, and to print.
 func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
@@ -126,8 +125,8 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 	return p.Close()
 }
 
-// eachNode goes through the nodes of a list, or all, that the filter takes. A node is good
-// until fn returns.
+// eachNode calls fn for the nodes of a list, or all, that the filter selects. A node is valid until
+// fn returns.
 func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*listing.Node) error) error {
 	if f.byQueue && f.queue != "" {
 		if _, err := tx.Queues().Get(f.queue); err != nil {

@@ -31,7 +31,7 @@ func nodeLoadVerb() *session.Verb {
 	}
 }
 
-// loadChange is a node's load, and the one before.
+// loadChange is a node's load, and its previous one.
 type loadChange struct {
 	name         string
 	load, before float64
@@ -59,8 +59,8 @@ func nodeLoad(r *session.Run, c *cli.Context) error {
 	}))
 }
 
-// readLoads reads the arguments, or standard input. It comes before the transaction, so that a slow
-// pipe blocks no one. lines is nil if the arguments are the loads.
+// readLoads reads the arguments, or standard input. It runs before the transaction, so that a slow
+// pipe blocks no other process. lines is nil if the loads are arguments.
 func readLoads(r *session.Run, c *cli.Context) (loads []nodefile.Load, lines *infile.Text, err error) {
 	words := c.Args().Slice()
 	if len(words) == 1 && words[0] == "-" {
@@ -88,10 +88,10 @@ func readLoads(r *session.Run, c *cli.Context) (loads []nodefile.Load, lines *in
 	return loads, nil, nil
 }
 
-// loadSetter writes loads, and keeps what was before.
+// loadSetter sets loads, and keeps the previous ones.
 type loadSetter struct {
 	tx      *store.Tx
-	lines   *infile.Text             // where the loads come from, nil for arguments
+	lines   *infile.Text             // the source of the loads, nil for arguments
 	given   map[uint32]nodefile.Load // by node
 	changes []loadChange
 }
@@ -99,7 +99,7 @@ type loadSetter struct {
 func (s *loadSetter) load(l nodefile.Load) error {
 	numbers, err := s.tx.Nodes().Resolve(l.Names)
 	if err != nil {
-		if s.lines != nil { // the error keeps its kind: a node that is not there is no malformed line
+		if s.lines != nil { // the error keeps its kind: an unknown node is no malformed line
 			err = fmt.Errorf("%v: %w", s.lines.At(l.At), err)
 		}
 		return err

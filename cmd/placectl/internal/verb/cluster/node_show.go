@@ -60,7 +60,7 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if !table && !about.Named {
 		last = last[1:]
 	}
-	// In a table the lines of one node come after those of another.
+	// In a table, the lines of one node follow those of another.
 	single := table || count == 1 && !strings.ContainsAny(names, "[,")
 	cols := slices.Concat(about.Columns(table), about.Resources(), last)
 	p := r.Printer(output.Result{Record: single, Many: true, Columns: cols.Columns()})
@@ -70,7 +70,7 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return p.Close()
 }
 
-// allocationValue is what is on a node as the form of output wants it.
+// allocationValue returns what is allocated on a node, in the form of the output.
 func allocationValue(r *session.Run, n *listing.Node) any {
 	if r.Audience().People {
 		return allocationText(r, n.Allocations)
@@ -82,7 +82,7 @@ func allocationValue(r *session.Run, n *listing.Node) any {
 	return list
 }
 
-// allocationObject is something that is on a node.
+// allocationObject is an allocation on a node.
 type allocationObject struct {
 	Job         uint64    `json:"job,omitempty"`
 	Reservation string    `json:"reservation,omitempty"`
@@ -91,7 +91,7 @@ type allocationObject struct {
 	Now         bool      `json:"now"`
 }
 
-// allocationText is what is on a node in words, nil for nothing.
+// allocationText describes what is allocated on a node in words, nil for nothing.
 func allocationText(r *session.Run, list []store.Allocation) any {
 	var parts []string
 	for _, a := range list {

@@ -72,7 +72,7 @@ func nodeJoin(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		if err := made.note(tx, whole, nodeAdded); err != nil {
 			return err
 		}
-		for _, p := range parts { // nothing was on them either: they stood as the whole does
+		for _, p := range parts { // the parts were in the same state as the whole
 			done = append(done, nodeChange{p.Name, made[0].state, made[0].reason, nodeRemoved})
 		}
 		done = append(done, made...)

@@ -17,8 +17,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// nodeStateVerb makes one of the verbs drain, down, offline and resume. What
-// runs on the nodes goes on under each of them.
+// nodeStateVerb makes one of the verbs drain, down, offline and resume. None of them stops what runs
+// on the nodes.
 func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 	v := &session.Verb{
 		Name:    name,
@@ -81,7 +81,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 	})
 }
 
-// sayDrained says which devices of a node stay drained when the node is resumed.
+// sayDrained names a node's devices that stay drained when the node is resumed.
 func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
@@ -98,7 +98,7 @@ func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
 	return nil
 }
 
-// lose ends what is executed on the host of a node, where --lost says that it is dead.
+// lose ends the attempts on a node's host if --lost says that the host is dead.
 func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
 	if !c.Bool("lost") {
 		return nil
@@ -110,7 +110,7 @@ func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
 	return err
 }
 
-// deviceFlag is the flag of the verbs that change devices instead of nodes.
+// deviceFlag is --device, with which verbs change devices instead of nodes.
 func deviceFlag() cli.Flag {
 	return &cli.StringFlag{Name: "device", Usage: "only these devices of the nodes, `RES=IDS` such as ngpus=3 or ngpus=0,2-3"}
 }
@@ -167,8 +167,7 @@ func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	})
 }
 
-// changeDevices changes devices of the nodes of a list, and says whose plans that has
-// moved.
+// changeDevices changes devices of the nodes of a list, and names the jobs that were planned again.
 func changeDevices(r *session.Run, tx *store.Tx, list string, fn func(*index.Node) (*index.Node, error)) error {
 	err := changeNodes(r, tx, list, func(done *nodeChanges, old *index.Node) error {
 		n, err := fn(old)

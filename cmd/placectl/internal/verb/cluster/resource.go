@@ -57,7 +57,7 @@ func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printResources(r, tx, nil)
 }
 
-// printResources lists the resources, those named or all.
+// printResources lists the named resources, or all.
 func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {

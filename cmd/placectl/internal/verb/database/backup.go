@@ -69,7 +69,7 @@ func backupToStdout(r *session.Run, db *store.DB) error {
 	})
 }
 
-// contentColumns show what a file holds.
+// contentColumns are the columns that describe a file's contents.
 func contentColumns() []output.Column {
 	return []output.Column{{Name: "file"}, {Name: "bytes", Kind: output.Size}, {Name: "nodes", Kind: output.Integer},
 		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer}, {Name: "rows", Kind: output.Integer}}
@@ -79,11 +79,11 @@ func contentRow(name string, c store.Content) []any {
 	return []any{name, c.Bytes, c.Nodes, c.Jobs, c.Events, c.Rows}
 }
 
-// workMemory is how much memory a long work gets before garbage is collected more often
-// than other commands would: they are over before theirs matters.
+// workMemory is the heap of a long work, in bytes, below which garbage is not collected. Other
+// commands end before their memory matters.
 const workMemory = 40 << 20
 
-// working shows how far a long work has come, and ends it when the run is interrupted.
+// working shows the progress of a long work, and ends it when the run is interrupted.
 func working(r *session.Run, label string, total int64, work func(store.Watch) error) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(workMemory))
 	bar := r.Progress(label, total)
@@ -94,7 +94,7 @@ func working(r *session.Run, label string, total int64, work func(store.Watch) e
 	})
 }
 
-// sizeOf is the size of a file in bytes, 0 if it is not to be had.
+// sizeOf returns the size of a file in bytes, 0 if it is unknown.
 func sizeOf(r *session.Run, name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 const (
 	inProcess = "in-process"
-	// checkTime bounds a check: damaged pages can lead in a circle.
+	// checkTime bounds a check, because damaged pages can form a cycle.
 	checkTime = 10 * time.Minute
 )
 
@@ -93,7 +93,7 @@ func check(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// repair makes again what is derived. What it refuses to guess about is told all the same.
+// repair rebuilds derived data. It still reports what it cannot repair without guessing.
 func repair(r *session.Run, c *cli.Context) error {
 	var findings []string
 	return r.KeyedWork(c, r.DB, func() (err error) {
@@ -107,8 +107,7 @@ func repair(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// printFindings answers with what was found. People are told in words where that is
-// nothing.
+// printFindings prints the findings. People are told in words if there are none.
 func printFindings(r *session.Run, findings []string) error {
 	return r.InForms(func(f output.Format) bool { return f != output.Table || len(findings) > 0 }, func() error {
 		p := r.Printer(output.Result{Columns: []output.Column{{Name: "finding"}}})
@@ -119,7 +118,7 @@ func printFindings(r *session.Run, findings []string) error {
 	})
 }
 
-// findingsOf looks in this process.
+// findingsOf runs a check in this process.
 func findingsOf(r *session.Run, look func(*store.DB, func(string)) error) (list []string, err error) {
 	db, err := r.Open()
 	if err != nil {
@@ -129,8 +128,8 @@ func findingsOf(r *session.Run, look func(*store.DB, func(string)) error) (list 
 	return list, err
 }
 
-// checkInChild looks in a process of its own: a badly damaged file can end the
-// process that reads it, or keep it for ever.
+// checkInChild runs the check in a process of its own: a badly damaged file can crash its reader
+// or keep it busy for ever.
 func checkInChild(r *session.Run) ([]string, error) {
 	if _, err := r.Open(); err != nil {
 		return nil, err // a file that is not there, or not ours, needs no child

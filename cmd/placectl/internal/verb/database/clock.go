@@ -53,8 +53,8 @@ func clockReset(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// printReset answers with what began and ended by the wrong clock: as a document with
-// both instants, else as a list.
+// printReset answers with what started and ended by the wrong clock: a document with both instants,
+// or a list.
 func printReset(r *session.Run, tx *store.Tx, done *store.ClockReset) error {
 	return r.Either(func(f output.Format) bool { return f.Traits().Document }, func() error {
 		p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true}, {Name: "now", Kind: output.Time, Required: true}, {Name: "changed", Kind: output.Object, Required: true}}})

@@ -68,7 +68,7 @@ func configGet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return p.Close()
 }
 
-// settingName takes a setting's name with - for _ too.
+// settingName accepts - for _ in a setting's name.
 func settingName(s string) string { return strings.ReplaceAll(s, "-", "_") }
 
 func configSet(r *session.Run, c *cli.Context) error {

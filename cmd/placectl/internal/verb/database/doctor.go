@@ -48,7 +48,7 @@ func Doctor() *session.Verb {
 	}
 }
 
-// errUnfit says that something fails.
+// errUnfit says that a check has failed.
 var errUnfit = errors.New("jobs cannot be executed here at present")
 
 func doctor(r *session.Run, c *cli.Context) error {
@@ -96,7 +96,7 @@ func doctor(r *session.Run, c *cli.Context) error {
 	return r.Failing("findings", err, func() error { return session.PrintAll(r, fields, all...) })
 }
 
-// launchedBy says who launches the database's jobs.
+// launchedBy says what launches the database's jobs.
 func launchedBy(way string) attempts.Finding {
 	switch way {
 	case store.LaunchExec:
@@ -107,7 +107,7 @@ func launchedBy(way string) attempts.Finding {
 	return attempts.Finding{What: "launch", State: attempts.Works, Detail: "not yet decided: the first placectl work or cycle --exec does"}
 }
 
-// examineFile looks at the file of the database, and which of its nodes this host is.
+// examineFile examines the database's file, and finds which of its nodes this host is.
 func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	var out []attempts.Finding
 	add := func(what string, state attempts.Fitness, format string, args ...any) {
@@ -194,7 +194,7 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 
 func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
 
-// examineSignatures reports whether jobs of this user can be verified here.
+// examineSignatures reports whether this user's jobs can be verified here.
 func examineSignatures(r *session.Run) (what string, state attempts.Fitness, format string, detail any) {
 	shared := store.Others(r.DB)
 	if shared == "" {
@@ -210,7 +210,7 @@ func examineSignatures(r *session.Run) (what string, state attempts.Fitness, for
 	return "signatures", attempts.Works, "%s", fmt.Sprintf("%s: passes execute what you have signed with %s", shared, r.KeyPath())
 }
 
-// examineUser says whose jobs are executed.
+// examineUser says whose jobs are executed here.
 func examineUser(r *session.Run) attempts.Finding {
 	me, err := r.Me()
 	if err != nil {
@@ -219,7 +219,7 @@ func examineUser(r *session.Run) attempts.Finding {
 	return attempts.Finding{What: "user", State: attempts.Works, Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
 }
 
-// examineDevices says which devices are found here.
+// examineDevices lists the devices found here.
 func examineDevices(r *session.Run) attempts.Finding {
 	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(r.Ctx, 5*time.Second, words...) }), false)
 	var words []string
@@ -233,12 +233,11 @@ func examineDevices(r *session.Run) attempts.Finding {
 	return f
 }
 
-// examineSSH reports whether other hosts can be reached.
-// wayTime is how long another host may take to answer.
+// wayTime bounds how long another host may take to answer.
 const wayTime = 10 * time.Second
 
-// examineWays has each other host reach the database as passes there do, where commands leave a
-// process that makes such passes.
+// examineWays checks that each other host reaches the database as passes there do, if commands
+// leave behind a process that makes such passes.
 func examineWays(r *session.Run, here string) ([]attempts.Finding, error) {
 	others := make(map[string]bool)
 	var database string

@@ -18,13 +18,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// After a reboot the queue goes on with the next command of each user. A line @reboot in the
-// user's crontab is such a command; without cron a unit of systemd, which stays with lingering.
+// After a reboot, each user's next command restarts the queue. A line @reboot in the user's
+// crontab is such a command. Without cron it is a systemd unit, which needs lingering.
 
-// cronTime is how long crontab and systemctl may take.
+// cronTime bounds how long crontab and systemctl may take.
 const cronTime = 10 * time.Second
 
-// onBoot is the command that goes on with the queue, and the mark by which its line is found.
+// onBoot returns the command that restarts the queue, and the mark that identifies its line.
 func onBoot(r *session.Run) (command, mark string, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -37,7 +37,7 @@ func onBoot(r *session.Run) (command, mark string, err error) {
 	return text.JoinWords([]string{program, "--db", path, "status", "-q"}), "# placectl " + path, nil
 }
 
-// unitPath is the file of the unit for a database.
+// unitPath returns the path of the systemd unit for a database.
 func unitPath(r *session.Run) string {
 	name := strings.Trim(strings.ReplaceAll(r.DatabasePath(), "/", "-"), "-")
 	config := r.Getenv("XDG_CONFIG_HOME")
@@ -47,13 +47,13 @@ func unitPath(r *session.Run) string {
 	return filepath.Join(config, "systemd", "user", "placectl-"+name+".service")
 }
 
-// crontab is the user's, less the line of this database.
+// crontab returns the user's crontab without the line for this database, and whether it had one.
 func crontab(r *session.Run, mark string) (rest string, had bool, err error) {
 	text, err := launch.Output(r.Ctx, cronTime, "crontab", "-l")
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, err
 	}
-	if err != nil && text == "" { // there is none yet; else writing it fails, too
+	if err != nil && text == "" { // there is no crontab yet, or writing one fails, too
 		return "", false, nil
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func writeCrontab(r *session.Run, text string) error {
 	return err
 }
 
-// install has the queue go on after a reboot, or takes that back.
+// install makes a reboot restart the queue, or undoes that.
 func install(r *session.Run, c *cli.Context) error {
 	if r.OverSSH() {
 		return usage.Errorf("--install and --uninstall are for the host of the database")
@@ -118,7 +118,7 @@ func install(r *session.Run, c *cli.Context) error {
 	return nil
 }
 
-// installUnit is install on a host without cron.
+// installUnit does what install does on a host without cron.
 func installUnit(r *session.Run, c *cli.Context, command string) error {
 	path := unitPath(r)
 	unit := filepath.Base(path)
@@ -149,8 +149,8 @@ func installUnit(r *session.Run, c *cli.Context, command string) error {
 	return nil
 }
 
-// examineBoot says what a reboot, a logout and the end of a container do to a queue that runs by
-// itself.
+// examineBoot says what a reboot, a logout and the end of a container do to a queue that runs
+// without a supervisor.
 func examineBoot(r *session.Run) (all []attempts.Finding) {
 	detail := "your next command goes on with the queue; placectl doctor --install has cron or systemd do it"
 	if _, mark, err := onBoot(r); err == nil {
@@ -188,7 +188,7 @@ func killsUserProcesses() (kills bool) {
 	return kills
 }
 
-// container names the container that this process is in, "" for none.
+// container returns the name of this process's container, "" if there is none.
 func container() string {
 	for _, name := range []string{"/.dockerenv", "/run/.containerenv"} {
 		if _, err := os.Stat(name); err == nil {

@@ -65,13 +65,13 @@ func transaction(r *session.Run, c *cli.Context) error {
 			}
 		}
 		if r.Rec != nil && len(answers) > 0 {
-			return nil // they are recorded, each by itself
+			return nil // the lines are recorded, each by itself
 		}
 		return r.InForms(func(f output.Format) bool { return len(answers) > 0 || f == output.JSON }, func() error { return r.PrintLines(answers) })
 	})
 }
 
-// lineOf runs the verb of a line within the transaction; its answer is nil if there is no verb.
+// lineOf runs the verb of a line within the transaction. Its answer is nil if the line has no verb.
 func lineOf(r *session.Run, tx *store.Tx, number int, line string) (*session.LineAnswer, error) {
 	words, err := text.SplitWords(line)
 	if err != nil {

@@ -25,7 +25,7 @@ func Upgrade() *session.Verb {
 			"In a file that others may write, passes execute only jobs that their users have signed. Jobs that wait unsigned\n" +
 			"are listed; --sign signs yours, and placectl unhold those of its user.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"}},
-		Access:   verbs.Reads, // what it writes says nothing that was not there
+		Access:   verbs.Reads, // the signatures it writes add no data
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 		Example:  "placectl --db etcd://e1:2379/cluster upgrade",
@@ -51,8 +51,8 @@ func upgrade(r *session.Run, c *cli.Context) error {
 	return p.Close()
 }
 
-// unsigned lists the jobs that wait without a signature, if passes ask for one, or signs
-// those of this process's user.
+// unsigned lists the waiting jobs without a signature if passes ask for one. With sign it signs
+// those of this user.
 func unsigned(r *session.Run, db *store.DB, sign bool) error {
 	if store.Others(r.DB) == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package front holds the front-ends, qsub, sbatch and their likes, which stand on what the verbs submit
-// and run do.
+// Package front holds the front-ends, qsub, sbatch and their likes, which build on the verbs submit
+// and run.
 package front
 
 import (
@@ -33,7 +33,7 @@ type FrontEnd struct {
 	verb, whose string
 	run         func(*fronts.Call) (status int, done bool)
 	Commands    []string
-	unsure      int // the exit status of what is ours alone
+	unsure      int // the exit status of placectl's own failures
 }
 
 func FrontEnds() []FrontEnd {
@@ -43,8 +43,8 @@ func FrontEnds() []FrontEnd {
 	}
 }
 
-// Args are the arguments of a process: one that is called as a command of PBS or Slurm is
-// that verb.
+// Args returns the arguments of a process. If it is called by the name of a PBS or Slurm command,
+// that name becomes the verb.
 func Args(args []string) []string {
 	name := filepath.Base(args[0])
 	if name != "placectl" {
@@ -108,8 +108,8 @@ func runFront(r *session.Run, f FrontEnd, words []string) error {
 	return nil
 }
 
-// frontDatabase finds the database: as said, else as a file of settings says. That of the
-// directory where a program happens to stand is none to rely on.
+// frontDatabase finds the database: the one that is named, or else the one in a file of settings.
+// It ignores the working directory, because a program may run in any.
 func frontDatabase(r *session.Run) error {
 	if r.Getenv("PLACECTL_DB") != "" || slices.ContainsFunc(r.Inv.Globals, func(s verbs.Setting) bool { return s.Flag.Name == "db" }) {
 		if r.OverSSH() {
@@ -133,7 +133,7 @@ func frontDatabase(r *session.Run) error {
 	return usage.Errorf("no database is configured: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf or /etc/placectl.conf")
 }
 
-// frontHost is what front-ends know of this machine, and of who calls.
+// frontHost returns what front-ends need to know about this machine and the calling user.
 func frontHost(r *session.Run) (*fronts.Host, error) {
 	me, err := r.Me()
 	if err != nil {
@@ -148,7 +148,7 @@ func frontHost(r *session.Run) (*fronts.Host, error) {
 	return h, nil
 }
 
-// cluster is the database as front-ends see it.
+// cluster shows the database to front-ends.
 type cluster struct {
 	r    *session.Run
 	host *fronts.Host
@@ -162,7 +162,7 @@ func (cl *cluster) View(fn func(fronts.View) error) error {
 	return denied(cl.r.View(func(tx *store.Tx) error { return fn(cl.rows(tx)) }))
 }
 
-// denied is an error as front-ends know it, if it says that something is not permitted.
+// denied converts a refusal of permission into the error that front-ends know.
 func denied(err error) error {
 	if errors.Is(err, store.ErrNotPermitted) {
 		return fmt.Errorf("%w: %w", fronts.ErrDenied, err)
@@ -170,8 +170,8 @@ func denied(err error) error {
 	return err
 }
 
-// Update has a key of its own: if the outcome of the commit is unknown, it is repeated, and done
-// only if it was not.
+// Update uses a key of its own. So if the outcome of the commit is unknown, it can repeat the
+// change, which is made only once.
 func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	key := session.DrawNonce()
 	inv, keyed := cl.r.Inv, *cl.r.Verb
@@ -207,7 +207,7 @@ func (cl *cluster) WaitStart(job uint64) error {
 	return cl.waitWhile(job, func(s fronts.State) bool { return s < fronts.Running })
 }
 
-// waitWhile waits while a job, or one of an array, is in such a state.
+// waitWhile waits while is holds for the state of a job, or of any job of an array.
 func (cl *cluster) waitWhile(job uint64, is func(fronts.State) bool) error {
 	for {
 		seen := cl.r.FileStamp()
@@ -228,11 +228,11 @@ func (cl *cluster) waitWhile(job uint64, is func(fronts.State) bool) error {
 	}
 }
 
-// change is a transaction that front-ends change.
+// change is a transaction for front-ends.
 type change struct {
 	*frontrows.View
 	r    *session.Run
-	sent *[]queue.SentTo // signals that wait for their delivery
+	sent *[]queue.SentTo // signals awaiting delivery
 }
 
 func (ch *change) Do(what fronts.Deed, job uint64) (err error) {

@@ -75,7 +75,7 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 	return nil
 }
 
-// oursOrNone reports whether there is nothing at a path, or a link that leads to us.
+// oursOrNone reports whether nothing exists at a path, or a link to this program.
 func oursOrNone(path, program string) bool {
 	to, err := os.Readlink(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func oursOrNone(path, program string) bool {
 	return to == program || filepath.Base(to) == "placectl"
 }
 
-// relink puts a link in the place of what is there, without a moment without it.
+// relink replaces what is at path with a link, without a moment when nothing is there.
 func relink(program, path string) error {
 	next := path + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func relink(program, path string) error {
 	return os.Rename(next, path)
 }
 
-// sayPath says which program a name runs, if it is not the link in dir.
+// sayPath warns if a name runs a program other than the link in dir.
 func sayPath(r *session.Run, dir, name string) {
 	for _, in := range filepath.SplitList(r.Getenv("PATH")) {
 		if abs, err := filepath.Abs(in); err == nil && abs == dir {

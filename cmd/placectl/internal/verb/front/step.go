@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stepHost starts the tasks of a step of a job on its nodes, side by side: those on this host as
-// children, others by placectl on.
+// stepHost starts the tasks of a job's step side by side on its nodes: those on this host as
+// children, the others through placectl on.
 type stepHost struct {
 	Environ  []string
 	Database string
 	Terminal bool // Ctrl-C at the terminal interrupts tasks
 }
 
-// Getenv is a variable of the environment, "" for none.
+// Getenv returns a variable of the environment, "" if it is not set.
 func (h *stepHost) Getenv(name string) string {
 	value := ""
 	for _, kv := range h.Environ {
@@ -42,8 +42,8 @@ func (h *stepHost) Create(name string, add bool) (io.WriteCloser, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|how, 0o666)
 }
 
-// Counted counts the steps of the job that this is in: each leaves a byte in a file of the
-// attempt's directory. Where there is none, as outside of a script, all are the first.
+// Counted returns the number of this step within its job. Each step adds a byte to a file in the
+// attempt's directory. Without that directory, as outside of a script, every step is the first.
 func (h *stepHost) Counted() int {
 	nodes := h.Getenv("PLACECTL_NODEFILE")
 	if nodes == "" || h.Getenv("SLURM_JOB_ID") == "" {
@@ -84,7 +84,7 @@ func (h *stepHost) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 		if e.Err != nil {
 			out[i].Why, out[i].Status = e.Err.Error(), 1
 		}
-		if errors.As(e.Err, &failed) { // as execve says it, whose errors srun ends with
+		if errors.As(e.Err, &failed) { // srun's errors end in the words of execve
 			out[i].Why, out[i].Status = failed.Name+": "+because(failed.Err), 2
 			if errors.Is(failed.Err, fs.ErrPermission) {
 				out[i].Status = 13
@@ -94,7 +94,7 @@ func (h *stepHost) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 	return out, nil
 }
 
-// because is an error in the words of the C library.
+// because returns an error in the words of the C library.
 func because(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

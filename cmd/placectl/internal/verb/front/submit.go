@@ -22,8 +22,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Submit submits as our own verb does: the options of qsub or sbatch become flags of
-// submit, and what the job carries is read of this process.
+// Submit submits as our own verb does. The options of qsub or sbatch become flags of submit, and
+// the job's environment is that of this process.
 func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	r, v := *ch.r, queue.Submit()
 	r.Front, r.Verb, r.Inv, r.Dash = &s, v, session.Invocation{Path: []*session.Verb{v}, Dash: -1}, -1
@@ -75,8 +75,8 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	return out, nil
 }
 
-// maxNotes bounds how many notes a submission leaves: a script may have any number of
-// options that are ignored.
+// maxNotes bounds the notes about a submission, because a script may have any number of ignored
+// options.
 const maxNotes = 16
 
 func bounded(notes []string) []string {
@@ -86,7 +86,7 @@ func bounded(notes []string) []string {
 	return append(notes[:maxNotes:maxNotes], fmt.Sprintf("and %d more", len(notes)-maxNotes))
 }
 
-// complete gives a submission what qsub and sbatch give a job and submit does not.
+// complete adds to a submission what qsub and sbatch give a job and submit does not.
 func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queue.Script, umask, chdir bool) error {
 	settings, err := ch.Tx.Config().Settings()
 	if err != nil {
@@ -103,7 +103,7 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 		sub.Name = s.Name
 	}
 	sub.User, sub.Command = ch.Host.User, s.Args
-	if s.Attended { // it runs where it was typed, in that environment
+	if s.Attended { // it runs where it was typed, in the same environment
 		sub.Attended, sub.Payload = true, nil
 		return nil
 	}
@@ -116,8 +116,8 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 	return nil
 }
 
-// asPBS has a job begin in the home directory, with its output in files that are called as
-// PBS calls them, in the directory that it was submitted in.
+// asPBS makes a job begin in the home directory, with output files named as PBS does, in the
+// directory where the job was submitted.
 func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask, chdir bool) {
 	dir := strings.ReplaceAll(ch.Host.Dir, "%", "%%")
 	number, id := "%j", "%j."+server
@@ -149,13 +149,13 @@ func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submi
 	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)
 }
 
-// typed is the process that a command was typed to, as far as it starts programs.
+// typed is the process of a typed command that starts programs.
 type typed struct {
 	stepHost
 	cl *cluster
 }
 
-// Allocate is run, for a job that is asked for in the words of sbatch.
+// Allocate does what run does, for a job requested with options of sbatch.
 func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*fronts.Job) []string) (int, error) {
 	r, program, words := h.cl.r, "/proc/self/exe", s.Args
 	if words[0] != fronts.Ourselves {
@@ -212,7 +212,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 	return 0, err
 }
 
-// row is a job as front-ends see it.
+// row converts a job for front-ends.
 func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
 	err = h.cl.r.View(func(tx *store.Tx) error {
 		row, err = h.cl.rows(tx).Row(job)
@@ -221,7 +221,7 @@ func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
 	return row, err
 }
 
-// planned is when a job would start, and where, without there being one.
+// planned returns when and where a job would start, without making it.
 func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	after := ch.Tx.Now()
 	if sub.Begin.After(after) {
@@ -251,7 +251,7 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	return []*fronts.Job{j}, err
 }
 
-// Alter gives a job what the options ask for instead of what it had.
+// Alter changes a job as the options ask.
 func (ch *change) Alter(job uint64, family directives.Family, given []directives.Given) error {
 	r, v := *ch.r, queue.Submit()
 	s := &fronts.Submission{Family: family, Given: given}

@@ -58,8 +58,8 @@ func Explain() *session.Verb {
 // explaining is the request or job to explain.
 type explaining struct {
 	request placer.Request
-	job     string // how the job is named, "" for the request
-	certain bool   // the job, whether there is one or not
+	job     string // the name of the job, "" for the request
+	certain bool   // certainly a job, even if it does not exist
 	ask     placer.Explain
 	nodes   string
 }
@@ -99,8 +99,8 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 	})
 }
 
-// wouldStop finds out whom a cycle would stop for a job, where rules say that it may: it makes one
-// that it supposes. Verbs in one transaction leave it out.
+// wouldStop finds the jobs that a cycle would stop for this job if rules allow it, by making a
+// cycle and discarding it. Verbs within a transaction leave it out.
 func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err error) {
 	if what.job == "" || r.Tx != nil {
 		return nil, nil
@@ -111,7 +111,7 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 		if id, err = jobref.One(tx.Jobs(), what.job); err == nil {
 			may, err = tx.Cycle().MayStop(id)
 		}
-		return nil // the explanation reports a wrong name
+		return nil // the explanation reports an unknown name
 	})
 	if err != nil || !may {
 		return nil, nil
@@ -150,11 +150,11 @@ func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
 	return what, nil
 }
 
-// oneJob is a word that may name a job: 12, or 12[3], which is no select. It is made
-// when it is first asked for, so that other verbs start without it.
+// oneJob matches a word that may name a job, 12 or 12[3], and is no select. It is compiled at the
+// first use, so that other verbs start without it.
 var oneJob = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`) })
 
-// givesRequest reports whether the command line asks for something.
+// givesRequest reports whether the command line contains a request.
 func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() > 0 }
 
 // flagsGiven reports whether there are request flags.
@@ -162,7 +162,7 @@ func flagsGiven(c *cli.Context) bool {
 	return slices.ContainsFunc(request.Flags(), func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
 }
 
-// explained explains a job, if there is one of that name, else the request.
+// explained explains the named job if it exists, and otherwise the request.
 func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
 		id, err := jobref.One(tx.Jobs(), what.job)

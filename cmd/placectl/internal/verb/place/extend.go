@@ -53,7 +53,7 @@ func extend(r *session.Run, c *cli.Context) error {
 				return err
 			}
 			if walltime += old.Walltime; walltime < 0 {
-				walltime = math.MaxInt64 // refused, as too long
+				walltime = math.MaxInt64 // too long, so it is refused
 			}
 		}
 		job, err := tx.Jobs().Extend(id, walltime)

@@ -1,4 +1,5 @@
-// Package place holds the verbs that take nodes at once or at a time: place, reserve, extend, when, explain.
+// Package place holds the verbs that take nodes at once or at a given time: place, reserve, extend,
+// when, explain.
 package place
 
 import (
@@ -74,7 +75,7 @@ func place(r *session.Run, c *cli.Context) error {
 	return r.KeepTrying(patience, try)
 }
 
-// placeHow reads which way to place the flags ask for, and for how long to try.
+// placeHow reads from the flags how to place, and for how long to try.
 func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
 	decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().Place(q) }
 	switch {
@@ -92,11 +93,11 @@ func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Req
 	return decide, patience, err
 }
 
-// startSlack is how far a start may lie behind the clock: "now" was a moment ago when
-// the lock is had.
+// startSlack is how far a start may lie before the clock: waiting for the lock takes time, so
+// "now" may be a moment ago.
 const startSlack = time.Minute
 
-// notPast takes a start that lies a moment back for now.
+// notPast replaces a start a moment ago with now.
 func notPast(at time.Time, tx *store.Tx) time.Time {
 	if now := tx.Now(); at.Before(now) && !at.Before(now.Add(-startSlack)) {
 		return now

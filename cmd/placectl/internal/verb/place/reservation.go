@@ -63,7 +63,7 @@ func reservationShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return errors.Join(err, printReservations(r, tx, len(res) == 1, res...))
 }
 
-// sayMissing says which occurrences of a standing reservation cannot be made now.
+// sayMissing lists the occurrences of a standing reservation that cannot be made now.
 func sayMissing(r *session.Run, s *store.Standing) error {
 	for _, at := range s.Missing {
 		r.Notef("reservation %s has no occurrence at %s yet: %s; placectl keeps trying until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
@@ -106,7 +106,7 @@ func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, er
 	return v, err
 }
 
-// reservedAmounts is what a reservation keeps of a node, as JSON shows it.
+// reservedAmounts is what a reservation takes from a node, as JSON shows it.
 type reservedAmounts struct {
 	Node      string           `json:"node"`
 	Resources map[string]int64 `json:"resources"`
@@ -124,8 +124,8 @@ func printReservations(r *session.Run, tx *store.Tx, record bool, all ...*store.
 	return p.Close()
 }
 
-// repeatRule is the rule by which a reservation occurs, "" for one that does so
-// once, or has just been given up.
+// repeatRule returns the rule by which a reservation repeats. It is "" if it occurs only once, or
+// has just been removed.
 func repeatRule(tx *store.Tx, res *store.Reservation) (string, error) {
 	if res.Series == "" {
 		return "", nil

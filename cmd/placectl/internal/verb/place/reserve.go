@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// itsTimes is the heading of flags that say more of when a reservation is.
+// itsTimes is the help heading of the flags for a reservation's times.
 const itsTimes = "its times"
 
 // Reserve declares the verb reserve.
@@ -80,7 +80,7 @@ func reserve(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// reserveSpec reads the description of a reservation, except for its nodes, and its start.
+// reserveSpec reads a reservation, except for its nodes, and its start.
 func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, error) {
 	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
 	var err error
@@ -112,8 +112,7 @@ func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, 
 	return spec, start, nil
 }
 
-// checkReserveFlags refuses flags that are missing, or that would do nothing beside
-// the others.
+// checkReserveFlags refuses flags that are missing, or that would have no effect beside the others.
 func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	nodes := c.String("nodes")
 	switch {

@@ -84,7 +84,7 @@ func printStarts(r *session.Run, q placer.Request, count int) error {
 	})
 }
 
-// startView is a start as answers show it.
+// startView is a start as shown in answers.
 type startView struct {
 	store.Opening
 	now   time.Time
@@ -103,7 +103,7 @@ var startFields = output.Fields[*startView]{
 	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }
 
-// expectedFields are startFields of a job, and what its start follows from.
+// expectedFields are startFields for a job, and the assumptions behind its start.
 var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
 	{Name: "safe", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Safe) }},
 	{Name: "asked", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Asked) }},

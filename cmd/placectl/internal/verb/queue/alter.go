@@ -16,12 +16,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// alterable are the flags of submit that alter takes, as far as they are not those that a
-// running job may have changed, too.
+// alterable are the flags of submit that alter takes, except for those that also apply to running
+// jobs.
 var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
 	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}, request.OfPayload...)
 
-// AlterableRunning are those that a running job may have changed.
+// AlterableRunning are the flags that also apply to running jobs.
 var AlterableRunning = []string{"name", "walltime", "priority", "comment"}
 
 // Alter declares the verb alter.
@@ -105,15 +105,15 @@ func alter(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// errFixed is of what a job keeps for all its life.
+// errFixed says that a property of a job never changes.
 var errFixed = errors.New("this cannot be changed: cancel the job, and submit it again")
 
-// Fixed says of an option that a job keeps what it has.
+// Fixed returns the error for an option whose property never changes.
 func Fixed(g verbs.Given) error {
 	return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
 }
 
-// Alteration is the changes to a job that the options make; sub has their values.
+// Alteration returns the changes to a job that the options make, with the values in sub.
 func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
 	from, err := process(r)
 	if err != nil {

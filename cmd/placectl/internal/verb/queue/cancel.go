@@ -74,8 +74,8 @@ func cancel(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// choose finds the jobs not yet ended that --user, --name, --all and --waiting select: without
-// --user, those of the calling user.
+// choose finds the jobs that have not ended and that --user, --name, --all and --waiting select.
+// Without --user they are those of the calling user.
 func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, err error) {
 	user := cmp.Or(c.String("user"), r.Self())
 	states := session.LiveStates()
@@ -141,17 +141,16 @@ func release(r *session.Run, c *cli.Context) error {
 	return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Release(id) }))
 }
 
-// endsFirst says of a verb that a job whose command is executed here ends in its own time.
+// endsFirst is help for verbs that stop jobs: a command that is executed here ends in its own time.
 const endsFirst = "A job that a supervisor or run executes is ending\n" +
 	"first: it keeps its nodes until its command has ended, or its grace is over."
 
-// nowFlag is of the verbs that take jobs off their nodes.
+// nowFlag is --now for the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "now", Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
 }
 
-// atOnce has a job give its nodes back without waiting for its command, where --now says
-// so.
+// atOnce makes a job give its nodes back without waiting for its command if --now is set.
 func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job, error) {
 	if !c.Bool("now") {
 		return change

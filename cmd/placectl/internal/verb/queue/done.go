@@ -45,7 +45,8 @@ func Done() *session.Verb {
 	}
 }
 
-// ownAttempt is the attempt at a job that this is part of, 0 if it is not.
+// ownAttempt returns the number of the job's attempt that this process is part of, 0 if it is
+// part of none.
 func ownAttempt(r *session.Run, id uint64) int {
 	if r.Getenv("PLACECTL_JOB") != strconv.FormatUint(id, 10) {
 		return 0

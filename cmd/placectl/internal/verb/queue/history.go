@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// historyLength is how many jobs a history has, unless --last or --since says otherwise.
+// historyLength is the number of jobs in a history, unless --last or --since says otherwise.
 const historyLength = 20
 
 // History declares the verb history.

@@ -92,8 +92,7 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// UnholdJob lets a held job wait for its turn, and signs what it executes if it is the job of
-// this process's user.
+// UnholdJob releases a held job. If the job is this user's, UnholdJob also signs what it executes.
 func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
 	j, err := tx.Jobs().Unhold(id)
 	if err != nil || store.Others(r.DB) == "" {

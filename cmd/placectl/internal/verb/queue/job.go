@@ -57,14 +57,14 @@ func Show() *session.Verb {
 	}
 }
 
-// The columns of the jobs table, what programs get of it besides, and what job show has besides.
+// The columns of the jobs table, those that programs get in addition, and those that job show adds.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
 	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at*"
 	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line comment promised retry_mem likely* safe* forecast_at*"
 )
 
-// jobFilterFlags say which jobs a list has.
+// jobFilterFlags select the jobs of a list.
 func jobFilterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "state", Usage: "only jobs in a `STATE`, or in one of several: queued,held"},
@@ -77,7 +77,7 @@ func jobFilterFlags() []cli.Flag {
 	}
 }
 
-// jobFilter is what those flags say.
+// jobFilter reads those flags.
 func jobFilter(r *session.Run, c *cli.Context) (f daily.Filter, err error) {
 	f = daily.Filter{User: c.String("user"), Queue: c.String("queue"), Class: c.String("class"), Name: c.String("name")}
 	if err := daily.CheckName(f.Name); err != nil {
@@ -105,7 +105,7 @@ func jobList(r *session.Run, c *cli.Context) error {
 	return r.View(func(tx *store.Tx) error { return printJobs(r, tx, &f, order, c.Bool("wide")) })
 }
 
-// jobOrder is --order, or what a form has without it.
+// jobOrder returns --order, or the default for the form of the answer.
 func jobOrder(r *session.Run, c *cli.Context) (daily.Order, error) {
 	switch {
 	case c.IsSet("order"):
@@ -119,7 +119,7 @@ func jobOrder(r *session.Run, c *cli.Context) (daily.Order, error) {
 	return daily.Next, nil
 }
 
-// printJobs prints jobs: for people a line each, unless they want all columns.
+// printJobs prints jobs. People get a line for each, unless they want all columns.
 func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order, wide bool) error {
 	var p interface {
 		Print(*store.Job) error
@@ -146,7 +146,7 @@ func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order,
 	return p.Close()
 }
 
-// jobStates is which states --state, --all and --since ask for; none means all.
+// jobStates returns the states that --state, --all and --since select. None means all.
 func jobStates(c *cli.Context) (states []store.JobState, err error) {
 	if !c.IsSet("state") {
 		if c.Bool("all") || c.IsSet("since") {
@@ -184,7 +184,7 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	// There is room for why it waits, and from when on.
+	// There is room for the reason why it waits, and for since when.
 	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
 	if c.Bool("env") {
 		sees, err := tx.Roles().Sees(job)
@@ -205,8 +205,8 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return p.Close()
 }
 
-// eachJobNamed calls fn for every job that the arguments name, each once, and says
-// whether one word has named several: an array, or a range.
+// eachJobNamed calls fn for every job that the arguments name, each once. several says whether one
+// word has named several: an array or a range.
 func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bool) error) error {
 	seen := make(map[uint64]bool)
 	for _, word := range words {
@@ -231,9 +231,8 @@ func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bo
 	return nil
 }
 
-// changeJobs changes every job that the arguments name, in one transaction, and
-// prints what they are then. Of an array, or a range, those that have ended are passed
-// over: the others are what is left of it.
+// changeJobs changes every job that the arguments name in one transaction, and prints the result.
+// In an array or a range it skips jobs that have ended.
 func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		var jobs []*store.Job
@@ -250,7 +249,7 @@ func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (
 	})
 }
 
-// changeEach changes jobs, and prints what they are then.
+// changeEach changes jobs, and prints the result.
 func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	changed := make([]*store.Job, 0, len(jobs))
 	for _, was := range jobs {
@@ -266,8 +265,7 @@ func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*st
 	return printChanged(r, tx, changed)
 }
 
-// printChanged answers with jobs as they are now; for people those of an array that are alike
-// are a line.
+// printChanged prints jobs as they are now. For people, similar jobs of an array share a line.
 func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	each := func() error {
 		p := r.Jobs(tx, false, "job state start end nodes reason* reason_code*")

@@ -35,7 +35,7 @@ func Signal() *session.Verb {
 	}
 }
 
-// SentTo is an attempt that was sent a signal, and which of its signals that is.
+// SentTo is an attempt that was sent a signal, and the number of that signal.
 type SentTo struct {
 	Job     uint64
 	Attempt int
@@ -81,11 +81,11 @@ func signal(r *session.Run, c *cli.Context) error {
 	if err != nil || r.Tx != nil || c.Bool(verbs.DryRun) || patience == 0 {
 		return err
 	}
-	r.Leave() // it delivers what this host does not reach
+	r.Leave() // the attendant delivers to other hosts
 	return AwaitDelivery(r, sent, r.Env.Clock().Add(patience), c.String("timeout"))
 }
 
-// AwaitDelivery waits until signals were sent.
+// AwaitDelivery waits until signals are delivered.
 func AwaitDelivery(r *session.Run, sent []SentTo, deadline time.Time, patience string) error {
 	for {
 		seen := r.FileStamp()
@@ -115,7 +115,7 @@ func AwaitDelivery(r *session.Run, sent []SentTo, deadline time.Time, patience s
 	}
 }
 
-// also says that there are more jobs.
+// also mentions how many more jobs there are.
 func also(more int) string {
 	if more == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package queue holds the verbs of jobs that wait their turn: submit, hold, alter, cancel, wait and their like.
+// Package queue holds the verbs for jobs that wait: submit, hold, alter, cancel, wait and their like.
 package queue
 
 import (
@@ -102,7 +102,7 @@ func submit(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) (err error) {
 		c, s := c, s
-		if sc != nil { // the database decides what its lines mean
+		if sc != nil { // the database determines the meaning of its lines
 			if c, err = Directed(r, c, tx, sc); err != nil {
 				return err
 			}
@@ -155,8 +155,7 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	}, func() error { return listing.PrintSubmission(r.Printer, tx, jobs) })
 }
 
-// warnNever warns of jobs that were just submitted and can never run, and says why
-// they wait.
+// warnNever warns of just submitted jobs that can never run, and returns why they wait.
 func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, err error) {
 	first := jobs[0]
 	if !first.Never {
@@ -168,7 +167,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	}
 	p, err := look.Prospect(first)
 	if err != nil || p.Wait != store.WaitsNever {
-		return "", err // it was submitted with a key before, and could run by now
+		return "", err // a repeat with a key: the job may be able to run by now
 	}
 	name := "job " + listing.JobID(first)
 	if len(jobs) > 1 {
@@ -178,7 +177,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	return p.Reason, nil
 }
 
-// Submission reads all of a submission but what it takes a transaction for.
+// Submission reads a submission, except for what needs a transaction.
 func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s store.Submission, err error) {
 	if r.Dash >= 0 {
 		s.Command = c.Args().Slice()[r.Dash:]
@@ -205,7 +204,7 @@ func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s
 	return s, itsTurn(r, c, &s)
 }
 
-// itsTurn reads what says when a job may have its turn.
+// itsTurn reads the flags that determine when a job may start.
 func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	s.Priority, s.NoRequeue, s.Comment = c.Int64("priority"), c.Bool("no-requeue"), c.String("comment")
 	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
@@ -222,7 +221,7 @@ func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	return nil
 }
 
-// runsNothing verifies a submission of a job that another program launches.
+// runsNothing checks a submission whose job another program launches.
 func runsNothing(c *cli.Context, q *placer.Request) error {
 	for _, flag := range request.OnlyWithPayload {
 		if c.IsSet(flag) {
@@ -279,7 +278,7 @@ func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	return nil
 }
 
-// Singleton has a submission wait for the jobs of its user and name.
+// Singleton makes a submission wait for the jobs of the same user and name.
 func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	switch {
 	case !c.Bool("singleton"):

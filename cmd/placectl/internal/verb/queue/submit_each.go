@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// readEach reads the lines of --each, wherever the submission comes from.
+// readEach reads the lines of --each, from here or from the host where the job is submitted.
 func readEach(r *session.Run, c *cli.Context) (err error) {
 	r.Lines = nil
 	if r.Carried != nil && r.Carried.Lines != nil {
@@ -46,7 +46,7 @@ func eachInput(r *session.Run, c *cli.Context) (io.ReadCloser, error) {
 	return in, err
 }
 
-// carryLines are the lines as they go to another host.
+// carryLines encodes the lines for another host.
 func carryLines(r *session.Run, c *cli.Context) ([]byte, error) {
 	in, err := eachInput(r, c)
 	if err != nil {
@@ -63,7 +63,7 @@ func carryLines(r *session.Run, c *cli.Context) ([]byte, error) {
 	return lines, nil
 }
 
-// each makes a submission one of a job for each line.
+// each turns a submission into an array of one job for each line.
 func each(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	if r.Lines == nil {
 		if c.IsSet("each") {

@@ -27,15 +27,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Script is a job script, and what counts of its lines of directives.
+// Script is a job script, with the directives that count.
 type Script struct {
 	*payload.Script
 	Counts []verbs.Given     // the flags of directives that count,
 	at     []infile.Position // and where they stand
 }
 
-// scriptOf parts the arguments of submit into selects and the script, and reads that; nil
-// where there is none.
+// scriptOf splits the arguments of submit into selects and the script, and reads that. s is nil if
+// there is none.
 func scriptOf(r *session.Run, c *cli.Context, args []string) (selects []string, s *Script, err error) {
 	selects, files := payload.Divide(args)
 	if c.IsSet("script") {
@@ -66,7 +66,7 @@ func scriptOf(r *session.Run, c *cli.Context, args []string) (selects []string, 
 	return selects, s, err
 }
 
-// readScript reads a script. Its text becomes part of what a key is bound to.
+// readScript reads a script. The script's text becomes part of the request that a key is bound to.
 func readScript(r *session.Run, name string) (*Script, error) {
 	in, err := r.Input(name)
 	if err != nil {
@@ -77,13 +77,13 @@ func readScript(r *session.Run, name string) (*Script, error) {
 	return &Script{Script: s}, err
 }
 
-// carriedScript is the script that came from another host.
+// carriedScript returns the script that another host has sent.
 func carriedScript(r *session.Run) (*Script, error) {
 	s, err := payload.ReadScript(r.Carried.ScriptName, bytes.NewReader(r.Carried.Script))
 	return &Script{Script: s}, err
 }
 
-// process is this process as one that submits.
+// process describes this process as a submitter.
 func process(r *session.Run) (from payload.Process, err error) {
 	me, err := r.Me()
 	if err != nil {
@@ -91,7 +91,7 @@ func process(r *session.Run) (from payload.Process, err error) {
 	}
 	from = payload.Process{Me: me, Environ: r.Environ, Database: r.DB, Note: r.Notef, Detail: r.Debugf, Original: r.Front != nil}
 	if r.Front != nil && r.Front.Family == directives.PBS {
-		from.Export = "none" // PBS_O_ variables are made of it; -v and -V add
+		from.Export = "none" // PBS_O_ variables are derived from it; -v and -V add to it
 	}
 	if r.Carried != nil {
 		from.Environ, from.Carried = r.Carried.Environ, r.Carried
@@ -99,8 +99,7 @@ func process(r *session.Run) (from payload.Process, err error) {
 	return from, nil
 }
 
-// payloadOf is what a job is to carry: the script, nil for none, and the surroundings of
-// this process.
+// payloadOf returns what a job carries: the script, if any, and the environment of this process.
 func payloadOf(r *session.Run, c *cli.Context, s *Script) (*store.Payload, error) {
 	from, err := process(r)
 	if err != nil {
@@ -117,8 +116,8 @@ func payloadOf(r *session.Run, c *cli.Context, s *Script) (*store.Payload, error
 	return p, counts(r, &p.Ending)
 }
 
-// counts refuses a flag of the command line that counts only beside another one. Front-ends and
-// the lines of scripts may have such options.
+// counts refuses a flag of the command line that has no effect without another one. Front-ends and
+// scripts may have such options.
 func counts(r *session.Run, e *store.Ending) error {
 	if r.Front != nil {
 		return nil
@@ -134,9 +133,8 @@ func counts(r *session.Run, e *store.Ending) error {
 	return nil
 }
 
-// Directed is the command line with what the directives of a script ask for. Where both
-// say something the command line counts. Of several choices that sbatch would have it takes the one
-// that starts first, as things stand.
+// Directed adds the directives of a script to the command line, which takes precedence. If sbatch
+// would choose among several alternatives, it takes the one that could start first now.
 func Directed(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (*cli.Context, error) {
 	o, err := directiveOptions(r, c, tx)
 	if err != nil {
@@ -167,7 +165,7 @@ func Directed(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (*cli.Con
 	return counted(r, c, s)
 }
 
-// startOf is when a job could start that asks for what a script does; zero if that is unknown.
+// startOf returns when a job as the script asks for could start, the zero time if that is unknown.
 func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.Time, err error) {
 	if c, err = counted(r, c, s); err != nil {
 		return at, err
@@ -186,13 +184,13 @@ func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.T
 		q.Queue = ""
 	}
 	list, err := tx.Ask().When(q, tx.Now(), 1)
-	if err != nil || len(list) == 0 { // the error is reported for the script that is taken
+	if err != nil || len(list) == 0 { // the error is reported for the chosen script
 		return at, nil
 	}
 	return list[0].Start, nil
 }
 
-// counted is the command line with those flags of a script that it does not say itself.
+// counted adds to the command line those flags of a script that it does not set itself.
 func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 	s.Counts, s.at = nil, nil
 	for _, f := range s.Flags {
@@ -219,12 +217,12 @@ func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 	return inv.Context(r.Ctx)
 }
 
-// inList finds what a resource list may say besides resources.
+// inList finds what a resource list may contain besides resources.
 var inList = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*walltime\s*=`), "place": regexp.MustCompile(`(^|,)\s*place\s*=`)}
 })
 
-// saysItself reports whether the command line says what a flag of a directive does.
+// saysItself reports whether the command line already sets what a directive's flag would.
 func saysItself(r *session.Run, c *cli.Context, name string) bool {
 	sel := c.String("select")
 	if selects, _ := payload.Divide(plainArgs(r, c)); len(selects) > 0 {
@@ -236,7 +234,7 @@ func saysItself(r *session.Run, c *cli.Context, name string) bool {
 	return slices.ContainsFunc(r.Inv.Flags, func(g verbs.Given) bool { return g.Name() == name })
 }
 
-// plainArgs are the arguments in front of a command.
+// plainArgs returns the arguments in front of a command.
 func plainArgs(r *session.Run, c *cli.Context) []string {
 	args := c.Args().Slice()
 	if r.Dash >= 0 {
@@ -245,7 +243,8 @@ func plainArgs(r *session.Run, c *cli.Context) []string {
 	return args
 }
 
-// directiveOptions are what the reader of directives is to know of submit and the database.
+// directiveOptions returns what the parser of directives needs to know about submit and the
+// database.
 func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directives.Options, err error) {
 	host, err := r.Hostname()
 	if err != nil {
@@ -279,7 +278,7 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 	return o, nil
 }
 
-// Blame says which directive an error comes of: the first with which there is one.
+// Blame names the directive that causes an error: the first with which the error occurs.
 func Blame(r *session.Run, err error, selects []string, s *Script) error {
 	for i := range len(s.Counts) + 1 {
 		inv := r.Inv
@@ -290,7 +289,7 @@ func Blame(r *session.Run, err error, selects []string, s *Script) error {
 		}
 		switch {
 		case e != nil && i == 0:
-			return err // the command line is wrong by itself
+			return err // the command line alone is wrong
 		case e != nil:
 			return &infile.Error{Position: s.at[i-1], Err: e}
 		}
@@ -298,7 +297,7 @@ func Blame(r *session.Run, err error, selects []string, s *Script) error {
 	return err
 }
 
-// bindDirectory makes the directory part of what a key is bound to: the same command
+// bindDirectory adds the directory to the request that a key is bound to: the same command
 // elsewhere is another request.
 func bindDirectory(r *session.Run, c *cli.Context) error {
 	if r.Carried != nil {
@@ -310,8 +309,8 @@ func bindDirectory(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// carry makes the command line of a submission that is made elsewhere, and what it is to
-// read there: the surroundings here, and the script. What is wrong with them is found here.
+// carry returns the command line of a submission that is made on another host, and the input for
+// it: the environment here, and the script. Errors in them are found here.
 func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader) (session.Invocation, io.Reader, error) {
 	selects, sc, err := scriptOf(r, c, plainArgs(r, c))
 	if err != nil || sc == nil && r.Dash < 0 {
@@ -348,8 +347,8 @@ func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader)
 	return out, bytes.NewReader(text), nil
 }
 
-// readCarried reads what carry has sent, or nil if the submission is local. The script is part of
-// what a key is bound to, and the environment is not.
+// readCarried reads what carry has sent, nil if the submission is local. The script is part of the
+// request that a key is bound to, the environment is not.
 func readCarried(r *session.Run, c *cli.Context) (err error) {
 	if !c.Bool(request.Carried) || r.Carried != nil {
 		return nil

@@ -88,7 +88,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 		if end.IsZero() {
 			end = r.Env.Clock().Add(time.Hour)
 		}
-		for more := true; more; { // as long as the last of them waits there is no need to read all
+		for more := true; more; { // while the last of them waits, the others need not be read
 			if err := r.WaitForChange(seen, end, next); err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	}
 }
 
-// goesOn reports whether a job is there, and has not ended.
+// goesOn reports whether a job exists and has not ended.
 func goesOn(r *session.Run, id uint64) (is bool) {
 	err := r.View(func(tx *store.Tx) error {
 		j, err := tx.Jobs().Get(id)
@@ -108,12 +108,12 @@ func goesOn(r *session.Run, id uint64) (is bool) {
 	return is && err == nil
 }
 
-// reached reports whether a job has come as far as it is waited for.
+// reached reports whether a job has reached the awaited state.
 func reached(j *store.Job, started bool) bool {
 	return !j.State.Live() || started && j.State == store.JobRunning
 }
 
-// waitedFor finds the jobs as they are now, and when the clock will next start one.
+// waitedFor returns the jobs as they are now, and when the clock will next start one.
 func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job, next time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
 		return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
@@ -127,7 +127,7 @@ func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job,
 	return jobs, next, err
 }
 
-// waitResult prints how the jobs came out, and fails when one came out badly.
+// waitResult prints how the jobs ended, and fails if one of them failed.
 func waitResult(r *session.Run, jobs []*store.Job) error {
 	bad := 0
 	for _, j := range jobs {
@@ -146,7 +146,7 @@ func waitResult(r *session.Run, jobs []*store.Job) error {
 	return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
 }
 
-// printWaited prints jobs that were waited for.
+// printWaited prints the awaited jobs.
 func printWaited(r *session.Run, jobs []*store.Job) error {
 	p := r.Jobs(nil, false, "job state start end reason exit* reason_code* array* index*")
 	for _, j := range jobs {

@@ -22,7 +22,7 @@ func Attempts() *session.Verb {
 		Usage:    "answer a remote host that executes jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskLeft + "|" + remote.AskOn, Kind: verbs.KindWord}},
-		Access:   verbs.Reads, // it writes, too, and has neither --dry-run nor --key
+		Access:   verbs.Reads, // it also writes, but has neither --dry-run nor --key
 		Alone:    true,
 		Hidden:   true,
 		Run:      listAttempts,
@@ -70,7 +70,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 		err = d.Beat(q.User, q.Boot)
 	}
 	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport || what == remote.AskHeld) {
-		return errors.New(err.Error()) // not that there is no such job: it may come back
+		return errors.New(err.Error()) // not ErrNotFound: the job may come back
 	}
 	if err != nil {
 		return err

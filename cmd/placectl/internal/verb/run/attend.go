@@ -47,7 +47,7 @@ func Attend() *session.Verb {
 	}
 }
 
-// attendant looks after a queue.
+// attendant runs a queue.
 type attendant struct {
 	*session.Run
 	*attempts.Runner
@@ -60,38 +60,38 @@ type attendant struct {
 	remote  remotePasses
 	present attend.Presence
 	over    error // why it cannot go on
-	done    bool  // it is not wanted any more
+	done    bool  // no longer wanted
 	lock    *attend.Lock
 	began   time.Time
-	last    time.Time // when there was something to do
+	last    time.Time // when there was last something to do
 }
 
-// hold notes that this process has the lock from now on.
+// hold notes that this process holds the lock from now on.
 func (a *attendant) hold(lock *attend.Lock) (err error) {
 	a.lock = lock
 	a.wakes.Rung, err = hold(a.Run, lock)
 	return err
 }
 
-// giveUp ends the attendant. One that fails at once would fail again: the next one has to wait. A
-// database that is gone is no failure.
+// giveUp ends the attendant. If it failed soon after its start, the next one would fail, too, and
+// must pause first. A missing database is no failure.
 func (a *attendant) giveUp(why error) {
 	if a.gone() {
 		a.done = true
 		return
 	}
 	if a.over = why; time.Since(a.began) < time.Second {
-		a.lock.Fail(why, a.Env.Clock()) //nolint:errcheck // the next one comes sooner then
+		a.lock.Fail(why, a.Env.Clock()) // nolint:errcheck // then the next one starts sooner
 	}
 }
 
-// gone reports whether there is no file at the path of the database.
+// gone reports whether the database's file is missing.
 func (a *attendant) gone() bool {
 	_, err := os.Lstat(a.place.Database)
 	return errors.Is(err, fs.ErrNotExist) && !store.IsLog(a.place.Database)
 }
 
-// QuietTime is how long an attendant stays when there is nothing left to do.
+// QuietTime is how long an attendant stays after there is nothing left to do.
 const QuietTime = 10 * time.Second
 
 func lookAfter(r *session.Run, c *cli.Context) error {
@@ -114,7 +114,7 @@ func lookAfter(r *session.Run, c *cli.Context) error {
 	return attendWith(r, c, place, lock)
 }
 
-// attendHere is where the lock of the attendant lies.
+// attendHere returns the place of the attendant's lock.
 func attendHere(r *session.Run) (place attend.Place, err error) {
 	err = r.View(func(tx *store.Tx) error {
 		settings, err := tx.Config().Settings()
@@ -126,7 +126,7 @@ func attendHere(r *session.Run) (place attend.Place, err error) {
 	return place, err
 }
 
-// hold notes that this process has the lock, and tells when the bell is rung.
+// hold notes that this process holds the lock. rung receives when the bell is rung.
 func hold(r *session.Run, lock *attend.Lock) (rung <-chan struct{}, err error) {
 	self, err := attempts.Self("")
 	if err != nil {
@@ -138,12 +138,12 @@ func hold(r *session.Run, lock *attend.Lock) (rung <-chan struct{}, err error) {
 	return lock.Listen()
 }
 
-// settleDown takes from this process what it has of the one that started it.
+// settleDown removes what this process has inherited from the one that started it.
 func settleDown(r *session.Run, place attend.Place) {
 	unix.Umask(0o022)
 	var all unix.CPUSet
 	all.Fill()
-	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it has the cores that it has
+	unix.SchedSetaffinity(0, &all) // nolint:errcheck // it keeps the cores it has
 	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(what, &limit) == nil && limit.Cur < limit.Max {
@@ -152,7 +152,7 @@ func settleDown(r *session.Run, place attend.Place) {
 		}
 	}
 	if log, err := place.Log(); err == nil {
-		unix.Dup3(int(log.Fd()), 1, 0) //nolint:errcheck // its words are lost then
+		unix.Dup3(int(log.Fd()), 1, 0) // nolint:errcheck // then its output is lost
 		unix.Dup3(int(log.Fd()), 2, 0) //nolint:errcheck // as before
 		log.Close()
 	}
@@ -175,9 +175,9 @@ func attendWith(r *session.Run, c *cli.Context, place attend.Place, lock *attend
 	return errors.Join(err, a.over)
 }
 
-// wakes has the kernel tell of changes where it knows of all of them, and etcd of those in a log.
-// Elsewhere the state of the database is looked at from time to time: less often on a network file
-// system, where a look asks the server.
+// wakes uses the kernel's notifications if the kernel sees all changes, and etcd's for a log.
+// Otherwise it polls the state of the database: less often on a network file system, because each
+// look asks the server.
 func wakes(r *session.Run) attempts.Wakes {
 	switch {
 	case store.IsLog(r.DB):
@@ -186,14 +186,14 @@ func wakes(r *session.Run) attempts.Wakes {
 	case store.NetworkFileSystem(filepath.Dir(r.DB)) != "":
 		return attempts.Wakes{Every: networkEvery}
 	default:
-		if changed, err := attend.Watch(r.DatabasePath()); err == nil { // there may be too many watches
+		if changed, err := attend.Watch(r.DatabasePath()); err == nil { // the kernel may be out of watches
 			return attempts.Wakes{Changed: changed}
 		}
 	}
 	return attempts.Wakes{Every: workEvery}
 }
 
-// begin gets to know the database.
+// begin reads what the attendant needs to know about the database.
 func (a *attendant) begin() error {
 	runner, _, err := a.AttemptsRunner("")
 	if err != nil {
@@ -218,8 +218,8 @@ func (a *attendant) begin() error {
 	return nil
 }
 
-// act makes a cycle and passes. A database that is gone, or that another program has taken
-// to a newer format, ends the attendant.
+// act makes a cycle and passes. It ends the attendant if the database is gone, or if another
+// program has converted it to a newer format.
 func (a *attendant) act() {
 	if a.done = a.gone(); a.done {
 		return
@@ -242,16 +242,16 @@ func (a *attendant) act() {
 	a.present.Keep(a.here.ID, a.here.Epoch)
 	a.passes.Turn(a.Ctx)
 	if agent := a.place.Agent(); agent != "" {
-		os.Setenv("SSH_AUTH_SOCK", agent) //nolint:errcheck // ssh does without, or says why not
+		os.Setenv("SSH_AUTH_SOCK", agent) // nolint:errcheck // ssh works without it, or says why not
 	}
 	a.remote.start(a.Ctx, a.Run, a.Runner)
 }
 
-// anewVariable is set for an attendant that has taken the place of one of another version.
+// anewVariable is set for an attendant that has replaced one of another version.
 const anewVariable = "PLACECTL_ANEW"
 
-// replaced executes the program that was installed in place of this one, which has the lock from
-// then on; it returns if there is none, or if this one has already taken another one's place.
+// replaced executes the program that was installed over this one, and passes the lock on to it.
+// It returns if there is no such program, or if this process has itself replaced another.
 func (a *attendant) replaced() error {
 	if a.Getenv(anewVariable) != "" {
 		return nil
@@ -261,10 +261,10 @@ func (a *attendant) replaced() error {
 	return launch.Replace("placectl", words, append(env, anewVariable+"=1"), a.lock.File)
 }
 
-// errDismissed says that others are to run the queue now.
+// errDismissed says that others run the queue now.
 var errDismissed = &store.Conflict{What: "the queue", Why: "it is run by others: start is manual, or jobs are launched by exec"}
 
-// wanted fails with errDismissed if that is so.
+// wanted returns errDismissed if others run the queue now.
 func wanted(tx *store.Tx) error {
 	settings, err := tx.Config().Settings()
 	if err == nil && (settings.Start == store.StartManual || settings.Launch == store.LaunchExec) {
@@ -273,7 +273,7 @@ func wanted(tx *store.Tx) error {
 	return err
 }
 
-// wait waits until there may be something to do, and is false when it is time to leave.
+// wait waits until there may be something to do. It returns false when it is time to leave.
 func (a *attendant) wait() bool {
 	if a.over != nil || a.done || a.Ctx.Err() != nil {
 		return false
@@ -299,7 +299,7 @@ func (a *attendant) wait() bool {
 	return busy
 }
 
-// busy reports whether something of this user waits or runs.
+// busy reports whether a job of this user waits or runs.
 func (a *attendant) busy() (busy bool, err error) {
 	err = a.View(func(tx *store.Tx) (err error) {
 		busy, err = a.Dispatched(a.here.Host, os.Getuid()).Busy(tx)
@@ -308,11 +308,11 @@ func (a *attendant) busy() (busy bool, err error) {
 	return busy, err
 }
 
-// remotePasses has passes made on other hosts while passes here go on.
+// remotePasses makes passes on other hosts while passes here go on.
 type remotePasses struct{ done chan struct{} }
 
-// start starts passes on the other hosts where there is something to do, unless such passes
-// are under way.
+// start starts passes on the other hosts that have something to do, unless such passes are still
+// running.
 func (p *remotePasses) start(ctx context.Context, r *session.Run, here *attempts.Runner) {
 	select {
 	case <-p.done:
@@ -336,7 +336,7 @@ func (p *remotePasses) start(ctx context.Context, r *session.Run, here *attempts
 	}()
 }
 
-// takeOver asks the attendant to leave, and waits for its lock.
+// takeOver asks the attendant to leave and waits for its lock.
 func takeOver(r *session.Run, place attend.Place) (*attend.Lock, error) {
 	for {
 		lock, err := place.Try()
@@ -344,8 +344,8 @@ func takeOver(r *session.Run, place attend.Place) (*attend.Lock, error) {
 			return lock, err
 		}
 		if is := place.Read(); is.PID != 0 && is.PID != os.Getpid() && attempts.Lives(is.PID, is.Born) {
-			syscall.Kill(is.PID, syscall.SIGTERM) //nolint:errcheck // it may have ended
-			syscall.Kill(is.PID, syscall.SIGCONT) //nolint:errcheck // so that it ends if it is stopped
+			syscall.Kill(is.PID, syscall.SIGTERM) // nolint:errcheck // the process may have ended
+			syscall.Kill(is.PID, syscall.SIGCONT) // nolint:errcheck // so that it ends if it is stopped
 		}
 		select {
 		case <-r.Ctx.Done():

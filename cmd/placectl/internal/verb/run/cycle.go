@@ -114,7 +114,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 		return err
 	})
 	if err == nil && c.Bool("forecast") && !r.Repeated && !c.Bool(verbs.DryRun) {
-		if err := forecast(r, spec); err != nil { // the cycle is done all the same
+		if err := forecast(r, spec); err != nil { // a failed forecast does not undo the cycle
 			r.Notef("expected starts stay as they were: %v", err)
 		}
 	}
@@ -139,7 +139,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	return launchAll(r, launcher, told, "")
 }
 
-// forecast plays the queue behind a cycle, within what that has left of its time.
+// forecast plays the queue forward after a cycle, within what is left of the cycle's time.
 func forecast(r *session.Run, spec store.CycleSpec) error {
 	db, err := r.Open()
 	if err != nil {
@@ -167,8 +167,7 @@ func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error)
 	return spec, nil
 }
 
-// noticesOf is what a cycle tells the launcher: of the jobs to be stopped, and of those
-// to be launched.
+// noticesOf returns what a cycle tells the launcher: which jobs to stop, and which to launch.
 func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error) {
 	var out []launch.Notice
 	for _, list := range []struct {
@@ -194,7 +193,8 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 	return out, nil
 }
 
-// deviceEnv says which devices a running job has of its first node, where that names some.
+// deviceEnv returns variables that list the devices of a running job on its first node, if that
+// names any.
 func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 	nodes := j.AllNodes()
 	if j.State != store.JobRunning || len(nodes) == 0 {
@@ -204,7 +204,7 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 	return devices.Environ(held, named), err
 }
 
-// aboutJob is what the environment of a launcher, or of a job's command, says of it.
+// aboutJob returns the variables that describe a job to a launcher, or to the job's command.
 func aboutJob(j *store.Job, nodes []string) []string {
 	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
@@ -218,7 +218,7 @@ func aboutJob(j *store.Job, nodes []string) []string {
 	return env
 }
 
-// chunkNodes names the node of each chunk of a job, in select order.
+// chunkNodes returns the node of each chunk of a job, in select order.
 func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 	var numbers []uint32
 	for _, c := range j.Chunks {
@@ -231,8 +231,8 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 	return tx.Nodes().Names(numbers)
 }
 
-// printed lists the jobs whose start a cycle without a launcher prints: those that it tells, and
-// those that passes, or the next cycle with a launcher, will take.
+// printed lists the jobs whose start a cycle without a launcher prints: those in
+// report.Launch, and those that passes, or the next cycle with a launcher, will take.
 func printed(report *store.CycleReport) []*store.Job {
 	list, told := slices.Clone(report.Launch), make(map[uint64]bool)
 	for _, j := range report.Launch {
@@ -246,11 +246,11 @@ func printed(report *store.CycleReport) []*store.Job {
 	return list
 }
 
-// printTold prints what a cycle tells.
+// printTold prints a cycle's notices.
 func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID }, func() error {
 		for _, j := range report.Stopped {
-			r.Notef("job %d must be stopped: %s", j.ID, j.Reason) // its number alone would tell the opposite
+			r.Notef("job %d must be stopped: %s", j.ID, j.Reason) // its number alone would say that it starts
 		}
 		return printEvents(r, tx, nil, report.Launch)
 	}, func() error { return printEvents(r, tx, report.Stopped, report.Launch) })
@@ -267,7 +267,7 @@ func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) e
 	return p.Close()
 }
 
-// sayNever tells of jobs that can never run, those with the same reason together.
+// sayNever names the jobs that can never run, grouped by reason.
 func sayNever(r *session.Run, list []store.NeverRuns) {
 	var order []string
 	jobs := make(map[string][]uint64)
@@ -287,7 +287,7 @@ func sayNever(r *session.Run, list []store.NeverRuns) {
 	}
 }
 
-// sayCycle says what a cycle did besides starting and stopping.
+// sayCycle says what a cycle did besides starting and stopping jobs.
 func sayCycle(r *session.Run, report *store.CycleReport) {
 	sayNever(r, report.Never)
 	for _, j := range report.Cancelled {

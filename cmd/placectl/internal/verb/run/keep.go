@@ -40,8 +40,8 @@ func keep(r *session.Run, c *cli.Context) error {
 		return r.View(func(*store.Tx) error { return nil })
 	}
 	lock := launch.Inherited()
-	runtime.GOMAXPROCS(1)         // a small task takes many short steps: each would wake another thread
-	gate, err := launch.NewGate() // while this process is small
+	runtime.GOMAXPROCS(1)         // keep runs many short steps, and each would wake another thread
+	gate, err := launch.NewGate() // early, while this process is small
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,7 @@ func keep(r *session.Run, c *cli.Context) error {
 	return runner.Keep(r.Ctx, gate, lock)
 }
 
-// summon has an attendant started if there is something to do, and rings for the one that is
-// there.
+// summon wakes the attendant, or starts one if there is something to do.
 func summon(r *session.Run) error {
 	err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
 	l := r.Leaving

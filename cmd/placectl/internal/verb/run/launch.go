@@ -21,15 +21,14 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// cycle --launch has passes made when its commit is there: on this host by itself, on the
-// others by placectl work over ssh. A pass that is not made loses nothing: whatever makes
-// the next one finds the same.
+// After its commit, cycle --launch makes passes: on this host by itself, on others through placectl
+// work over ssh. A missed pass loses nothing: the next pass finds the same work.
 
-// passTime is how long a pass on another host may take, the way there counted.
+// passTime bounds a pass on another host, including the connection.
 const passTime = time.Minute
 
-// makePasses has a pass made on each host where there is something to do. It goes on after
-// failures, and returns them all.
+// makePasses makes a pass on each host that has something to do. It goes on after failures and
+// returns them all.
 func makePasses(r *session.Run) error {
 	here, _, err := r.AttemptsRunner("")
 	if err != nil {
@@ -46,7 +45,7 @@ func makePasses(r *session.Run) error {
 	return errors.Join(err, passesOn(r, r.Ctx, here, hosts, database))
 }
 
-// passesOn has a pass made on each of some other hosts, over ssh.
+// passesOn makes passes on other hosts over ssh.
 func passesOn(r *session.Run, ctx context.Context, here *attempts.Runner, hosts []string, database string) error {
 	ssh, err := launch.FindSSH()
 	if err != nil {
@@ -76,8 +75,8 @@ func passesOn(r *session.Run, ctx context.Context, here *attempts.Runner, hosts 
 	return errors.Join(failed...)
 }
 
-// passHosts are the hosts but this one where there is something to do, in order, and how
-// the database is called there.
+// passHosts returns the other hosts that have something to do, in order, and the name by which they
+// reach the database.
 func passHosts(r *session.Run, here string) (hosts []string, database string, err error) {
 	d := r.Dispatched(here, os.Getuid())
 	busy := make(map[string]bool)
@@ -100,25 +99,25 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 // siteHook hands the events to the site's program.
 func siteHook(r *session.Run) *hook.Hook {
 	own := *r     // its notes must not mix with those of other work,
-	own.Rec = nil // nor into an answer that is kept, which is there by now
+	own.Rec = nil // nor get into a kept answer, which is complete by now
 	loud := own
 	loud.Quiet = false
 	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened, Note: own.Notef, Warn: loud.Notef}
 }
 
-// runHook runs it. What goes wrong with it is noted, and goes wrong with nothing else.
+// runHook runs the site's program. Its failures are noted, and affect nothing else.
 func runHook(r *session.Run) {
 	if err := siteHook(r).Run(r.Ctx); err != nil {
 		r.Notef("the hook: %v", err)
 	}
 }
 
-// Jobs are handed to the site's launcher after the commit, with the database closed. Handing over
-// claims the attempt, and happens once. So a cycle killed between its commit and a launch has
-// started a job that is not launched, which is better than launching one twice. You find such a job
-// by its events (it has no event launch), and put it back with placectl requeue.
+// Jobs are handed to the site's launcher after the commit, with the database closed. The hand-over
+// claims the attempt, and happens once. So if a cycle is killed between its commit and a launch, a
+// started job is never launched. That is better than launching it twice. You find such a job by
+// its missing launch event, and put it back with placectl requeue.
 
-// maxFailures is after how many failed launches in a row a job is held.
+// maxFailures is the number of failed launches in a row after which a job is held.
 const maxFailures = 3
 
 // launcher reads --exec, nil without it.
@@ -151,8 +150,8 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 	return l, nil
 }
 
-// launchAll runs the launcher for each job and notes how that went.
-// What came of it is added to an answer that is kept.
+// launchAll runs the launcher for each job and records the result. A kept answer gets the
+// result, too.
 func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, key string) error {
 	done := launcher.All(r.Ctx, r.DatabasePath(), told)
 	for i := range done {
@@ -163,8 +162,8 @@ func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, k
 	return noteLaunches(r, told, done, key)
 }
 
-// toldUnder is, of those whom a cycle was to tell its launcher of, all that are claimed
-// under its nonce: where the outcome of its commit is not known the file says it.
+// toldUnder returns those of the notices whose jobs are claimed under the cycle's nonce. It reads
+// the file, because the outcome of the commit may be unknown.
 func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
 	err := r.View(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
@@ -176,10 +175,9 @@ func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launc
 	return told, err
 }
 
-// launchKept launches those whom an answer that is kept says to launch: all of them after
-// the commit that keeps it. When that commit's outcome was not known, or the process
-// ended before it had noted the launches, the same key comes here again: those who have
-// not been taken off their nodes since are launched then.
+// launchKept launches the jobs that a kept answer names: all of them after the commit that keeps
+// it. If the commit's outcome was unknown, or the process ended before it recorded the launches,
+// the same key leads here again. Then it launches those that still hold their nodes.
 func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error {
 	told := r.Kept.Notices()
 	err := r.View(func(tx *store.Tx) error {
@@ -195,8 +193,7 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error 
 	return launchAll(r, launcher, told, c.String(verbs.Key))
 }
 
-// noteLaunches writes down which launches have succeeded, and puts those jobs back
-// whose launch has failed.
+// noteLaunches records successful launches, and puts back the jobs whose launch failed.
 func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key string) error {
 	if len(told) == 0 {
 		return nil

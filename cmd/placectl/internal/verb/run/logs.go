@@ -55,31 +55,31 @@ func Logs() *session.Verb {
 	}
 }
 
-// jobLog is a log that is being read.
+// jobLog is a job's log that is being read.
 type jobLog struct {
 	r    *session.Run
 	c    *cli.Context
 	to   io.Writer
-	path string  // of the file that is read
-	from openLog // nil before there is one
-	said string  // why the job waits, as that was noted last
+	path string  // of the file being read
+	from openLog // nil until the file is open
+	said string  // the reason last told why the job waits
 }
 
-// OpenLog is a log that is being read, here or on another host.
+// openLog is an open log file, here or on another host.
 type openLog interface {
 	Copy(io.Writer) error // copies the new output
-	Rest(io.Writer) error // and nothing more will come
+	Rest(io.Writer) error // copies the last output
 	Close() error
 }
 
-// logState is where the output of a job lies by now.
+// logState says where the output of a job is at present.
 type logState struct {
 	job     *store.Job
-	attempt *store.Attempt // the one that is shown, nil before the first
+	attempt *store.Attempt // the attempt shown, nil before the first
 	path    string
-	shared  bool   // the file has the output of other attempts, too
+	shared  bool   // the file also has the output of other attempts
 	over    bool   // nothing more will be written
-	waits   string // why the job waits, "" if it is about to have its turn
+	waits   string // why the job waits, "" if it is about to start
 }
 
 func logs(r *session.Run, c *cli.Context) error {
@@ -117,7 +117,7 @@ func logs(r *session.Run, c *cli.Context) error {
 	}
 }
 
-// state finds out where the output lies, and whether there is more to come.
+// state finds out where the output is, and whether more will come.
 func (l *jobLog) state() (s *logState, err error) {
 	err = l.r.View(func(tx *store.Tx) error {
 		id, err := jobref.One(tx.Jobs(), l.c.Args().First())
@@ -155,8 +155,8 @@ func (l *jobLog) state() (s *logState, err error) {
 	return s, err
 }
 
-// waitsFor says in which state a job waits, and why, for whoever follows a log that may be
-// long in coming.
+// waitsFor returns the state in which a job waits, and why. A user who follows a log may have to
+// wait long for it.
 func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 	if !l.c.Bool("follow") || j.State != store.JobHeld && j.State != store.JobQueued {
 		return "", nil
@@ -175,7 +175,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 	return j.State.String() + ": " + p.Reason, nil
 }
 
-// find finds the file of the attempt.
+// find finds the attempt's output file.
 func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
 	nodes, err := tx.Nodes().Names(s.attempt.AllNodes())
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
 	return nil
 }
 
-// read shows the output that was not shown before.
+// read shows new output.
 func (l *jobLog) read(s *logState) error {
 	if s.attempt == nil || s.attempt.State == store.AttemptStarted {
 		return l.nothingYet(s)
@@ -219,7 +219,7 @@ func (l *jobLog) read(s *logState) error {
 	return l.from.Copy(l.to)
 }
 
-// nothingYet describes a job that has not begun.
+// nothingYet describes a job that has not started.
 func (l *jobLog) nothingYet(s *logState) error {
 	switch n := l.c.Int("attempt"); {
 	case l.c.Bool("follow") && !s.over:
@@ -258,8 +258,8 @@ func (l *jobLog) open(s *logState) error {
 	return beginLog(l.c, from, s.path, s.job.ID, s.shared)
 }
 
-// openFar begins to read the log on the host where it lies, nil if that is this one, or
-// the file is on a file system that hosts share.
+// openFar opens the log on the host that holds it. It returns nil if that is this host, or if the
+// file is on a shared file system.
 func (l *jobLog) openFar(s *logState) (openLog, error) {
 	host := s.attempt.Host
 	here, err := os.Hostname()
@@ -298,7 +298,7 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 	return far, err
 }
 
-// beginLog goes to where to begin reading a log: to the part of an attempt, and to the last lines.
+// beginLog seeks to where reading begins: the output of one attempt, and its last lines.
 func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared bool) error {
 	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
 		found, err := from.Only(job, n)
@@ -329,11 +329,11 @@ func serveLog(r *session.Run, c *cli.Context) error {
 	return err
 }
 
-// lookInterval is how often logs -f looks at a job when the database seems to stay
-// as it is: the clock changes jobs, too.
+// lookInterval is how often logs -f reads a job while the database's file does not change: the
+// clock changes jobs, too.
 const lookInterval = 5 * time.Second
 
-// follow shows what is written until the database may say something new of the job.
+// follow shows new output until the database may have news of the job.
 func (l *jobLog) follow(seen session.FileStamp) error {
 	until := l.r.Env.Clock().Add(lookInterval)
 	for l.r.FileStamp() == seen && l.r.Env.Clock().Before(until) {
@@ -357,7 +357,7 @@ func (l *jobLog) close() {
 	}
 }
 
-// jobStatus ends the run as the job has ended, or the attempt that was asked for.
+// jobStatus ends the run with the exit status of the job, or of the requested attempt.
 func jobStatus(s *logState) error {
 	status := s.job.Exit
 	switch {

@@ -20,13 +20,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// watchFlag has on be the one that runs the command, on the other host.
+// watchFlag makes on the process that runs the command, on the other host.
 const watchFlag = "watch"
 
-// signalFlag has on send signals to what an attempt has on this host.
+// signalFlag makes on send signals to an attempt's processes on this host.
 const signalFlag = "signal"
 
-// sweepFlag has on end what an attempt has on this host.
+// sweepFlag makes on end an attempt's processes on this host.
 const sweepFlag = "sweep"
 
 // On declares the verb on.
@@ -99,7 +99,7 @@ func on(r *session.Run, c *cli.Context) error {
 	return onHost(r, p, &attempts.Elsewhere{Words: words, Env: env, Grace: p.Grace})
 }
 
-// placeOn asks the database where the command is to run.
+// placeOn asks the database where to run the command.
 func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, error) {
 	if !r.OverSSH() {
 		return r.Dispatched("", os.Getuid()).On(k, node)
@@ -118,14 +118,13 @@ func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, erro
 	return a.Place, nil
 }
 
-// ofFirstNode are the variables that are about the first node of a job alone.
+// ofFirstNode are the variables that describe only the first node of a job.
 var ofFirstNode = []string{"TMPDIR", "PLACECTL_NODEFILE", "PLACECTL_DEVICEFILE", "PLACECTL_DEVICES", "PLACECTL_CPUS"}
 
-// ofDevices are those that libraries go by, and that placectl has set where it has set
-// PLACECTL_DEVICES.
+// ofDevices are the variables that libraries read. placectl sets them along with PLACECTL_DEVICES.
 var ofDevices = []string{"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 
-// onEnviron is an environment for another node of the job.
+// onEnviron adapts an environment to another node of the job.
 func onEnviron(environ, devices []string) []string {
 	drop := ofFirstNode
 	if slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, "PLACECTL_DEVICES=") }) {
@@ -138,7 +137,7 @@ func onEnviron(environ, devices []string) []string {
 	return append(out, devices...)
 }
 
-// onHost has the command run on another host, and passes its input and output on.
+// onHost runs the command on another host, and forwards its input and output.
 func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error) {
 	if e.Dir, err = os.Getwd(); err != nil {
 		return err
@@ -155,8 +154,8 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 	if err != nil {
 		return err
 	}
-	defer write.Close()       // with us the connection ends
-	go e.Send(write, r.Stdin) //nolint:errcheck // a command that does not read has ended
+	defer write.Close()       // the connection ends with this process
+	go e.Send(write, r.Stdin) // nolint:errcheck // a command that stops reading has ended
 	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer, r.Stderr)
 	read.Close()
 	if err != nil {
@@ -167,12 +166,12 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 		return err
 	}
 	if status < 128 {
-		back() // the other side has said that nothing is left there; else it may have been killed itself
+		back() // the other side has said that nothing is left there; otherwise it may have been killed
 	}
 	return passOn(r, status)
 }
 
-// watch runs the command that comes from another host of the job.
+// watch runs a command for another host of the job.
 func watch(r *session.Run) error {
 	status, err := attempts.Watch(os.Stdin)
 	if err != nil {
@@ -181,7 +180,7 @@ func watch(r *session.Run) error {
 	return passOn(r, status)
 }
 
-// passOn ends with the exit status of a command.
+// passOn ends the run with a command's exit status.
 func passOn(r *session.Run, status int) error {
 	r.Begun = true
 	if status != 0 {

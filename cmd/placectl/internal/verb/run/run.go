@@ -125,8 +125,8 @@ func placeOrQueue(r *session.Run, c *cli.Context, s store.Submission) (job *stor
 	return job, err
 }
 
-// Pass makes a pass over the queue on the job's behalf. Others whom it starts are
-// left for the next cycle to launch.
+// Pass makes a scheduling pass on behalf of the job. Other jobs that it starts are left for the
+// next cycle to launch.
 func Pass(r *session.Run, tx *store.Tx, job **store.Job) error {
 	if _, err := r.EndAttended(tx); err != nil {
 		return err
@@ -141,9 +141,9 @@ func Pass(r *session.Run, tx *store.Tx, job **store.Job) error {
 	return err
 }
 
-// AwaitTurn waits until the job runs. Whenever the file has changed, or its time has come, it makes
-// a pass over the queue itself, because no other process may do so. If it may not wait any longer,
-// it cancels the job.
+// AwaitTurn waits until the job runs. When the file has changed or the job's time has come, it
+// schedules the queue itself, because perhaps no other process does. When its patience ends, it
+// cancels the job.
 func AwaitTurn(r *session.Run, c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
 	deadline := r.Env.Clock().Add(patience)
 	ctx := r.Ctx
@@ -179,11 +179,10 @@ func AwaitTurn(r *session.Run, c *cli.Context, job *store.Job, patience time.Dur
 	}
 }
 
-// Forever is how long a run waits that is not told to give up.
+// Forever is how long a run waits without --wait.
 const Forever = 10 * 365 * 24 * time.Hour
 
-// patience is for how long a run waits for its turn: without --wait as long as it
-// takes.
+// patience returns how long a run waits for its turn, Forever without --wait.
 func patience(r *session.Run, c *cli.Context) (time.Duration, error) {
 	if !c.IsSet("wait") {
 		return Forever, nil
@@ -202,8 +201,8 @@ func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
 	})
 }
 
-// RunJob runs the command of a job that has its nodes, with env in its environment besides,
-// and gives them back.
+// RunJob runs the command of a job that holds its nodes, with env added to its environment, and
+// then gives the nodes back.
 func RunJob(r *session.Run, job *store.Job, program string, argv, env []string, nodeFiles ...string) error {
 	var told []launch.Notice
 	err := r.View(func(tx *store.Tx) (err error) {
@@ -236,7 +235,7 @@ func RunJob(r *session.Run, job *store.Job, program string, argv, env []string, 
 	if r.Attending != nil {
 		ctx, stop := context.WithCancel(r.Ctx)
 		defer stop()
-		own := *r // it works beside the run
+		own := *r // a copy, for use beside the run
 		go keepBeat(&own, ctx)
 		command.Began = func(pid int) {
 			began = pid
@@ -260,8 +259,7 @@ func RunJob(r *session.Run, job *store.Job, program string, argv, env []string, 
 	return nil
 }
 
-// keepBeat says that this host is there for as long as the command of a run takes, unless
-// that is not long.
+// keepBeat reports this host as alive while the command of a run goes on, unless that is short.
 func keepBeat(r *session.Run, ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -273,7 +271,7 @@ func keepBeat(r *session.Run, ctx context.Context) {
 	}
 }
 
-// endJob notes the exit status of the job's command, and whether it was stopped.
+// endJob records the exit status of the job's command, and whether it was stopped.
 func endJob(r *session.Run, job *store.Job, status int, stopped bool, failed error) error {
 	reason := ""
 	if failed != nil {
@@ -294,7 +292,7 @@ func endJob(r *session.Run, job *store.Job, status int, stopped bool, failed err
 	return err
 }
 
-// finishJob notes the exit status of a command that nothing attends to.
+// finishJob records the exit status of a command that no attendant watches.
 func finishJob(r *session.Run, id uint64, status int, reason string) error {
 	db, err := r.Open()
 	if err != nil {
@@ -306,7 +304,7 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 	})
 }
 
-// endedByOthers reports whether a job no longer runs; while that is unknown, it is false.
+// endedByOthers reports whether a job no longer runs. It returns false while that is unknown.
 func endedByOthers(r *session.Run, id uint64) bool {
 	var why string
 	err := r.View(func(tx *store.Tx) error {
@@ -328,7 +326,7 @@ func endedByOthers(r *session.Run, id uint64) bool {
 	return why != ""
 }
 
-// sendSignals sends the processes of the command the signals that the database has for them.
+// sendSignals sends the command's processes the signals that the database holds for them.
 func sendSignals(r *session.Run, job *store.Job, command int) error {
 	d := r.Dispatched("", os.Getuid())
 	var a *store.Attempt
@@ -345,8 +343,8 @@ func sendSignals(r *session.Run, job *store.Job, command int) error {
 	return d.Signalled(r.Ctx, attempts.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
 }
 
-// AttendRun makes sure that others can tell when this run is killed, nil if that is not to
-// be had: then its job keeps its nodes to the end of its walltime.
+// AttendRun lets others find out when this run is killed. It returns nil if that is impossible:
+// then its job keeps its nodes to the end of its walltime.
 func AttendRun(r *session.Run) *attempts.Attending {
 	runner, _, err := r.AttemptsRunner("")
 	if err != nil {
@@ -361,7 +359,7 @@ func AttendRun(r *session.Run) *attempts.Attending {
 	return a
 }
 
-// Attends says that this run waits for a job, or executes it.
+// Attends records that this run waits for a job, or executes it.
 func Attends(r *session.Run, tx *store.Tx, job *store.Job) error {
 	if r.Attending == nil {
 		return nil
@@ -369,7 +367,7 @@ func Attends(r *session.Run, tx *store.Tx, job *store.Job) error {
 	return tx.Attempts().Attend(job.ID, r.Attending.As)
 }
 
-// claim claims the attempt that this run is to execute.
+// claim claims the attempt that this run will execute.
 func claim(r *session.Run, tx *store.Tx, job *store.Job) error {
 	if r.Attending == nil {
 		return nil

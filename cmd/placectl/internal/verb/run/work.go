@@ -46,12 +46,11 @@ func Work() *session.Verb {
 	}
 }
 
-// workEvery is how often it is looked whether the database has changed, where the kernel
-// does not tell.
+// workEvery is how often to check whether the database has changed if the kernel does not tell.
 const workEvery = 200 * time.Millisecond
 
-// networkEvery is the same of a network file system: this host's commands ring a bell, and those of
-// others may wait for so long.
+// networkEvery is workEvery on a network file system. This host's commands ring a bell, and those
+// of others may wait that long.
 const networkEvery = 10 * time.Second
 
 func work(r *session.Run, c *cli.Context) error {
@@ -88,8 +87,8 @@ func work(r *session.Run, c *cli.Context) error {
 	return passes.Once(r.Ctx)
 }
 
-// keepWorking makes passes until it is interrupted. One that makes cycles takes the place of
-// the attendant: commands ring for it.
+// keepWorking makes passes until it is interrupted. If it also makes cycles it replaces the
+// attendant, and commands ring for it.
 func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error {
 	wakes := wakes(r)
 	if c.Bool("cycle") {
@@ -123,7 +122,7 @@ func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error 
 	return nil
 }
 
-// launchByWork says that the database's jobs are launched by passes.
+// launchByWork makes passes launch the database's jobs.
 func launchByWork(r *session.Run, c *cli.Context, runner *attempts.Runner) error {
 	if lies, is := runner.DB.(*remote.Database); is {
 		_, err := lies.Ask(r.Ctx, remote.AskLaunch, remote.Question{})
@@ -132,8 +131,8 @@ func launchByWork(r *session.Run, c *cli.Context, runner *attempts.Runner) error
 	return r.Update(c, func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) })
 }
 
-// forecasts keeps expected starts up to date beside passes, when these have nothing to do. A play
-// under way does not keep a pass waiting.
+// forecasts keeps expected starts up to date beside the passes, when those have nothing to do.
+// A forecast that is running does not delay a pass.
 func forecasts(r *session.Run) (idle func()) {
 	var busy atomic.Bool
 	var next time.Time
@@ -147,7 +146,7 @@ func forecasts(r *session.Run) (idle func()) {
 		db, err := r.Open()
 		if err != nil {
 			busy.Store(false)
-			return // the next pass says why
+			return // the next pass reports it
 		}
 		go func() {
 			defer busy.Store(false)
@@ -159,14 +158,14 @@ func forecasts(r *session.Run) (idle func()) {
 	}
 }
 
-// forecastEvery is how often it is looked whether expected starts are out of date.
+// forecastEvery is how often to check whether expected starts are out of date.
 const forecastEvery = 30 * time.Second
 
-// runsEvery is how often it is looked whether runs on this host were killed.
+// runsEvery is how often to check whether runs on this host were killed.
 const runsEvery = 5 * time.Second
 
-// workCycle makes a cycle, unless a check in its transaction fails. Its answer is not printed:
-// passes find what it has started.
+// workCycle makes a cycle, unless check fails in its transaction. It prints no answer: passes find
+// what the cycle has started.
 func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
 	err = r.Update(c, func(tx *store.Tx) (err error) {
 		cycled.Startable, err = dispatch.Startable(tx)

@@ -82,7 +82,7 @@ func accountSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printAccounts(r, a)
 }
 
-// withMember changes a list of members as --member says: ann=2, ann, or ann=-.
+// withMember applies a value of --member to a list of members: ann=2, ann, or ann=-.
 func withMember(list []store.AccountMember, text string) ([]store.AccountMember, error) {
 	user, number, given := strings.Cut(text, "=")
 	m := store.AccountMember{User: user, Shares: 1}

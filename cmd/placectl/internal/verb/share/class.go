@@ -1,5 +1,5 @@
-// Package share holds the verbs that say who may use how much: classes, queues, accounts, limits, pools,
-// preemption, priority, roles.
+// Package share holds the verbs that set who may use how much: classes, queues, accounts, limits,
+// pools, preemption, priority, roles.
 package share
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The shares of a cluster that classes of jobs are meant to have. All verbs below class that
-// set something answer like class show, which has a file of its own.
+// Classes of jobs share a cluster. All verbs below class that set something answer like class
+// show, which is in class_show.go.
 
 // Class declares the verb class.
 func Class() *session.Verb {
@@ -35,7 +35,7 @@ func Class() *session.Verb {
 	}
 }
 
-// changeShares lets fn change the settings, keeps them and shows what they are now.
+// changeShares lets fn change the settings, stores them and shows the result.
 func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) error) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		s, err := tx.Shares().Get()
@@ -52,7 +52,7 @@ func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) e
 	})
 }
 
-// noClass says that there is no class of a name.
+// noClass is the error for an unknown class.
 func noClass(s *fairshare.Settings, name string) error {
 	names := make([]string, len(s.Loads))
 	for i, c := range s.Loads {
@@ -115,7 +115,7 @@ func classSet(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// classLoads reads NAME=LOAD, each name once.
+// classLoads parses NAME=LOAD arguments, with each name once.
 func classLoads(c *cli.Context) ([]fairshare.ClassLoad, error) {
 	pairs, err := sharefile.Pairs(c.Args().Slice(), "LOAD")
 	if err != nil {
@@ -231,7 +231,7 @@ func classRm(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// removeClass takes a class out of settings, and all that speaks of it.
+// removeClass removes a class from settings, with everything that mentions it.
 func removeClass(s *fairshare.Settings, name string) error {
 	before := len(s.Loads)
 	s.Loads = slices.DeleteFunc(s.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })

@@ -80,8 +80,7 @@ type classPlanned struct {
 	StopJobs    []string       `json:"stop_jobs,omitempty"`
 }
 
-// planShares plans a state and prints what comes of it. jobID names a job of a
-// class.
+// planShares plans a state and prints the result. jobID names a job of a class.
 func planShares(r *session.Run, state *fairshare.State, jobID func(class, job int) string) error {
 	plan, err := new(fairshare.Planner).Plan(state)
 	if err != nil {
@@ -112,7 +111,7 @@ func planShares(r *session.Run, state *fairshare.State, jobID func(class, job in
 	return printShareSums(r, state, plan, nil)
 }
 
-// printShareSums prints what is about all classes, and in a document those as well.
+// printShareSums prints the sums over all classes, and in a document also the classes.
 func printShareSums(r *session.Run, state *fairshare.State, plan *fairshare.Plan, classes []classPlanned) error {
 	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer}, {Name: "total_workers", Kind: output.Integer},
 		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer}, {Name: "rebalanced", Kind: output.Boolean}}}
@@ -126,8 +125,7 @@ func printShareSums(r *session.Run, state *fairshare.State, plan *fairshare.Plan
 	return p.Close()
 }
 
-// jobStarts are the starts of a class by job, nil if it is not said how many
-// tasks which job has.
+// jobStarts returns a class's starts by job, nil if the tasks of each job are unknown.
 func jobStarts(starts []int, id func(job int) string) map[string]int {
 	var out map[string]int
 	for i, n := range starts {
@@ -202,7 +200,7 @@ func classRebalance(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// parsePoints reads percentage points, 20 or 20%.
+// parsePoints parses percentage points, 20 or 20%.
 func parsePoints(s string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(s, "%"))
 	if err != nil {

@@ -26,7 +26,7 @@ func classShowVerb() *session.Verb {
 
 func classShow(r *session.Run, tx *store.Tx, _ *cli.Context) error { return printShares(r, tx) }
 
-// The shapes of the JSON document.
+// The types of the JSON document.
 type (
 	classObject struct {
 		Name    string `json:"name"`
@@ -39,7 +39,7 @@ type (
 	}
 )
 
-// printShares answers with the settings as they are.
+// printShares prints the present settings.
 func printShares(r *session.Run, tx *store.Tx) error {
 	s, err := tx.Shares().Get()
 	if err != nil {
@@ -54,7 +54,7 @@ func printShares(r *session.Run, tx *store.Tx) error {
 		func() error { return printShareTables(r, tx, s, classes) })
 }
 
-// printShareTables prints the settings as tables: the classes and, for class list, all the rest.
+// printShareTables prints the settings as tables: the classes, and for class list the rest, too.
 func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
 	for _, c := range classes {
@@ -81,8 +81,7 @@ func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
 	return printShareSettings(r, tx, s, nil, false)
 }
 
-// printShareSettings prints the settings that are one of a kind, and in a document
-// the lists as well.
+// printShareSettings prints the settings that occur once, and in a document the lists as well.
 func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject, document bool) error {
 	set, err := tx.Config().Settings()
 	if err != nil {
@@ -116,7 +115,7 @@ func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, cla
 	return p.Close()
 }
 
-// classObjects are the classes as they were set, with their part of all loads.
+// classObjects returns the classes as they were set, with their share of the total load.
 func classObjects(s *fairshare.Settings) ([]classObject, error) {
 	classes, _ := s.NewClasses()
 	plan, err := new(fairshare.Planner).Plan(&fairshare.State{Classes: classes})

@@ -87,7 +87,7 @@ func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printLimits(r, tx, list)
 }
 
-// limitAmount writes amounts of a measure.
+// limitAmount returns a function that formats amounts of a measure.
 func limitAmount(defs *index.Defs, measure string) func(int64) any {
 	if def, ok := session.LimitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
 		return func(n int64) any { return def.Format(index.Value{Num: n}) }

@@ -47,7 +47,7 @@ func Preempt() *session.Verb {
 	}
 }
 
-// ruleOf is the rule that the arguments of a verb say.
+// ruleOf returns the rule in the arguments of a verb.
 func ruleOf(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") }
 
 func preemptList(r *session.Run, tx *store.Tx, _ *cli.Context) error {

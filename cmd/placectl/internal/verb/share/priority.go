@@ -59,7 +59,7 @@ func priorityRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return setNumbers(r, tx, c.Args().Slice(), func(word string) (string, int64, error) { return word, 0, nil })
 }
 
-// setNumbers sets what words say, and shows all numbers.
+// setNumbers sets the numbers that words give, and shows all of them.
 func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) (string, int64, error)) error {
 	for _, word := range words {
 		whose, n, err := read(word)
