@@ -97,6 +97,6 @@ func (r *Run) FileStamp() (s FileStamp) {
 	if store.IsLog(r.DB) {
 		return FileStamp{log: r.logStamp()}
 	}
-	s.file, _ = store.StateOfFile(r.DB) // nolint:errcheck // the zero stamp stands for no file
+	s.file, _ = store.StateOfFile(r.DB) //nolint:errcheck // the zero stamp stands for no file
 	return s
 }

@@ -81,7 +81,7 @@ func (a *attendant) giveUp(why error) {
 		return
 	}
 	if a.over = why; time.Since(a.began) < time.Second {
-		a.lock.Fail(why, a.Env.Clock()) // nolint:errcheck // then the next one starts sooner
+		a.lock.Fail(why, a.Env.Clock()) //nolint:errcheck // then the next one starts sooner
 	}
 }
 
@@ -143,7 +143,7 @@ func settleDown(r *session.Run, place attend.Place) {
 	unix.Umask(0o022)
 	var all unix.CPUSet
 	all.Fill()
-	unix.SchedSetaffinity(0, &all) // nolint:errcheck // it keeps the cores it has
+	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it keeps the cores it has
 	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(what, &limit) == nil && limit.Cur < limit.Max {
@@ -152,7 +152,7 @@ func settleDown(r *session.Run, place attend.Place) {
 		}
 	}
 	if log, err := place.Log(); err == nil {
-		unix.Dup3(int(log.Fd()), 1, 0) // nolint:errcheck // then its output is lost
+		unix.Dup3(int(log.Fd()), 1, 0) //nolint:errcheck // then its output is lost
 		unix.Dup3(int(log.Fd()), 2, 0) //nolint:errcheck // as before
 		log.Close()
 	}
@@ -242,7 +242,7 @@ func (a *attendant) act() {
 	a.present.Keep(a.here.ID, a.here.Epoch)
 	a.passes.Turn(a.Ctx)
 	if agent := a.place.Agent(); agent != "" {
-		os.Setenv("SSH_AUTH_SOCK", agent) // nolint:errcheck // ssh works without it, or says why not
+		os.Setenv("SSH_AUTH_SOCK", agent) //nolint:errcheck // ssh works without it, or says why not
 	}
 	a.remote.start(a.Ctx, a.Run, a.Runner)
 }
@@ -344,8 +344,8 @@ func takeOver(r *session.Run, place attend.Place) (*attend.Lock, error) {
 			return lock, err
 		}
 		if is := place.Read(); is.PID != 0 && is.PID != os.Getpid() && attempts.Lives(is.PID, is.Born) {
-			syscall.Kill(is.PID, syscall.SIGTERM) // nolint:errcheck // the process may have ended
-			syscall.Kill(is.PID, syscall.SIGCONT) // nolint:errcheck // so that it ends if it is stopped
+			syscall.Kill(is.PID, syscall.SIGTERM) //nolint:errcheck // the process may have ended
+			syscall.Kill(is.PID, syscall.SIGCONT) //nolint:errcheck // so that it ends if it is stopped
 		}
 		select {
 		case <-r.Ctx.Done():

@@ -155,7 +155,7 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 		return err
 	}
 	defer write.Close()       // the connection ends with this process
-	go e.Send(write, r.Stdin) // nolint:errcheck // a command that stops reading has ended
+	go e.Send(write, r.Stdin) //nolint:errcheck // a command that stops reading has ended
 	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer, r.Stderr)
 	read.Close()
 	if err != nil {
