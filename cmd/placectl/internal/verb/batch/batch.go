@@ -22,7 +22,7 @@ func Batch() *session.Verb {
 		Category: "Locality",
 		Usage:    "work off jobs that share files, each file on few hosts",
 		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. Hosts ask for work\n" +
-			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/locality.md has the loop that a\n" +
+			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/policies.md has the loop that a\n" +
 			"host runs.",
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
 		Verbs: []*session.Verb{
