@@ -1,14 +1,13 @@
-// Package attend has a queue looked after without a daemon. A command that has changed the
-// database leaves a process behind, the attendant, which makes cycles and starts jobs, and
-// ends when there is nothing left to do. There is at most one for each host, user and
-// database: the one that holds a lock.
+// Package attend runs a queue without a daemon. A command that has changed the database leaves a
+// process behind, the attendant, which makes cycles and starts jobs, and ends when there is nothing
+// left to do. Each host, user and database has at most one: the process that holds a lock.
 //
-// No change is overlooked. A command commits, and then tries the lock. If it gets it, it
-// starts an attendant, which has the lock from its first instant. If not, it rings the bell
-// of the one that has it. An attendant that leaves lets go of the lock, and only then looks
-// once more whether anything was committed since it last looked; if so, it tries the lock
-// again. So a command whose try was refused had committed before that last look. The model
-// in protocol_test.go goes through every interleaving of the steps.
+// No change is overlooked. A command commits, and then tries the lock. If it gets the lock, it
+// starts an attendant, which holds it from its first instant. If not, it rings the bell of the
+// attendant that holds it. An attendant that leaves releases the lock. Only then does it check once
+// more whether anything was committed since it last looked. If so, it tries the lock again. So a
+// command that did not get the lock had committed before that last check. The model in
+// protocol_test.go goes through every interleaving of the steps.
 package attend
 
 import (
@@ -16,10 +15,10 @@ import (
 	"time"
 )
 
-// Leave starts an attendant if there is none, with the lock, and rings the bell of the one
-// that is there. A reader does not ring: it has changed nothing. An attendant that is stopped,
-// or has not heard its bell for a second, gets another one beside it; one that was killed
-// and still has the lock is waited for.
+// Leave starts an attendant that holds the lock, or rings the bell of the one that runs already. A
+// reader does not ring: it has changed nothing. If the attendant is stopped, or has not heard its
+// bell for a second, Leave starts another beside it. If it was killed but still holds the lock,
+// Leave waits for the lock.
 func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) error) error {
 	l, is, err := p.try()
 	for tries := 0; l == nil; tries++ {
@@ -39,32 +38,32 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 		time.Sleep(dyingPause)
 		l, is, err = p.try()
 	}
-	defer l.Close() // the attendant holds it
+	defer l.Close() // the attendant holds it by now
 	if last := l.read(); last.Paused(now) > 0 {
 		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
 	}
 	return start(l)
 }
 
-// Look looks at the process of a pid that began at an instant, 0 for any.
+// Look reports on the process with a pid that was started at born, 0 for any.
 type Look func(pid int, born uint64) (lives, stopped bool)
 
-// The threads of a process that was killed end one by one, and the lock is free behind the last.
+// The threads of a killed process end one by one, and the last of them frees the lock.
 const (
 	dyingTries = 50
 	dyingPause = 2 * time.Millisecond
 )
 
-// Steps are what an attendant does between the steps that keep changes from being overlooked.
+// Steps is what an attendant does between the steps that keep changes from being overlooked.
 type Steps[S comparable] struct {
-	Begin func(*Lock) error // it has the lock from now on, and is to listen
-	State func() S          // of the database; those of two instants differ if something was committed between them
-	Act   func()            // looks at the database, and does what it finds to do
-	Wait  func() bool       // until something may have happened; false: it is time to leave
+	Begin func(*Lock) error // the process holds the lock from now on, and must listen
+	State func() S          // of the database; two states differ if something was committed in between
+	Act   func()            // reads the database, and does what there is to do
+	Wait  func() bool       // waits for something to happen; false: it is time to leave
 }
 
-// Attend attends until it is time to leave and nothing was overlooked, or another process has
-// the lock.
+// Attend runs the steps until it is time to leave and nothing was overlooked, or until another
+// process holds the lock.
 func Attend[S comparable](l *Lock, s Steps[S]) error {
 	for {
 		if err := s.Begin(l); err != nil {
@@ -83,7 +82,7 @@ func Attend[S comparable](l *Lock, s Steps[S]) error {
 	}
 }
 
-// stay acts until it is time to leave. It returns the state that was acted on last.
+// stay acts until it is time to leave. It returns the last state on which it acted.
 func (s Steps[S]) stay() S {
 	for {
 		seen := s.State()

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hearWithin is how long an attendant that goes on takes at most to hear its bell.
+// hearWithin is the longest that a running attendant takes to hear its bell.
 const hearWithin = time.Second
 
-// ring wakes the attendant, if it listens, and reports whether it was rung long ago and has
-// not heard that. One that does not yet listen has yet to look at the database for the first
-// time. A bell that still rings is heard after this change, too.
+// ring wakes the attendant if it listens. It reports whether the bell was rung long ago and is still
+// unheard. An attendant that does not listen yet has still to read the database for the first
+// time. If the bell rings already, the attendant will hear it after this change, too.
 func (p Place) ring(does bool) (unheard bool) {
 	fd, err := p.descriptor(".bell", os.O_WRONLY|unix.O_NONBLOCK)
 	if err != nil {
@@ -31,13 +31,13 @@ func (p Place) ring(does bool) (unheard bool) {
 	return false
 }
 
-// Listen tells from now on when the bell is rung.
+// Listen returns a channel that receives whenever the bell is rung.
 func (l *Lock) Listen() (rung <-chan struct{}, err error) {
 	name := l.place.name(".bell")
 	if err := unix.Mkfifo(name, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, &os.PathError{Op: "mkfifo", Path: name, Err: err}
 	}
-	f, err := l.place.open(".bell", os.O_RDWR|unix.O_NONBLOCK) // for writing, too: then it never comes to its end
+	f, err := l.place.open(".bell", os.O_RDWR|unix.O_NONBLOCK) // open for writing, too, so that reads never end
 	if err != nil {
 		return nil, err
 	}

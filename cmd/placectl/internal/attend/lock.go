@@ -14,29 +14,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock is held by the attendant. It is an open file: a process that inherits it holds it, too.
+// Lock is held by the attendant. It is an open file, so a process that inherits it also holds it.
 type Lock struct {
 	*os.File
 	place Place
 	bell  *os.File // nil until Listen
 }
 
-// Close lets go of the lock. The bell is taken down first: one that hangs on would swallow
-// what is meant for the next attendant.
+// Close removes the bell and then releases the lock. A bell left behind would swallow rings for the
+// next attendant.
 func (l *Lock) Close() error {
 	if l.bell != nil {
-		l.bell.Close() //nolint:errcheck // it has nothing to write
+		l.bell.Close() //nolint:errcheck // there is nothing to write
 	}
 	return l.File.Close()
 }
 
-// Try takes the lock; nil if another process has it.
+// Try takes the lock. It returns nil if another process holds it.
 func (p Place) Try() (*Lock, error) {
 	l, _, err := p.try()
 	return l, err
 }
 
-// try is Try. It returns the process that has the lock, too.
+// try is Try, but also returns the process that holds the lock.
 func (p Place) try() (l *Lock, has Holder, err error) {
 	if err := p.prepare(); err != nil {
 		return nil, has, err
@@ -59,36 +59,36 @@ func (p Place) try() (l *Lock, has Holder, err error) {
 	}
 }
 
-// Inherited is the lock that this process was started with, as a descriptor; nil if that
-// is another file, or none.
+// Inherited returns the lock that this process has inherited as descriptor fd. It returns nil if fd
+// is another file, or not open.
 func (p Place) Inherited(fd int) *Lock {
 	var is unix.Stat_t
 	info, err := os.Stat(p.name(""))
 	if err != nil || unix.Fstat(fd, &is) != nil || info.Sys().(*syscall.Stat_t).Ino != is.Ino || info.Sys().(*syscall.Stat_t).Dev != is.Dev {
 		return nil
 	}
-	unix.CloseOnExec(fd) // nothing that is started later holds it
+	unix.CloseOnExec(fd) // no process started later inherits it
 	return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}
 }
 
-// Holder is the process that has a lock. It stands in the first line of the lock file, as two
-// numbers: each command that changes something reads it, and few read the JSON of the second.
+// Holder is the process that holds a lock. It is the first line of the lock file, as two numbers:
+// each command that changes something reads it, and few read the JSON of the second line.
 type Holder struct {
 	PID  int    `json:"-"`
-	Born uint64 `json:"-"` // start of the process, in clock ticks since the host's
+	Born uint64 `json:"-"` // start time of the process, in clock ticks since the host's start
 }
 
-// Record is what the lock file says of its holder, or of one that has failed.
+// Record is what the lock file says about its holder, or about one that has failed.
 type Record struct {
 	Holder
 	Since time.Time `json:"since"`
 
-	Failed time.Time     `json:"failed,omitzero"` // it ended with an error, soon after it began
+	Failed time.Time     `json:"failed,omitzero"` // when an attendant ended with an error, soon after it began
 	Why    string        `json:"why,omitempty"`
 	Pause  time.Duration `json:"pause,omitempty"` // before another one is started
 }
 
-// Hold notes the process that has the lock. A failure of the one before stays noted.
+// Hold records the process that holds the lock. It keeps the record of an earlier failure.
 func (l *Lock) Hold(pid int, born uint64, since time.Time) error {
 	r := l.read()
 	r.PID, r.Born, r.Since = pid, born, since
@@ -107,13 +107,13 @@ func (l *Lock) write(r *Record) error {
 	return l.Truncate(int64(len(text)))
 }
 
-// read is Read for the process that has the lock.
+// read is Read for the process that holds the lock.
 func (l *Lock) read() Record {
 	text, err := io.ReadAll(io.NewSectionReader(l.File, 0, 1<<20))
 	return recordOf(text, err)
 }
 
-// Read is what the lock file says; the zero Record if it says nothing.
+// Read returns the content of the lock file, the zero Record if it is empty.
 func (p Place) Read() Record {
 	text, err := os.ReadFile(p.name(""))
 	return recordOf(text, err)
@@ -128,7 +128,7 @@ func recordOf(text []byte, err error) (r Record) {
 	return r
 }
 
-// Holder is the first line of the lock file alone.
+// Holder returns the first line of the lock file.
 func (p Place) Holder() Holder {
 	fd, err := p.descriptor("", os.O_RDONLY)
 	if err != nil {
@@ -152,14 +152,14 @@ func holderOf(line string) (h Holder) {
 	return h
 }
 
-// Pauses between attendants that fail at once.
+// Pauses after attendants that fail soon after their start.
 const (
 	firstPause = 10 * time.Second
 	mostPause  = 5 * time.Minute
 )
 
-// Fail notes that an attendant could not do its work. The next one is started after a pause,
-// which doubles from one failure to the next.
+// Fail records that an attendant could not do its work. The next one starts after a pause, which
+// doubles with each failure.
 func (l *Lock) Fail(why error, now time.Time) error {
 	r := l.read()
 	if again := now.Sub(r.Failed); r.Pause > 0 && again < 2*r.Pause {
@@ -171,7 +171,7 @@ func (l *Lock) Fail(why error, now time.Time) error {
 	return l.write(&r)
 }
 
-// Paused is how much longer no attendant is started, because the last one failed.
+// Paused returns for how much longer no attendant starts because the last one failed.
 func (r *Record) Paused(now time.Time) time.Duration {
 	if r.Failed.IsZero() || now.Before(r.Failed) { // or the clock was set back
 		return 0
@@ -179,5 +179,5 @@ func (r *Record) Paused(now time.Time) time.Duration {
 	return max(r.Failed.Add(r.Pause).Sub(now), 0)
 }
 
-// IsSecond reports whether it is the lock of an attendant beside one that is stopped.
+// IsSecond reports whether the lock belongs to an attendant beside a stopped one.
 func (l *Lock) IsSecond() bool { return l.place.second }

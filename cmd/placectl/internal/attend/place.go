@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Place is where the lock, the bell and the log of a database's attendant lie: in a
-// directory that is the user's alone.
+// Place says where the lock, the bell and the log of a database's attendant are: in a directory
+// that only the user can access.
 type Place struct {
 	Dir      string
 	Database string // its absolute path
 	base     string // the start of the files' names
-	second   bool   // of an attendant beside one that does not go on
+	second   bool   // of an attendant beside a stopped one
 }
 
-// At is the place in a directory for a database. Every path that leads to the database gives
-// the same.
+// At returns the place in a directory for a database. It is the same for every path that leads to
+// the database.
 func At(dir, database string) Place {
 	real, err := filepath.EvalSymlinks(database)
 	if err != nil {
@@ -33,13 +33,13 @@ func At(dir, database string) Place {
 	return Place{Dir: dir, Database: database, base: dir + "/attend." + hex.EncodeToString(sum[:8])}
 }
 
-// Second is the place of an attendant beside one that is stopped. Two do no harm.
+// Second returns the place of an attendant beside a stopped one. Two attendants do no harm.
 func (p Place) Second() Place {
 	p.second = true
 	return p
 }
 
-// name is the path of one of the files.
+// name returns the path of one of the files.
 func (p Place) name(suffix string) string {
 	if p.second {
 		suffix = ".second" + suffix
@@ -73,8 +73,8 @@ func (p Place) open(suffix string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), p.name(suffix)), nil
 }
 
-// descriptor is an open file that must be closed. It leaves out what os.OpenFile does so that others
-// can wait for a file: each command that changes something comes by here.
+// descriptor opens a file, which the caller must close. It skips what os.OpenFile does for files that
+// can be waited for, because each command that changes something calls it.
 func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 	for {
 		switch fd, err = unix.Open(p.name(suffix), flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600); err {
@@ -87,28 +87,28 @@ func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 	}
 }
 
-// Log is a new file for what the attendant says.
+// Log opens a new file for the attendant's output.
 func (p Place) Log() (*os.File, error) { return p.open(".log", os.O_CREATE|os.O_WRONLY|os.O_TRUNC) }
 
-// LogName is its path.
+// LogName returns the path of that file.
 func (p Place) LogName() string { return p.name(".log") }
 
-// agentFile names the socket of the ssh agent that the last command of the user had.
+// agentFile holds the path of the ssh agent's socket, as the user's last command had it.
 const agentFile = "ssh-agent"
 
-// KeepAgent notes the socket of the user's ssh agent for attendants, which have none of
-// their own; "" for none, which changes nothing.
+// KeepAgent saves the socket of the user's ssh agent for attendants, which have none of their own.
+// An empty socket changes nothing.
 func (p Place) KeepAgent(socket string) {
 	path := filepath.Join(p.Dir, agentFile)
 	if socket == "" || p.Agent() == socket || p.prepare() != nil {
 		return
 	}
 	if os.WriteFile(path+".new", []byte(socket), 0o600) == nil {
-		os.Rename(path+".new", path) //nolint:errcheck // the old one stays
+		os.Rename(path+".new", path) //nolint:errcheck // then the old one stays
 	}
 }
 
-// Agent is the socket that was noted last, "" for none.
+// Agent returns the socket saved last, "" for none.
 func (p Place) Agent() string {
 	socket, _ := os.ReadFile(filepath.Join(p.Dir, agentFile))
 	return string(socket)

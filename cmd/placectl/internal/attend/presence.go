@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Presence tells the cycles of other users on this host that a process here executes its
-// user's jobs of a database. It is an abstract socket: the kernel takes it away with the
-// process, however that ends. Package net is not used: it links the program to the C library.
+// Presence tells the cycles of other users on this host that this process executes its user's jobs
+// of a database. It is an abstract socket, which the kernel removes when the process ends in any
+// way. Package net is not used, because it would link the program to the C library.
 type Presence struct {
 	name     string
 	listener *os.File
@@ -21,7 +21,7 @@ func presenceName(id, epoch string, uid uint32) string {
 	return fmt.Sprintf("@placectl/%s.%s/%d", id, epoch, uid)
 }
 
-// Keep makes this process the one that stands for its user, unless another one does.
+// Keep makes this process stand for its user, unless another one does already.
 func (p *Presence) Keep(id, epoch string) {
 	name := presenceName(id, epoch, uint32(os.Getuid()))
 	if p.listener != nil && p.name == name {
@@ -30,7 +30,7 @@ func (p *Presence) Keep(id, epoch string) {
 	p.Close()
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return // tried again at the next call
+		return // the next call tries again
 	}
 	listener := os.NewFile(uintptr(fd), name)
 	raw, err := listener.SyscallConn()
@@ -42,8 +42,8 @@ func (p *Presence) Keep(id, epoch string) {
 	go accept(raw)
 }
 
-// accept takes connections and closes them, until the listener is closed: one that waited to
-// be taken would take up room in the queue.
+// accept accepts connections and closes them until the listener is closed. Otherwise they would fill
+// the listener's queue.
 func accept(raw syscall.RawConn) {
 	for {
 		var err error
@@ -63,17 +63,17 @@ func accept(raw syscall.RawConn) {
 	}
 }
 
-// Close takes it back.
+// Close removes the socket.
 func (p *Presence) Close() {
 	if p.listener != nil {
-		p.listener.Close() //nolint:errcheck // it is gone then as well
+		p.listener.Close() //nolint:errcheck // it is gone even after an error
 		p.listener = nil
 	}
 }
 
-// Present reports whether a process of a user does so on this host, and goes on. A process of
-// another user that has taken the name does not count, nor does one that is stopped: the kernel
-// takes connections for it, but none is closed.
+// Present reports whether a process on this host stands for a user, and is running. A process of
+// another user with that name does not count. Nor does a stopped process: the kernel accepts
+// connections for it, but nothing closes them.
 func Present(id, epoch string, uid uint32, look Look) bool {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func Present(id, epoch string, uid uint32, look Look) bool {
 	}
 	defer unix.Close(fd)
 	if unix.Connect(fd, &unix.SockaddrUnix{Name: presenceName(id, epoch, uid)}) != nil {
-		return false // EAGAIN, too: its queue is full
+		return false // EAGAIN counts, too: the listener's queue is full
 	}
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil || cred.Uid != uid {
@@ -96,10 +96,10 @@ func Present(id, epoch string, uid uint32, look Look) bool {
 	return closed(fd, hearWithin) // this machine is busy, or it hides other users' processes
 }
 
-// soon is how long a process takes to close a connection on a machine that is not busy.
+// soon is how long a process takes to close a connection on an idle machine.
 const soon = 10 * time.Millisecond
 
-// closed reports whether a connection is closed from the other side in so much time.
+// closed reports whether the other side closes a connection within a time.
 func closed(fd int, within time.Duration) bool {
 	until := time.Now().Add(within)
 	for {

@@ -2,8 +2,8 @@ package attend
 
 import "github.com/fsnotify/fsnotify"
 
-// Watch tells when a file is written to or replaced, as the kernel of this host sees it: of
-// what other hosts write it may know nothing. It keeps no file open.
+// Watch returns a channel that receives when a file is written to or replaced. The kernel of this
+// host may not see what other hosts write. Watch keeps no file open.
 func Watch(path string) (changed <-chan struct{}, err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -22,7 +22,7 @@ func Watch(path string) (changed <-chan struct{}, err error) {
 					return
 				}
 				if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-					w.Add(path) //nolint:errcheck // the file is gone; its user looks from time to time as well
+					w.Add(path) //nolint:errcheck // the file is gone, and callers also poll
 				}
 			case _, open := <-w.Errors: // events were lost
 				if !open {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Become replaces this program by another one. It looks for the program on the PATH of its
-// environment, unless its name is a path. It returns only if that fails, with an *Error.
+// Become replaces this program with another. It looks for the program on the PATH of env, unless its
+// name is a path. It returns only if that fails, with an *Error.
 func Become(words, env []string) error {
 	if len(words) == 0 || words[0] == "" {
 		return &Error{"", syscall.ENOENT}
@@ -24,7 +24,7 @@ func Become(words, env []string) error {
 		err := syscall.Exec(dir+"/"+words[0], words, env)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		case errors.Is(err, syscall.EACCES): // another directory may have one that can be executed
+		case errors.Is(err, syscall.EACCES): // another directory may have an executable one
 			failed = err
 		default:
 			return &Error{words[0], err}
@@ -33,7 +33,7 @@ func Become(words, env []string) error {
 	return &Error{words[0], failed}
 }
 
-// searched is the PATH of an environment.
+// searched returns the PATH of an environment.
 func searched(env []string) string {
 	path := "/usr/local/bin:/usr/bin:/bin"
 	for _, v := range env {

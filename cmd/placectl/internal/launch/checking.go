@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Check runs a program that says by its status whether something is in order. It returns
-// its last line where it says no, and an error where it says nothing: it cannot be started,
-// or takes too long.
+// Check runs a program whose status says whether something is in order. If it says no, Check returns
+// its last line. If it cannot be started or takes too long, Check returns an error.
 func (p *Program) Check(ctx context.Context, database string) (well bool, said string, err error) {
 	said, err = p.run(ctx, nil, append(environment(), "PLACECTL_DB="+database), nil, nil)
 	said = strings.TrimPrefix(said, ": ")

@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// Child starts a program as our child, in a session of its own, with our output. A shell looks for
-// it on the PATH of its environment: the exit status is 127 if it is missing, and 126 if it cannot
-// be executed. Only the caller waits for it, by its pid. The error says that not even the shell
-// could be started, or that the directory cannot be entered.
+// Child starts a program as a child of this process, in a session of its own, with our output. A
+// shell looks for it on the PATH of env. The exit status is 127 if it is missing and 126 if it
+// cannot be executed. Only the caller waits for it, by its pid. Child fails if it cannot even start
+// the shell, or cannot enter the directory.
 func Child(words, env []string, dir string, in *os.File) (pid int, err error) {
 	keepOpen()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`}, words...)...)

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// Command is the command of a job that runs here: it gets our input, our output and
-// the signals that we get.
+// Command is the command of a job that runs here. It gets our input, our output and the signals sent
+// to us.
 type Command struct {
-	Program  string   // its file
-	Words    []string // its name and arguments
+	Program  string   // the program's file
+	Words    []string // the program's name and arguments
 	In       io.Reader
 	Out, Err io.Writer
-	Terminal bool          // Ctrl-C at the terminal interrupts both of us: do not send it twice
-	Ended    func() bool   // asked each second: is it to terminate, since its job is no more?
-	Began    func(pid int) // called once it runs; nil for nothing
+	Terminal bool          // Ctrl-C at the terminal interrupts both processes: do not send it twice
+	Ended    func() bool   // asked each second whether the job has ended, so that the command must, too
+	Began    func(pid int) // called once the command runs; may be nil
 }
 
-// grace is how long a command that was told to terminate may take.
+// grace is how long a command may take to end after SIGTERM.
 const grace = 10 * time.Second
 
-// Run runs the command of a job until it ends, and returns its exit status as a shell
-// gives it. The error says that it could not be started, or what else is wrong.
+// Run runs a job's command until it ends, and returns its exit status as a shell does. An error
+// means that it could not be started, or that something else went wrong.
 func (c *Command) Run(database string, n *Notice) (status int, err error) {
 	env, remove, err := n.environ(os.Environ(), database)
 	if err != nil {
@@ -50,8 +50,8 @@ func (c *Command) Run(database string, n *Notice) (status int, err error) {
 	return c.attend(cmd.Process, signals, ended)
 }
 
-// attend passes signals on to the command, and ends it when its job has ended, until
-// it has ended.
+// attend passes signals on to the command until it has ended. It ends the command when its job has
+// ended.
 func (c *Command) attend(process *os.Process, signals <-chan os.Signal, ended <-chan error) (int, error) {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -75,7 +75,7 @@ func (c *Command) attend(process *os.Process, signals <-chan os.Signal, ended <-
 	}
 }
 
-// exitStatus is a command's exit status as a shell gives it.
+// exitStatus returns a command's exit status as a shell does.
 func exitStatus(err error) (int, error) {
 	var exit *exec.ExitError
 	switch {

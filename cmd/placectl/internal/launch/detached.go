@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Detach starts this program once more, whatever lies under its name by now, in a session of its own:
-// it goes on when we end, and has nothing of ours open but files, as its descriptors from 3 on. The
-// words are its name, as lists of processes show it, and its arguments. Only the caller waits for
-// it, by its pid. It does without package os/exec, which takes longer for more than is needed:
-// commands that change something wait for this.
+// Detach starts this program again, from the file that now has its name, in a session of its own. It
+// goes on when we end, and inherits only files, as descriptors from 3 on. words are the name that
+// lists of processes show, and the arguments. Only the caller waits for it, by its pid. Detach does
+// not use os/exec, which does more and takes longer: commands that change something wait for this.
 func Detach(words, env []string, files ...*os.File) (pid int, err error) {
 	keepOpen()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -31,27 +30,27 @@ func Detach(words, env []string, files ...*os.File) (pid int, err error) {
 	return pid, err
 }
 
-// HasEnded reports whether our child of a pid has ended; then nothing is left of it. It does not
+// HasEnded reports whether a child of ours has ended. If so, it has been reaped. HasEnded does not
 // wait.
 func HasEnded(pid int) bool {
 	is, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	return err != unix.EINTR && (err != nil || is != 0)
 }
 
-// Inherited is the file that Detach has passed on to this process, as descriptor 3; nil if that is
-// none. It may be another one in a process that was started otherwise.
+// Inherited returns the file that Detach has passed to this process as descriptor 3, nil if there is
+// none. In a process that was started otherwise it may be any file.
 func Inherited() *os.File {
 	var is unix.Stat_t
 	if unix.Fstat(3, &is) != nil || is.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil
 	}
-	unix.CloseOnExec(3) // nothing that is started later holds it
+	unix.CloseOnExec(3) // no process started later inherits it
 	return os.NewFile(3, "inherited")
 }
 
-// Replace executes another program in place of this one, with a file as descriptor 3: the one that
-// was installed where this one was, else the one that PATH finds by a name. It returns only if
-// there is none, or if that is this one.
+// Replace replaces this process with another program, which gets file as descriptor 3. The program is
+// the one now installed under this one's path, or else the one that PATH finds by name. Replace
+// returns only if there is none, or if it is this same program.
 func Replace(name string, words, env []string, file *os.File) error {
 	const self = "/proc/self/exe"
 	now, err := os.Stat(self)
@@ -77,8 +76,8 @@ func Replace(name string, words, env []string, file *os.File) error {
 	return nil
 }
 
-// keepOpen keeps inherited descriptors to ourselves: otherwise they would stay open as long as the
-// processes that we start.
+// keepOpen keeps inherited descriptors to this process. Otherwise they would stay open for as long
+// as the processes that we start.
 func keepOpen() {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) //nolint:errcheck // older kernels cannot
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 )
 
-// A program named by the site gets the variables that describe the system and the user, and ours.
-// It does not get the rest of our environment, which may contain secrets. The command of a job that
-// runs here is the caller's own, and gets everything.
+// A program that the site names gets the variables that describe the system and the user, and ours.
+// It does not get the rest of our environment, which may contain secrets. A job's command that runs
+// here is the caller's own, and gets everything.
 
-// passed are the variables that are handed on besides those that describe the user.
+// passed are the variables that are passed on besides those that describe the user.
 var passed = []string{"TMPDIR", "SSH_AUTH_SOCK", "KRB5CCNAME"}
 
-// environment is the part of our environment that is handed on.
+// environment returns the part of our environment that is passed on.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

@@ -14,61 +14,61 @@ import (
 )
 
 // A gate is a process that forks commands. It is a copy of this one, made while this one is small:
-// starting the program again takes several times as long as most small commands, and forking a
-// process with much memory does, too. For each command it forks a warden, and the warden forks the
-// process that becomes the command. The warden is the reaper of all that descends from that, waits
-// until none of it is left, and writes down when the command began and how it ended. So nothing of
-// that is lost if the process that ordered the command dies.
+// starting the program again takes several times as long as most small commands run, and so does
+// forking a process with much memory. For each command the gate forks a warden, and the warden forks
+// the process that becomes the command. The warden reaps all of the command's descendants and waits
+// until none is left. It records when the command began and how it ended. So none of that is lost if
+// the process that ordered the command dies.
 //
-// Gates, wardens, and the process that has yet to become the command make system calls and nothing
-// else: the runtime of Go does not work in a forked child. All that they read was laid out before,
-// in a file in memory that is mapped where both sides know it. Signals stay blocked in gates and
-// wardens: those of a whole process group or user do not end them, SIGKILL does.
+// Gates, wardens, and processes that have yet to become the command only make system calls: the Go
+// runtime does not work in a forked child. Everything they read was laid out before, in a memory
+// file that is mapped at an address both sides know. Signals stay blocked in gates and wardens: a
+// signal to a whole process group or user does not end them, only SIGKILL does.
 
-// Gate is such a process.
+// Gate is a process that forks commands.
 type Gate struct {
 	mu     sync.Mutex
 	socket int
 	pid    int
-	region []byte // where orders are mapped in the gate; nothing is there in this process
+	region []byte // the address of orders in the gate; in this process nothing is mapped there
 }
 
 // Order is a command for a gate to execute.
 type Order struct {
-	Words, Env []string // PATH in Env finds the program, as Become does
+	Words, Env []string // the program is found on the PATH of Env, as in Become
 	Dir        string
 	Umask      uint32
-	CPUs       []int   // the hardware threads that the command is kept to; nil: it may use all
-	Limits     []Limit // of the kernel, set last
+	CPUs       []int   // the hardware threads for the command; nil: all
+	Limits     []Limit // resource limits, set last
 	Procs      string  // the file cgroup.procs of its control group, "" for none
-	TaskPID    string  // a variable that has its process number, "" for none
-	Streams    [3]int  // its input, output and errors
+	TaskPID    string  // a variable for its process number, "" for none
+	Streams    [3]int  // input, output and errors
 	Journal    *os.File
-	Told       *os.File // gets what the warden says
+	Told       *os.File // gets the warden's reports
 	Tag        uint64   // the first field of its journal lines
 }
 
-// Limit is a limit of the kernel.
+// Limit is a resource limit of the kernel.
 type Limit struct {
 	Name string
 	ID   int
 	unix.Rlimit
 }
 
-// maxOrder bounds an order. The kernel takes less than 6 MiB of arguments and environment.
+// maxOrder bounds an order in bytes. The kernel takes less than 6 MiB of arguments and environment.
 const maxOrder = 8 << 20
 
-// Descriptors of a gate: its socket, and then what comes with each order.
+// The descriptors of a gate: its socket, and then the files of each order.
 const (
 	gateSocket  = 3
 	gateOrder   = 4
 	gateStreams = 5
 	gateJournal = 8
 	gateTold    = 9
-	gateFiles   = 6 // so many come with an order
+	gateFiles   = 6 // the number of files with an order
 )
 
-// head is where an order begins. What it points to is in the region, too.
+// head is the beginning of an order. What it points to is in the region, too.
 type head struct {
 	argv, envv, paths        uintptr
 	pathCount                uintptr
@@ -77,7 +77,7 @@ type head struct {
 	umask, tag, digits       uintptr
 }
 
-// laid is a limit in an order.
+// laid is a limit within an order.
 type laid struct {
 	id, _ uint64
 	unix.Rlimit
@@ -101,9 +101,9 @@ func NewGate() (*Gate, error) {
 	return g, g.fork()
 }
 
-// gateMemory is the memory of a gate, laid out by its parent.
+// gateMemory is a gate's memory, laid out by its parent.
 type gateMemory struct {
-	size    uint64 // of the order that has come
+	size    uint64 // of the order received
 	control [64]byte
 	vector  syscall.Iovec
 	message syscall.Msghdr
@@ -119,18 +119,19 @@ type gateMemory struct {
 // mapping is a range of addresses.
 type mapping struct{ from, to uintptr }
 
-// reach is how far what a gate reads may lie from what it was handed: the heap of Go is in one piece.
+// reach is how far the data that a gate reads may lie from what it was handed: Go's heap is in one
+// piece.
 const reach = 1 << 32
 
-// spareMappings fills in what a gate does without, as it works with memory at these addresses: all
-// of the runtime of Go but its heap. Forks copy the tables of what is mapped, and each warden has its
-// own.
+// spareMappings notes the mappings that a gate does not need: all of the Go runtime's except its
+// heap, given the addresses of the memory in use. Forks copy the page tables of all mappings, and
+// each warden has its own.
 func (m *gateMemory) spareMappings(heap, region uintptr) {
-	if iscgo { // data of C threads lie anywhere, as with the race detector
+	if iscgo { // data of C threads may be anywhere, as with the race detector
 		return
 	}
-	text, _ := os.ReadFile("/proc/self/maps") //nolint:errcheck // it has them all then
-	program := uintptr(0)                     // where the program's own memory ends
+	text, _ := os.ReadFile("/proc/self/maps") //nolint:errcheck // then the gate keeps all mappings
+	program := uintptr(0)                     // the end of the program's own memory
 	for line := range strings.Lines(string(text)) {
 		var is mapping
 		var perms, offset, dev, inode, name string
@@ -160,7 +161,7 @@ func (g *Gate) fork() error {
 	if err != nil {
 		return os.NewSyscallError("socketpair", err)
 	}
-	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: hearsWithin}) //nolint:errcheck // a stopped gate is then waited for
+	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: hearsWithin}) //nolint:errcheck // then Start waits for a stopped gate
 	m := new(gateMemory)
 	m.vector.Base = (*byte)(unsafe.Pointer(&m.size))
 	m.vector.SetLen(8)
@@ -180,14 +181,14 @@ func (g *Gate) fork() error {
 	return nil
 }
 
-// PID is the gate's process number.
+// PID returns the gate's process number.
 func (g *Gate) PID() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.pid
 }
 
-// Close ends the gate once it has done what it was told. What it has started goes on.
+// Close ends the gate once it has handled its orders. What it has started goes on.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -195,8 +196,8 @@ func (g *Gate) Close() {
 	unix.Munmap(g.region) //nolint:errcheck // it was mapped
 }
 
-// Renew takes another gate for what comes from now on. If the last one has not begun to fork what
-// it was told, it never will.
+// Renew replaces the gate for later orders. If the old gate has not begun to fork an order, it never
+// will.
 func (g *Gate) Renew() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -216,8 +217,8 @@ func (g *Gate) end(kill bool) {
 	}
 }
 
-// Start has a command executed. If it fails certainly nothing was, and nothing will be. What
-// becomes of it the file Told says, and that comes to its end with the warden.
+// Start orders a command. If Start fails, nothing was executed, and nothing will be. The file Told
+// gets reports on the command, and comes to its end when the warden ends.
 func (g *Gate) Start(o *Order) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -245,13 +246,13 @@ func (g *Gate) Start(o *Order) error {
 			return os.NewSyscallError("sendmsg", err)
 		}
 		g.end(true)
-		if err := g.fork(); err != nil { // it was killed, or is stopped
+		if err := g.fork(); err != nil { // the gate was killed, or is stopped
 			return err
 		}
 	}
 }
 
-// layOut is an order as the gate finds it at an address.
+// layOut encodes an order as the gate reads it at an address.
 func (o *Order) layOut(at uintptr) ([]byte, error) {
 	var h head
 	b := make([]byte, unsafe.Sizeof(h), 1<<14)
@@ -317,7 +318,7 @@ func (o *Order) layOut(at uintptr) ([]byte, error) {
 	return b, failed
 }
 
-// programPaths are the files that may be the program of words.
+// programPaths returns the files that may be the program of words.
 func programPaths(words, env []string) (list []string) {
 	switch {
 	case len(words) == 0 || words[0] == "":

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a warden says of its command: a letter, the tag of the order, numbers, and a sum, in a line.
+// What a warden reports of its command. A report is a line: a letter, the order's tag, numbers and
+// a checksum.
 const (
 	saysWarden = 'w' // its own process number
 	saysBegins = 'p' // the process number of the command, before that is executed
-	saysFailed = 'f' // a step that has failed, and errno: to Told alone
-	saysNoExec = 'x' // errno of executing the program: to Told alone
-	saysEnded  = 'e' // the command: whether others are left, its status, and what all have used so far
-	saysEmpty  = 'z' // the same, once none of the others is left
+	saysFailed = 'f' // a failed step, and errno: to Told alone
+	saysNoExec = 'x' // errno of the failed execve: to Told alone
+	saysEnded  = 'e' // the command has ended: whether others are left, its status, and the use of all so far
+	saysEmpty  = 'z' // the same, once no other process is left
 )
 
 // The steps that can fail.
@@ -24,12 +25,12 @@ const (
 	stepDir
 	stepCPUs
 	stepJournal
-	stepLimit // and its index behind errno
+	stepLimit // with its index behind errno
 )
 
 const maxNumbers = 6
 
-// Exit statuses of a process that does not become the command.
+// Exit statuses of a process that fails to become the command.
 const (
 	statusHeld     = 125
 	statusNoExec   = 126
@@ -40,12 +41,12 @@ var (
 	gateName   = [...]byte{'p', 'l', 'a', 'c', 'e', 'c', 't', 'l', '-', 'g', 'a', 't', 'e', 0}
 	wardenName = [...]byte{'p', 'l', 'a', 'c', 'e', 'c', 't', 'l', '-', 'j', 'o', 'b', 0}
 	oomFile    = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 'o', 'o', 'm', '_', 's', 'c', 'o', 'r', 'e', '_', 'a', 'd', 'j', 0}
-	oomScore   = [...]byte{'5', '0', '0'} // the command is more dispensable than others
+	oomScore   = [...]byte{'5', '0', '0'} // the command should be killed before other processes
 	itself     = [...]byte{'0'}
 )
 
-// forkGate forks a gate. Nothing in this function and in those that it calls may allocate, or have
-// its stack grow, once it has forked. A gate, a warden and a command do not return.
+// forkGate forks a gate. After the fork, nothing in this function or in those that it calls may
+// allocate memory or grow its stack. A gate, a warden and a command do not return.
 //
 //go:noinline
 //go:norace
@@ -75,7 +76,7 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		is := &m.spare[i&255]
 		syscall.RawSyscall(syscall.SYS_MUNMAP, is.from, is.to-is.from, 0)
 	}
-	for i := uintptr(1); i <= 64; i++ { // for the commands: signals are blocked here
+	for i := uintptr(1); i <= 64; i++ { // signals are blocked here, but must not be in the commands
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, i, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
 	}
 	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8, 0, 0)
@@ -134,7 +135,7 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 				m.say(saysEnded, tag, 5, true)
 			}
 			exit(0)
-		case n == 0: // the command has ended, and others are left
+		case n == 0: // the command has ended, other processes are left
 			m.say(saysEnded, tag, 5, true)
 			options = 0
 		default:
@@ -193,7 +194,7 @@ command:
 			n /= 10
 		}
 	}
-	// What it has written to a keeper that was killed may have left a signal behind: it is dropped.
+	// Writing to a killed keeper may have left a signal pending: it is dropped.
 	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8, 0, 0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
 	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
@@ -207,7 +208,7 @@ command:
 			continue
 		}
 		failed = err
-		if err != syscall.EACCES || h.pathCount == 1 { // another directory may have one that can be executed
+		if err != syscall.EACCES || h.pathCount == 1 { // another directory may have an executable one
 			break
 		}
 	}
@@ -239,7 +240,7 @@ func exit(status uintptr) {
 	}
 }
 
-// closeFrom closes descriptors from one on to below another one.
+// closeFrom closes the descriptors from from to below to.
 //
 //go:nosplit
 //go:norace
@@ -252,7 +253,7 @@ func closeFrom(from, to uintptr) {
 	}
 }
 
-// writeTo writes to a file whose name and text lie at addresses, if it can.
+// writeTo writes to a file if it can. The file's name and the text lie at addresses.
 //
 //go:nosplit
 //go:norace
@@ -265,8 +266,8 @@ func writeTo(name, text, length uintptr) {
 	}
 }
 
-// say writes a line with so many of the numbers, to the journal, too, if it must be kept. It
-// returns why it could not be.
+// say writes a line with the first few numbers to Told. If the line must be kept, say also writes it
+// to the journal, and returns the error of that.
 //
 //go:nosplit
 //go:norace

@@ -6,27 +6,26 @@ import (
 	"sync"
 )
 
-// group runs functions at once. A panic in one of them comes out where they are waited for: in a
-// goroutine of its own it would end the process with a status that means something else. The
-// zero value has none.
+// group runs functions concurrently. If one of them panics, Wait panics: in its own goroutine the
+// panic would end the process with a status that means something else. The zero value is ready to use.
 type group struct {
 	running sync.WaitGroup
 	once    sync.Once
 	crash   *Crash
 }
 
-// Crash is a panic with the stack of the goroutine that it came from.
+// Crash is a panic with the stack of the goroutine in which it occurred.
 type Crash struct {
 	Value any
 	stack []byte
 }
 
-// Stack is where the panic comes from.
+// Stack returns the stack of the panic.
 func (c *Crash) Stack() []byte { return c.stack }
 
 func (c *Crash) String() string { return fmt.Sprint(c.Value) }
 
-// Go runs a function in a goroutine of its own.
+// Go runs fn in a goroutine of its own.
 func (g *group) Go(fn func()) {
 	g.running.Go(func() {
 		defer func() {
@@ -38,8 +37,7 @@ func (g *group) Go(fn func()) {
 	})
 }
 
-// Wait waits until all functions have returned. Where one has panicked it panics, with a
-// *Crash.
+// Wait waits until all functions have returned. If one has panicked, Wait panics with a *Crash.
 func (g *group) Wait() {
 	g.running.Wait()
 	if g.crash != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Notice announces a job: to be launched, or to be stopped. A database keeps it with the answer of
-// a cycle, so its JSON is on disk.
+// Notice tells a launcher to launch or to stop a job. A database keeps it with the answer of a cycle,
+// so its JSON is on disk.
 type Notice struct {
 	Event   string   `json:"event"` // Start or Stop
 	Job     uint64   `json:"job"`
-	Start   int64    `json:"start"` // of the job, in Unix seconds: which of its starts it is
+	Start   int64    `json:"start"` // of the job, in Unix seconds: identifies the attempt
 	Command []string `json:"command,omitempty"`
 	Env     []string `json:"env"`    // the job's variables
 	Chunks  []string `json:"chunks"` // the node of each chunk, in select order
@@ -27,17 +27,17 @@ const (
 	Stop  = "stop"
 )
 
-// Done is what came of telling a launcher.
+// Done is the result of telling a launcher.
 type Done struct {
-	Said string // the end of what it printed, as messages have it
+	Said string // the last line of its output, for messages
 	Err  error
 }
 
-// maxLaunches is how many launches are under way at once.
+// maxLaunches is the number of concurrent launches.
 const maxLaunches = 8
 
-// All runs a site's launcher once for each notice, several at a time: stops first, for
-// others start on their nodes. The database is the file that it is told of.
+// All runs a site's launcher once for each notice, several at a time. It stops jobs first, because
+// others start on their nodes. The launcher's environment names the database.
 func (p *Program) All(ctx context.Context, database string, told []Notice) []Done {
 	done := make([]Done, len(told))
 	for _, event := range []string{Stop, Start} {
@@ -58,7 +58,7 @@ func (p *Program) All(ctx context.Context, database string, told []Notice) []Don
 	return done
 }
 
-// tell runs the launcher for one job, with the job's command behind its own arguments.
+// tell runs the launcher for one job. The job's command follows the launcher's own arguments.
 func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done) {
 	env, remove, err := n.environ(environment(), database)
 	if err != nil {
@@ -76,8 +76,7 @@ func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done)
 	return d
 }
 
-// environ is an environment and what is said of the job in it. The function removes
-// the file with its nodes.
+// environ adds the variables of a job to an environment. remove removes the file with its nodes.
 func (n *Notice) environ(base []string, database string) (env []string, remove func(), err error) {
 	file, err := hostFile(n.Chunks)
 	if err != nil {
@@ -90,7 +89,7 @@ func (n *Notice) environ(base []string, database string) (env []string, remove f
 	return append(env, n.Env...), func() { os.Remove(file) }, nil
 }
 
-// hostFile writes the nodes of the chunks, one a line, into a file.
+// hostFile writes the nodes of the chunks into a file, one a line.
 func hostFile(chunks []string) (string, error) {
 	f, err := os.CreateTemp("", "placectl-nodes-*")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// OpenFiles is the soft limit of open files that this process was started with. The runtime of Go
-// raises it, and gives it back to programs that it executes: so one of those is asked, once.
+// OpenFiles returns the soft limit of open files with which this process was started. The Go runtime
+// raises it, and restores it for programs that it executes. So OpenFiles asks one of those, once.
 var OpenFiles = sync.OnceValues(func() (uint64, error) {
 	said, err := exec.Command("/bin/sh", "-c", "ulimit -Sn").Output()
 	if err != nil {

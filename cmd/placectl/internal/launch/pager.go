@@ -7,25 +7,25 @@ import (
 	"os/exec"
 )
 
-// Pager shows its input directly if it fits on a terminal of so many rows, else by a program, a
-// command for the system's shell.
+// Pager shows its input directly if it fits on a terminal with Rows rows. Otherwise it starts a
+// program, which is a command for the system's shell.
 type Pager struct {
-	Command string // less or more where it is "", as far as there is one
-	Rows    int    // 0: as many as come
+	Command string // "" for less, or more if there is no less
+	Rows    int    // 0: no limit
 	Out     io.Writer
 
 	held  bytes.Buffer
 	lines int
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	plain bool // it is shown as it is
+	plain bool // the output is shown directly
 }
 
-// Write shows more. If the user has left the program, the rest is dropped.
+// Write shows more output. Once the user has left the program, the rest is dropped.
 func (p *Pager) Write(b []byte) (int, error) {
 	switch {
 	case p.in != nil:
-		p.in.Write(b) //nolint:errcheck // it was left
+		p.in.Write(b) //nolint:errcheck // the user has left the program
 		return len(b), nil
 	case p.plain || p.Rows <= 0:
 		return p.Out.Write(b)
@@ -71,13 +71,13 @@ func (p *Pager) begin() error {
 	return nil
 }
 
-// Close shows the rest, and waits for the program.
+// Close shows the rest of the output, and waits for the program.
 func (p *Pager) Close() error {
 	if p.in == nil {
 		_, err := p.held.WriteTo(p.Out)
 		return err
 	}
 	p.in.Close()
-	p.cmd.Wait() //nolint:errcheck // how it was left says nothing
+	p.cmd.Wait() //nolint:errcheck // its exit status means nothing
 	return nil
 }

@@ -1,8 +1,8 @@
 // Package launch starts programs, and is the only package of the command that does:
 // a site's launcher for each job (launcher.go), the program of the policy local
 // (ranking.go), the command of a job that runs here (command.go), and placectl itself
-// once more (self.go). It knows no verb and no database: it gets words, environments
-// and limits of time, and returns what came of the program.
+// (self.go). It knows no verb and no database. It gets words, environments and time
+// limits, and returns what became of the program.
 package launch
 
 import (
@@ -22,7 +22,7 @@ import (
 
 // Error says that a program cannot be started.
 type Error struct {
-	Name string // as it was asked for
+	Name string // as the caller named it
 	Err  error
 }
 
@@ -30,19 +30,17 @@ func (e *Error) Error() string { return text.Quoted(e.Name) + ": " + e.Err.Error
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Missing reports whether there is no such program, rather than one that cannot be
-// executed.
+// Missing reports whether there is no such program, as opposed to one that cannot be executed.
 func (e *Error) Missing() bool {
 	return errors.Is(e.Err, exec.ErrNotFound) || errors.Is(e.Err, fs.ErrNotExist)
 }
 
-// Find finds the file of a program, on PATH where its name is no path itself. The
-// error is an *Error.
+// Find finds a program's file, on PATH unless its name is a path. Its error is an *Error.
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	var where *exec.Error
 	if errors.As(err, &where) {
-		err = where.Err // it says the name again, as does what may be inside
+		err = where.Err // the outer error repeats the name, and so may the inner one
 	}
 	var stat *fs.PathError
 	if errors.As(err, &stat) {
@@ -54,16 +52,16 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// Program is a program, its arguments, and how long it may take.
+// Program is a program with its arguments and its time limit.
 type Program struct {
 	Words   []string
 	Timeout time.Duration
-	Whole   bool // on a timeout, end its children, too
+	Whole   bool // on a timeout, kill its children, too
 }
 
-// run runs the program, with more arguments behind its own, until it ends or takes too long. It
-// returns the end of its error messages, or of all that it printed if out is nil. The error wraps
-// exec.ErrWaitDelay if it has succeeded and left a process running.
+// run runs the program, with args after its own, until it ends or takes too long. It returns the last
+// line of its error messages, or of all its output if out is nil. The error wraps exec.ErrWaitDelay
+// if the program has succeeded and left a process running.
 func (p *Program) run(ctx context.Context, args, env []string, in io.Reader, out io.Writer) (said string, err error) {
 	limited, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -94,7 +92,7 @@ type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return "took longer than " + e.limit.String() }
 
-// lastLine is the end of a program's error messages.
+// lastLine returns the last line of a program's error messages.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {

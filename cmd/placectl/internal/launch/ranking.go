@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
-// Candidate is a node that could serve a request, as the program of the policy local
-// reads it: a line of JSON.
+// Candidate is a node that could serve a request, as a line of JSON for the program of the policy
+// local.
 type Candidate struct {
 	Name      string           `json:"name"`
 	Priority  int32            `json:"priority"`
@@ -23,8 +23,8 @@ type Candidate struct {
 	Free      map[string]int64 `json:"free"`
 }
 
-// Rank runs the program on candidates and reads the names that it writes, one a line: the order in
-// which to take the nodes. All of them must be candidates.
+// Rank runs the program on candidates. It reads the names that the program writes, one a line, in the
+// order in which to take the nodes. All of them must be candidates.
 func (p *Program) Rank(ctx context.Context, candidates []Candidate) ([]string, error) {
 	known := make(map[string]bool, len(candidates))
 	var in, out bytes.Buffer

@@ -12,30 +12,30 @@ import (
 
 // Said is a warden's report on its command, in a line that Sealed has sealed.
 type Said struct {
-	Warden int // its process number, if that is all; else 0
-	Begins int // the process number of the command, if that is about to be executed; else 0
+	Warden int // its process number in the warden's first report, otherwise 0
+	Begins int // the process number of the command if it is about to be executed, otherwise 0
 	Failed error
-	Ended  bool // the command has
-	Empty  bool // and nothing that it has started is left
+	Ended  bool // the command has ended
+	Empty  bool // and so have all its descendants
 	Status syscall.WaitStatus
 	User   time.Duration // used so far, by all that have ended
 	System time.Duration
 	MaxRSS int64 // bytes
 }
 
-// NotExecuted is why a process did not become the command: a *Error, or another one.
+// NotExecuted says why a process did not become the command: an *Error, or another error.
 type NotExecuted struct {
 	Err   error
-	Begun bool // the line before says that it begins: setting a limit, or executing the program failed
+	Begun bool // the warden had reported Begins: setting a limit or executing the program failed
 }
 
 func (e *NotExecuted) Error() string { return e.Err.Error() }
 func (e *NotExecuted) Unwrap() error { return e.Err }
 
-// DirError is a directory that cannot be entered.
+// DirError says that a directory cannot be entered.
 type DirError struct{ *os.PathError }
 
-// CPUsError is hardware threads that the command cannot be kept to.
+// CPUsError says that the command cannot be bound to some hardware threads.
 type CPUsError struct {
 	CPUs []int
 	Err  error
@@ -44,7 +44,7 @@ type CPUsError struct {
 func (e *CPUsError) Error() string { return fmt.Sprintf("cores %v: %v", e.CPUs, e.Err) }
 func (e *CPUsError) Unwrap() error { return e.Err }
 
-// LimitError is a limit that cannot be set.
+// LimitError says that a limit cannot be set.
 type LimitError struct {
 	Limit
 	Err error
@@ -55,20 +55,21 @@ func (e *LimitError) Error() string {
 }
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// JournalError is a journal that cannot be written.
+// JournalError says that a journal cannot be written.
 type JournalError struct{ error }
 
 func (e *JournalError) Unwrap() error { return e.error }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sealed is a line for a journal: the text, a blank, its sum, and the end of the line.
+// Sealed returns a line for a journal: the text, a blank, its checksum, and a newline.
 func Sealed(text []byte) []byte {
 	sum := strconv.FormatUint(uint64(crc32.Checksum(text, castagnoli))|1<<32, 16)
 	return append(append(append(text, ' '), sum[1:]...), '\n')
 }
 
-// Unsealed is the text of a line without its end; false for one that was not written whole.
+// Unsealed returns the text of a line without its newline. It returns false if the line was not
+// written completely.
 func Unsealed(line string) (string, bool) {
 	at := len(line) - 9
 	if at < 0 || line[at] != ' ' {
@@ -78,7 +79,7 @@ func Unsealed(line string) (string, bool) {
 	return line[:at], err == nil && uint32(sum) == crc32.Checksum([]byte(line[:at]), castagnoli)
 }
 
-// Heard reads the text of a line of the order's warden; false for any other.
+// Heard parses the text of a line from the order's warden. It returns false for any other line.
 func (o *Order) Heard(text string) (s Said, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 3 || len(words[0]) != 1 || len(words) > 2+maxNumbers {
@@ -117,7 +118,7 @@ func (o *Order) Heard(text string) (s Said, ok bool) {
 	return s, true
 }
 
-// failed is why a step has failed.
+// failed returns the error of a failed step.
 func (o *Order) failed(step uint64, errno syscall.Errno) error {
 	switch step {
 	case stepFork:

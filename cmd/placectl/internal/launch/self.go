@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Self runs this program once more, to its end or the context's, and returns what it
-// printed, what it complained about, and its exit status; -1 for none, when it was
-// ended or did not start. It never outlives this process. The error says that its own file cannot be found.
+// Self runs this program again until it ends or the context does. It returns its output, its error
+// messages and its exit status, -1 if it was killed or did not start. It never outlives this process.
+// Self fails if it cannot find the program's own file.
 func Self(ctx context.Context, args ...string) (out, complaint []byte, status int, err error) {
 	path, err := exec.LookPath(os.Args[0]) // how this program was started
 	if err != nil {
@@ -24,7 +24,7 @@ func Self(ctx context.Context, args ...string) (out, complaint []byte, status in
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// It ends when we do. The kernel takes us for our thread: it is kept.
+	// The child ends when we do. The kernel ties it to our thread, so the thread must stay.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

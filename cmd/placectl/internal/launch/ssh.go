@@ -13,14 +13,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// SSH is the program ssh as found on PATH. It never asks questions, and gives up a host that does
-// not answer.
+// SSH is the program ssh found on PATH. It asks no questions, and gives up a host that does not
+// answer.
 type SSH struct {
 	path string
-	env  []string // nil: ours
+	env  []string // nil: our own
 }
 
-// FindSSH finds it. The error is an *Error.
+// FindSSH finds ssh on our PATH. Its error is an *Error.
 func FindSSH() (*SSH, error) {
 	path, err := Find("ssh")
 	if err != nil {
@@ -29,7 +29,7 @@ func FindSSH() (*SSH, error) {
 	return &SSH{path: path}, nil
 }
 
-// FindSSHIn finds it as it lies on the PATH of an environment, which it gets.
+// FindSSHIn finds ssh on the PATH of env, and runs it with env.
 func FindSSHIn(env []string) (*SSH, error) {
 	path, err := lookIn(searched(env), "ssh")
 	if err != nil {
@@ -38,7 +38,7 @@ func FindSSHIn(env []string) (*SSH, error) {
 	return &SSH{path, env}, nil
 }
 
-// Unreached says that ssh has not reached a host, or has lost it.
+// Unreached says that ssh has not reached a host, or has lost the connection.
 type Unreached struct {
 	Host string
 	Why  string // ssh's own message, "" for none
@@ -54,24 +54,24 @@ func (e *Unreached) Error() string {
 // Refused says that a command on a host has ended with a status other than 0.
 type Refused struct {
 	Host   string
-	Status int    // as a shell says it: 127 where there is no such program
-	Why    string // the last line of what it has said
+	Status int    // as a shell reports it: 127 if there is no such program
+	Why    string // the last line of its output
 }
 
 func (e *Refused) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Host, e.Status, e.Why)
 }
 
-// SSHLost is the exit status of ssh for failures of its own.
+// SSHLost is the exit status of ssh for its own failures.
 const SSHLost = 255
 
-// args are the arguments of ssh for words that a shell on a host is to run.
+// args returns the arguments of ssh to run words in a shell on a host.
 func (s *SSH) args(host string, words []string) []string {
 	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, text.ShellLine(words)}
 }
 
-// Run runs words on a host, with our streams, and returns their exit status. It fails with an
-// *Unreached if the connection failed, and then it is unknown how far the command got.
+// Run runs words on a host with our streams, and returns their exit status. If the connection fails
+// it returns an *Unreached, and how far the command got is unknown.
 func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
 	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, complaint, s.env
@@ -90,14 +90,14 @@ func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader
 	return status, err
 }
 
-// maxHosts is how many hosts are talked to at once.
+// maxHosts is the number of concurrent connections.
 const maxHosts = 32
 
-// NoProgram is the exit status of a shell that does not find a program.
+// NoProgram is a shell's exit status for a program that it does not find.
 const NoProgram = 127
 
-// Each runs words on each of some hosts, many at a time, and returns what came of each: nil
-// where they ended with status 0. Each host has as long as that.
+// Each runs words on several hosts at a time, and returns an error for each host, nil for status 0.
+// Each host may take up to limit.
 func (s *SSH) Each(ctx context.Context, hosts []string, limit time.Duration, words func(host string) []string) []error {
 	failed := make([]error, len(hosts))
 	var running group

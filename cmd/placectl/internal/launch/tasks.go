@@ -15,32 +15,32 @@ import (
 // Task is one of several programs that run side by side.
 type Task struct {
 	Words, Env []string
-	Own        bool      // it is this program, whatever lies under its name by now
-	In         io.Reader // nil: nothing
-	Feed       bool      // it gets what Tasks.In has, as all others do that are fed
+	Own        bool      // the program is this one, whatever file has its name now
+	In         io.Reader // nil: no input
+	Feed       bool      // it reads Tasks.In, along with all other such tasks
 	Out, Err   io.Writer
 }
 
-// Ended is how a task has ended.
+// Ended says how a task has ended.
 type Ended struct {
-	Status int // exit status, 128 and the signal where one ended it
+	Status int // exit status, 128 plus the signal if a signal ended it
 	Signal syscall.Signal
-	Err    error // it could not be started
+	Err    error // why it could not be started
 }
 
-// Tasks are run together.
+// Tasks are programs that run together.
 type Tasks struct {
 	List     []*Task
-	In       io.Reader // for those that are fed
-	Together bool      // where one fails the others are told to terminate, and killed a little later
-	Terminal bool      // Ctrl-C at the terminal interrupts them
+	In       io.Reader // for the tasks with Feed
+	Together bool      // if one fails, terminate the others, and kill them a little later
+	Terminal bool      // Ctrl-C at the terminal interrupts them already
 }
 
-// termWithin is how long tasks may take that were told to terminate.
+// termWithin is how long tasks may take to end after SIGTERM.
 const termWithin = 2 * time.Second
 
-// Run starts the tasks and returns when all have ended, how each did. The signals that we
-// get are passed on to them.
+// Run starts the tasks, waits for all of them, and returns how each ended. It passes signals sent to
+// us on to them.
 func (ts *Tasks) Run() []Ended {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -95,7 +95,7 @@ func (ts *Tasks) Run() []Ended {
 	return out
 }
 
-// start starts a task; in is where what it is fed goes.
+// start starts a task. in is the pipe for the task's input.
 func (t *Task) start() (cmd *exec.Cmd, in io.WriteCloser, err error) {
 	program := "/proc/self/exe"
 	if !t.Own {
@@ -118,7 +118,7 @@ func (t *Task) start() (cmd *exec.Cmd, in io.WriteCloser, err error) {
 	return cmd, in, nil
 }
 
-// lookIn finds a program on a path, or where its name says.
+// lookIn finds a program on a path, or at its name if that is a path.
 func lookIn(path, name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -141,7 +141,7 @@ func lookIn(path, name string) (string, error) {
 	return "", failed
 }
 
-// feed hands what is read to all; one that has ended reads no more.
+// feed copies its input to all writers. It skips those whose task has ended.
 func feed(from io.Reader, to []io.WriteCloser) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -165,7 +165,7 @@ func feed(from io.Reader, to []io.WriteCloser) {
 	}
 }
 
-// endOf is how a command has ended.
+// endOf returns how a command has ended.
 func endOf(err error) Ended {
 	var failed *exec.ExitError
 	switch {

@@ -2,25 +2,25 @@ package output
 
 import "strings"
 
-// boxLayout is a table with lines around its cells. As in a table, on a terminal that is too
-// narrow the widest columns are wrapped, and where that is not enough rows become blocks.
+// boxLayout is a table with lines around its cells. As in a table, it wraps the widest columns if the
+// terminal is too narrow. If that is not enough, rows become blocks.
 type boxLayout struct {
 	tableLayout
 	widths []int // nil until the first row is written
 }
 
-// borders are the pieces of lines: above the header, below it, and below all.
+// borders are the pieces of horizontal lines: above the header, below it, and below everything.
 var borders = map[bool][3][4]string{
 	true:  {{"┌", "─", "┬", "┐"}, {"├", "─", "┼", "┤"}, {"└", "─", "┴", "┘"}},
 	false: {{"+", "-", "+", "+"}, {"+", "-", "+", "+"}, {"+", "-", "+", "+"}},
 }
 
 func (l *boxLayout) flush(p *Printer) {
-	const side = 2 // a border and a blank at each end, and a blank more in each gap
+	const side = 2 // a border and a blank at each end, and one more blank in each gap
 	widths, fits := l.fit(p, 2*side+len(p.cols)-1)
 	var err error
 	switch {
-	case fits, p.rows == 0: // else the header alone
+	case fits, p.rows == 0: // without rows, only the header
 		first := l.widths == nil
 		l.widths = widths
 		if first {

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// rawText appends a cell for programs. On a terminal it quotes what cannot be
-// shown, as everywhere; into a file or a pipe the value goes as it is.
+// rawText appends a cell for programs. On a terminal it quotes unprintable characters, as everywhere.
+// In a file or a pipe the value stays as it is.
 func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 	start := len(b)
 	b = appendMachine(b, v, k)
@@ -19,19 +19,19 @@ func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 	return b
 }
 
-// commands reports whether text has characters that a terminal obeys, on which the file may
-// be shown later. Blanks of lines and columns are none.
+// commands reports whether text has control characters for a terminal, which may later show the
+// file. Newlines and tabs do not count.
 func commands(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\n\r", c) })
 }
 
-// atOnce is a layout that keeps no rows back, and ends with the last.
+// atOnce is a layout that holds no rows back, and writes nothing after the last.
 type atOnce struct{}
 
 func (atOnce) flush(*Printer) {}
 func (atOnce) end(*Printer)   {}
 
-// separated writes a line of fields, each with what parts it from the one before, for a row.
+// separated writes each row as a line of fields, with separators.
 type separated struct {
 	atOnce
 	cell  []byte
@@ -55,7 +55,7 @@ func (l *separated) row(p *Printer, values []any) {
 	p.buf = append(p.buf, '\n')
 }
 
-// csvField is as RFC 4180 has it; lines end in line feeds.
+// csvField appends a field as in RFC 4180, except that lines end in line feeds.
 func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, ',')
@@ -67,7 +67,7 @@ func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 	if !p.o.Raw && isFormula(v, l.cell) {
 		l.cell = append([]byte{'\''}, l.cell...)
 	}
-	alone := len(p.cols) == 1 && len(l.cell) == 0 // it would be an empty line, which readers skip
+	alone := len(p.cols) == 1 && len(l.cell) == 0 // readers would skip an empty line
 	if !alone && !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
 		p.buf = append(p.buf, l.cell...)
 		return
@@ -82,8 +82,8 @@ func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 	p.buf = append(p.buf, '"')
 }
 
-// isFormula finds text that a spreadsheet would run as a formula. A number is
-// none, its sign notwithstanding.
+// isFormula reports whether a spreadsheet would run a text as a formula. A number never counts,
+// even with a sign.
 func isFormula(v any, cell []byte) bool {
 	if len(cell) == 0 || strings.IndexByte("=+-@\t\r", cell[0]) < 0 {
 		return false
@@ -98,8 +98,8 @@ func isFormula(v any, cell []byte) bool {
 	return true
 }
 
-// tsvField is behind a tab; tab, line feed, carriage return and backslash are escaped, so that a
-// row is a line whatever it holds.
+// tsvField appends a tab and a field. It escapes tabs, line feeds, carriage returns and backslashes,
+// so that each row is one line.
 func tsvField(l *separated, p *Printer, i int, v any, k Kind) {
 	if i > 0 {
 		p.buf = append(p.buf, '\t')
@@ -120,7 +120,7 @@ func tsvField(l *separated, p *Printer, i int, v any, k Kind) {
 	}
 }
 
-// mdLayout writes a table of Markdown, with the values that people read.
+// mdLayout writes a Markdown table, with values as people read them.
 type mdLayout struct {
 	atOnce
 	cell []byte
@@ -161,8 +161,7 @@ func (l *mdLayout) field(p *Printer) {
 	p.buf = append(p.buf, ' ')
 }
 
-// idLayout writes one column, one value a line. A value that would break the
-// line is quoted even in a pipe.
+// idLayout writes one column, one value a line. It quotes a value with a line break, even in a pipe.
 type idLayout struct {
 	atOnce
 	cell []byte

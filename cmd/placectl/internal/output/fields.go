@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Field is a column of a noun, and how its value is read from one of them.
+// Field is a column of a noun, with the function that reads its value.
 type Field[T any] struct {
-	// Name to Least are the column.
+	// Name to Least define the column.
 	Name     string
 	Kind     Kind
 	Right    bool
@@ -19,11 +19,11 @@ type Field[T any] struct {
 	Value    func(T) any
 }
 
-// Fields are columns of a noun. Each noun has one table of them, and its answers pick from it.
+// Fields are the columns of a noun. Each noun has one table of them, and answers pick from it.
 type Fields[T any] []Field[T]
 
-// Pick chooses fields by their names, in that order: "job state nodes reason*". Those
-// with a star are details in this answer, whatever they are in the table.
+// Pick chooses fields by name, in that order: "job state nodes reason*". Those with a star are
+// details in this answer, whatever the table says.
 func (f Fields[T]) Pick(names string) Fields[T] {
 	picked := make(Fields[T], 0, strings.Count(names, " ")+1)
 	for name := range strings.FieldsSeq(names) {
@@ -44,12 +44,12 @@ func (f Fields[T]) named(name string) *Field[T] {
 	panic(fmt.Sprintf("placectl: no field %s", name))
 }
 
-// Column is the column alone.
+// Column returns the field's column.
 func (f Field[T]) Column() Column {
 	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Required: f.Required, Flag: f.Flag, Least: f.Least}
 }
 
-// Columns are the columns alone.
+// Columns returns the fields' columns.
 func (f Fields[T]) Columns() []Column {
 	columns := make([]Column, len(f))
 	for i := range f {
@@ -58,8 +58,8 @@ func (f Fields[T]) Columns() []Column {
 	return columns
 }
 
-// Print prints one thing as a row of an answer with these columns. Values that are not
-// shown are not read.
+// Print prints one thing as a row of an answer with these columns. It reads only the values that are
+// shown.
 func (f Fields[T]) Print(p *Printer, of T) error {
 	return p.row(len(f), func(i int) any { return f[i].Value(of) })
 }

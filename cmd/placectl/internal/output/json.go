@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// jsonLayout writes objects: in an array, one alone, or one a line. The keys
-// come in the order of the columns.
+// jsonLayout writes objects: in an array, one alone, or one a line. Their keys are in the order of the
+// columns.
 type jsonLayout struct {
 	array bool
 	lines bool
@@ -43,7 +43,7 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 		if p.o.DryRun && p.res.Made && p.cols[i].Kind == JobNumber && p.cols[i].Name != "retry_of" {
 			v = nil
 		}
-		if v == nil && p.cols[i].Kind == Object && p.cols[i].Required { // a list without elements
+		if v == nil && p.cols[i].Kind == Object && p.cols[i].Required { // an empty list
 			b = append(b, "[]"...)
 			continue
 		}
@@ -100,7 +100,7 @@ func appendJSONValue(b []byte, v any, k Kind) []byte {
 	return appendJSONAny(b, v)
 }
 
-// appendJSONFloat writes null for what JSON cannot say.
+// appendJSONFloat appends a number, or null if JSON has no such number.
 func appendJSONFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(b, "null"...)
@@ -123,12 +123,12 @@ func appendJSONList(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendJSONAny appends what is no simple value. What a terminal would act on is escaped;
-// outside strings JSON has no such characters.
+// appendJSONAny appends a composite value. It escapes control characters, which occur only within
+// strings.
 func appendJSONAny(b []byte, v any) []byte { return appendJSONObject(b, reflect.ValueOf(v)) }
 
-// AppendJSONString appends a JSON string. Every character that cannot be shown
-// is escaped, those that JSON would allow included.
+// AppendJSONString appends a JSON string. It escapes every unprintable character, even those that
+// JSON allows.
 func AppendJSONString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
@@ -150,7 +150,7 @@ func AppendJSONString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// nextASCII is the end of the run of other characters that begins at i.
+// nextASCII returns the end of the run of non-ASCII characters that begins at i.
 func nextASCII(s string, i int) int {
 	for i < len(s) && s[i] >= 0x7f {
 		i++
@@ -172,8 +172,8 @@ func appendEscapedByte(b []byte, c byte) []byte {
 	return appendUnicode(b, rune(c))
 }
 
-// appendEscaped copies JSON text, with \u escapes for characters outside ASCII
-// that cannot be shown, and bytes that are not UTF-8, as package bytejson has them.
+// appendEscaped copies JSON text. It writes unprintable characters outside ASCII as \u escapes, and
+// bytes that are not UTF-8 as package bytejson does.
 func appendEscaped(b []byte, s string) []byte {
 	for i, c := range s {
 		switch {

@@ -6,11 +6,11 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// lineLayout writes a column a line, and a blank line between rows. A single thing is also shown
-// like this as a table; then empty columns are omitted.
+// lineLayout writes each column on a line, with a blank line between rows. A table with a single
+// record also looks like this, without its empty columns.
 type lineLayout struct {
 	brief  bool
-	widest int // columns of a terminal that the longest name takes
+	widest int // terminal columns of the longest name
 }
 
 func (l *lineLayout) begin(p *Printer) {
@@ -36,8 +36,8 @@ func (l *lineLayout) row(p *Printer, values []any) {
 	}
 }
 
-// fold parts what stands from there on into lines that a terminal has room for, the further
-// ones below the first.
+// fold breaks the text from from on into lines that fit the terminal, and aligns later lines with the
+// first.
 func (l *lineLayout) fold(p *Printer, from int) {
 	indent := l.widest + 2
 	if !l.brief || !p.o.Terminal || p.o.Width == nil || bytes.IndexByte(p.buf[from:], '\n') >= 0 {
@@ -62,7 +62,7 @@ func (l *lineLayout) appendName(b []byte, name string) []byte {
 	return AppendBlanks(append(append(b, name...), ':'), l.widest-TextWidth(name)+1)
 }
 
-// title is the name of a column as a terminal can show it.
+// title returns the name of a column as a terminal can show it.
 func title(c *Column) string {
 	if text.IsPrintable(c.Name) {
 		return c.Name

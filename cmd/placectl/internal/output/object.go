@@ -11,9 +11,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Objects inside answers keep the same promises as answers do, whatever their Go types leave out:
-// each key is there, what is absent is null, lists are never null, instants are RFC 3339 in UTC
-// with whole seconds, durations are seconds.
+// Objects inside answers keep the promises of answers, whatever their Go types omit. Each key is
+// present, and null if it has no value. Lists are never null. Instants are RFC 3339 in UTC with whole
+// seconds, and durations are seconds.
 
 var (
 	instantType  = reflect.TypeFor[time.Time]()
@@ -114,8 +114,8 @@ func appendJSONMap(b []byte, v reflect.Value) []byte {
 	return append(b, '}')
 }
 
-// eachKey goes through the keys of a struct. One that is tagged omitempty or omitzero is absent if
-// it has its zero value, and so are those of an embedded struct that is not there (v is invalid then).
+// eachKey calls fn for the keys of a struct. A key tagged omitempty or omitzero is absent if it has
+// its zero value. So are the keys of an embedded struct behind a nil pointer, for which v is invalid.
 func eachKey(t reflect.Type, v reflect.Value, fn func(name string, absent bool, t reflect.Type, v reflect.Value)) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -1,10 +1,9 @@
-// Package output puts answers into their forms, and draws progress. A verb describes its
-// answer once, as columns and rows, and a printer puts it into any of the forms of -o.
-// Programs get the values themselves (times in RFC 3339 and UTC, seconds, bytes); people
-// get local time, 1h30m and 8.0 GiB.
+// Package output formats answers and draws progress. A verb describes its answer once, as columns and
+// rows, and a printer formats it in any of the forms of -o. Programs get the values themselves: times
+// in RFC 3339 and UTC, seconds, bytes. People get local time, 1h30m and 8.0 GiB.
 //
-// It needs a writer, a width, a zone, and whether there is colour; it knows no verb, no
-// run and no store.
+// The package needs a writer, a width, a zone, and whether there is colour. It knows no verb, no run
+// and no store.
 package output
 
 import (
@@ -21,7 +20,7 @@ import (
 // Format is a form of output.
 type Format int
 
-// The forms, as the table below has them.
+// The forms, in the order of the table below.
 const (
 	Table Format = iota
 	Line
@@ -34,15 +33,15 @@ const (
 	Box
 )
 
-// Traits say which readers a form is for.
+// Traits say for which readers a form is.
 type Traits struct {
 	Document bool // for a program that takes one document, not rows
-	People   bool // for people, who read times, durations and sizes in words
-	Brief    bool // for people who are spared what says nothing
-	Details  bool // it has the columns that are too much for a table
+	People   bool // for people, who get times, durations and sizes in words
+	Brief    bool // for people, without values that say nothing
+	Details  bool // it also has the columns that a table has no room for
 }
 
-// forms are the forms by number: name, traits and layout.
+// forms lists each form's name, traits and layout.
 var forms = [...]struct {
 	name   string
 	traits Traits
@@ -71,10 +70,10 @@ var forms = [...]struct {
 
 func (f Format) String() string { return forms[f].name }
 
-// Traits say which readers the form is for.
+// Traits returns the form's traits.
 func (f Format) Traits() Traits { return forms[f].traits }
 
-// FormatNames are the forms as they are written, in their order.
+// FormatNames returns the names of the forms, in their order.
 func FormatNames() []string {
 	var names []string
 	for _, f := range forms {
@@ -83,7 +82,7 @@ func FormatNames() []string {
 	return names
 }
 
-// ParseFormat reads the name of a form; the error names all.
+// ParseFormat parses the name of a form. Its error lists all names.
 func ParseFormat(s string) (Format, error) {
 	for i, f := range forms {
 		if s == f.name {
@@ -93,10 +92,10 @@ func ParseFormat(s string) (Format, error) {
 	return Table, text.NotOneOf(s, FormatNames())
 }
 
-// ErrNoColumn says that an answer lacks a column that was chosen.
+// ErrNoColumn says that an answer lacks a requested column.
 var ErrNoColumn = errors.New("no such column")
 
-// pick chooses columns by their names.
+// pick selects columns by name.
 func (p *Printer) pick(names string) {
 	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' }) {
 		at := slices.IndexFunc(p.res.Columns, func(c Column) bool { return c.Name == name })
@@ -112,22 +111,21 @@ func (p *Printer) pick(names string) {
 	}
 }
 
-// wordless is an error that errors.Is finds and no message has.
+// wordless is an error that errors.Is finds but messages do not show.
 type wordless struct{ error }
 
 func (wordless) Error() string   { return "" }
 func (e wordless) Unwrap() error { return e.error }
 
-// Kind says what a column's values mean. A value may be nil in any column, and
-// otherwise any Go type that fits: every integer type for a number, time.Time
-// for Time, time.Duration for Duration. A value that does not fit its kind is shown
-// as what it is.
+// Kind says what a column's values mean. In any column a value may be nil. Otherwise it may have any
+// Go type that fits: every integer type for a number, time.Time for Time, time.Duration for Duration.
+// A value that does not fit its kind is printed as it is.
 type Kind uint8
 
-// The kinds, and what their values are.
+// The kinds, with the Go types or the meaning of their values.
 const (
 	Text    Kind = iota
-	Prose        // words of ours, in which times may stand
+	Prose        // our own text, which may contain times
 	Integer      // a whole number
 	Number       // float64
 	Boolean
@@ -135,8 +133,8 @@ const (
 	Duration // seconds
 	Size     // bytes
 	List     // []string
-	Words    // []string, a command: people see it as a shell takes it
-	Object   // whatever encoding/json takes
+	Words    // []string, a command: people see it in shell syntax
+	Object   // anything that encoding/json takes
 
 	JobNumber // the number of a job: an integer to programs, a name to people
 )
@@ -145,12 +143,12 @@ const (
 type Column struct {
 	Name     string // the SQL column and the JSON key
 	Kind     Kind
-	Right    bool // align to the right although it is text
-	Nodes    bool // a list of nodes: people see node[001-128]
-	Detail   bool // too much for a table: shown by line and the JSON forms only
-	Required bool // it is never nil
-	Flag     bool // people are told only if it is true
-	Least    int  // on a terminal it may be cut to this width, so that a row is a line; 0: it is wrapped
+	Right    bool // align right although it is text
+	Nodes    bool // a list of nodes, which people see as node[001-128]
+	Detail   bool // only for line and the JSON forms: a table has no room
+	Required bool // never nil
+	Flag     bool // shown to people only if true
+	Least    int  // the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
 }
 
 func (c Column) right() bool {
@@ -161,32 +159,32 @@ func (c Column) right() bool {
 type Result struct {
 	Columns []Column
 	ID      int  // the column that -o id prints
-	Made    bool // the jobs of the answer were made by it: they have no number after a dry run
-	Many    bool // JSON prints a list, even of a record: the answer could be of several things
-	Record  bool // the answer is one thing: JSON prints an object, a table its keys and values
+	Made    bool // the answer made its jobs: after a dry run they have no number
+	Many    bool // JSON prints a list, even of a record, because there could be several
+	Record  bool // JSON prints one object, a table its keys and values
 	Exact   bool // durations in a table are not rounded
 }
 
-// Options describe the destination of an answer. The zero value makes a table, without colour and
-// of any width, in UTC.
+// Options describe the destination of an answer. The zero value makes a table in UTC, without colour
+// and of any width.
 type Options struct {
 	Format   Format
-	Columns  string              // the columns to show, in this order and separated by commas, details included; "": all of the form
+	Columns  string              // the columns to show, in order and separated by commas, details included; "": the form's default
 	NoHeader bool                // no line of column names
-	Quiet    bool                // a table without rows is nothing, not a header
-	DryRun   bool                // nothing was done: JSON objects say so
+	Quiet    bool                // a table without rows prints no header
+	DryRun   bool                // nothing was changed, and JSON objects say so
 	Raw      bool                // csv without the guard against formulas
-	Zone     *time.Location      // of the times that people read; nil is UTC
-	Terminal bool                // the writer is a terminal: nothing in an answer may steer it
-	Unicode  bool                // a box is drawn with its lines, else with + - |
-	Widths   []int               // of the columns of a table or box, 0 for as wide as they are
+	Zone     *time.Location      // of times for people; nil is UTC
+	Terminal bool                // the writer is a terminal, which no answer may control
+	Unicode  bool                // a box has Unicode lines, otherwise + - |
+	Widths   []int               // of the columns of a table or box, 0 for automatic
 	Color    bool                // the header of a table is bold
-	Watch    func(Result, []any) // for tests: sees each row of JSON, and the end of the answer as nil
-	Width    func() int          // columns of the terminal as it is now, 0 for no limit; may be nil
+	Watch    func(Result, []any) // for tests: sees each row of JSON, and nil at the end
+	Width    func() int          // present columns of the terminal, 0 for no limit; may be nil
 }
 
-// layout puts rows into one form. It appends to the printer's buffer; what it
-// holds back longer, to measure it, it appends in flush.
+// layout formats rows in one form. It appends to the printer's buffer. What it holds back to
+// measure, it appends in flush.
 type layout interface {
 	begin(p *Printer)
 	row(p *Printer, values []any)
@@ -194,26 +192,25 @@ type layout interface {
 	end(p *Printer)
 }
 
-// Printer streams one answer to its writer. After an error it does nothing more;
-// Flush and Close return the error, so Row need not be checked unless rows are
-// costly. A verb that fails half-way leaves the printer unclosed, and what it
-// has not yet written is dropped.
+// Printer streams one answer to its writer. After an error it does nothing more. Flush and Close
+// return the error, so callers need not check Row unless rows are costly. A verb that fails half-way
+// leaves the printer unclosed, and what it has not yet written is dropped.
 type Printer struct {
 	w      io.Writer
 	o      Options
 	res    Result
 	cols   []Column // the columns shown
-	index  []int    // of each shown column among all
+	index  []int    // their indices among all columns
 	layout layout
-	values []any // scratch: the shown values of a row
+	values []any // scratch: the values of a row
 	buf    []byte
-	sizes  map[int64]string // sizes in words: a cluster has few different ones
+	sizes  map[int64]string // formatted sizes: a cluster has few different ones
 	rows   int
-	rec    *Recording // takes the rows in place of the writer, nil for none
+	rec    *Recording // gets the rows instead of the writer, nil for none
 	err    error
 }
 
-// spillAt is how much is gathered before it is written.
+// spillAt is how many bytes are gathered before they are written.
 const spillAt = 1 << 16
 
 // New starts an answer.
@@ -243,12 +240,12 @@ func New(w io.Writer, o Options, res Result) *Printer {
 	return p
 }
 
-// Row prints one row: a value for each column of the result.
+// Row prints one row, with a value for each column of the result.
 func (p *Printer) Row(values ...any) error {
 	return p.row(len(values), func(i int) any { return values[i] })
 }
 
-// row prints a row of n values, and asks for those that are shown.
+// row prints a row of n values. It calls value only for those that are shown.
 func (p *Printer) row(n int, value func(int) any) error {
 	if n != len(p.res.Columns) {
 		panic(fmt.Sprintf("placectl: a row of %d values for %d columns", n, len(p.res.Columns)))

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// Page is an answer of several parts, tables and records under headings. It is written
-// at once when it is whole: an error half-way leaves nothing.
+// Page is an answer of several parts, tables and records under headings. It is written only when it
+// is complete, so that an error half-way leaves nothing.
 type Page struct {
 	Options
 	text bytes.Buffer
 }
 
-// Heading begins a part: its title, and the rest of the line.
+// Heading begins a part with its title, and the rest of that line.
 func (p *Page) Heading(title, format string, args ...any) {
 	if p.Color {
 		title = "\x1b[1m" + title + "\x1b[0m"
@@ -21,13 +21,13 @@ func (p *Page) Heading(title, format string, args ...any) {
 	p.Printf("\n%s%s\n", title, fmt.Sprintf(format, args...))
 }
 
-// Printf adds text as it stands.
+// Printf adds formatted text.
 func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(&p.text, format, args...) }
 
-// Begin begins an answer that becomes part of the page.
+// Begin starts an answer that becomes part of the page.
 func (p *Page) Begin(res Result) *Printer { return New(&p.text, p.Options, res) }
 
-// Table adds rows under columns.
+// Table adds a table.
 func (p *Page) Table(columns []Column, rows [][]any) error {
 	t := p.Begin(Result{Columns: columns})
 	for _, row := range rows {
@@ -36,7 +36,7 @@ func (p *Page) Table(columns []Column, rows [][]any) error {
 	return t.Close()
 }
 
-// Record adds one thing.
+// Record adds a record.
 func (p *Page) Record(f *Record) error {
 	t := p.Begin(Result{Columns: f.columns, Record: true})
 	t.Row(f.values...)
@@ -64,7 +64,7 @@ func (f *Record) Add(name string, k Kind, v any) {
 	f.values = append(f.values, v)
 }
 
-// OrNil is a value as answers have it: nil for "" or 0.
+// OrNil returns a value for an answer: nil for the zero value.
 func OrNil[T comparable](v T) any {
 	var none T
 	if v == none {

@@ -9,13 +9,12 @@ import (
 )
 
 const (
-	progressEvery = 100 * time.Millisecond // the soonest it is drawn again
+	progressEvery = 100 * time.Millisecond // the shortest time between two drawings
 	progressCells = 24                     // the width of the bar itself
 )
 
-// Progress draws on the terminal how far a long work has come. It shows itself
-// only after a moment, so that quick work leaves no flicker. It belongs to one
-// goroutine.
+// Progress draws the progress of a long work on the terminal. It appears only after a moment, so that
+// quick work leaves no flicker. It belongs to one goroutine.
 type Progress struct {
 	w     io.Writer // nil to draw nothing
 	now   func() time.Time
@@ -28,14 +27,14 @@ type Progress struct {
 	shown bool
 }
 
-// NewProgress begins a bar on w, a terminal of so many columns (0 for no limit); a nil w draws
-// nothing. The total is 0 if unknown.
+// NewProgress starts a bar on w, a terminal of width columns (0 for no limit). A nil w draws nothing.
+// The total is 0 if unknown.
 func NewProgress(w io.Writer, width int, now func() time.Time, label string, total int64) *Progress {
 	began := now()
 	return &Progress{w: w, width: width, now: now, label: label, total: total, began: began, drawn: began}
 }
 
-// Add says that n more are done.
+// Add counts n more as done.
 func (p *Progress) Add(n int64) {
 	p.count += n
 	if p.w == nil {
@@ -47,7 +46,7 @@ func (p *Progress) Add(n int64) {
 	}
 }
 
-// Done takes the bar away.
+// Done removes the bar.
 func (p *Progress) Done() {
 	if p.shown {
 		io.WriteString(p.w, "\r\x1b[K")
@@ -55,8 +54,8 @@ func (p *Progress) Done() {
 	}
 }
 
-// line is the bar as text, never wider than the terminal: a line that wraps
-// could not be drawn over.
+// line returns the bar as text. It is never wider than the terminal, because a wrapped line cannot
+// be drawn over.
 func (p *Progress) line(now time.Time) string {
 	words := p.label + " " + text.Comma(p.count)
 	if p.total > 0 {

@@ -2,14 +2,14 @@ package output
 
 import "math"
 
-// Real is a real number of SQL. People get the number; programs get the text that SQL makes
-// of it, which always has a point.
+// Real is a real number of SQL. People get the number. Programs get SQL's text of it, which always has
+// a point.
 type Real struct {
 	Number float64
 	Text   string
 }
 
-// appendJSON writes what JSON cannot say as SQLite's shell does: as a number that is too
+// appendJSON writes infinities, which JSON lacks, as SQLite's shell does: as a number that is too
 // large.
 func (r Real) appendJSON(b []byte) []byte {
 	switch {

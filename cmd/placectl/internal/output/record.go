@@ -7,14 +7,13 @@ import (
 	"strconv"
 )
 
-// Recording is an answer as data, all columns of it, to be printed later in any form.
+// Recording is an answer as data with all its columns, which can be printed later in any form.
 type Recording struct {
 	Result Result
 	Rows   [][]recorded
 }
 
-// RecordTo starts an answer that goes into a recording. Options say how values would be
-// measured.
+// RecordTo starts an answer that goes into a recording. The options say how to measure values.
 func RecordTo(to *Recording, o Options, res Result) *Printer {
 	p := New(nil, o, res)
 	p.buf, to.Result, p.rec = nil, res, to
@@ -29,7 +28,7 @@ func (rec *Recording) Print(p *Printer) error {
 	return p.Close()
 }
 
-// PrintRows prints its rows as some of an answer.
+// PrintRows prints the recording's rows as part of an answer.
 func (rec *Recording) PrintRows(p *Printer) error {
 	for _, row := range rec.Rows {
 		values := make([]any, len(row))
@@ -43,11 +42,11 @@ func (rec *Recording) PrintRows(p *Printer) error {
 	return nil
 }
 
-// recorded is a value as it is kept: at most one field is set, none for nil.
+// recorded is a kept value: at most one field is set, none for nil.
 type recorded struct {
 	Text    *string         `json:"t,omitempty"`
 	Integer *int64          `json:"i,omitempty"`
-	Large   *uint64         `json:"u,omitempty"` // no int64
+	Large   *uint64         `json:"u,omitempty"` // beyond int64
 	Float   *string         `json:"f,omitempty"`
 	Boolean *bool           `json:"b,omitempty"`
 	List    *[]string       `json:"l,omitempty"`
@@ -70,7 +69,7 @@ func record(v any) (out recorded) {
 		text := strconv.FormatUint(math.Float64bits(v), 16)
 		out.Float = &text
 	case []string:
-		list := append([]string{}, v...) // JSON would make nil of none
+		list := append([]string{}, v...) // JSON would turn an empty list into nil
 		out.List = &list
 	default:
 		out.Other = bytes.TrimSpace(appendJSONAny(nil, v))

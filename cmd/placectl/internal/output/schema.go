@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Schema is a JSON Schema, as far as answers need it.
+// Schema is the part of JSON Schema that answers need.
 type Schema struct {
 	Type        []string           `json:"type,omitempty"`
 	Format      string             `json:"format,omitempty"`
@@ -16,7 +16,7 @@ type Schema struct {
 	Values      *Schema            `json:"additionalProperties,omitempty"` // of a map
 }
 
-// SchemaOf describes the values of a column. A value tells more about an object.
+// SchemaOf describes the values of a column. For an object, value adds detail.
 func SchemaOf(c Column, value any) *Schema {
 	s := map[Kind]Schema{Text: {Type: []string{"string"}}, Prose: {Type: []string{"string"}}, Integer: {Type: []string{"integer"}},
 		Number: {Type: []string{"number"}}, Boolean: {Type: []string{"boolean"}}, Time: {Type: []string{"string"}, Format: "date-time"},
@@ -36,7 +36,7 @@ func SchemaOf(c Column, value any) *Schema {
 	return &s
 }
 
-// typeSchema describes what appendJSONObject writes of a type.
+// typeSchema describes what appendJSONObject writes for a type.
 func typeSchema(t reflect.Type) *Schema {
 	null := false
 	for t.Kind() == reflect.Pointer {

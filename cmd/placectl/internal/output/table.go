@@ -10,23 +10,22 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// tableLayout lines columns up. It holds the rows back to measure them, as text.
+// tableLayout aligns columns. It holds rows back as text, to measure them.
 //
-// On a terminal a table that is too wide has its widest columns wrapped, cell
-// by cell; where even that would leave columns too narrow to read, each row
-// becomes a block of lines. No text is ever cut, but in columns that declare it
-// (Column.Least): what is cut there ends in a plus sign.
+// If a table is too wide for the terminal, its widest columns are wrapped, cell by cell. If columns
+// would still be too narrow to read, each row becomes a block of lines. Text is cut only in columns
+// that declare it (Column.Least), and then ends in a plus sign.
 type tableLayout struct {
-	rows   spool.Spool // of each cell its length, its width where that is another, and its text
+	rows   spool.Spool // for each cell its length, its width if different, and its text
 	line   []byte      // scratch: one of those rows
 	cell   []byte      // scratch: one text
-	cells  []cell      // scratch: a row that comes back
+	cells  []cell      // scratch: a row read back
 	widths []int       // the widest of each column, over all rows so far
-	headed bool        // the header is written
-	blocks bool        // so is a block of lines
+	headed bool        // the header has been written
+	blocks bool        // a block of lines has been written
 }
 
-// cell is a text, and how many columns of a terminal it takes.
+// cell is a text and its width in columns of a terminal.
 type cell struct {
 	text  []byte
 	width int
@@ -34,7 +33,7 @@ type cell struct {
 
 const (
 	columnGap  = "  "
-	narrowWrap = 12 // columns are not wrapped to less than this
+	narrowWrap = 12 // the least width of a wrapped column
 )
 
 func (l *tableLayout) begin(p *Printer) {
@@ -58,7 +57,7 @@ func (l *tableLayout) row(p *Printer, values []any) {
 	l.endRow()
 }
 
-// endCell adds the text at hand to the row, as the cell of column col.
+// endCell adds the current text to the row, as the cell of column col.
 func (l *tableLayout) endCell(col int) {
 	n, w := len(l.cell), TextWidth(l.cell)
 	if w == n {
@@ -71,11 +70,11 @@ func (l *tableLayout) endCell(col int) {
 }
 
 func (l *tableLayout) endRow() {
-	l.rows.Write(l.line) //nolint:errcheck // it never fails
+	l.rows.Write(l.line) //nolint:errcheck // a spool's writes never fail
 	l.line = l.line[:0]
 }
 
-// eachRow goes through the rows held back, until the printer fails.
+// eachRow calls fn for the held rows until the printer fails.
 func (l *tableLayout) eachRow(p *Printer, fn func([]cell)) error {
 	return l.rows.Each(func(piece []byte) error {
 		for len(piece) > 0 {
@@ -104,10 +103,10 @@ func (l *tableLayout) eachRow(p *Printer, fn func([]cell)) error {
 
 func (l *tableLayout) end(*Printer) {}
 
-// flush writes the rows held back.
+// flush writes the held rows.
 func (l *tableLayout) flush(p *Printer) {
 	if p.o.Quiet && p.rows == 0 {
-		return // the header waits for a row
+		return // wait for a row before writing the header
 	}
 	widths, fits := l.fit(p, 0)
 	var err error
@@ -115,7 +114,7 @@ func (l *tableLayout) flush(p *Printer) {
 	case fits:
 		err = l.writeRows(p, widths)
 	case p.rows == 0:
-		err = l.writeRows(p, l.widths) // the header alone
+		err = l.writeRows(p, l.widths) // only the header
 	default:
 		err = l.writeLines(p)
 	}
@@ -125,7 +124,7 @@ func (l *tableLayout) flush(p *Printer) {
 	}
 }
 
-// fit computes the widths of the columns, with lines around them that take so much, and whether the
+// fit computes the widths of the columns within lines that take around columns, and whether the
 // terminal is wide enough.
 func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
 	want := l.widths
@@ -146,9 +145,8 @@ func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
 	return want, false
 }
 
-// FitWidths shares out a terminal of limit columns (0 for no limit): the
-// columns of words give way, the widest first; where some may be cut, only those do.
-// It reports whether they can.
+// FitWidths distributes a terminal's limit columns (0 for no limit). Columns of words shrink, the
+// widest first. If some may be cut, only those shrink. FitWidths reports whether all fit.
 func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	total := len(columnGap) * (len(want) - 1)
 	for _, w := range want {
@@ -179,7 +177,7 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 		if widest < 0 {
 			return nil, false
 		}
-		// Down to the second widest at once, or by one where they are level.
+		// Shrink to the second widest at once, or by one if they are equally wide.
 		step := min(max(got[widest]-next, 1), total-limit)
 		got[widest] -= step
 		total -= step
@@ -187,8 +185,8 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	return got, true
 }
 
-// leastWidth is the width below which a column is not narrowed, in a table whose columns
-// are cut, or wrapped.
+// leastWidth is the width below which a column does not shrink, in a table whose columns are cut or
+// wrapped.
 func leastWidth(c Column, cut bool) int {
 	switch {
 	case cut && c.Least > 0:
@@ -235,7 +233,7 @@ func (l *tableLayout) writeRow(p *Printer, cells []cell, widths []int) {
 	p.buf = EndLine(b)
 }
 
-// writeWrapped writes one row on as many lines as its longest cell needs.
+// writeWrapped writes one row, on as many lines as its longest cell needs.
 func writeWrapped(p *Printer, cells []cell, widths []int) {
 	for more := true; more; {
 		more = false
@@ -254,7 +252,7 @@ func writeWrapped(p *Printer, cells []cell, widths []int) {
 	}
 }
 
-// writeLines writes the rows as blocks of lines, without those that would be empty.
+// writeLines writes the rows as blocks of lines, and omits empty ones.
 func (l *tableLayout) writeLines(p *Printer) error {
 	lines := &lineLayout{}
 	lines.begin(p)

@@ -12,13 +12,13 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// AppendHuman appends a value as people read it; nothing for nil.
+// AppendHuman appends a value as people read it, nothing for nil.
 func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 	if r, ok := v.(Real); ok {
 		v = r.Number
 	}
 	if f, ok := v.(float64); ok && math.Abs(f) < 1<<53 && (c.Kind == Time || c.Kind == Duration || c.Kind == Size) {
-		v = int64(math.Round(f)) // an average is as exact as its unit
+		v = int64(math.Round(f)) // an average is rounded to its unit
 	}
 	if n, ok := WholeNumber(v); ok {
 		switch c.Kind {
@@ -58,7 +58,7 @@ func (p *Printer) AppendHuman(b []byte, c Column, v any) []byte {
 	return text.AppendPrintable(b, string(appendMachine(nil, v, c.Kind)))
 }
 
-// sizeText is text.FormatSize with a memory.
+// sizeText is text.FormatSize with a cache.
 func (p *Printer) sizeText(n int64) string {
 	if s, ok := p.sizes[n]; ok {
 		return s
@@ -73,8 +73,7 @@ func (p *Printer) sizeText(n int64) string {
 	return s
 }
 
-// appendMachine appends a value as csv, tsv and id have it: exact, in base
-// units, unquoted.
+// appendMachine appends a value for csv, tsv and id: exact, in base units, unquoted.
 func appendMachine(b []byte, v any, k Kind) []byte {
 	if f, ok := v.(float64); ok && k == Time && math.Abs(f) < 1<<53 {
 		v = int64(math.Round(f))
@@ -107,8 +106,8 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 	return appendBriefJSON(b, v)
 }
 
-// appendBriefJSON appends an object in a field of a row: keys without a value are left out, as its
-// Go type says.
+// appendBriefJSON appends an object within a field of a row. It omits keys without a value, as its Go
+// type says.
 func appendBriefJSON(b []byte, v any) []byte {
 	text, err := bytejson.Marshal(v)
 	if err != nil {
@@ -117,8 +116,8 @@ func appendBriefJSON(b []byte, v any) []byte {
 	return appendEscaped(b, string(text))
 }
 
-// WholeNumber gives a value as an int64 when it is one: a duration in seconds,
-// an instant in Unix seconds.
+// WholeNumber returns a value as an int64 if it is a whole number: a duration in seconds, an instant
+// in Unix seconds.
 func WholeNumber(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -139,7 +138,7 @@ func WholeNumber(v any) (int64, bool) {
 	return 0, false
 }
 
-// appendFloat appends a number without the digits that only rounding made.
+// appendFloat appends a number without digits that are only rounding errors.
 func appendFloat(b []byte, f float64) []byte {
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e15) || f != f {
 		return strconv.AppendFloat(b, f, 'g', 6, 64)

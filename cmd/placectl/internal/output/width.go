@@ -15,8 +15,8 @@ func AppendBlanks(b []byte, n int) []byte {
 	return append(b, blanks[:max(n, 0)]...)
 }
 
-// BreakAt is how much of s goes on a line of the given width: up to the last
-// blank or comma where that is not too early, else as much as fits.
+// BreakAt returns how much of s goes on a line of the given width: up to the last blank or comma
+// unless that is too early, otherwise as much as fits.
 func BreakAt(s []byte, width int) int {
 	used, soft := 0, 0
 	for i := 0; i < len(s); {
@@ -35,8 +35,8 @@ func BreakAt(s []byte, width int) int {
 	return len(s)
 }
 
-// Cut appends as much of s as width columns of a terminal hold. What is cut off is shown
-// by a plus sign at its end, as sacct does it.
+// Cut appends as much of s as fits into width columns of a terminal. As in sacct, a plus sign at the
+// end shows that something was cut.
 func Cut[T string | []byte](b []byte, s T, width int) []byte {
 	if TextWidth(s) <= width {
 		return append(b, s...)
@@ -50,7 +50,7 @@ func Cut[T string | []byte](b []byte, s T, width int) []byte {
 	return append(b, '+')
 }
 
-// TextWidth is how many columns of a terminal s takes.
+// TextWidth returns how many columns of a terminal s takes.
 func TextWidth[T string | []byte](s T) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf {
@@ -64,8 +64,8 @@ func TextWidth[T string | []byte](s T) int {
 	return len(s)
 }
 
-// RuneWidth is how many columns of a terminal c takes. It knows what matters for names: marks that combine take no column,
-// East Asian characters and pictures two.
+// RuneWidth returns how many columns of a terminal c takes. It covers what matters for names:
+// combining marks take no column, East Asian characters and pictures take two.
 func RuneWidth(c rune) int {
 	switch {
 	case c < 0x300:
@@ -80,7 +80,7 @@ func RuneWidth(c rune) int {
 	return 1
 }
 
-// EndLine drops the blanks at the end of the line, and ends it.
+// EndLine drops the blanks at the end of a line, and ends it.
 func EndLine(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == ' ' {
 		b = b[:len(b)-1]
