@@ -17,26 +17,27 @@ type Archived struct {
 	Jobs    int64
 	Events  int64
 	Batches int64
-	Stay    int64 // ended jobs that are old enough and stay: others depend on them, or on one of their array
+	Stay    int64 // ended jobs that are old enough but stay: others depend on them, or on one of their array
 }
 
 // ArchiveOptions configure Archive. The zero value works.
 type ArchiveOptions struct {
-	DryRun bool // nothing is written, and nothing goes
+	DryRun bool // write nothing and delete nothing
 	Watch  Watch
 
-	rows int // rows for each commit, archiveRows where it is 0
+	rows int // rows per commit; 0 is archiveRows
 }
 
-// Archive moves what has ended before an instant into a file: jobs, their events and those of nodes
-// and reservations, and batches. A file named *.db is a database, with the nodes, for queries;
-// *.jsonl or *.jsonl.gz has lines as Dump writes them. An existing file must be an archive of this
-// database, and is extended.
+// Archive moves into a file the jobs and batches that ended before an instant, with the events
+// of jobs, nodes and reservations. A file named *.db is a database, with the nodes, for
+// queries; *.jsonl or *.jsonl.gz has lines as Dump writes them. An existing file must be an
+// archive of this database, and is extended.
 //
-// Jobs stay if others that have not ended depend on them; an array stays as long as one of its jobs
-// does. The file is synced before the first row goes; rows go by ten thousand. If the process is
-// killed, each job is in one of the two, or in both, and the same call goes on. The past of nodes,
-// and sums of usage, stay: the file does not have them.
+// Jobs stay if others that have not ended depend on them. An array stays while one of its jobs
+// does. Archive syncs the file before it deletes the first row, and deletes ten thousand rows
+// a commit. If the process is killed, each job is in one of the two, or in both, and the same
+// call continues. The past of nodes and sums of usage stay in the database and are not in the
+// file.
 func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archived, error) {
 	if opt == nil {
 		opt = new(ArchiveOptions)
@@ -50,7 +51,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	}
 	from, err := db.Copy()
 	if err != nil {
-		from = db // there is no room for a copy: writers wait
+		from = db // no room for a copy: read the database itself, so writers wait
 	} else {
 		defer from.Close()
 	}
@@ -98,7 +99,7 @@ func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error 
 		err := db.Update(func(tx *Tx) error {
 			b, err := tx.Batches().Get(name)
 			if errors.Is(err, ErrNotFound) || err == nil && b.Ended == 0 {
-				return nil // it went meanwhile, or goes on
+				return nil // the row was deleted meanwhile, or the job runs again
 			}
 			if err != nil {
 				return err

@@ -14,10 +14,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Check looks for damage and contradictions and calls report for each. It checks bbolt's own
-// structure, the checksum of every row, every derived table against the rows, that no node is taken
-// twice at any instant, that states are legal, and that numbers are never reused. The error says
-// that it could not check; ErrDamaged that the file cannot be read further.
+// Check looks for damage and contradictions and calls report for each. It checks bbolt's
+// structure, the checksum of every row, and every derived table against the rows. It also
+// checks that no node is taken twice at any instant, that states are legal, and that numbers
+// are never reused. An error means that it could not check, and ErrDamaged that it cannot read
+// the file further.
 //
 // A badly damaged file may end the process that reads it. If that matters, check in a child
 // process.
@@ -39,7 +40,7 @@ func (db *DB) Check(report func(finding string)) error {
 	})
 }
 
-// checkClock reports a file's time that cannot have come by now.
+// checkClock reports a file's time that is in the future.
 func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
 	id, err := r.Identity()
 	if now := db.opt.Now().Unix(); err == nil && asOf > now+kernel.Ahead && !id.AnyTime {
@@ -82,18 +83,17 @@ func (db *DB) beginAsOf(r *file.Recorder) (*Tx, error) {
 	return tx, nil
 }
 
-// ClockReset describes the effects of setting the clock back.
 type ClockReset struct {
 	Was, Now time.Time // the file's time before and after
-	// Begun and ended are the jobs and reservations that began or ended by the wrong
-	// clock, as events, in their order. They are not undone.
+	// Changed lists, as events in order, the jobs and reservations that began or ended by the
+	// wrong clock. They are not undone.
 	Changed []*Event
 }
 
-// ResetClock sets the file's current time back after a process wrote with a clock that was ahead.
-// It recomputes everything derived. What began by the wrong clock goes on from the new time for as
-// long as it would have; what has ended stays ended. It fails with ErrInvalid unless the new time
-// is before the present one.
+// ResetClock sets the file's current time back after a process wrote with a clock that was
+// ahead. It recomputes everything derived. Jobs and reservations that began by the wrong clock
+// continue from the new time for as long as they had left. Those that ended stay ended. It
+// fails with ErrInvalid unless the new time is before the present one.
 //
 // To open a database whose clock is ahead of yours, use Options.Behind.
 func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
@@ -116,7 +116,7 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	return out, tx.k.Spoil(resetClock(tx, to.Unix()))
 }
 
-// begunOrEnded are the states in events of jobs that have begun or ended.
+// begunOrEnded lists the states in events of jobs and reservations that began or ended.
 var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
 
 func resetClock(tx *Tx, to int64) error {
@@ -138,7 +138,7 @@ func resetClock(tx *Tx, to int64) error {
 	if err := check.NewFindings(func(string) {}).Repair(check.Of(tx.k)); err != nil {
 		return err
 	}
-	if err := tx.k.Loaded.Book.DecayAnew(); err != nil { // it has grown by the wrong clock
+	if err := tx.k.Loaded.Book.DecayAnew(); err != nil { // usage grew by the wrong clock
 		return err
 	}
 	tx.k.Loaded = kernel.NewLoaded(tx.k)

@@ -24,7 +24,7 @@ type DB struct {
 	opt     Options
 	running running
 	changed atomic.Bool
-	behind  sync.Once // the warning about a clock that is behind was given
+	behind  sync.Once // warns once about a clock that is behind
 }
 
 // Open returns a handle on an existing database and checks that it is one. A database whose name is
@@ -67,9 +67,10 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 	return db, nil
 }
 
-// Create makes a new, empty database. It is written beside the name, synced, then renamed, so a
-// file with that name is complete or does not exist. It fails with ErrExists if there is one, and
-// never replaces it. If the name is a URL, the database is kept in a log: see IsLog.
+// Create makes a new, empty database. It is written beside the name, synced, then renamed, so
+// a file with that name is complete or does not exist. It never replaces a database: if one
+// exists, it fails with ErrExists. If the name is a URL, the database is kept in a log: see
+// IsLog.
 func Create(path string, opt *Options, setup func(*Tx) error) error {
 	if IsLog(path) {
 		return createLog(path, opt, func(path string, opt *Options) error { return Create(path, opt, setup) })
@@ -92,10 +93,10 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 	})
 }
 
-// Copy makes a handle on a private copy of the database as it is now, for reading. However long you
-// read, writers do not wait. Update fails with ErrReadOnly. Close deletes the copy. A long View
-// releases the file to writers by itself; use a copy for several Views that must see the same
-// state.
+// Copy makes a handle on a private copy of the database as it is now, for reading. Writers do
+// not wait, however long you read. Update fails with ErrReadOnly. Close deletes the copy. A
+// long View releases the file to writers by itself; use a copy for several Views that must see
+// the same state.
 func (db *DB) Copy() (*DB, error) {
 	now, err := db.current()
 	if err != nil {
@@ -110,8 +111,8 @@ func (db *DB) Copy() (*DB, error) {
 	return &DB{file: copied, opt: opt}, nil
 }
 
-// Others says why a user other than the caller or root may have written the file or put it there;
-// it returns "" if none can have. Programs that such a file names come from that user.
+// Others says why a user other than the caller or root may have written the file or put it
+// there, or returns "" if none could. Programs that such a file names come from that user.
 //
 // A user who may write to a log can make it run anything, as with a file. The log controls who may
 // write to it.
@@ -161,7 +162,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 // on the same handle it fails with ErrNested. Update may run fn again if another writer was faster,
 // so fn must not change anything outside the transaction, except by setting it as a whole.
 //
-// With a Once, one at most, it runs fn only if that key has not been used before.
+// once takes at most one Once: then Update runs fn only if that key has not been used before.
 func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 	if len(once) == 0 {
 		return db.write(fn, true)
@@ -174,7 +175,7 @@ func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
 func (db *DB) write(fn func(*Tx) error, keep bool) error { return db.writeBy(fn, keep, db.change) }
 
-// writeBy is write through a function that changes the file or the log.
+// writeBy is write, with by as the function that changes the file or the log.
 func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder) (bool, error)) error) error {
 	leave, err := db.running.enter(true, db.opt.Private)
 	if err != nil {
@@ -256,17 +257,17 @@ const RecordEnough = forecast.Enough
 
 // ForecastSpec says when DB.Forecast plays.
 type ForecastSpec struct {
-	// Rarely skips the play within 30 s of the last one, or 20 times its duration. It also skips it
-	// while few jobs wait and readers play themselves, unless Few is set: only kept forecasts get
-	// into the record.
+	// Rarely skips the play within 30 s of the last one, or within 20 times its duration. It
+	// also skips it while so few jobs wait that readers play themselves. Few plays even then,
+	// because only kept forecasts get into the record.
 	Rarely, Few bool
-	Done        func() bool // reports between instants whether to stop the play; nil: never
+	Done        func() bool // tells, between instants, whether to stop the play; nil never stops it
 }
 
-// Forecast plays the queue and keeps the expected starts for all readers. Call it from the process
-// that runs the queue, when it is idle: it plays beside readers and writers, and writes one row. It
-// does nothing if the value is up to date. Where the database is kept in a log, the row is this
-// machine's, and in no entry.
+// Forecast plays the queue and keeps the expected starts for all readers. Call it from the
+// process that runs the queue, when it is idle: it plays beside readers and writers, and
+// writes one row. It does nothing if the forecast is up to date. If the database is kept in a
+// log, the row belongs to this machine and is in no entry.
 func (db *DB) Forecast(spec ForecastSpec) error {
 	var fs *Forecasts
 	err := db.View(func(tx *Tx) error {

@@ -27,8 +27,9 @@
 //
 // # Methods by topic
 //
-// What a transaction can do is grouped: tx.Jobs().Place(request). The methods of a group, and
-// `go doc github.com/placectl/placectl/store/internal/jobs.Jobs` and its like has their texts:
+// What a transaction can do is grouped: tx.Jobs().Place(request). The groups and their
+// methods, documented by `go doc github.com/placectl/placectl/store/internal/jobs.Jobs` and
+// the like:
 //
 //   - [Tx.Jobs], the jobs, placed at an instant or submitted to the queue. Alter, Array, Asked,
 //     Cancel, Each, ExecVNode, Extend, Finish, Get, Hold, Named, Payload, Place, PlaceAt,
@@ -57,8 +58,8 @@
 //     Expire, Fail, Get, Host, Make, Next, Places, Recompute, Remove.
 //
 // [Tx.Limits], [Tx.Pools], [Tx.Accounts], [Tx.Preemption], [Tx.Roles], [Tx.Priorities] and
-// [Tx.Usage] are about sharing, [Tx.Hosts] about the hosts that execute attempts, [Tx.Hook] about
-// the site's own program, [Tx.Views] about named queries.
+// [Tx.Usage] are about sharing the cluster. [Tx.Hosts] is about the hosts that execute
+// attempts, [Tx.Hook] about the site's own program, and [Tx.Views] about named queries.
 //
 // The rest: [Tx.Now], [Tx.Writable], [Tx.Identity]; [Tx.Query], [Tx.QueryTables]; [Tx.EachEvent],
 // [Tx.RecordedEvents]; idempotency keys: [Tx.Once], [Tx.Amend]; the effect of changes:

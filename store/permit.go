@@ -17,8 +17,8 @@ import (
 // Operator is the role of users who may change what all users share.
 const Operator = sharing.Operator
 
-// Permit fails with ErrNotPermitted if the actor of opt lacks a right to a database, by its
-// name. If the file is damaged, the owner on disk counts as its owner; a file that is missing
+// Permit fails with ErrNotPermitted if the actor of opt lacks a right to the database at a
+// path. If the file is damaged, the owner on disk counts as its owner; a file that is missing
 // permits everything.
 func Permit(path string, opt *Options, right Right, what string) error {
 	a := opt.Actor
@@ -60,8 +60,8 @@ func permittedOnDisk(path string, a *Actor, what string, why error) error {
 	return fmt.Errorf("%w: %s: only the owner of the database may do that, which cannot be read: %w", ErrNotPermitted, what, why)
 }
 
-// A job's script, environment and signature may hold secrets. They are for its submitter, its user
-// and the owner of the database. Others get backups and dumps without them.
+// A job's script, environment and signature may hold secrets. Only its submitter, its user and
+// the owner of the database see them. Others get backups and dumps without them.
 
 // seen returns the part of the database that the actor may see: the file itself, or a copy without
 // what other users' jobs carry. done deletes the copy.

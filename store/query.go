@@ -16,7 +16,7 @@ import (
 type Query struct {
 	Text   string
 	Args   []any          // positional parameters: nil, bool, numbers, strings, time.Time, time.Duration
-	Named  map[string]any // the others, without their sign
+	Named  map[string]any // named parameters, without their sign
 	Limits query.Limits
 	// Views are named queries to use as tables, by their names in lower case.
 	Views map[string]*query.View
@@ -37,10 +37,10 @@ type Rows struct {
 // row.
 func (r *Rows) All() iter.Seq2[[]query.Value, error] { return r.all }
 
-// Query runs statements and collects the rows of the answer, so that others do not wait for the
-// file while you read it. Statements run one after the other, and each sees the database at one
-// instant. An error in the text is a *query.Error, one of the limits a *query.LimitError. It obeys
-// ctx.
+// Query runs statements and collects the rows of the answer, so that you do not hold the file
+// while you read them. Statements run one after the other, and each sees the database at one
+// instant. An error in the text is a *query.Error, and a limit exceeded is a
+// *query.LimitError. Query obeys ctx.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -108,7 +108,7 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 	return &Rows{s.Columns(), watched(tx, c, s.Rows())}, nil
 }
 
-// catalogs holds the tables of a reader, nil until needed.
+// catalogs holds a reader's tables, nil until needed.
 var catalogs kernel.Slot[*tables.Catalog]
 
 // catalog returns the tables for queries in the transaction.
@@ -159,7 +159,8 @@ func isInput(err error) bool {
 	return !errors.Is(err, ErrDamaged)
 }
 
-// aheadIn returns a function for how many seconds a zone's clocks are ahead of UTC at an instant.
+// aheadIn returns a function that tells how many seconds a zone's clocks are ahead of UTC at
+// an instant.
 func aheadIn(zone *time.Location) func(int64) int {
 	if zone == nil {
 		zone = time.UTC

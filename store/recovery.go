@@ -23,7 +23,7 @@ type Content struct {
 	Nodes  int64
 	Jobs   int64
 	Events int64
-	Rows   int64 // of all tables
+	Rows   int64 // in all tables
 }
 
 func newContent(c file.Content) Content {
@@ -38,10 +38,11 @@ func newContent(c file.Content) Content {
 // it returns an error, the operation stops and changes nothing. It may be nil.
 type Watch = file.Watch
 
-// Backup makes a file with everything in the database at one instant, while others use it. The copy
-// is verified and synced before it gets its name. It fails with ErrExists if there is a file of
-// that name, and ErrDamaged if the database is damaged. Actors other than the owner get it without
-// scripts, environments and signatures of others' jobs, as in a dump.
+// Backup makes a file with everything in the database at one instant, while others use it. The
+// copy is verified and synced before it gets its name. It fails with ErrExists if there is a
+// file of that name, and ErrDamaged if the database is damaged. For actors other than the
+// owner it leaves out the scripts, environments and signatures of others' jobs, as a dump
+// does.
 func (db *DB) Backup(path string, watch Watch) (Content, error) {
 	now, done, err := db.seen()
 	defer done()
@@ -67,8 +68,8 @@ func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
 // Restored reports what Restore did.
 type Restored struct {
 	Content
-	Held []uint64 // the jobs that are held now
-	Kept string   // the database that was there, under the name that it has now; "" for none
+	Held []uint64 // the jobs that Restore held
+	Kept string   // the new path of the replaced database; "" if there was none
 
 	owner uint32 // owner of the replaced database, else the restoring user
 }
@@ -79,11 +80,11 @@ const ReasonRestored = "restored"
 // RestoreOptions configure Restore. The zero value works.
 type RestoreOptions struct {
 	Options      // how the restored database is opened
-	NoHold  bool // jobs that may have run since the backup are not held
-	DryRun  bool // everything is done but for the last step
+	NoHold  bool // do not hold jobs that may have run since the backup
+	DryRun  bool // do everything but the last step
 	Watch   Watch
-	// Last is called in the restored database before it takes its place, to keep something
-	// in it; nil: nothing. It may be called again, and its error leaves all as it was.
+	// Last, if not nil, is called in the restored database before it takes its place, for
+	// example to store something in it. It may be called again. If it fails, nothing changes.
 	Last func(*Tx, *Restored) error
 }
 
@@ -118,8 +119,8 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	return out, nil
 }
 
-// ownerOf returns the owner of the database at a path. If it cannot be read, that is its owner on
-// disk; if there is none, this process's user.
+// ownerOf returns the owner of the database at a path: the owner on disk if it cannot be read,
+// or this process's user if there is no database.
 func ownerOf(path string, opt Options) (owner uint32) {
 	_, owner, err := kernel.OnDisk(path)
 	if err != nil {
@@ -127,7 +128,7 @@ func ownerOf(path string, opt Options) (owner uint32) {
 	}
 	if db, err := Open(path, &opt); err == nil {
 		defer db.Close()
-		_ = db.View(func(tx *Tx) error { // what cannot be read keeps the owner on disk
+		_ = db.View(func(tx *Tx) error { // if it cannot be read, the owner on disk stays
 			if uid, known, err := access.RolesOf(tx.k).Owner(); err == nil && known {
 				owner = uid
 			}
@@ -175,9 +176,9 @@ func holdUncertain(tx *Tx) (held []uint64, err error) {
 // Compacted is the size of a file before Compact and afterwards, in bytes.
 type Compacted = file.Compacted
 
-// Compact rewrites the database without its free pages, verified and in one step: if it is killed,
-// the file is the old one or the new one. It has the database to itself meanwhile. It fails with
-// ErrDamaged, and changes nothing, if the file is damaged.
+// Compact rewrites the database without its free pages, and verifies the result. It replaces
+// the file in one step: if killed, it leaves the old file or the new one. Other processes wait
+// meanwhile. It fails with ErrDamaged, and changes nothing, if the file is damaged.
 func (db *DB) Compact(watch Watch) (Compacted, error) { return db.compact(false, watch) }
 
 // CompactTrial does what Compact does, and changes nothing.
@@ -208,7 +209,7 @@ func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
 
 // LineError is an ErrInvalid in a line of input.
 type LineError struct {
-	Line int // from 1
+	Line int // counted from 1
 	Why  error
 }
 
@@ -220,17 +221,18 @@ func (e *LineError) Unwrap() []error { return []error{ErrInvalid, e.Why} }
 // LoadOptions configure Load. The zero value works.
 type LoadOptions struct {
 	Options      // how the new database is opened
-	DryRun  bool // everything is done but for the last step
+	DryRun  bool // do everything but the last step
 	Watch   Watch
-	Moved   time.Duration // by how many whole seconds all instants of the dump move
-	// Last is called in the new database before it takes its place, to keep something in
-	// it; nil: nothing. It may be called again, and its error leaves all as it was.
+	Moved   time.Duration // added to all instants of the dump, in whole seconds
+	// Last, if not nil, is called in the new database before it takes its place, for example
+	// to store something in it. It may be called again. If it fails, nothing changes.
 	Last func(*Tx, Content) error
 }
 
-// Load makes a database from a dump, which may be compressed by gzip: as a whole, or not at all. It
-// fails with a LineError if the dump is malformed, ErrDamaged if its rows contradict each other,
-// ErrNewer if a newer version wrote it, and ErrExists if there is a file of that name.
+// Load makes a database from a dump, which may be compressed by gzip. It loads all of it or
+// nothing. It fails with a LineError if the dump is malformed, ErrDamaged if its rows
+// contradict each other, ErrNewer if a newer version wrote it, and ErrExists if there is a
+// file of that name.
 func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 	if opt == nil {
 		opt = new(LoadOptions)
@@ -293,7 +295,7 @@ func (s scratch) AsOf(r *file.Recorder) (*check.Store, error) {
 
 // Salvaged reports what Salvage recovered from a damaged database.
 type Salvaged struct {
-	Content                 // of the new one
+	Content                 // of the new database
 	Tables  []SalvagedTable // tables with rows missing or changed
 	Missing int64           // rows that are known to be missing
 	Notes   []string        // findings about the file as a whole
@@ -310,18 +312,18 @@ type SalvagedTable struct {
 // SalvageOptions configure Salvage. The zero value works.
 type SalvageOptions struct {
 	Options      // how the new database is opened
-	DryRun  bool // everything is done but for the last step
+	DryRun  bool // do everything but the last step
 	Watch   Watch
-	// Last is called in the new database before it takes its place, to keep something in
-	// it; nil: nothing. It may be called again, and its error leaves all as it was.
+	// Last, if not nil, is called in the new database before it takes its place, for example
+	// to store something in it. It may be called again. If it fails, nothing changes.
 	Last func(*Tx, *Salvaged) error
 }
 
-// Salvage makes a new database of all rows of a damaged one that can be read and verified. It
-// recomputes what is derived. Rows that contradict others, now that some are missing, are left out,
-// or changed so that nothing runs that must not: for example, it holds a job whose node is lost. It
-// reports all of that. It fails with ErrNotOurs if nothing in the file leads to its rows, and
-// ErrExists if there is a file of the new name.
+// Salvage makes a new database from all rows of a damaged one that can be read and verified.
+// It recomputes derived rows. If rows contradict each other because some are missing, it
+// leaves them out, or changes them so that nothing runs that must not. For example, it holds a
+// job whose node is lost. It reports all of that. It fails with ErrNotOurs if nothing in the
+// file leads to its rows, and ErrExists if there is a file of the new name.
 func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if opt == nil {
 		opt = new(SalvageOptions)

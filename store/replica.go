@@ -58,7 +58,7 @@ func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) 
 	return fn(r)
 }
 
-// logAhead is how many seconds a clock may be ahead of that time.
+// logAhead is how many seconds a machine's clock may be ahead of the log's.
 const logAhead = 5
 
 // notAhead refuses a writer on a machine whose clock is ahead: for all others, the database would
@@ -105,7 +105,7 @@ func (db *DB) Upgrade() (was uint32, err error) {
 	})
 }
 
-// createLog makes a log that holds what fill puts into a file.
+// createLog makes a log with the rows that fill puts into a file.
 func createLog(name string, opt *Options, fill func(path string, opt *Options) error) error {
 	if opt == nil {
 		opt = new(Options)
@@ -142,16 +142,16 @@ func createLog(name string, opt *Options, fill func(path string, opt *Options) e
 
 // FromOptions configure CreateFrom. The zero value works.
 type FromOptions struct {
-	Options                 // of the new one
-	Force   bool            // also where attempts of the other have not ended
-	Setup   func(*Tx) error // prepares the new one before it is used; may be nil
+	Options                 // of the new database
+	Force   bool            // even if attempts in the other have not ended
+	Setup   func(*Tx) error // prepares the new database before it is used; may be nil
 }
 
-// CreateFrom makes a database from another, as Restore makes one from a backup. It gets another
-// epoch. Jobs that waited are held, because they may run in the other database; CreateFrom returns
-// them. Either may be a file or be kept in a log. It fails with ErrExists if a database has that
-// name. It fails with ErrConflict if claimed attempts of the other have not ended, unless it is
-// forced.
+// CreateFrom makes a database from another, as Restore makes one from a backup. It gets
+// another epoch. Jobs that waited are held, because they may run in the other database;
+// CreateFrom returns them. Either may be a file or be kept in a log. It fails with ErrExists
+// if a database has that name. Unless forced, it fails with ErrConflict if claimed attempts in
+// the other have not ended.
 func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err error) {
 	if !opt.Force {
 		if err := from.View(noneUnderWay); err != nil {
@@ -199,7 +199,7 @@ func noneUnderWay(tx *Tx) error {
 	})
 }
 
-// restoreLog makes one entry of a backup: it clears and fills every table.
+// restoreLog turns a backup into one log entry, which clears and fills every table.
 func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 	dir, err := os.MkdirTemp("", "placectl-*")
 	if err != nil {
@@ -236,7 +236,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 		err := from.View(func(in *file.Recorder) error {
 			for t := range row.TableCount {
 				err := in.EachStored(t, func(key, value []byte) error {
-					if t == row.Meta && string(key) == string(row.KeyFormat) { // the log keeps its own
+					if t == row.Meta && string(key) == string(row.KeyFormat) { // the log keeps its own format
 						value = row.EncodeFormat(r.Format())
 					}
 					return r.PutStored(t, key, slices.Clone(value))
@@ -254,7 +254,7 @@ func restoreLog(name, backup string, opt *RestoreOptions) (*Restored, error) {
 // Log is the log that a database is kept in.
 type Log struct{ log *replica.Replica }
 
-// Log returns the log that the database is kept in, nil if it is a file.
+// Log returns the log that the database is kept in, or nil if it is a file.
 func (db *DB) Log() *Log {
 	if db.log == nil {
 		return nil
@@ -264,7 +264,7 @@ func (db *DB) Log() *Log {
 
 // LogEntry is the changes of one transaction.
 type LogEntry struct {
-	Position      uint64 // from 1
+	Position      uint64 // counted from 1
 	Now           time.Time
 	Host, User    string
 	Version, Verb string // the program's version, and what it did
@@ -284,20 +284,20 @@ func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
 // from this machine's.
 func (l *Log) Check(report func(finding string)) error { return l.log.Audit(report) }
 
-// Trim writes a snapshot at the end of the log, and deletes entries before the previous snapshot.
-// Replicas before that start again.
+// Trim writes a snapshot at the end of the log, and deletes entries before the previous
+// snapshot. Replicas that have not reached that snapshot start again.
 func (l *Log) Trim() error { return l.log.Trim() }
 
-// Keep does what Trim does if it is due: if the entries after the newest snapshot are more than
-// 2,000, or larger than twice the snapshot, times this factor.
+// Keep trims the log if that is due: if the entries after the newest snapshot are more than
+// times*2,000, or larger than times*2 snapshots.
 func (l *Log) Keep(times float64) error { return l.log.Keep(times) }
 
 // LogSize is the size of a log in bytes; unknown sizes are 0.
 type LogSize struct {
 	Prefix int64 // of this log
 	Stored int64 // everything stored by the log's server
-	Quota  int64 // the most that may be stored
-	Full   bool  // nothing more is taken
+	Quota  int64 // the most that the server may store
+	Full   bool  // the server accepts no more
 }
 
 // Size tells how much the log holds.
@@ -306,29 +306,29 @@ func (l *Log) Size() (LogSize, error) {
 	return LogSize{Prefix: s.Prefix, Stored: s.Stored, Quota: s.Quota, Full: s.NoSpace}, err
 }
 
-// Format is the one that the log is written in, as far as this machine knows: older than the
-// constant Format until it is upgraded.
+// Format returns the format that the log is written in, as far as this machine knows. It is
+// older than the constant Format until the log is upgraded.
 func (l *Log) Format() (format uint32, err error) {
 	err = l.log.File().View(func(r *file.Recorder) error { format = r.Format(); return nil })
 	return format, err
 }
 
-// Watch waits until the log ends elsewhere than at a position, and returns where; with ""
-// at once. It fails when the context ends.
+// Watch waits until the log's end differs from a position, and returns the new one. With "" it
+// returns at once. It fails when the context ends.
 func (l *Log) Watch(ctx context.Context, since string) (string, error) {
 	return l.log.Watch(ctx, since)
 }
 
-// Words describe a transaction so that another process can run it. Writers of a database in a log
-// wait in a line when several write at once. The first of them runs, with its own transaction, what
-// the others have described; each gets its answer. A function cannot be handed over, so
-// transactions without words wait for their own turn.
+// Words describe a transaction so that another process can run it. If several processes write
+// to a log at once, they queue. The first runs, with its own transaction, those that the
+// others describe, and each gets its answer. A function cannot be handed over, so transactions
+// without words wait for their own turn.
 type Words struct {
 	// Request describes the transaction, in MaxWords bytes at most.
 	Request []byte
-	// Run does what another process asks for, and returns the answer, which is not empty. It calls
-	// as once: with the options of that process, and a function as for Update. If Run fails,
-	// nothing of it is kept, and the other process does it itself.
+	// Run carries out another process's request and returns the answer, which is not empty. It
+	// calls as exactly once, with that process's options and a function as for Update. If Run
+	// fails, its changes are discarded, and the other process runs its transaction itself.
 	Run func(request []byte, as func(*Options, func(*Tx) error) (changed bool, err error)) (answer []byte, err error)
 }
 
@@ -336,8 +336,8 @@ type Words struct {
 const MaxWords = replica.MostWords
 
 // UpdateInWords is Update for a transaction that is also described in words. If it returns an
-// answer, another process has run it, and what fn did is discarded. Without one, fn has run. A
-// database in a file has no line: there UpdateInWords is Update.
+// answer, another process ran the transaction, and the changes of fn are discarded. Otherwise
+// fn ran. If the database is a file, UpdateInWords is Update.
 func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, err error) {
 	if db.log == nil || words == nil {
 		return nil, db.Update(fn)
@@ -351,7 +351,7 @@ func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, er
 	return answer, err
 }
 
-// within runs a transaction within another one, with options of its own.
+// within runs a transaction within another one, with its own options.
 func (db *DB) within(r *file.Recorder, opt *Options, fn func(*Tx) error) (changed bool, err error) {
 	own := *opt
 	own.Now, own.Chosen, own.Behind = db.opt.Now, false, false

@@ -24,9 +24,10 @@ import (
 // transaction when first written to; newer ones are refused.
 const Format = row.Format
 
-// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper, and
-// writes them when it commits. It is not safe for concurrent use, and ends with the function it was
-// given to. What it can do is by topic: Jobs, Nodes, Reservations and so on.
+// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper,
+// and writes them when it commits. It is not safe for concurrent use, and ends with the
+// function it was given to. Its methods are grouped by topic: Jobs, Nodes, Reservations and so
+// on.
 type Tx struct{ k *kernel.Tx }
 
 // Writable reports whether the transaction may change things.
@@ -35,13 +36,14 @@ func (tx *Tx) Writable() bool { return tx.k.Writable() }
 // Now is the transaction's instant, in whole seconds.
 func (tx *Tx) Now() time.Time { return tx.k.Time() }
 
-// Identity is what tells the database from others. Files of older formats have none until
-// they are first written to.
+// Identity returns the identity that tells the database from others. Files of older formats
+// have none until they are first written to.
 func (tx *Tx) Identity() (Identity, error) { return tx.k.Identity() }
 
-// Suppose runs fn on a transaction of its own that sees what this reader sees and may change
-// everything. Its changes are in memory alone and are gone when fn returns. Others read and write
-// meanwhile. The policy local takes nodes in the order of their declaration.
+// Suppose runs fn on a separate transaction that sees what this reader sees and may change
+// anything. Its changes exist only in memory and are gone when fn returns. Other processes
+// read and write meanwhile. In it, the policy local takes nodes in the order of their
+// declaration.
 func (tx *Tx) Suppose(fn func(*Tx) error) error {
 	return cycle.Suppose(tx.k, func(k *kernel.Tx) error { return fn(&Tx{k}) })
 }
@@ -88,7 +90,7 @@ func (tx *Tx) upgrade() error {
 	return err
 }
 
-// flush decides what the changes have left open, and writes those that were kept in memory.
+// flush settles what the changes left open, and writes those kept in memory.
 func (tx *Tx) flush() error {
 	if tx.k.Spoilt != nil {
 		return tx.k.Spoilt
@@ -102,16 +104,16 @@ func (tx *Tx) flush() error {
 	return tx.k.Flush()
 }
 
-// running knows which goroutines are in a transaction of a handle, and whether that one
-// writes. Other goroutines may wait for their turn. The same one would wait for itself,
-// and has a Tx to use.
+// running records which goroutines are in a transaction of a handle, and whether it writes.
+// Another goroutine may wait for its turn. The same one would wait for itself, and already has
+// a Tx.
 type running struct {
 	mu sync.Mutex
 	by map[uint64]bool
 }
 
-// enter notes that the goroutine begins a transaction, and returns what to call at its
-// end. Readers that share the file may be inside each other.
+// enter records that the goroutine begins a transaction, and returns the function to call at
+// its end. Readers that share the file may be nested.
 func (r *running) enter(writes, alone bool) (leave func(), err error) {
 	id := goroutineID()
 	r.mu.Lock()
@@ -133,7 +135,7 @@ func (r *running) enter(writes, alone bool) (leave func(), err error) {
 	}, nil
 }
 
-// goroutineID is the number of the goroutine that calls, which begins its stack trace:
+// goroutineID returns the number of the calling goroutine, which begins its stack trace:
 // "goroutine 7 [running]:".
 func goroutineID() uint64 {
 	var buf [40]byte
@@ -142,15 +144,16 @@ func goroutineID() uint64 {
 	return id
 }
 
-// EachEvent goes through the events with greater numbers than one, until fn fails
-// or says stop.
+// EachEvent calls fn for the events with numbers greater than after, in order, until fn fails
+// or returns false.
 func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
 	return tx.k.EachEvent(after, fn)
 }
 
-// EventsSince finds a number: the events after it are all that happened since an instant, and maybe
-// some earlier ones. If the clock was set back, several numbers separate earlier and later events,
-// and the search finds one of them. known is false if events of that time may have been dropped.
+// EventsSince finds a number such that the events after it are all those since an instant, and
+// maybe some earlier ones. If the clock was set back, several numbers separate earlier and
+// later events, and the search finds one of them. known is false if events of that time may
+// have been dropped.
 func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
 	var first *Event
 	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
@@ -164,7 +167,7 @@ func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) 
 		return first.ID - 1, true, nil
 	}
 	n := sort.Search(int(last-first.ID), func(i int) bool {
-		late := true // where no event is behind
+		late := true // true if no event is behind
 		if err == nil {
 			err = tx.EachEvent(first.ID+uint64(i), func(e *Event) (bool, error) {
 				late = !e.Time.Before(since)
@@ -176,13 +179,14 @@ func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) 
 	return first.ID + uint64(n), true, err
 }
 
-// RecordedEvents is the number of the latest event in the file. A reader also sees later events,
-// which time alone has caused; they get their numbers when a writer records them.
+// RecordedEvents is the number of the latest event in the file. A reader also sees later
+// events, which only the passing of time caused. They get their numbers when a writer records
+// them.
 func (tx *Tx) RecordedEvents() uint64 { return tx.k.State.Events - tx.k.Unrecorded }
 
-// Once runs fn, unless it has been run with the key before: then its answer of that time
-// is put into o. It fails with ErrKey when that was for another request, and with
-// ErrInvalid when the key is empty or too long. Where fn fails nothing is kept of the key.
+// Once runs fn, unless it has run with the key before: then it puts the answer of that run
+// into o. It fails with ErrKey if that run was for another request, and with ErrInvalid if the
+// key is empty or too long. If fn fails, the key is not stored.
 func (tx *Tx) Once(o *Once, fn func() error) error {
 	if !tx.Writable() {
 		return ErrReadOnly
@@ -219,7 +223,7 @@ func (tx *Tx) onceFirst(o *Once, request [32]byte, fn func() error) error {
 	return tx.k.Spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.k.Now, First: next, Jobs: tx.k.State.NextJob - next, Text: o.Answer}))
 }
 
-// keepAnswer keeps an answer, and forgets some that are due.
+// keepAnswer stores an answer, and deletes some expired ones.
 func (tx *Tx) keepAnswer(a *row.Answer) error {
 	if there, err := tx.k.File.Get(row.Answers, []byte(a.Key)); err != nil || there != nil {
 		return cmp.Or(err, fmt.Errorf("%w: %q is given twice in one transaction", ErrKey, a.Key))
@@ -236,7 +240,6 @@ func (tx *Tx) keepAnswer(a *row.Answer) error {
 	return tx.answers().Put(a)
 }
 
-// answers are the answers that the file keeps.
 func (tx *Tx) answers() answers.Answers {
 	return answers.Answers{Rows: tx.k.File, Table: tx.k.Loaded.Answers, Now: tx.k.Now}
 }
@@ -255,7 +258,7 @@ func (tx *Tx) Amend(key string, answer []byte) error {
 	return tx.k.Spoil(tx.answers().Put(a))
 }
 
-// adoptKeys makes answers of the keys of older formats, which led to a job and had none.
+// adoptKeys gives answers to the keys of older formats, which named only a job.
 func adoptKeys(tx *Tx) error {
 	err := tx.k.File.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
 		id, ok := row.DecodeNumber64(payload)

@@ -7,49 +7,51 @@ import (
 )
 
 type (
-	// Actor makes transactions, and may do no more than its role allows.
+	// Actor is who runs a transaction, with the permissions of its role.
 	Actor = kernel.Actor
-	// Candidate is a node that a site's own policy may choose.
+	// Candidate is a node that a custom policy may choose.
 	Candidate = kernel.Candidate
 	// Attempt is one start of a job.
 	Attempt = kernel.Attempt
 	// ResourceUse is what an attempt used.
 	ResourceUse = kernel.ResourceUse
-	// Backfill says which jobs a cycle plans ahead, and which may pass them.
+	// Backfill tells which jobs a cycle plans ahead, and which may pass them.
 	Backfill = kernel.Backfill
-	// Options are how a database is opened.
+	// Options configure how a database is opened.
 	Options = kernel.Options
 	// Identity tells a database from others.
 	Identity = kernel.Identity
 	// Event is something that happened to a job, a node or a reservation.
 	Event = kernel.Event
-	// Dependency is another job, and how far that must have come.
+	// Dependency names another job, and how far it must have come.
 	Dependency = kernel.Dependency
-	// JobChunk is the nodes of one chunk of a job, in node order.
+	// JobChunk lists the nodes of one chunk of a job, in node order.
 	JobChunk = kernel.JobChunk
-	// JobNode is a node and how many of the chunk are on it.
+	// JobNode is a node and the number of chunks on it.
 	JobNode = kernel.JobNode
 	// Job is a job.
 	Job = kernel.Job
-	// JobDevices are a job's devices of one resource of a node, by position in the node's list.
+	// JobDevices lists a job's devices of one resource of a node, by position in the node's
+	// list.
 	JobDevices = kernel.JobDevices
-	// Owner is whose a stretch of the calendar is: a job's or a reservation's.
+	// Owner is the job or reservation that a stretch of the calendar belongs to.
 	Owner = kernel.Owner
-	// Allocation is a time for which a job or a reservation has a node, or part of it.
+	// Allocation is a period for which a job or reservation has a node, or part of it.
 	Allocation = kernel.Allocation
-	// Occupancy is what is on a node and planned for it.
+	// Occupancy lists what is on a node and planned for it.
 	Occupancy = kernel.Occupancy
-	// Once makes a change happen once, however often it is requested: it binds it to a key.
+	// Once binds a change to a key, so that it happens once, however often it is requested.
 	Once = kernel.Once
 	// UsedKey is an ErrKey about a key that was used before files kept answers.
 	UsedKey = kernel.UsedKey
-	// Payload is what a job carries besides its request, so that it can run later and elsewhere.
+	// Payload holds what a job carries besides its request, so that it can run later and
+	// elsewhere.
 	Payload = kernel.Payload
 	// Submitter is the person who submitted a job: its commands run as that person.
 	Submitter = kernel.Submitter
-	// Ending says how a job's attempts end, and what follows a failed one.
+	// Ending tells how a job's attempts end, and what follows a failed one.
 	Ending = kernel.Ending
-	// ResourceLimit is a kernel limit of a process, as getrlimit has it.
+	// ResourceLimit is a kernel limit of a process, as in getrlimit.
 	ResourceLimit = kernel.ResourceLimit
 	// Queue is a queue's row.
 	Queue = kernel.Queue
@@ -59,7 +61,7 @@ type (
 	Reservation = kernel.Reservation
 	// ReserveSpec describes a reservation to make.
 	ReserveSpec = kernel.ReserveSpec
-	// Settings are the store's settings, read and given their defaults.
+	// Settings are the store's parsed settings, with defaults for those not set.
 	Settings = kernel.Settings
 	// Setting describes one setting.
 	Setting = kernel.Setting
@@ -69,15 +71,15 @@ type (
 
 const (
 	AsSet        = kernel.AsSet        // as the setting backfill says
-	EASY         = kernel.EASY         // the first that does not fit is planned, the others around it
+	EASY         = kernel.EASY         // the first that does not fit is planned, the others go around it
 	FCFS         = kernel.FCFS         // no job passes one that does not fit
 	Conservative = kernel.Conservative // all are planned
 	Relaxed      = kernel.Relaxed      // the first that does not fit is promised a start, the shortest go around it
-	// URLScheme begins the name of a database that is reached by running the verb where it lies.
+	// URLScheme begins the name of a database on another machine, where the verb then runs.
 	URLScheme  = kernel.URLScheme
 	LaunchExec = kernel.LaunchExec // cycles tell the site's launcher
-	LaunchWork = kernel.LaunchWork // passes have a keeper execute them
-	// MaxKey is how many bytes an idempotency key may have.
+	LaunchWork = kernel.LaunchWork // passes start jobs under a keeper
+	// MaxKey is the longest idempotency key, in bytes.
 	MaxKey           = kernel.MaxKey
 	DefaultRetryWait = kernel.DefaultRetryWait
 	MaxRetryWait     = kernel.MaxRetryWait
@@ -86,27 +88,27 @@ const (
 	MaxScript        = kernel.MaxScript
 	MaxEnvironment   = kernel.MaxEnvironment
 	StartAuto        = kernel.StartAuto   // commands that change the queue leave a process that runs it
-	StartManual      = kernel.StartManual // cron, or a person, makes cycles and passes
-	// PinCores is the setting pin that keeps jobs to the cores that they hold.
+	StartManual      = kernel.StartManual // cron or a person runs cycles and passes
+	// PinCores is the value of the setting pin that keeps jobs to the cores they hold.
 	PinCores = kernel.PinCores
-	// DefaultDepth is how many occurrences are kept ahead where nothing is said.
+	// DefaultDepth is the default number of occurrences that are kept ahead.
 	DefaultDepth = kernel.DefaultDepth
 	// MaxPriority is the highest priority of a job; the lowest is -MaxPriority.
 	MaxPriority = kernel.MaxPriority
 )
 
 var (
-	ErrExists     = kernel.ErrExists     // Create: there is a file; or a name is taken
+	ErrExists     = kernel.ErrExists     // Create: the file exists; or a name is taken
 	ErrNotFound   = kernel.ErrNotFound   // no such file, job, node, reservation, queue, resource or setting
-	ErrNoDatabase = kernel.ErrNoDatabase // an ErrNotFound: the database itself is not there, at least now
+	ErrNoDatabase = kernel.ErrNoDatabase // an ErrNotFound: there is no database, at least now
 	ErrLocked     = kernel.ErrLocked     // timed out waiting for the lock
 	ErrConflict   = kernel.ErrConflict   // the change conflicts with the present state
 	ErrClock      = kernel.ErrClock      // a writer's clock is before the file's time
 	ErrAnyTime    = kernel.ErrAnyTime
 	ErrDamaged    = kernel.ErrDamaged  // checksums, structure or invariants do not hold
 	ErrNotOurs    = kernel.ErrNotOurs  // the file is something else
-	ErrUnsafe     = kernel.ErrUnsafe   // the file is not looked into: everybody may write it, or it is a link
-	ErrNewer      = kernel.ErrNewer    // its format is refused untouched
+	ErrUnsafe     = kernel.ErrUnsafe   // the file is not opened: anyone may write it, or it is a link
+	ErrNewer      = kernel.ErrNewer    // the format is newer; the file is not touched
 	ErrUnknown    = kernel.ErrUnknown  // a commit failed on its way to disk: it may or may not be there
 	ErrInvalid    = kernel.ErrInvalid  // an argument makes no sense
 	ErrClosed     = kernel.ErrClosed   // a handle after its Close
@@ -131,39 +133,40 @@ func SplitURL(url string) (host, path string, err error) { return kernel.SplitUR
 // with ErrInvalid.
 func CheckRetryOn(list string) error { return kernel.CheckRetryOn(list) }
 
-// JobStates lists the states, in the order in which a job passes through them.
+// JobStates lists the states in the order in which a job passes through them.
 func JobStates() []JobState { return kernel.JobStates() }
 
-// HostOfNode names the host of a node: what its resource host says, else its name.
+// HostOfNode names the host of a node: the value of its resource host, or its own name.
 func HostOfNode(n *index.Node) string { return kernel.HostOfNode(n) }
 
-// SameHost compares host names, ignoring case, and the domain if one has none.
+// SameHost compares host names. It ignores case, and also the domain if one of them has none.
 func SameHost(a, b string) bool { return kernel.SameHost(a, b) }
 
 // UnnamedUser is the name used for a user without one.
 func UnnamedUser(uid uint32) string { return kernel.UnnamedUser(uid) }
 
-// CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index, %x
-// its name, %u its user, %N its first node, %t the attempt, and %% a %. A number may have a width
-// of up to two digits and is padded with zeros then: %5j. Any other letter is an ErrInvalid.
+// CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index,
+// %x its name, %u its user, %N its first node, %t the attempt, and %% a %. A number may have a
+// width of up to two digits, and is then padded with zeros: %5j. Any other letter is an
+// ErrInvalid.
 func CheckPattern(pattern string) error { return kernel.CheckPattern(pattern) }
 
 // Causes lists the causes.
 func Causes() []Cause { return kernel.Causes() }
 
-// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not that
-// of a file. Which schemes are known is a matter of how the program was built: etcd and
-// etcds with the tag etcd.
+// IsLog reports whether the name of a database is that of a log, SCHEME://..., and not of a
+// file. The known schemes depend on how the program was built: etcd and etcds need the tag
+// etcd.
 func IsLog(name string) bool { return kernel.IsLog(name) }
 
-// SettingNames lists the settings there are.
+// SettingNames lists the settings.
 func SettingNames() []string { return kernel.SettingNames() }
 
-// SettingWords are the words that a setting takes, where they are few; nil if it takes others.
+// SettingWords lists the words that a setting accepts, or nil if it accepts other values.
 func SettingWords(name string) []string { return kernel.SettingWords(name) }
 
-// MissingError is an ErrNotFound with the Kind and Name of what is not there.
+// MissingError is an ErrNotFound with the Kind and Name of the missing thing.
 type MissingError = row.MissingError
 
-// Conflict is an ErrConflict with details: What it is about, and Why it is refused.
+// Conflict is an ErrConflict with details: What was refused, and Why.
 type Conflict = row.Conflict

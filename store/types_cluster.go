@@ -12,66 +12,66 @@ import (
 )
 
 type (
-	// Lack are devices that a node names, and that its host was found to lack.
+	// Lack lists devices that a node names but its host lacks.
 	Lack = cluster.Lack
-	// HookEvent is an event as the hook gets it.
+	// HookEvent is an event as the hook receives it.
 	HookEvent = cluster.HookEvent
 	// HookRun is a run of the hook.
 	HookRun = cluster.HookRun
-	// HookState is how far the hook is.
+	// HookState tells how far the hook has got.
 	HookState = cluster.HookState
-	// Hook is the transaction as far as it is about the hook.
+	// Hook gives access to the hook in a transaction.
 	Hook = cluster.Hook
-	// Limit is how much some may have at once.
+	// Limit is how much a user, group, account, class or queue may have at once.
 	Limit = cluster.Limit
 	// LimitUse is how much of a limit one subject uses.
 	LimitUse = cluster.LimitUse
-	// Limits are the limits of a store in a transaction.
+	// Limits gives access to the limits in a transaction.
 	Limits = cluster.Limits
-	// Pool is an amount of the whole cluster, of licences, say, which belongs to no node.
+	// Pool is an amount of the whole cluster that belongs to no node, such as licences.
 	Pool = cluster.Pool
 	// PoolUse is a pool at an instant.
 	PoolUse = cluster.PoolUse
-	// Pools are the pools of the cluster in a transaction.
+	// Pools gives access to the pools of the cluster in a transaction.
 	Pools = cluster.Pools
 	// Account pays for jobs, or stands for a project.
 	Account = cluster.Account
 	// Accounts gives access to the accounts of the cluster in a transaction.
 	Accounts = cluster.Accounts
-	// Preemption is the rules in a transaction by which jobs make way for others.
+	// Preemption gives access to the rules by which jobs make way for others.
 	Preemption = cluster.Preemption
 	// Usage is the use by jobs, month by month, for each user, account, class and queue.
 	Usage = cluster.Usage
-	// UsageSpec is which usage is asked for.
+	// UsageSpec selects usage.
 	UsageSpec = cluster.UsageSpec
 	// UsageTotal is the use of one subject, or of all in a day or month.
 	UsageTotal = cluster.UsageTotal
-	// UsageReport is an answer.
+	// UsageReport is the answer to a UsageSpec.
 	UsageReport = cluster.UsageReport
 )
 
 const (
 	HookTime = cluster.HookTime
 	HookHeld = cluster.HookHeld
-	// MaxHookEvents is how many events the hook gets in a run.
+	// MaxHookEvents is the most events that the hook gets in a run.
 	MaxHookEvents = cluster.MaxHookEvents
-	// AllNodes is the node list that is every node.
+	// AllNodes is the node list of every node.
 	AllNodes = cluster.AllNodes
-	// MaxPools is how many pools a cluster has at most.
+	// MaxPools is the most pools that a cluster can have.
 	MaxPools = cluster.MaxPools
 )
 
 type (
-	// HeldDevices are the devices that a job has of a resource of a node.
+	// HeldDevices lists the devices of one resource of a node that a job has.
 	HeldDevices = booking.HeldDevices
 	// DeviceInfo is a device and the job that has it.
 	DeviceInfo = booking.DeviceInfo
-	// Opening is a start that there is for a request.
+	// Opening is a possible start for a request.
 	Opening = booking.Opening
 )
 
 type (
-	// Right is who may do something.
+	// Right tells who may do something.
 	Right = access.Right
 	// Roles gives access to the roles of users in a database.
 	Roles = access.Roles
@@ -83,33 +83,33 @@ const (
 	Owners    = access.Owners    // the owner and root
 )
 
-// NodeState is how a node stands: of package index, whose bitmaps tell most of it.
+// NodeState is a node's state. Package index defines it, because its bitmaps hold most of it.
 type NodeState = index.NodeState
 
-// The states of nodes. A node is in use by a job, or by a reservation that is active.
+// The states of nodes. A node is in use if a job or an active reservation has it.
 const (
 	NodeFree    = index.NodeFree    // up, and nothing is on it
-	NodePartly  = index.NodePartly  // up and in use; shared, and jobs could have some of it
-	NodeBusy    = index.NodeBusy    // up and in use otherwise
+	NodePartly  = index.NodePartly  // up, in use and shared, with some of it left for jobs
+	NodeBusy    = index.NodeBusy    // up and in use, with nothing left
 	NodeDown    = index.NodeDown    // it failed, whatever is on it
 	NodeOffline = index.NodeOffline // taken out by hand, whatever is on it
 	NodeDrained = index.NodeDrained // takes nothing new, whatever is on it
-	NodeStates  = index.NodeStates  // how many states there are
+	NodeStates  = index.NodeStates  // number of states
 )
 
-// UnitNodes is the share_unit in which every node counts as one.
+// UnitNodes is the share_unit that counts every node as one.
 const UnitNodes = shares.Nodes
 
 // AccountMember is a user of an account, with shares against those of the other members.
 type AccountMember = row.AccountMember
 
-// MaxShares is the most shares that an account or a member has.
+// MaxShares is the most shares that an account or a member can have.
 const MaxShares = sharing.MaxShares
 
-// UsageBy is what usage is told apart by.
+// UsageBy is what usage is grouped by.
 type UsageBy = usage.By
 
-// What usage is told apart by. Days and months are those of UTC.
+// The groupings of usage. Days and months are in UTC.
 const (
 	UsageByUser    = usage.ByUser
 	UsageByAccount = usage.ByAccount

@@ -11,19 +11,20 @@ type (
 	Claim = jobs.Claim
 	// Granted is a claim that was accepted.
 	Granted = jobs.Granted
-	// Finished is that the command of a job has exited.
+	// Finished reports that the command of a job has exited.
 	Finished = jobs.Finished
-	// Hosts is the transaction as far as it is about the hosts that execute attempts.
+	// Hosts gives access to the hosts that execute attempts.
 	Hosts = jobs.Hosts
-	// Blame is whose fault it is that an attempt was refused.
+	// Blame tells why an attempt was refused: because of the node or of the job.
 	Blame = jobs.Blame
 	// Result is how an attempt ended, as reported by its claimant.
 	Result = jobs.Result
-	// Signer signs a text for the user of this process; nil without an error: it has no key.
+	// Signer signs a text for the user of this process. It returns nil and no error if the
+	// user has no key.
 	Signer = jobs.Signer
 	// Submission is a job, or an array of jobs, for the queue.
 	Submission = jobs.Submission
-	// Element is the part of an array's job that differs from the others.
+	// Element is the part of a job of an array that differs from the others.
 	Element = jobs.Element
 	// Alteration lists changes to a waiting job; nil fields stay as they are.
 	Alteration = jobs.Alteration
@@ -38,7 +39,7 @@ const (
 	MaxIndex    = jobs.MaxIndex
 )
 
-// SignalName is the name of a signal as people write it, its number for one without a name.
+// SignalName returns the name of a signal as people write it, or its number if it has none.
 func SignalName(sig int) string { return jobs.SignalName(sig) }
 
 // States of attempts. A job that has its nodes has a current attempt. The process that will execute
@@ -49,13 +50,13 @@ type (
 	AttemptState = row.AttemptState
 	// Claimant is the process that has claimed an attempt.
 	Claimant = row.Claimant
-	// Outcome is how an attempt has ended.
+	// Outcome is how an attempt ended.
 	Outcome = row.Outcome
-	// Nonce tells the process that executes an attempt from all others. It is drawn at
-	// random before the claim.
+	// Nonce identifies the process that executes an attempt. It is drawn at random before the
+	// claim.
 	Nonce = row.Nonce
-	// Process names a process so that it can be told from all others that there were:
-	// Born is the start time of /proc/PID/stat.
+	// Process identifies a process among all past and present ones: Born is its start time in
+	// /proc/PID/stat.
 	Process = row.Process
 )
 
@@ -78,22 +79,22 @@ const (
 // How attempts end.
 const (
 	OutcomeNone     = row.OutcomeNone     // it has not ended, or how it ended was not reported
-	OutcomeExited   = row.OutcomeExited   // its command has ended of itself
-	OutcomeSignal   = row.OutcomeSignal   // a signal has ended its command
-	OutcomeWalltime = row.OutcomeWalltime // it was ended because its walltime was over
-	OutcomeOOM      = row.OutcomeOOM      // it had more memory than it had asked for
-	OutcomeUnbegun  = row.OutcomeUnbegun  // certainly nothing of it was executed
+	OutcomeExited   = row.OutcomeExited   // its command ended by itself
+	OutcomeSignal   = row.OutcomeSignal   // a signal ended its command
+	OutcomeWalltime = row.OutcomeWalltime // ended because its walltime was over
+	OutcomeOOM      = row.OutcomeOOM      // used more memory than it had asked for
+	OutcomeUnbegun  = row.OutcomeUnbegun  // certainly, nothing of it was executed
 	OutcomeRefused  = row.OutcomeRefused  // the host could not execute it
 	OutcomeLost     = row.OutcomeLost     // it may have been executed; how it ended is unknown
-	OutcomeStopped  = row.OutcomeStopped  // it was stopped on request
+	OutcomeStopped  = row.OutcomeStopped  // stopped on request
 )
 
-// Attendant is a process that waits for a job's start and executes its command itself. As
-// long as it or the command lives, it has a lock under its nonce.
+// Attendant is a process that waits for a job's start and executes its command itself. While
+// it or the command lives, it holds a lock under its nonce.
 type Attendant = row.Attendant
 
-// JobState is the state of a job; String is its word. Rows hold the number, so the package that
-// writes them defines it.
+// JobState is the state of a job. String returns its word. Rows hold the number, so the
+// package that writes them defines it.
 type JobState = row.JobState
 
 // The states of a job.
@@ -106,14 +107,14 @@ const (
 	JobFailed    = row.JobFailed
 	JobCancelled = row.JobCancelled
 
-	// JobLate is a planned job whose time has come and that cannot begin, because an overdue job is
-	// on its nodes, or a node is not up. It has no start and no nodes until a writer replans it.
-	// Only a View shows this state; no file has it.
+	// JobLate is a planned job that cannot begin on time, because an overdue job is on its
+	// nodes or a node is not up. It has no start and no nodes until a writer replans it. Only
+	// a View shows this state; no file has it.
 	JobLate = row.JobLate
 )
 
-// When is how far another job must have come before a job that depends on it may
-// start; String is its word. It is the number that rows hold, as JobState is.
+// When is how far another job must have come before a job that depends on it may start. String
+// returns its word. Like JobState, it is the number that rows hold.
 type When = row.When
 
 // The kinds of dependency.
@@ -124,17 +125,17 @@ const (
 	AfterAny   = row.AfterAny   // it has ended, however
 )
 
-// PayloadKey identifies a payload. String is hexadecimal.
+// PayloadKey identifies a payload. String returns it in hexadecimal.
 type PayloadKey = row.PayloadKey
 
-// NoLimit is the value of a ResourceLimit that is none.
+// NoLimit is the value of a ResourceLimit that does not limit.
 const NoLimit = row.NoLimit
 
-// Reason is why a job or an attempt is as it is, or why an event happened: a code for programs, the
-// actor, and words for people. Its String has all of it in words, or is "".
+// Reason tells why a job or attempt is in its state, or why an event happened: a code for
+// programs, the actor, and words for people. String returns all of it in words, or "".
 type Reason = row.Reason
 
-// Cause is the word of a Reason. The words do not change; later versions may have more.
+// Cause is the word of a Reason. The words do not change, but later versions may add some.
 type Cause = row.Cause
 
 // Causes that callers ask for.
@@ -145,5 +146,5 @@ const (
 	CauseNever     = row.CauseNever
 )
 
-// MaxName is how many bytes a name may have, of whatever it is.
+// MaxName is the longest name of anything, in bytes.
 const MaxName = index.MaxNodeName

@@ -13,7 +13,7 @@ type (
 	CycleSpec = cycle.CycleSpec
 	// CycleReport lists what a cycle did.
 	CycleReport = cycle.CycleReport
-	// NeverRuns is a job that can never run on the cluster as it is.
+	// NeverRuns is a job that can never run on the present cluster.
 	NeverRuns = cycle.NeverRuns
 	// Forecasts are the expected starts of waiting jobs.
 	Forecasts = cycle.Forecasts
@@ -36,50 +36,51 @@ type (
 	Bucket = ask.Bucket
 	// PlacementSet is a placement set with its name, key=value.
 	PlacementSet = ask.PlacementSet
-	// Stats are a store's numbers.
+	// Stats holds counts of a store's contents.
 	Stats = ask.Stats
-	// Explained is an explanation with what only the store knows: of a request, or of a job.
+	// Explained is an explanation of a request or a job, with facts that only the store knows.
 	Explained = ask.Explained
-	// Ahead is an owner of nodes of a planned job before that job.
+	// Ahead is a job or reservation that has nodes of a planned job before that job starts.
 	Ahead = ask.Ahead
-	// Queueing is where a job stands that waits for its turn.
+	// Queueing is the position of a job that waits for its turn.
 	Queueing = ask.Queueing
 	// Awaited is a job that another depends on.
 	Awaited = ask.Awaited
-	// Metrics are a store's numbers for a monitoring system, as of now.
+	// Metrics holds a store's current values for a monitoring system.
 	Metrics = ask.Metrics
-	// NodeCount is how many nodes of a queue are in a state.
+	// NodeCount is the number of nodes of a queue in a state.
 	NodeCount = ask.NodeCount
-	// ConsumableUse is how much of a consumable the nodes of a queue have, up or not: sizes in bytes.
+	// ConsumableUse is how much of a consumable the nodes of a queue have, up or not. Sizes
+	// are in bytes.
 	ConsumableUse = ask.ConsumableUse
-	// QueueMetrics are the jobs of a queue.
+	// QueueMetrics counts the jobs of a queue.
 	QueueMetrics = ask.QueueMetrics
-	// ClassMetrics is the part of the cluster that a class is meant to have, and has.
+	// ClassMetrics holds a class's target and actual share of the cluster.
 	ClassMetrics = ask.ClassMetrics
 	// Outlook tells why jobs wait and when they are expected to start, as things stand.
 	Outlook = ask.Outlook
-	// Wait is what a job waits for before all else.
+	// Wait is what a job waits for first.
 	Wait = ask.Wait
-	// Prospect is how a job stands.
+	// Prospect tells why a job waits and when it may start.
 	Prospect = ask.Prospect
 )
 
 const (
-	WaitsNot   = ask.WaitsNot   // it runs, or has ended
-	WaitsNever = ask.WaitsNever // it can never run
-	WaitsHeld  = ask.WaitsHeld  // to be released from its hold
+	WaitsNot   = ask.WaitsNot   // for nothing: it runs or has ended
+	WaitsNever = ask.WaitsNever // for nothing: it can never run
+	WaitsHeld  = ask.WaitsHeld  // for the release of its hold
 	WaitsJob   = ask.WaitsJob   // for other jobs
 	WaitsBegin = ask.WaitsBegin // for its begin time
 	WaitsUser  = ask.WaitsUser  // for a process of its user
 	WaitsClass = ask.WaitsClass // its class may start nothing more
 	WaitsPlan  = ask.WaitsPlan  // for its planned start
-	WaitsLate  = ask.WaitsLate  // to be planned anew, because its planned start was not to be had
-	WaitsLimit = ask.WaitsLimit // for others under a limit to give back, whether or not there is room
+	WaitsLate  = ask.WaitsLate  // for a new plan, because it could not start as planned
+	WaitsLimit = ask.WaitsLimit // for others under a limit to finish, whether or not there is room
 	WaitsRoom  = ask.WaitsRoom  // for nodes
 	WaitsTurn  = ask.WaitsTurn  // for nothing but a cycle
 )
 
-// WaitBounds are the upper bounds of the counts in QueueMetrics.Waits.
+// WaitBounds lists the upper bounds of the counts in QueueMetrics.Waits.
 var WaitBounds = row.WaitBounds
 
 type (
@@ -95,8 +96,8 @@ type (
 	NumberedFile = batch.NumberedFile
 )
 
-// ErrBatchIdle and ErrBatchOver say why a host was given nothing: there is nothing
-// for it now, or nothing waits any more.
+// ErrBatchIdle and ErrBatchOver say why a host got no work: there is none for it now, or none
+// is left.
 var (
 	ErrBatchIdle = locality.ErrIdle
 	ErrBatchOver = locality.ErrOver

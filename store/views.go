@@ -22,13 +22,13 @@ type SQLView struct {
 	Select string
 }
 
-// Views are the views of a transaction's database.
+// Views gives access to the views of a database.
 type Views struct{ tx *Tx }
 
-// Views are the queries that are kept with a name.
+// Views returns the named queries that the file stores.
 func (tx *Tx) Views() Views { return Views{tx} }
 
-// Each goes through the views by name, until fn fails.
+// Each calls fn for the views by name, until fn fails.
 func (vs Views) Each(fn func(SQLView) error) error {
 	return vs.tx.k.File.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
 		v, err := row.DecodeView(key, payload)
@@ -39,7 +39,7 @@ func (vs Views) Each(fn func(SQLView) error) error {
 	})
 }
 
-// Get finds a view, ErrNotFound where there is none.
+// Get returns a view, or ErrNotFound if there is none.
 func (vs Views) Get(name string) (SQLView, error) {
 	name = strings.ToLower(name)
 	payload, err := vs.tx.k.File.Get(row.Views, []byte(name))
@@ -64,9 +64,9 @@ func (vs Views) Get(name string) (SQLView, error) {
 // viewName matches the names that a view may have.
 var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`) })
 
-// Set keeps a view, in place of one of the same name. It must be one SELECT without
-// parameters that can be answered now, and its name none of a table: else it fails with
-// ErrInvalid, or an error of the query.
+// Set stores a view and replaces one of the same name. The view must be one SELECT without
+// parameters that can be answered now, and its name must not be that of a table. If not, Set
+// fails with ErrInvalid or an error of the query.
 func (vs Views) Set(v SQLView) error {
 	if err := access.Operates(vs.tx.k, "views"); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (vs Views) Set(v SQLView) error {
 	return vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r))
 }
 
-// answers is the error of asking a view as it would be then, nil for none.
+// answers returns the error of querying a view as it would be once set, or nil.
 func (vs Views) answers(v SQLView) error {
 	parsed, err := tables.ParseView(v.Name, v.Select)
 	if err != nil {
@@ -101,17 +101,17 @@ func (vs Views) answers(v SQLView) error {
 	return err
 }
 
-// Fault says why a view cannot be answered any more, or is nil: one of its sources was removed.
+// Fault returns why a view can no longer be answered, because one of its sources was removed,
+// or nil.
 func (vs Views) Fault(v SQLView) error {
 	err := vs.answers(v)
 	if errors.Is(err, ErrDamaged) {
-		return nil // no fault of the view
+		return nil // not the view's fault
 	}
 	return err
 }
 
-// Remove forgets a view. It fails with a Conflict if another could not be answered
-// without it.
+// Remove deletes a view. It fails with a Conflict if another view needs it.
 func (vs Views) Remove(name string) error {
 	if err := access.Operates(vs.tx.k, "views"); err != nil {
 		return err

@@ -44,13 +44,13 @@ func Memory(path string) *replica.Memory {
 	return memories[path]
 }
 
-// lookEvery is how often a waiting process looks for changes of the file.
+// lookEvery is the interval at which a waiting process looks for changes of the file.
 const lookEvery = 5 * time.Millisecond
 
 // Magic begins the file of a log.
 const Magic = "placectl log for tests\n"
 
-// folder is a log in a file, which each call reads and writes whole.
+// folder is a log in a file. Each call reads and writes the whole file.
 type folder struct{ path string }
 
 // keeper is the behaviour of a log's server, as tests set it.
@@ -68,7 +68,7 @@ func (f *folder) keeper() (k keeper, err error) {
 	return k, errors.Join(err, json.Unmarshal(text, &k))
 }
 
-// do lets fn work on the log, alone.
+// do runs fn on the log, under a lock.
 func (f *folder) do(fn func(m *replica.Memory) error) error {
 	lock, err := os.OpenFile(f.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
