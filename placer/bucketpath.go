@@ -46,8 +46,8 @@ func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
 	return nil, m.notNow(short)
 }
 
-// manyReleases is the number of releases from which they are not examined one by one, because the
-// calendar soon finds some of so many. On the bucket path fewReleases are enough, as long as little
+// manyReleases is the number of releases from which they are not examined one by one, because
+// the calendar soon finds some of so many. On the bucket path fewReleases are enough if little
 // is planned (see planned).
 const (
 	fewReleases  = 64
@@ -139,7 +139,7 @@ type mapping struct {
 	*byNode // nil on the bucket path
 }
 
-// byNode is what the node path needs to know of a request besides.
+// byNode holds what else the node path needs to know of a request.
 type byNode struct {
 	policy     Policy
 	bucketable int64      // when the bucket path could serve it, apart from the policy: after its reservations

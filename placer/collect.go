@@ -264,7 +264,7 @@ func (c *collector) classesThen(b *index.Bucket) *classes {
 	return out
 }
 
-// unplanned returns the nodes on which nothing begins any more: they are free for good once they
+// unplanned returns the nodes on which nothing more begins. They are free for good once they
 // are given back. It is nil if the nodes given back by the instant were listed, or if much is
 // planned; then all are looked up.
 func (c *collector) unplanned(nodes *roaring.Bitmap) *roaring.Bitmap {

@@ -1,6 +1,7 @@
-// Package placer decides where a request runs. It reads requests in the language of PBS (select and
-// place), maps their chunks to the buckets of an index, and returns a Plan. It is pure: a Snapshot
-// goes in and a Plan comes out. It changes nothing, and whoever applies the plan verifies it again.
+// Package placer decides where a request runs. It reads requests in the language of PBS
+// (select and place), maps their chunks to the buckets of an index, and returns a Plan. It is
+// pure: a Snapshot goes in and a Plan comes out. It changes nothing, and the caller verifies
+// the plan again before applying it.
 //
 // The bucket path serves requests for whole nodes. It follows OpenPBS's node buckets
 // (https://github.com/openpbs/openpbs, its recorded behaviour is in testdata), with these

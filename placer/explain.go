@@ -17,7 +17,7 @@ import (
 // Only nodes that are taken, reserved or have their own sharing rules are examined one by one
 // (explain_nodes.go).
 
-// Explanation is how a request stands at the instant of a snapshot.
+// Explanation describes whether a request can start at the instant of a snapshot, and why.
 type Explanation struct {
 	Verdict Verdict
 	Plan    *Plan    // the start now, else the earliest start; nil if there is none
@@ -234,5 +234,5 @@ func (v *ChunkView) Text(defs *index.Defs) string {
 	return "ncpus=1"
 }
 
-// never stands for no instant at all.
+// never means that there is no such instant.
 const never = timeline.Forever

@@ -127,8 +127,8 @@ func withCount(a Ask, chunk, count int) Ask {
 	return a
 }
 
-// shorter tries less walltime, and finds the longest that works. Less than a tenth of the time
-// asked for counts as no help.
+// shorter tries less walltime, and finds the longest that works. Less than a tenth of the
+// requested time counts as no help.
 func (h *helper) shorter() {
 	lasting := func(seconds int64) Ask {
 		b := h.a

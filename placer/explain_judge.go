@@ -27,7 +27,7 @@ func (x *explainer) judge(node uint32, b *index.Bucket, class index.Class, kind 
 	return r
 }
 
-// inTheWay is what stops the node path from placing a chunk on a node.
+// inTheWay says what stops the node path from placing a chunk on a node.
 type inTheWay uint8
 
 const (

@@ -10,20 +10,21 @@ import "math/bits"
 // which that many are free. Only those longer than all before them are kept, because no other can be the
 // first for any length. So few remain.
 //
-// The bound holds as long as processors are only taken. If some are given back, jobs that start later
-// may fit there, unless they need more than is free there. regained records both. A new look is due
-// (stale) only when a job is asked about that this concerns.
+// The bound holds while processors are only taken. If some are given back, jobs that start
+// later may fit there, unless they need more than is free there. regained records the instant
+// and the number of processors. A new look is due (stale) only when asked about a job that
+// this affects.
 type holes struct {
 	records  [levels][]hole
 	opened   [levels]int64 // during the look
-	regained [levels]int64 // since the look: from when on so many are free that were not
+	regained [levels]int64 // since the look: the instant from which that many are newly free
 }
 
 // levels is the number of bit lengths of an int64.
 const levels = 64
 
-// level is the level of a number of processors. If the level of what is free is lower, so many are not
-// free.
+// level returns the level of a number of processors. If the level of what is free is lower,
+// that many are not free.
 func level(procs int64) int { return bits.Len64(uint64(procs)) }
 
 type hole struct{ at, length int64 }
@@ -72,8 +73,7 @@ func (h *holes) forget() {
 	}
 }
 
-// regain records that from an instant on there are places where so many processors are free that were
-// not.
+// regain records that from some instant on, that many processors are newly free.
 func (h *holes) regain(at, procs int64) {
 	for k := level(procs); k > 0 && h.regained[k] > at; k-- {
 		h.regained[k] = at

@@ -21,7 +21,7 @@ const (
 	FCFS         Policy = iota // none may
 	EASY                       // jobs start early if that does not delay the first in the queue
 	Conservative               // jobs start early if that delays no other
-	Relaxed                    // the shortest first, as long as the first in the queue keeps its promise
+	Relaxed                    // the shortest first, while the first in the queue keeps its promise
 )
 
 var policyNames = [...]string{FCFS: "fcfs", EASY: "easy", Conservative: "conservative", Relaxed: "relaxed"}

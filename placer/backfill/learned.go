@@ -100,7 +100,7 @@ func (q *learned) begin(job int32, now int64) {
 	q.Decide(job, now)
 }
 
-// pass starts jobs in order as long as they fit, and then the shortest that do not delay the head.
+// pass starts jobs in order while they fit, and then the shortest that do not delay the head.
 func (q *learned) pass(now int64) {
 	free := q.free(now)
 	for len(q.waiting) > 0 && q.jobs[q.waiting[0]].Procs <= free {

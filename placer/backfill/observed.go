@@ -63,7 +63,8 @@ func (v *View) Ended(job int32, now int64) error {
 // Waiting lists the waiting jobs in order of submission. Do not change it.
 func (v *View) Waiting() []int32 { return v.sim.queue.waiting }
 
-// Alone is when a waiting job could start if, of the jobs before it, only the first were there.
+// Alone returns when a waiting job could start if, of the jobs before it, only the first were
+// there.
 func (v *View) Alone(job int32, now int64) (int64, error) {
 	if v.sim.queue.head == job {
 		return v.sim.queue.headAt, nil

@@ -23,9 +23,9 @@ func newProfile(procs int64) *profile {
 	return &profile{steps: []step{{math.MinInt64, procs}}}
 }
 
-// find is the step that covers t. Branches of a binary search cannot be predicted, so it has none: the
-// shifted difference is all ones if the step begins by t, else 0. (The first step may begin at the
-// smallest instant, but is not compared.)
+// find returns the index of the step that covers t. Branches of a binary search cannot be
+// predicted, so it has none: the shifted difference is all ones if the step begins by t, else
+// 0. (The first step may begin at the smallest instant, but is not compared.)
 func (p *profile) find(t int64) int {
 	a, i := p.steps, 0
 	for n := len(a); n > 1; {
@@ -41,8 +41,8 @@ func (p *profile) forget(now int64) {
 	p.steps = p.steps[p.find(now):]
 }
 
-// earliest is the first instant from a time on, up to limit, at which enough processors are free for
-// long enough; limit if there is none before it.
+// earliest returns the first instant from a time on at which enough processors are free for
+// long enough, or limit if there is none before it.
 func (p *profile) earliest(from, length, procs, limit int64) int64 {
 	a, t := p.steps[p.find(from):], from
 	for i := 1; i < len(a); i++ {
@@ -59,8 +59,8 @@ func (p *profile) earliest(from, length, procs, limit int64) int64 {
 	return min(t, limit)
 }
 
-// before is since when enough processors have been free up to t, but not before now; t if they are not
-// free just before it.
+// before returns the instant, at least now, since which enough processors are free up to t, or
+// t if they are not free just before it.
 func (p *profile) before(now, t, procs int64) int64 {
 	for i := p.find(t - 1); i >= 0 && p.steps[i].free >= procs; i-- {
 		t = p.steps[i].at
@@ -68,7 +68,7 @@ func (p *profile) before(now, t, procs int64) int64 {
 	return max(t, now)
 }
 
-// most is the most that is free at any instant of [from, to).
+// most returns the most that is free at any instant of [from, to).
 func (p *profile) most(from, to int64) int64 {
 	n := int64(0)
 	for _, s := range p.steps[p.find(from):] {

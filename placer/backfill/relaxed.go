@@ -30,7 +30,7 @@ func RunRelaxed(procs int64, jobs []Job, slack float64, progress func(started in
 	return starts, CountPromises(s.relaxed.promised, starts), nil
 }
 
-// slackOf is how much later than its earliest start a job is promised one.
+// slackOf returns how much later than its earliest start a job is promised one.
 func slackOf(slack float64, request int64) int64 { return int64(slack * float64(request)) }
 
 // A Promise is the earliest start of a head at that time, and the latest start that it was promised.

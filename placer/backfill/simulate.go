@@ -108,8 +108,8 @@ func (s *simulation) schedule(procs int64, p Policy, slack float64, first int64)
 	return nil
 }
 
-// Resume makes a replay of jobs that are all there at an instant, which is their Submit. The first ones
-// run, each for its Run from now on, and the others wait.
+// Resume makes a replay of jobs that are all submitted at an instant. The first ones run, each
+// for its Run from now on, and the others wait.
 func Resume(jobs []Job, running int, now int64) *Replay {
 	r := newReplay(jobs)
 	r.next = len(jobs)
@@ -204,7 +204,7 @@ func (s *Replay) upcoming() (kind int, at int64) {
 	return kind, at
 }
 
-// Decide sets a job's start, in place of an earlier decision.
+// Decide sets a job's start, and replaces an earlier decision.
 func (s *Replay) Decide(job int32, at int64) {
 	s.turns++
 	s.start[job] = at
@@ -220,5 +220,6 @@ func (s *Replay) Requeue(job int32) {
 	s.ends.drop(job)
 }
 
-// Alarm sets a function to call at a future instant, in place of the one before; nil for none.
+// Alarm sets a function to call at a future instant, and replaces the one before; nil for
+// none.
 func (s *Replay) Alarm(at int64, fn func(now int64) error) { s.rings, s.alarm = at, fn }

@@ -22,7 +22,7 @@ type Cluster struct {
 	starts []change              // of planned ones
 }
 
-// A Placement is what an owner has on the nodes, from Start to End.
+// A Placement is an owner's part of the nodes, from Start to End.
 type Placement struct {
 	Owner      uint64
 	User       string
@@ -74,7 +74,7 @@ func (c *Cluster) Take(a *placer.Ask, plan *placer.Plan, owner uint64) (*Placeme
 	return p, err
 }
 
-// Restore puts a removed placement back; false if others have taken its place.
+// Restore puts a removed placement back. It returns false if others have taken its place.
 func (c *Cluster) Restore(p *Placement) (bool, error) {
 	if c.placed[p.Owner] != nil {
 		return false, fmt.Errorf("cluster: owner %d has a placement already", p.Owner)
@@ -117,7 +117,7 @@ func (c *Cluster) free(p *Placement) bool {
 	return true
 }
 
-// Remove gives back what an owner has, and returns it; nil for nothing.
+// Remove removes an owner's placement and returns it, or nil if there is none.
 func (c *Cluster) Remove(owner uint64) (*Placement, error) {
 	p := c.placed[owner]
 	if p == nil {

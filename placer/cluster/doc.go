@@ -1,7 +1,7 @@
-// Package cluster replays a log of jobs on nodes in memory. It is to a simulation what
-// package store is to a file. As in every cycle of a database, package placer/cycle
-// decides, by an index and a calendar like those in a file, and this package carries it
-// out. It is pure: no files and no clock.
+// Package cluster replays a log of jobs on nodes in memory. It is to a simulation what package
+// store is to a file. As in a database, package placer/cycle decides, with an index and a
+// calendar like those in a file, and this package carries out the decisions. It is pure: no
+// files and no clock.
 //
 // # Invariants
 //

@@ -13,14 +13,15 @@ import (
 type Preemption struct {
 	Ranks    *preempt.Ranks
 	Subjects []preempt.Subject // of each job
-	// Entitled, if not nil, reports whether a job may preempt others: its class has less than it is
-	// entitled to.
+	// Entitled, if not nil, reports whether a job may preempt others because its class has
+	// less than it is entitled to.
 	Entitled func(job int32) bool
 	// Stopped, if not nil, is called for a job that was stopped early, with the instant.
 	Stopped func(p *Placement, at int64)
 }
 
-// making is what a pass knows of the jobs that it may preempt. It implements cycle.Preempter.
+// making holds what a pass knows of the jobs that it may preempt. It implements
+// cycle.Preempter.
 type making struct {
 	*scheduler
 	ranks   *preempt.Ranks
@@ -74,8 +75,8 @@ func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
 	return m.less(shared, j)
 }
 
-// less removes the jobs that a job must not preempt: those that were stopped for it before, and those
-// that it was stopped for itself.
+// less removes the jobs that a job must not preempt: those stopped for it before, and those it
+// was stopped for.
 func (m *making) less(shared *cycle.Below, j *cycle.Job) (*cycle.Below, error) {
 	spared, err := preempt.MadeWayFor(j.Owner+1, func(job uint64) ([]uint64, error) { return m.yielded[job-1], nil })
 	if err != nil {

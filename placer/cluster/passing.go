@@ -29,7 +29,7 @@ func drop(list []change, x change) []change {
 	return list
 }
 
-// until is the number of changes due by an instant.
+// until returns the number of changes due by an instant.
 func until(list []change, at int64) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].at > at })
 }

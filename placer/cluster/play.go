@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer/cycle"
 )
 
-// A View is what an observer of a replay may know about the cluster: who waits, and what would become of
-// the queue if no more jobs came.
+// A View is what an observer of a replay may know about the cluster: which jobs wait, and how
+// the queue would run if no more jobs came.
 type View struct{ *scheduler }
 
 // Waiting lists the waiting jobs in the order of the queue.
@@ -22,7 +22,7 @@ func (v *View) Waiting() (list []int32) {
 	return list
 }
 
-// Alone is when a waiting job could start beside running and planned ones.
+// Alone returns when a waiting job could start beside running and planned ones.
 func (v *View) Alone(job int32, now int64) (int64, error) {
 	if p := v.placed[uint64(job)]; p != nil {
 		return p.Start, nil

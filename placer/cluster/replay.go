@@ -12,15 +12,15 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// Log is jobs to replay on a cluster. A job is its place in the log, which is also the owner of what it
-// has.
+// Log holds jobs to replay on a cluster. A job is identified by its place in the log, which is
+// also the owner number of its placement.
 type Log struct {
 	Jobs   []backfill.Job
 	Asks   []placer.Ask // of each job
 	Policy backfill.Policy
 	Slack  float64       // of relaxed backfilling
 	Gate   backfill.Gate // nil for none
-	// Preemption says which jobs can be preempted for which; nil: none.
+	// Preemption says which jobs can be preempted for which; nil for none.
 	Preemption *Preemption
 	// Placed, if not nil, is called for placements. A job runs on the last one.
 	Placed func(*Placement)
@@ -82,7 +82,7 @@ type scheduler struct {
 	arrived  uint64                // number of submitted jobs
 	numbers  []uint64              // of each submitted job, in that order
 	lifted   map[uint64]*Placement // by owner
-	yielded  map[uint64][]uint64   // for whom an owner was stopped, by owner
+	yielded  map[uint64][]uint64   // the jobs that an owner was stopped for
 	promised map[uint64]bool       // owners whose promise was reported
 	observer backfill.Observer     // nil for none
 }
@@ -141,8 +141,8 @@ func (s *scheduler) count(job uint64, waiting, running int) {
 	}
 }
 
-// cycle makes a pass over the queue. It begins again if jobs were stopped in it: they may run elsewhere,
-// and others on the nodes they left.
+// cycle makes a pass over the queue. It begins again if it stopped jobs: they may run
+// elsewhere, and others on the nodes they left.
 func (s *scheduler) cycle() error {
 	spec := s.spec
 	way := s.making()

@@ -9,7 +9,7 @@ import (
 // If a pass leaves it waiting, without any other effect, it would leave the jobs behind it waiting,
 // too, and skips them together. Otherwise the next one has its turn.
 
-// effects is what a job's turn can change for the jobs behind it.
+// effects are what a job's turn can change for the jobs behind it.
 type effects struct {
 	planned, taken, freed, held, claimed, last int
 }

@@ -21,7 +21,8 @@ type bound struct {
 	at int64
 }
 
-// bound is the latest of the earliest starts found for requests that ask for no more, 0 for none.
+// bound returns the latest of the earliest starts found for requests that ask for no more, or
+// 0.
 func (p *Pass) bound(k *kind) (latest int64) {
 	for _, b := range p.bounds {
 		if b.at > latest && b.of.atMost(k.Request) {
@@ -37,9 +38,9 @@ func (p *Pass) found(k *kind, start int64) {
 	p.bounds = append(p.bounds, bound{k.Request, start})
 }
 
-// soonest is the first instant at which a planned job might start: the start of its plan if it cannot
-// be earlier. A request for chunks of one kind can be earlier only if one of them fits a node on which
-// room was made.
+// soonest returns the first instant at which a planned job might start, which is the start of
+// its plan if it cannot be earlier. A request for chunks of one kind can be earlier only if
+// one of them fits a node on which room was made.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
 	if j.Promised > 0 && !p.spec.Relaxed {
@@ -52,7 +53,7 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case len(k.Demands) > 0: // amounts given back to its counters may be anybody's
+	case len(k.Demands) > 0: // amounts given back to its counters may be of any job
 		return from, nil
 	case !p.freed.Any && !k.uses(snap.Index, p.freed.Nodes):
 		return j.Start, snap.Index.Err()

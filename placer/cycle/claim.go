@@ -8,11 +8,12 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A job that waits for a limit blocks only jobs under that limit. Unless all jobs are planned it gets
-// a claim in place of a plan: room in all of its limits, and on no node, from its earliest start on.
-// Jobs behind it start if the limits have room beside the claim, so they cannot pass it for ever. For
-// each counter the first such job in the queue has a claim, and the others wait without. Under first
-// come, first served other jobs under that counter wait, too.
+// A job that waits for a limit blocks only jobs under that limit. Unless all jobs are planned,
+// it gets a claim instead of a plan: room in all of its limits, but on no node, from its
+// earliest start on. Jobs behind it start if the limits have room beside the claim, so they
+// cannot pass it for ever. For each counter, the first such job in the queue has a claim, and
+// the others wait without one. Under first come, first served, other jobs under that counter
+// wait, too.
 
 // waitsForLimit reports whether a job that does not fit now waits for a limit and not for a plan, and
 // claims room for it.
@@ -29,7 +30,7 @@ func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 	case len(refusing) > 0 && usedUp && !p.first(refusing):
 		return p.keptBack(k), nil
 	case len(refusing) == 0 && (p.spec.InOrder || len(k.Demands.Kept(p.now, timeline.Forever-1-p.now)) == 0):
-		return false, nil // no limit will keep it
+		return false, nil // no limit will hold it back
 	}
 	snap, err := p.host.Snapshot(j)
 	if err != nil {
@@ -79,20 +80,20 @@ func (p *Pass) keptBack(k *kind) bool {
 	return true
 }
 
-// first reports whether no earlier job waits for one of the counters.
+// first reports whether, for at least one of the counters, no earlier job waits.
 func (p *Pass) first(refusing limits.Demands) bool {
 	return slices.ContainsFunc(refusing, func(d limits.Demand) bool { return !p.keeps[d.Counter] })
 }
 
-// passes reports whether a job, first come, first served, would pass one that waits for a limit which
-// both have.
+// passes reports whether a job would pass one that waits for a limit of both, under first
+// come, first served.
 func (p *Pass) passes(k *kind) bool {
 	return p.spec.InOrder && slices.ContainsFunc(k.Demands, func(d limits.Demand) bool { return d.Rule && !d.Own && p.keeps[d.Counter] })
 }
 
 // Claims carries claims out.
 type Claims interface {
-	// Claim keeps room in the limits of a job, from the start of a plan to its end, which
-	// these refuse it now or when there are nodes.
+	// Claim keeps room in the limits of a job from the start of a plan to its end. refusing
+	// are the demands that are refused now, or will be when there are nodes.
 	Claim(j *Job, plan *placer.Plan, refusing limits.Demands) error
 }

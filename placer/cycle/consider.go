@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// consider starts a job, plans it, or leaves it as it is. It reports whether the job does not fit
-// now, so that the jobs behind it must go around it.
+// consider starts a job, plans it, or leaves it as it is. blocked is true if the job does not
+// fit now, so that the jobs behind it must go around it.
 func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	k, err := p.kind(j)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Pass) counts(j *Job) {
 	}
 }
 
-// tryNow starts a job if it fits now. done is also true if the job can never run.
+// tryNow starts a job if it fits now. done is true if the job started or can never run.
 func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 	if exceeds, err := p.exceeds(k); exceeds || err != nil {
 		p.decide(k, j, tooFewCPUs)
@@ -124,7 +124,7 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 // tooFewCPUs refuses requests for more cpus than are free.
 var tooFewCPUs = &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever, Why: "too few cpus are free"}
 
-// exceeds reports whether a request that can run asks for more cpus than are free.
+// exceeds reports whether a request asks for more cpus than are free, but can run.
 func (p *Pass) exceeds(k *kind) (bool, error) {
 	if p.spec.Spare == nil || !k.waited || len(k.Demands) > 0 {
 		return false, nil
@@ -170,10 +170,10 @@ func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 	return nil
 }
 
-// plan gives a job its earliest start. It starts now if that is the earliest instant and it may. It
-// cannot start before soonest.
+// plan gives a job its earliest start. The job starts now if that is the earliest instant and
+// mayStart is true. It cannot start before soonest.
 func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool, err error) {
-	alone := j.Planned && !p.lifted[j] // only for itself its own plan is out of the way
+	alone := j.Planned && !p.lifted[j] // only while its own plan is off the nodes, and only for itself
 	if alone {
 		if err := p.lift(j); err != nil {
 			return false, err
@@ -202,7 +202,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 	}
 	delete(p.lifted, j)
 	if alone {
-		p.bounds = nil // it leaves room where it was
+		p.bounds = nil // its new plan frees its old room
 	}
 	if plan.Start > p.now {
 		p.counts(j)
@@ -210,8 +210,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 	return plan.Start > p.now, p.take(j, &a, plan)
 }
 
-// earliest finds the earliest plan for a job, nil when there is none that ends by its
-// deadline.
+// earliest finds the earliest plan for a job, or nil if none ends by its deadline.
 func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, soonest int64) (*placer.Plan, error) {
 	snap, err := p.host.Snapshot(j)
 	if err != nil {
@@ -242,8 +241,8 @@ func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, so
 	return plan, nil
 }
 
-// nextRelease is the first instant after now at which something is given back, and a job that may not
-// start now may start.
+// nextRelease returns the first instant after now at which something is given back. A job that
+// may not start now may start then.
 func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 	for t := range s.Releases(s.Now) {
 		return t, true

@@ -6,16 +6,17 @@
 //
 // # The rules
 //
-// Jobs are taken in the order of the queue. A job that fits now starts. One that does not gets a
-// plan, at the earliest start that the jobs before it leave, if it is among the first Depth such
-// jobs. Later jobs still start if they fit around the plans. So a plan is never delayed by a job
-// behind it. It is delayed by a job that comes before it, and otherwise kept or improved.
+// A pass takes jobs in the order of the queue. A job that fits now starts. One that does not
+// gets a plan, at the earliest start that the jobs before it leave, if it is among the first
+// Depth such jobs. Later jobs still start if they fit around the plans. So a plan is never
+// delayed by a job behind it. It is delayed by a job that comes before it, and otherwise kept
+// or improved.
 //
 // # What it does not know
 //
-// It does not know why a job waits for something else than room, what happens to overdue jobs, what
-// a class may start, or how starts are reported. The host hands over the jobs that may start, and
-// says of each whether it may in this pass.
+// It does not know why a job waits for anything but room, what happens to overdue jobs, what a
+// class may start, or how starts are reported. The host hands over the jobs that may start,
+// and says of each whether it may in this pass.
 //
 // Reading the source: pass.go goes through the queue, consider.go decides about a job, lift.go takes
 // plans away for jobs that come first and puts them back, makeway.go preempts running jobs, kind.go

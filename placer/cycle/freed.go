@@ -2,9 +2,10 @@ package cycle
 
 import "github.com/RoaringBitmap/roaring/v2"
 
-// Freed records where room was made since a pass has looked at all plans: nodes were given back, a
-// reservation has begun or ended, a node has come up. A planned job can start sooner only there, so a
-// pass leaves all other plans in place. One pass hands it on to the next.
+// Freed records where room was made since a pass has looked at all plans: nodes were given
+// back, a reservation has begun or ended, a node has come up. A planned job can start sooner
+// only there, so a pass leaves all other plans in place. One pass hands the record on to the
+// next.
 type Freed struct {
 	Nodes *roaring.Bitmap
 	Any   bool // it may be on any node

@@ -59,7 +59,7 @@ func (p Place) before(o Place) bool {
 type Spec struct {
 	// Depth is the most jobs that do not fit now and get a plan.
 	Depth int
-	// InOrder lets no job pass one that does not fit: first come, first served.
+	// InOrder is first come, first served: no job passes one that does not fit.
 	InOrder bool
 	// WidestFirst lets the jobs with the most processors go first among those that could start
 	// around the planned ones, whatever their priority.
@@ -69,14 +69,15 @@ type Spec struct {
 	// the others go shortest first.
 	Relaxed bool
 	Slack   float64
-	// Enough is called between jobs and ends the pass by returning true; nil: no limit.
+	// Enough is called between jobs, and ends the pass if it returns true; nil for no limit.
 	Enough func() bool
-	// Spare is an upper bound of the cpus that are free now, for passes with a memory: requests
-	// for more cpus, and nothing but nodes, are refused without a search. Nil: unknown.
+	// Spare is an upper bound of the cpus that are free now, for passes with a memory:
+	// requests for more cpus, and nothing but nodes, are refused without a search. It is nil
+	// if unknown.
 	Spare func() (int64, error)
-	// Memory holds the findings of earlier passes; nil: none.
+	// Memory holds the findings of earlier passes; nil for none.
 	Memory *Memory
-	// Preempter says which jobs can be preempted; nil: none.
+	// Preempter says which jobs can be preempted; nil for none.
 	Preempter Preempter
 }
 
@@ -103,9 +104,9 @@ type Requests interface {
 
 // Plans carries plans out, takes them away and puts them back.
 type Plans interface {
-	// Take carries a plan out in place of the job's old one: the job starts now, or at the plan's
-	// start. The room of the old plan is free. If the plan starts after the promised start, the
-	// host reports the broken promise.
+	// Take carries out a plan, which replaces the job's old one: the job starts now, or at the
+	// plan's start. The room of the old plan is free. If the plan starts after the promised
+	// start, the host reports the broken promise.
 	Take(*Job, *placer.Ask, *placer.Plan) error
 	// Hold takes the room of a plan that starts now. The job starts with Begin; until then it can
 	// be lifted and put back like a plan.
@@ -122,9 +123,9 @@ type Plans interface {
 	Withdraw(*Job) error
 }
 
-// Jobs answers and receives what concerns jobs beside plans.
+// Jobs is the part of a host about jobs, apart from their plans.
 type Jobs interface {
-	// Nodes are those of a job's plan.
+	// Nodes returns the nodes of a job's plan.
 	Nodes(*Job) []uint32
 	// MayStart reports whether a job may start in this pass, if it fits.
 	MayStart(*Job) (bool, error)
@@ -132,7 +133,7 @@ type Jobs interface {
 	Beyond(*Job) (bool, error)
 	// Alike lists the first of the equal jobs after one.
 	Alike(*Job) (*Job, error)
-	// Followers are the jobs that may have a turn because a job has started in this pass.
+	// Followers returns the jobs that may have a turn because a job has started in this pass.
 	Followers(*Job) ([]*Job, error)
 	// Never reports a job without a plan that can never run, and why.
 	Never(j *Job, why error) error
@@ -141,9 +142,10 @@ type Jobs interface {
 // A Request is what jobs of a kind ask for.
 type Request struct {
 	placer.Ask
-	// Refused is why the request has become invalid.
+	// Refused says why the request has become invalid.
 	Refused error
-	// Buckets have the nodes that the request could use. Beyond: other nodes matter, too.
+	// Buckets have the nodes that the request could use. Beyond is true if other nodes matter,
+	// too.
 	Buckets []*index.Bucket
 	Beyond  bool
 

@@ -6,9 +6,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// kind is what a pass knows of equal requests. They are decided once, and again only when room was
-// made, or for a job that comes before those for which it was decided: plans that were in their way
-// are lifted for it.
+// kind holds what a pass knows of equal requests. They are decided once, and again only when
+// room was made, or for a job that comes before those for which it was decided: plans that
+// were in their way are lifted for it.
 type kind struct {
 	*Request
 	refused  error // the request has become invalid, or can never run
@@ -55,7 +55,7 @@ func (p *Pass) kindOf(j *Job) (*kind, error) {
 	return k, nil
 }
 
-// asked is the request with a job's time of submission.
+// asked returns the request with a job's time of submission.
 func (k *kind) asked(j *Job) placer.Ask {
 	a := k.Ask
 	a.Since = j.Submit
@@ -84,21 +84,21 @@ func (p *Pass) settled(k *kind, j *Job) bool {
 // never reports whether a request that is settled will never fit.
 func (k *kind) never() bool { return errors.Is(k.short, placer.ErrNever) }
 
-// ruledOut reports whether nothing but a rule is known to keep a request from starting now. Its job
+// ruledOut reports whether only a rule is known to keep a request from starting now. Its job
 // blocks no other, and gets no plan unless all jobs do.
 func (p *Pass) ruledOut(k *kind) bool {
 	var r *placer.Refusal
 	return p.spec.Depth != All && errors.As(k.short, &r) && r.Rule
 }
 
-// inVain reports whether a job was found to be kept by nothing but a rule, or to be unable to ever
-// run. Plans that were lifted for it are put back, as if it were not there.
+// inVain reports whether only a rule was found to hold a job back, or the job can never run.
+// Plans that were lifted for it are put back, as if it were not there.
 func (p *Pass) inVain(j *Job) bool {
 	return !j.Planned && !p.claimed[j] && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
 }
 
-// Possible says why a job's request can never run, nil if it can. It is for jobs that the pass has
-// not reached.
+// Possible says why a job's request can never run, or returns nil if it can. It is for jobs
+// that the pass has not reached.
 func (p *Pass) Possible(j *Job) (why, err error) {
 	k, err := p.kind(j)
 	if err != nil || k.refused != nil || k.possible {

@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// clearTheWay takes the plans of all jobs behind one off the nodes if that job has none and may fit or
-// get one, or if an overdue job blocks its plan: it comes before them. The jobs ahead of it have had
-// their turn with all plans in place.
+// clearTheWay takes the plans of all jobs behind one off the nodes, because that job comes
+// before them. It does so if the job has no plan and may fit or get one, or if an overdue job
+// blocks its plan. The jobs ahead of it have had their turn with all plans in place.
 func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	p.clearing = p.clearing[:0]
 	if !p.obstructed(j) {
@@ -42,8 +42,8 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 	return p.comeFirst(j, room)
 }
 
-// liftDelayed takes plans off the nodes that an overdue job blocks: they are in no one's way, not even
-// of a class that may not lift them.
+// liftDelayed takes plans that an overdue job blocks off the nodes, so that they obstruct no
+// job, not even one whose class may not lift them.
 func (p *Pass) liftDelayed() error {
 	for _, j := range p.queue {
 		if j.Planned && j.Delayed && !p.lifted[j] {
@@ -78,8 +78,8 @@ func (p *Pass) uncleared() error {
 	return p.putRestBack(p.clearing)
 }
 
-// ruledOutNow reports whether a job that may start now can never run, or is kept by nothing but a
-// rule. Unless it gets a plan all the same, it must not change plans of others.
+// ruledOutNow reports whether a job that may start now can never run, or is held back only by
+// a rule. Unless it gets a plan all the same, it must not change plans of others.
 func (p *Pass) ruledOutNow(j *Job) (bool, error) {
 	if j.Planned || j.Begin > p.now {
 		return false, nil

@@ -21,8 +21,8 @@ import (
 
 // Preempter is a host on which jobs can be preempted.
 type Preempter interface {
-	// Below returns the jobs that could be stopped for one now, nil if it may preempt none. Jobs for
-	// which the same jobs could be stopped get the same value.
+	// Below returns the jobs that could be stopped for one now, or nil if it may preempt none.
+	// Jobs for which the same jobs could be stopped get the same value.
 	Below(*Job) (*Below, error)
 	// Before reports whether a job goes before another waiting job.
 	Before(j, other *Job) (bool, error)
@@ -49,8 +49,8 @@ type vain struct {
 	*Below
 }
 
-// makeWay stops jobs for one that does not fit. done: the job has its start; blocked: that start is
-// later than now.
+// makeWay stops jobs for one that does not fit. done means that the job has its start, and
+// blocked that this start is later than now.
 func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	below, err := p.spec.Preempter.Below(j)
 	if below == nil || err != nil {
@@ -61,7 +61,7 @@ func (p *Pass) makeWay(j *Job, k *kind) (done, blocked bool, err error) {
 	}
 	a := k.asked(j)
 	if a.Demands.Short(p.now, a.Duration, true) != nil || a.Demands.Short(p.now, a.Duration, false) != nil {
-		return false, false, nil // it is short of something else than nodes
+		return false, false, nil // it is short of something other than nodes
 	}
 	t := &trial{pass: p, job: j, ask: &a}
 	if err := t.candidates(below); len(t.list) == 0 || err != nil {

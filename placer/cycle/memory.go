@@ -9,12 +9,14 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A play makes hundreds of passes over one queue, and little changes from one instant to the next. A
-// request for chunks of one kind that did not fit stays refused until nodes are given back with
-// room for the chunks it was short of. Passes count that room, and search again only once it may do.
+// A play makes hundreds of passes over one queue, and little changes from one instant to the
+// next. A request for chunks of one kind that did not fit stays refused until nodes are given
+// back with room for the chunks it was short of. Passes count that room, and search again only
+// once it may suffice.
 
-// Memory is what one pass over a queue knows of requests and hands on to the next. Between them the
-// order of the queue must not change, nor nodes, settings or the access to reservations.
+// Memory holds what one pass over a queue knows of requests and hands on to the next. Between
+// them the order of the queue must not change, nor nodes, settings or the access to
+// reservations.
 type Memory struct {
 	kinds   map[string]*kind
 	taken   int

@@ -58,9 +58,9 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 }
 
 // Run goes through the queue, which is in order; behind the last planned job it may reorder it
-// (WidestFirst, Relaxed). It records plans and starts in the jobs, and returns how many jobs it did
-// not reach before Enough. If anew is true jobs were preempted, and the host calls Run again with
-// the jobs that wait by then. In the end the host calls Begin.
+// (WidestFirst, Relaxed). It records plans and starts in the jobs, and returns how many jobs
+// it did not reach before Enough. If anew is true, jobs were preempted, and the host calls Run
+// again with the jobs that then wait. At the end the host calls Begin.
 func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	p.begin(queue)
 	if err := p.liftDelayed(); err != nil {
@@ -83,8 +83,8 @@ func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	return unreached, false, err
 }
 
-// Begin starts the jobs that Run has decided to start and has held. If anew is true that gives other
-// jobs a turn, and the host calls Run again.
+// Begin starts the jobs that Run has decided to start and has held. If anew is true, that
+// gives other jobs a turn, and the host calls Run again.
 func (p *Pass) Begin() (anew bool, err error) {
 	held := p.held
 	p.held = nil
@@ -101,7 +101,7 @@ func (p *Pass) Begin() (anew bool, err error) {
 	return anew, nil
 }
 
-// mostRounds is the number of rounds after which no start is held any more, so that a pass ends
+// mostRounds is the number of rounds after which no start is held, so that a pass ends
 // whatever its host says.
 const mostRounds = 1000
 
@@ -203,8 +203,8 @@ func (p *Pass) reorder(rest []*Job) error {
 	return nil
 }
 
-// follow adds the jobs to the queue that may have a turn because a job has started: at their place,
-// or next if that has passed.
+// follow adds to the queue the jobs that may have a turn because a job has started: at their
+// place, or next if the pass is beyond it.
 func (p *Pass) follow(i int) error {
 	if j := p.queue[i]; j.Planned || j.Start != p.now || slices.Contains(p.held, j) {
 		return nil

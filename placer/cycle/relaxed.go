@@ -19,7 +19,8 @@ func (p *Pass) stands(j *Job) bool {
 	return p.spec.Relaxed && j.Planned && j.Promised > 0 && !j.Placed && !j.Delayed && !p.lifted[j]
 }
 
-// tryPromised starts a job with a fixed plan if it fits now, and else leaves the plan in place.
+// tryPromised starts a job with a fixed plan if it fits now, and otherwise leaves the plan in
+// place.
 func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err error) {
 	if mayStart {
 		soonest, err := p.soonest(j, k)
@@ -55,8 +56,8 @@ func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err er
 	return p.consider(j) // its room is taken: it is planned again
 }
 
-// leftBefore reports whether a job before one is left without a plan. It had its turn while the plan
-// of that one, which now starts sooner, was in its way.
+// leftBefore reports whether a job before one is left without a plan. At its turn, the plan of
+// that one, which now starts sooner, was in its way.
 func (p *Pass) leftBefore(j *Job) bool {
 	for _, o := range p.queue {
 		switch {
@@ -69,8 +70,9 @@ func (p *Pass) leftBefore(j *Job) bool {
 	return false
 }
 
-// promise is the plan of a job whose earliest start is later than now: at its promised start, given
-// now or before, if it fits then. A promise that cannot be kept is replaced, without slack.
+// promise returns the plan of a job whose earliest start is later than now: at its promised
+// start, whether promised now or before, if it fits then. A promise that cannot be kept is
+// replaced, without slack.
 func (p *Pass) promise(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Plan, error) {
 	plan, err := p.latest(j, a, earliest)
 	if err == nil && (j.Promised == 0 || plan.Start > j.Promised) {
@@ -79,7 +81,7 @@ func (p *Pass) promise(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pl
 	return plan, err
 }
 
-// latest is the latest plan that a job's promise allows, or its earliest plan.
+// latest returns the latest plan that a job's promise allows, or its earliest plan.
 func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Plan, error) {
 	latest := j.Promised
 	if latest == 0 {
@@ -176,7 +178,7 @@ func (p *Pass) shortestFirst(rest []*Job) error {
 	return nil
 }
 
-// behindShorter is the place of another job among jobs in that order.
+// behindShorter returns the place of another job among jobs in that order.
 func (p *Pass) behindShorter(j *Job, rest []*Job) (int, error) {
 	k, err := p.kind(j)
 	if err != nil {

@@ -12,8 +12,8 @@ func (s *Settings) NewClasses() ([]Class, map[string]int) {
 	return classes, places
 }
 
-// least is the last class in class order: the one with the smallest load, and of these the one whose
-// name comes last. It is "" if there is no class.
+// least returns the last class in class order: the one with the smallest load, and among
+// equals the one whose name comes last. It returns "" if there is no class.
 func (s *Settings) least() string {
 	var least ClassLoad
 	for i, c := range s.Loads {

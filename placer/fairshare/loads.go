@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// line puts the classes in order, one row each: by load, the greatest first, then by State.ClassOrder,
-// then by name. Roundings favour the first class.
+// line orders the classes, one row each: by load, the greatest first, then by
+// State.ClassOrder, then by name. Roundings favour the first class.
 func (p *Planner) line(s *State) {
 	n := len(s.Classes)
 	p.order = slices.Grow(p.order[:0], n)[:n]
@@ -41,7 +41,7 @@ func (s *State) compare(i, j int) int {
 	return cmp.Compare(i, j)
 }
 
-// named is a class's place in ClassOrder, or the place after the last if it is not there.
+// named returns a class's place in ClassOrder, or the place after the last if it is not there.
 func (s *State) named(name string) int {
 	if at := slices.Index(s.ClassOrder, name); at >= 0 {
 		return at

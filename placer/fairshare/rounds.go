@@ -2,10 +2,10 @@ package fairshare
 
 import "math/bits"
 
-// Workers are handed out in rounds. A round offers a number of workers. In class order each class gets a
-// percentage of them, rounded up, as long as there are workers and it has waiting tasks. What a class
-// cannot use is offered again in the next round, in which that class has no part. There are at most as
-// many rounds as classes.
+// Workers are handed out in rounds. A round offers a number of workers. In class order each
+// class gets a percentage of them, rounded up, while there are workers and it has waiting
+// tasks. What a class cannot use is offered again in the next round, in which that class has
+// no part. There are at most as many rounds as classes.
 //
 // There are two kinds of rounds, with different percentages. Rounds of entitlement fill classes up to
 // their targets, and rounds of loans hand out what is beyond. As percentages are whole numbers, and a

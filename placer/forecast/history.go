@@ -8,7 +8,7 @@ const (
 	least = 3
 )
 
-// Job is what predictions look at in a job.
+// Job holds the properties of a job that predictions use.
 type Job struct {
 	User, Name string
 	Asked      int64 // seconds, at least 1
@@ -61,7 +61,7 @@ func kindsOf(j Job) (list [6]kind) {
 // scaled is the number of kinds whose durations are used as they are.
 const scaled = 3
 
-// Learn records how long a job ran that ended by itself or at its limit.
+// Learn records the run time of a job that ended by itself or at its limit.
 func (h *History) Learn(j Job, ran int64) {
 	if h.kinds == nil {
 		h.kinds = make(map[kind]*ring)

@@ -90,9 +90,10 @@ func (r *Record) Of(p Plays) Forecast {
 	return Forecast{Likely: likely, Safe: max(safe, likely), Asked: p.Asked}
 }
 
-// safest is which of n sorted outcomes a safe start is at where the record is of few users, as far
-// as A is not sooner. The next job is one more beside those known, and jobs of one user are late
-// together: with m users the quantile is (m+1)/m times as high, as in conformal prediction.
+// safest returns the index, among n sorted outcomes, of a safe start if the record is of few
+// users; the caller uses it only up to A. The next job is one more beside those known, and
+// jobs of one user are late together. So with m users the quantile is (m+1)/m times as high,
+// as in conformal prediction.
 func (r *Record) safest(n int) int {
 	m := float64(len(r.of))
 	if m == 1 {

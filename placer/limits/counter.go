@@ -14,8 +14,8 @@ type Holder struct {
 	Amount     int64
 	// Within is the reservation that the amount is taken out of, as an owner; 0 for none.
 	Within uint64
-	// Claim marks a reservation: it ends by the clock. All others hold until they give back. Past their
-	// end they are expected to go on for a grace from now, again and again.
+	// Claim marks a reservation: it ends by the clock. All others hold until they give back.
+	// Past their end, they are expected to hold for a grace beyond now, however late it is.
 	Claim bool
 }
 
@@ -43,13 +43,13 @@ type Counter struct {
 	views      map[viewKey]*view
 }
 
-// viewKey says for whom a counter is viewed.
+// viewKey says for which holders a counter is viewed.
 type viewKey struct {
 	within uint64 // for jobs within this reservation; 0: for all others
 	by     bool   // by planned ends: overdue holders are gone
 }
 
-// view is what is free for them.
+// view holds what is free for them.
 type view struct {
 	plan  *timeline.Planner
 	spans map[uint64]timeline.SpanID
@@ -65,8 +65,8 @@ func New(name string, rule bool, total, now, grace int64) *Counter {
 // them.
 func (c *Counter) Unread(sum int64, read func(*Counter)) { c.sum, c.unread = sum, read }
 
-// Adjust changes the sum of a counter whose holders have not been read. It returns false if they
-// have.
+// Adjust changes the sum of a counter whose holders have not been read. It returns false if
+// they have been read.
 func (c *Counter) Adjust(by int64) bool {
 	if c.unread == nil {
 		return false
@@ -75,8 +75,8 @@ func (c *Counter) Adjust(by int64) bool {
 	return true
 }
 
-// Roomy reports whether there is room for an amount, whenever the other holders hold theirs. It reads no
-// holders, and is false once they have been read.
+// Roomy reports whether there is room for an amount even if all other holders hold theirs at
+// once. It reads no holders, and returns false once they have been read.
 func (c *Counter) Roomy(amount int64) bool {
 	return c.unread != nil && !c.Left && c.sum+amount <= c.total
 }
@@ -89,7 +89,8 @@ func (c *Counter) need() {
 	}
 }
 
-// Binds reports whether the counter can refuse a job. overLimits is for one that may exceed limits.
+// Binds reports whether the counter can refuse a job. overLimits is true for a job that may
+// exceed limits.
 func (c *Counter) Binds(overLimits bool) bool { return !c.Soft && (!c.Rule || c.Own || !overLimits) }
 
 // SetTotal changes the total. Holders beyond it go on.
@@ -125,7 +126,7 @@ func (c *Counter) Holder(owner uint64) (h Holder, ok bool) {
 	return h, ok
 }
 
-// Put records a holder, in place of its owner's former one.
+// Put records a holder, and replaces its owner's former one.
 func (c *Counter) Put(h Holder) {
 	c.Remove(h.Owner)
 	c.holders[h.Owner] = h
@@ -159,10 +160,10 @@ func (c *Counter) Remove(owner uint64) {
 	}
 }
 
-// End is when a holder is expected to give back.
+// End returns when a holder is expected to give back.
 func (c *Counter) End(h Holder) int64 { return c.end(h, viewKey{}) }
 
-// end is when a holder is expected to give back in a view.
+// end returns when a holder is expected to give back in a view.
 func (c *Counter) end(h Holder, key viewKey) int64 {
 	if !h.Claim && h.End <= c.now && !key.by {
 		if c.Overrun != nil {
@@ -173,7 +174,7 @@ func (c *Counter) end(h Holder, key viewKey) int64 {
 	return h.End
 }
 
-// view is the counter as viewed for some holders.
+// view returns the counter as viewed for some holders.
 func (c *Counter) view(key viewKey) *view {
 	c.need()
 	if v := c.views[key]; v != nil {
@@ -203,8 +204,8 @@ func (c *Counter) view(key viewKey) *view {
 	return v
 }
 
-// add counts a holder. What is taken out of a reservation counts there. For all others it counts once
-// that reservation is over, because an overdue job goes on.
+// add counts a holder. An amount taken out of a reservation counts there. For all others it
+// counts once that reservation is over, because an overdue job keeps it.
 func (v *view) add(c *Counter, key viewKey, h Holder) {
 	start, end := max(h.Start, c.now), c.end(h, key)
 	claim, kept := c.holders[h.Within]
@@ -238,8 +239,8 @@ func (v *view) remove(owner uint64) {
 	}
 }
 
-// Held is how much of the counter is taken at an instant that is not past. Use outside placectl and
-// reservations count.
+// Held returns how much of the counter is taken at an instant that is not past. Use outside
+// placectl and reservations count.
 func (c *Counter) Held(at int64) int64 {
 	if c.Left {
 		return c.left(max(at, c.now))
@@ -247,7 +248,7 @@ func (c *Counter) Held(at int64) int64 {
 	return c.peak(max(at, c.now), 1)
 }
 
-// peak is the most that is taken at any instant of a time.
+// peak returns the most that is taken at any instant of a period.
 func (c *Counter) peak(start, duration int64) int64 { return c.view(viewKey{}).peak(start, duration) }
 
 func (v *view) peak(start, duration int64) int64 {
@@ -261,7 +262,7 @@ func (v *view) peak(start, duration int64) int64 {
 	return timeline.MaxTotal - free
 }
 
-// Outside is how much is used outside placectl at an instant, and until when.
+// Outside returns how much is used outside placectl at an instant, and until when.
 func (c *Counter) Outside(at int64) (amount, until int64) {
 	if at < c.until {
 		return c.outside, c.until
@@ -269,8 +270,8 @@ func (c *Counter) Outside(at int64) (amount, until int64) {
 	return 0, 0
 }
 
-// Exceeded reports whether more than the total is held at some instant of a holder's time. by counts all
-// by their planned ends.
+// Exceeded reports whether more than the total is held at some instant of a holder's time. If
+// by is true, holders count by their planned ends.
 func (c *Counter) Exceeded(h Holder, by bool) bool {
 	if c.Left {
 		return c.leftExceeded(h)
@@ -298,8 +299,8 @@ func (c *Counter) Refuses(h Holder, by bool) bool {
 	return exceeds
 }
 
-// NextBack is the first instant after a given one at which a holder is expected to give back, or
-// Forever.
+// NextBack returns the first instant after a given one at which a holder is expected to give
+// back, or Forever.
 func (c *Counter) NextBack(after int64) int64 {
 	c.need()
 	next := int64(timeline.Forever)
@@ -314,7 +315,7 @@ func (c *Counter) NextBack(after int64) int64 {
 	return next
 }
 
-// Split is how much is held now, and how much more by planned holders.
+// Split returns how much is held now, and how much more by planned holders.
 func (c *Counter) Split() (now, planned int64) {
 	c.need()
 	for _, h := range c.holders {

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Demand is what a request wants of one counter.
+// Demand is a request's want of one counter.
 type Demand struct {
 	*Counter
 	Amount int64
@@ -21,8 +21,8 @@ type Demand struct {
 // Demands are the wants of a request, one for each counter.
 type Demands []Demand
 
-// Next is the first instant at or after a given one from which the demand can be met for a duration; ok
-// is false if there is none.
+// Next returns the first instant at or after a given one from which the demand can be met for
+// a duration; ok is false if there is none.
 func (d Demand) Next(at, duration int64) (start int64, ok bool) {
 	at = max(at, d.now)
 	if d.Left {
@@ -64,7 +64,7 @@ func (d Demand) Fits(at, duration int64) bool {
 	return err == nil && fits
 }
 
-// Most is the most that the demand could ever get.
+// Most returns the most that the demand could ever get.
 func (d Demand) Most() int64 {
 	most, claims := int64(0), 0
 	for _, owner := range d.Within {
@@ -79,7 +79,7 @@ func (d Demand) Most() int64 {
 	return most
 }
 
-// Free is how much the demand could get at an instant.
+// Free returns how much the demand could get at an instant.
 func (d Demand) Free(at int64) int64 {
 	at = max(at, d.now)
 	key := viewKey{}
@@ -95,9 +95,9 @@ func (d Demand) Free(at int64) int64 {
 	return free
 }
 
-// Next is the first instant at or after a given one from which all demands can be met for a duration; ok
-// is false if there is none. Each step skips only instants at which some demand cannot be met, so none
-// is missed.
+// Next returns the first instant at or after a given one from which all demands can be met for
+// a duration; ok is false if there is none. Each step skips only instants at which some demand
+// cannot be met, so none is missed.
 func (ds Demands) Next(at, duration int64) (start int64, ok bool) {
 	for agree := 0; agree < len(ds); {
 		for _, d := range ds {
@@ -121,7 +121,7 @@ func (ds Demands) Comparable() bool {
 	return !slices.ContainsFunc(ds, func(d Demand) bool { return d.Left || len(d.Within) > 0 })
 }
 
-// AtMost reports whether others want all that these do, and no less of it.
+// AtMost reports whether others want at least as much of each counter as these do.
 func (ds Demands) AtMost(others Demands) bool {
 	for _, d := range ds {
 		more := func(o Demand) bool { return o.Counter == d.Counter && o.Amount >= d.Amount }
@@ -132,8 +132,8 @@ func (ds Demands) AtMost(others Demands) bool {
 	return true
 }
 
-// Short is the first demand that cannot be met for a duration, nil if all can. With rules it looks at
-// those of rules, else at those of pools.
+// Short returns the first demand that cannot be met for a duration, or nil. It looks at the
+// demands of rules if rules is true, else at those of pools.
 func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	for i := range ds {
 		if ds[i].Rule == rules && !ds[i].Fits(at, duration) {
@@ -143,7 +143,7 @@ func (ds Demands) Short(at, duration int64, rules bool) *Demand {
 	return nil
 }
 
-// Kept are the demands of rules that cannot be met for a duration.
+// Kept returns the demands of rules that cannot be met for a duration.
 func (ds Demands) Kept(at, duration int64) (out Demands) {
 	for _, d := range ds {
 		if d.Rule && !d.Fits(at, duration) {
@@ -153,7 +153,7 @@ func (ds Demands) Kept(at, duration int64) (out Demands) {
 	return out
 }
 
-// Pools are the demands of pools.
+// Pools returns the demands of pools.
 func (ds Demands) Pools() (out Demands) {
 	for _, d := range ds {
 		if !d.Rule {
@@ -163,8 +163,8 @@ func (ds Demands) Pools() (out Demands) {
 	return out
 }
 
-// NextBack is the first instant after a given one at which some of what is demanded is expected to be
-// given back, or Forever.
+// NextBack returns the first instant after a given one at which any demanded amount is
+// expected to be given back, or Forever.
 func (ds Demands) NextBack(after int64) int64 {
 	next := int64(timeline.Forever)
 	for _, d := range ds {
@@ -173,8 +173,8 @@ func (ds Demands) NextBack(after int64) int64 {
 	return next
 }
 
-// Text says why the demand cannot be met for a duration: of a rule how much is used then, of a pool how
-// much is free at the start and until when that is too little.
+// Text says why the demand cannot be met for a duration. For a rule, it names the use then.
+// For a pool, it names the amount free at the start, and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
 	asks := d.Amount
 	if d.Left {

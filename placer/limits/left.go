@@ -6,7 +6,7 @@ import "slices"
 // have to run. This falls by itself, and rises when a job starts. So such a rule is checked at starts,
 // and holds at all instants between them. A job past its end has nothing left.
 
-// left is what all holders of an instant have left.
+// left returns the sum of what all holders have left at an instant.
 func (c *Counter) left(at int64) (sum int64) {
 	c.need()
 	for _, h := range c.holders {
@@ -40,8 +40,8 @@ func (c *Counter) starts(after, before int64) (out []int64) {
 	return slices.Compact(out)
 }
 
-// nextLeft is the first instant at or after a given one at which a job can start; ok is false if there
-// is none.
+// nextLeft returns the first instant at or after a given one at which a job can start; ok is
+// false if there is none.
 func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
 	for {
 		t, ok := c.leftDown(at, c.total-Product(amount, duration))
@@ -61,7 +61,7 @@ func (c *Counter) nextLeft(at, duration, amount int64) (start int64, ok bool) {
 	}
 }
 
-// leftDown is the first instant, from a given one on, at which no more than most is left.
+// leftDown returns the first instant, from a given one on, at which no more than most is left.
 func (c *Counter) leftDown(at, most int64) (int64, bool) {
 	if most < 0 {
 		return 0, false
@@ -74,7 +74,7 @@ func (c *Counter) leftDown(at, most int64) (int64, bool) {
 	}
 	slices.Sort(marks)
 	for _, mark := range append(marks, maxInstant) {
-		// Until the next mark it falls by the same amount each second.
+		// Until the next mark, the sum falls by the same amount each second.
 		now, slope := c.left(at), int64(0)
 		for _, h := range c.holders {
 			if h.Start <= at && at < h.End {

@@ -17,13 +17,13 @@ const (
 	OfOne                 // a single job, when it is submitted
 )
 
-// The suffixes of resource names.
+// formSuffixes are the suffixes of resource names.
 var formSuffixes = [...]string{OfRunning: "", OfQueued: ".queued", OfAll: ".jobs", Left: ".left", OfOne: ".job"}
 
-// The words for numbers of jobs.
+// formJobs are the words for numbers of jobs.
 var formJobs = [...]string{OfRunning: "running", OfQueued: "queued", OfAll: "jobs"}
 
-// Measures that are no resource or pool.
+// Measures that are neither a resource nor a pool.
 const (
 	Nodes    = "nodes"    // the number of chunks
 	Walltime = "walltime" // seconds of one job

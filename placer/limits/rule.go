@@ -39,7 +39,7 @@ type Part struct {
 // are in the order of their kinds, each kind once.
 type Key []Part
 
-// ErrRule is a rule that cannot be understood.
+// ErrRule means that a rule cannot be parsed.
 var ErrRule = errors.New("no such limit")
 
 // ParseKey reads a key: all, or parts such as user:ann joined by commas, in any order. account: is for
@@ -78,7 +78,7 @@ func ValidName(name string) error {
 	return nil
 }
 
-// String is the key as ParseKey reads it.
+// String returns the key as ParseKey reads it.
 func (k Key) String() string {
 	if len(k) == 0 {
 		return "all"
@@ -90,7 +90,7 @@ func (k Key) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Rule is how much the jobs of a key may have at once; with * each name by itself.
+// Rule is how much the jobs of a key may have at once. With *, it limits each name separately.
 type Rule struct {
 	Key     Key
 	Measure Measure
@@ -98,7 +98,7 @@ type Rule struct {
 	Max     int64 // may be reached, not exceeded
 }
 
-// String is the rule as reasons name it: user:* running. No other rule has the same.
+// String returns the rule as reasons name it: user:* running. It identifies the rule.
 func (r *Rule) String() string {
 	text := r.Key.String() + " " + r.Measure.String()
 	if r.Soft {
@@ -110,7 +110,8 @@ func (r *Rule) String() string {
 // softWord ends the name of a soft rule.
 const softWord = " soft"
 
-// replaces reports whether a rule has all the names of another of the same kinds, and more.
+// replaces reports whether a rule has all the names of another rule of the same kinds, and
+// more.
 func (r *Rule) replaces(o *Rule) bool {
 	more := false
 	for i, p := range o.Key {

@@ -120,7 +120,7 @@ func (r *Rule) whom(s *Subject) string {
 	return string(b)
 }
 
-// Who is the subject of the rule, as people read it: ann, or gpu, ann.
+// Who returns the subject of the rule as people read it: ann, or gpu, ann.
 func (a *Applied) Who() string {
 	var names []string
 	rest := a.Whom

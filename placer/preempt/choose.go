@@ -50,7 +50,8 @@ type Trial interface {
 	// Stop stops a candidate in the trial, and Keep undoes that.
 	Stop(i int) error
 	Keep(i int) error
-	// Start is when the job could start that they are stopped for, if that is no later than latest.
+	// Start returns when the job that they are stopped for could start, if that is no later
+	// than latest.
 	Start(latest int64) (start int64, ok bool, err error)
 }
 
@@ -121,8 +122,8 @@ func (c *choice) helps(n int) (bool, error) {
 	return ok, err
 }
 
-// enough stops as few of the first candidates as help, and returns how many; 0 if all of them do not
-// help.
+// enough stops as few of the first candidates as help, and returns how many, or 0 if even all
+// of them do not help.
 func (c *choice) enough() (int, error) {
 	low, high := 0, 1 // low does not help
 	for {

@@ -71,7 +71,7 @@ func (r *Ranks) circle() error {
 	return nil
 }
 
-// Soft is the rule about soft limits, nil if there is none.
+// Soft returns the rule about soft limits, or nil.
 func (r *Ranks) Soft() *Rule {
 	if r == nil {
 		return nil
@@ -79,15 +79,15 @@ func (r *Ranks) Soft() *Rule {
 	return r.soft
 }
 
-// Left reports whether a subject is on the left of some rule. Only such jobs, and those within their
-// soft limits, make others give way.
+// Left reports whether a subject is on the left of some rule. Only such jobs, and those within
+// their soft limits, can preempt others.
 func (r *Ranks) Left(s Subject) bool {
 	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return rule.Over.fits(&s) })
 }
 
-// Over is the rule by which a goes before b; nil if it does not. If everyone on the right of a rule is
-// on the left of another, whoever goes before them also goes before those after them. The last rule of
-// such a way says how b is treated.
+// Over returns the rule by which a goes before b, or nil. If all jobs on the right of a rule
+// are on the left of another, those before them also go before those after them. The last rule
+// of such a chain says how b is treated.
 func (r *Ranks) Over(a, b Subject) *Rule {
 	if r == nil || len(r.rules) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (r *Ranks) Over(a, b Subject) *Rule {
 	return rule
 }
 
-// way finds the last rule of the shortest way from a to b.
+// way finds the last rule of the shortest chain of rules from a to b.
 func (r *Ranks) way(a, b *Subject) *Rule {
 	left := r.Left(*b)
 	seen := make([]bool, len(r.rules))

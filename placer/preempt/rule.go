@@ -13,7 +13,7 @@ var ErrRule = errors.New("preemption rule")
 // How says what happens to a job that makes way.
 type How uint8
 
-// What can happen to it.
+// The ways to stop a job.
 const (
 	Requeue How = iota // it waits again, unless it must not run twice
 	Cancel
@@ -118,10 +118,11 @@ func (k Key) String() string {
 	return strings.Join(words, ",")
 }
 
-// softWord is the rule by which jobs beyond a soft limit make way for those within theirs.
+// softWord names the rule by which jobs beyond a soft limit make way for those within theirs.
 const softWord = "soft"
 
-// String is the rule as Parse reads it, without its numbers. It is the rule's name.
+// String returns the rule as Parse reads it, without its numbers. It serves as the rule's
+// name.
 func (r *Rule) String() string {
 	if r.Soft {
 		return softWord
@@ -179,8 +180,8 @@ func parseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// Spares reports whether the rule does not stop a job, which has run for so many seconds and made way so
-// many times.
+// Spares reports whether the rule does not stop a job that has run for ran seconds and made
+// way so many times.
 func (r *Rule) Spares(ran int64, times int) bool {
 	return ran < r.MinRun || r.AtMost > 0 && times >= r.AtMost
 }

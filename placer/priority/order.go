@@ -60,7 +60,7 @@ func (o *Order) Prepare() {
 	}
 }
 
-// Value is the value of a job.
+// Value returns the value of a job.
 func (o *Order) Value(j *Job) float64 {
 	for i, t := range o.terms {
 		if v, ok := t.Fact(&j.JobFacts); ok {

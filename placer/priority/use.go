@@ -45,7 +45,7 @@ func (t *Use) Member(account, user string, shares int64) {
 	t.accounts[account].Members = append(t.accounts[account].Members, u)
 }
 
-// Had adds a subject's use, in whatever unit.
+// Had adds a subject's use, in any unit.
 func (t *Use) Had(w preempt.Subject, use float64) {
 	t.all += use
 	t.user(w.Account, w.User).Usage += use

@@ -9,25 +9,24 @@ import (
 	"github.com/placectl/placectl/placer/syntax"
 )
 
-// A job priority orders jobs that wait: the higher its value, the sooner it is a job's
-// turn. It is written as a priority function of nodes is, in the same language, with terms
-// of its own:
+// A job priority orders waiting jobs: the higher the value, the sooner the job has its turn.
+// It is written in the language of priority functions of nodes, with its own terms:
 //
-//	PRIORITY     what the job was submitted with
-//	AGE          seconds that it has waited, without those in which it was held, waited for its begin time or another job, or was kept by a limit
+//	PRIORITY     the priority that the job was submitted with
+//	AGE          seconds that it has waited, except while it was held, waited for its begin time or another job, or was held back by a limit
 //	XFACTOR      1 + AGE/WALLTIME
 //	SIZE NODES   cpus, and chunks, that it asks for (one with place=pack)
 //	WALLTIME     seconds that it asks for
-//	DEADLINE     seconds until its deadline; MaxFreeTime where it has none
+//	DEADLINE     seconds until its deadline; MaxFreeTime if it has none
 //	ASK.res      what it asks for of a consumable or a pool: a size in MB
-//	QUEUE CLASS USER GROUP ACCOUNT   the number that was set on its own, 0 where none was
+//	QUEUE CLASS USER GROUP ACCOUNT   the number set on its queue, class, user, group or account, else 0
 //	FAIRSHARE    its user's rank by Fair Tree, 0 to 1
-//	USAGE.kind   the part that its user, group, account, class or queue has of all use, which decays; 0 to 1
+//	USAGE.kind   its user's, group's, account's, class's or queue's part of all use, which decays; 0 to 1
 //	TARGET.kind  the share of its user, account or class less that part, in percent
-//	BYPASS       how many that were submitted later have begun before it
+//	BYPASS       how many jobs submitted later have begun before it
 //	TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS   of the cluster: cpus and nodes, and the largest numbers on queues and classes
 //
-// Whatever the values, it is a finite number.
+// Whatever the values, the result is a finite number.
 
 // DefaultJob is the default order of jobs. It needs no evaluation: jobs are stored in that order.
 const DefaultJob = "PRIORITY"
@@ -115,23 +114,23 @@ func ParseJob(defs *index.Defs, text string) (*JobFunction, error) {
 // IsDefault reports whether it is the order in which jobs are stored anyway.
 func (p *JobFunction) IsDefault() bool { return p.f.text == DefaultJob }
 
-// String is the normal form. ParseJob reads it back.
+// String returns the normal form. ParseJob reads it back.
 func (p *JobFunction) String() string { return p.f.text }
 
 // Terms lists its terms, each once. Eval takes their values in this order.
 func (p *JobFunction) Terms() []JobTerm { return p.terms }
 
-// Speaks reports whether it has a term of one of the kinds.
+// Speaks reports whether the function has a term of one of the kinds.
 func (p *JobFunction) Speaks(kinds ...JobTermKind) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return slices.Contains(kinds, t.Kind) })
 }
 
-// Names reports whether it mentions a resource or a pool.
+// Names reports whether the function mentions a resource or a pool.
 func (p *JobFunction) Names(name string) bool {
 	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name) })
 }
 
-// Eval is the value for a job whose terms have these values.
+// Eval returns the value for a job whose terms have these values.
 func (p *JobFunction) Eval(values []float64) float64 {
 	return p.f.Eval(&Node{Values: values})
 }
@@ -168,7 +167,7 @@ func (p *JobFunction) term(r *exprReader, at int, word string) (expr, error) {
 	return expr{}, r.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
 
-// slot is a term as an operand: the place of its value among all values.
+// slot returns a term as an operand: the place of its value among all values.
 func (p *JobFunction) slot(t JobTerm, name string) expr {
 	i := slices.Index(p.names, name)
 	if i < 0 {
@@ -225,7 +224,8 @@ type JobFacts struct {
 	Deadline                             int64 // seconds until it; 0 if there is none
 }
 
-// Fact is the value of a term that comes from the job itself; ok is false for others.
+// Fact returns the value of a term that comes from the job itself; ok is false for other
+// terms.
 func (t JobTerm) Fact(f *JobFacts) (v float64, ok bool) {
 	switch t.Kind {
 	case JobTermPriority:

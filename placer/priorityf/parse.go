@@ -60,7 +60,7 @@ type exprReader struct {
 	term  func(at int, word string) (expr, error) // reads a word that is not a function
 }
 
-// expected is the error that something else was expected here.
+// expected returns the error that something else was expected here.
 func (p *exprReader) expected(what string) error {
 	if p.At == p.End {
 		return p.Fail(p.At, "expected %s, found the end", what)

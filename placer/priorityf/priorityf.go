@@ -2,14 +2,14 @@
 // orders them, and job_priority, which orders waiting jobs. Both are written
 // in one language; their terms differ.
 //
-// A priority function orders nodes: the higher its value, the earlier a node is
-// used. It is Maui's PRIORITYF, a sum of signed terms that may have weights,
+// A priority function orders nodes: nodes with higher values are used first. It is Maui's
+// PRIORITYF, a sum of signed terms that may have weights,
 //
 //	SPEED + .01*AMEM - 10*JOBCOUNT
 //
-// extended to + - * / parentheses, min(x, ...), max(x, ...) and abs(x). Names
-// are found in any case; terms.go lists them. Signs may be repeated
-// and may stand after * and /; an even number of minus signs is a plus.
+// extended with + - * / parentheses, min(x, ...), max(x, ...) and abs(x). Names may be in any
+// case; terms.go lists them. Signs may be repeated and may stand after * and /; an even number
+// of minus signs is a plus.
 //
 // The value is always a finite number, whatever the expression and the node, so
 // that nodes have an order: x/0 is 0, what is too large becomes the largest
@@ -17,11 +17,10 @@
 // counts as 0. Every step rounds as a float64 does, and none is fused with the
 // next, so that all machines agree on an order.
 //
-// The text is read once, into chains: the operands of a sum, a product or a
-// function, side by side in one slice, with their weights. Maui's functions are
-// one chain, which a loop goes through without a call; only what stands in
-// parentheses takes one. There are no closures: what a pointer refers to goes on
-// the heap when a closure gets it, and callers fill a Node for each node.
+// Parsing turns the text into chains: the operands of a sum, a product or a function, side by
+// side in one slice, with their weights. Maui's functions are one chain, which a loop
+// evaluates without a call; only parentheses need one. There are no closures: a Node passed to
+// a closure by pointer would be allocated on the heap, and callers fill one for each node.
 package priorityf
 
 import (
@@ -54,10 +53,10 @@ type Function struct {
 	text  string // the normal form
 }
 
-// Eval is the function's value for a node: finite, and never -0.
+// Eval returns the function's value for a node: finite, and never -0.
 func (f *Function) Eval(s *Node) float64 { return chain(f.terms, 0, s) + 0 }
 
-// String is the function's normal form. Parse reads it back.
+// String returns the function's normal form. Parse reads it back.
 func (f *Function) String() string { return f.text }
 
 // ByNumber reports whether the function depends on nodes' numbers. Then nodes that are otherwise equal
@@ -71,12 +70,12 @@ func (f *Function) ByUsage() bool { return mentions(f.terms, opUsage) }
 // Names reports whether the function mentions a resource.
 func (f *Function) Names(id index.ResID) bool { return speaksOf(f.terms, id) }
 
-// Looks is what a function depends on, besides a node's priority and reservation.
+// Looks lists what a function depends on, besides a node's priority and reservation.
 type Looks struct {
 	Speed, Preferred bool
 	Features         []string
 	Configured       []index.ResID // the amounts it has of these
-	Other            bool          // anything else: what changes with its jobs, or its number
+	Other            bool          // anything else: its number, or what its jobs change
 }
 
 // Looks returns what the function depends on.

@@ -7,26 +7,25 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// The terms of a priority function. "Then" is when the request is to start.
+// The terms of a priority function. "Then" is when the request would start.
 //
 //	PRIORITY            the node's priority
-//	SPEED               its speed, 1 when none is set
+//	SPEED               its speed, 1 if none is set
 //	LOAD                its load: measured now, or the cpus planned on it for a later start
 //	USAGE               how much of its time it was busy, 0 to 1
 //	JOBCOUNT            jobs on it then
 //	FREETIME            seconds from then to its next event, MaxFreeTime at most
 //	NODEINDEX           its number: nodes are numbered as they are declared
-//	PREF                1 when the request prefers it, else 0
+//	PREF                1 if the request prefers it, else 0
 //	RESAFFINITY         1, 0 or -1: the affinity to the reservation it is in; a required one is 1
-//	FEATURE[x]          1 when it has the feature x, written exactly so, else 0; in quotes when x holds a ]
+//	FEATURE[x]          1 if it has the feature x, written exactly so, else 0; in quotes if x contains a ]
 //	CPROCS CMEM CSWAP CDISK   cpus, and MB of memory, swap and disk, that it has
-//	APROCS AMEM ASWAP ADISK   of these, what is not taken then; 0 when a job has the whole node
+//	APROCS AMEM ASWAP ADISK   of these, the part not taken then; 0 if a job has the whole node
 //	C.name A.name       the same of any consumable resource: a size in MB, a long or float as it is
 //
-// A MB is 1024 kb. A node that says nothing of a resource has 0 of it. Names of
-// resources may have hyphens, so behind A. or C. stands the longest name that is
-// declared: A.gpu-mem is the resource gpu-mem where there is one, else gpu less
-// whatever mem is.
+// A MB is 1024 kb. A node that does not name a resource has 0 of it. Names of resources may
+// have hyphens, so the name after A. or C. is the longest one declared: A.gpu-mem is the
+// resource gpu-mem if there is one, else gpu minus the term mem.
 
 // MaxFreeTime is the FREETIME, in seconds, of a node whose next event is later or does not exist: about
 // 31 years. It is beyond any plan, and small enough for a sum not to lose the other terms in rounding.
@@ -81,8 +80,8 @@ func oneIf(b bool) float64 {
 	return 0
 }
 
-// has searches the row from the front, where the built-in resources are. A binary search takes longer,
-// and a closure.
+// has searches the row from the front, where the built-in resources are. A binary search takes
+// longer, and needs a closure.
 func (s *Node) has(id index.ResID) int64 {
 	for i := range s.Node.Res {
 		if s.Node.Res[i].Res == id {
@@ -92,8 +91,8 @@ func (s *Node) has(id index.ResID) int64 {
 	return 0
 }
 
-// available is what is left of a resource, at least 0: a node may have been reduced to less than its
-// jobs hold.
+// available returns what is left of a resource, at least 0: a node may have been reduced to
+// less than its jobs hold.
 func (s *Node) available(id index.ResID) int64 {
 	if s.Whole {
 		return 0

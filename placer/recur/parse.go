@@ -20,7 +20,7 @@ const (
 	maxRepeats    = 10_000    // its COUNT
 	maxInterval   = 1_000_000 // its INTERVAL
 	maxDayTimes   = 288       // BYHOUR by BYMINUTE: every five minutes
-	maxWeek       = 51        // the library takes some days of the weeks 52 and 53 for others; the last is -1
+	maxWeek       = 51        // the library confuses some days of weeks 52 and 53; the last week is -1
 )
 
 var weekdays = []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
@@ -57,7 +57,7 @@ func (p *parser) failAt(at int, format string, args ...any) error {
 	return &syntax.Error{What: "repetition", Input: p.text, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
-// fail is an error about a part, or about the whole rule if that part is not given.
+// fail returns an error about a part, or about the whole rule if that part is not given.
 func (p *parser) fail(key, format string, args ...any) error {
 	return p.failAt(p.at[key], format, args...)
 }

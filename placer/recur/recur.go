@@ -10,9 +10,9 @@
 //
 // # Caveats
 //
-// A rule occurs once a minute at most, and not after the year 9999. The zones are
-// those of the system, or of time/tzdata where a program has that: with other data
-// the same rule may mean other instants.
+// A rule occurs once a minute at most, and not after the year 9999. The zones are those of the
+// system, or of time/tzdata where a program has that: With other data the same rule may mean
+// other instants.
 package recur
 
 import (
@@ -36,7 +36,7 @@ type Repeat struct {
 // Recurrence is a parsed rule with its first start.
 type Recurrence struct {
 	rule  rrule.ROption // as written, without DTSTART
-	full  rrule.ROption // the same with what it takes from the first start
+	full  rrule.ROption // the same, with the parts taken from the first start
 	zone  *time.Location
 	start int64 // it supplies what the rule leaves open
 	first int64 // the first occurrence: the start, or the next instant that fits the rule
@@ -74,7 +74,7 @@ func Parse(rule, zone string, start int64) (*Recurrence, error) {
 	return r, nil
 }
 
-// String is the rule in normal form, for storing. Parse reads it.
+// String returns the rule in normal form, for storing. Parse reads it.
 func (r *Recurrence) String() string {
 	switch text := r.rule.RRuleString(); text {
 	case "FREQ=DAILY":
@@ -86,7 +86,7 @@ func (r *Recurrence) String() string {
 	}
 }
 
-// Repeat is the rule in normal form and its zone.
+// Repeat returns the rule in normal form and its zone.
 func (r *Recurrence) Repeat() Repeat {
 	zone := r.zone.String()
 	if zone == "UTC" {
@@ -95,8 +95,9 @@ func (r *Recurrence) Repeat() Repeat {
 	return Repeat{Rule: r.String(), Zone: zone}
 }
 
-// After is the first occurrence strictly after t, in Unix seconds; it is false if there is none, or
-// none within two hundred years. Its cost depends on the rule, not on how long ago it began.
+// After returns the first occurrence strictly after t, in Unix seconds, or false if there is
+// none, or none within two hundred years. Its cost depends on the rule, not on how long ago it
+// began.
 func (r *Recurrence) After(t int64) (int64, bool) {
 	if t < r.first {
 		return r.first, true
@@ -139,7 +140,7 @@ func (r *Recurrence) fill() {
 	}
 }
 
-// maxNumber is the largest number of a day, in a month or a year.
+// maxNumber returns the largest number of a day, in a month or a year.
 func maxNumber(o *rrule.ROption) int {
 	if o.Freq == rrule.MONTHLY || len(o.Bymonth) > 0 {
 		return 5
@@ -197,8 +198,8 @@ func (r *Recurrence) bound(p *parser) error {
 	return nil
 }
 
-// names reports whether clocks show an instant that the rule means. That it may be the second one of two
-// with the same time does not matter here.
+// names reports whether the rule means the wall time of an instant. It ignores that the
+// instant may be the second of two with the same wall time.
 func (r *Recurrence) names(at int64) bool {
 	want := wallOf(at, r.zone)
 	for wall := range r.walls(want) {
@@ -209,7 +210,7 @@ func (r *Recurrence) names(at int64) bool {
 	return false
 }
 
-// daily is an hourly or minutely rule without its steps. Its days are found much faster.
+// daily returns an hourly or minutely rule without its steps. Its days are found much faster.
 func (r *Recurrence) daily() *Recurrence {
 	if r.full.Freq < rrule.HOURLY {
 		return r
@@ -220,7 +221,7 @@ func (r *Recurrence) daily() *Recurrence {
 	return &days
 }
 
-// nth is the nth occurrence, or the last.
+// nth returns the nth occurrence, or the last.
 func (r *Recurrence) nth(n int) int64 {
 	at := r.first
 	for more := true; more && n > 1; {
@@ -260,5 +261,5 @@ func (r *Recurrence) meets() bool {
 	return false
 }
 
-// stamp is an instant as messages show it.
+// stamp formats an instant as messages show it.
 func stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }

@@ -8,27 +8,24 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// A rule speaks of the clock on the wall: "daily" is every day at the same local
-// time, whether that is 23, 24 or 25 hours later. Three things keep this apart from
-// clock changes and from rules without an end:
+// A rule speaks of the clock on the wall: "daily" is every day at the same local time, whether
+// that is 23, 24 or 25 hours later. Three things protect this from clock changes and from
+// rules without an end:
 //
-// Rules are worked out in wall time, as if there were no zones (a count of
-// seconds that reads in UTC what the clock shows), and each result is turned into
-// an instant by itself. A wall time that a clock change skips is read with the
-// offset from before the change, as section 3.3.5 of the RFC has it: 02:30
-// becomes 03:30. One that comes twice means the first of the two. So a daily
-// reservation is never left out, and what repeats within the hour passes over
-// that hour of autumn once. Skipped times may come after those that follow them;
-// they are put in order, and of two that fall together one remains.
+// Rules are computed in wall time, as if there were no zones: a count of seconds that in UTC
+// reads as the clock does. Each result is then converted to an instant. A wall time that a
+// clock change skips is read with the offset from before the change, as in section 3.3.5 of
+// the RFC: 02:30 becomes 03:30. A wall time that comes twice means the first of the two. So a
+// daily reservation is never left out, and a rule that repeats within the hour passes over the
+// repeated hour of autumn once. Skipped times may come after those that follow them. They are
+// sorted, and duplicates are dropped.
 //
-// The library begins at DTSTART whatever is asked for. Each search therefore has
-// its own DTSTART, a whole number of intervals after the first and right before
-// the instant in question; what a rule takes from its first start (the weekday of
-// a weekly one) has been written into it before.
+// The library always begins at DTSTART. So each search has its own DTSTART, a whole number of
+// intervals after the first and just before the instant in question. The parts that a rule
+// takes from its first start, such as the weekday of a weekly rule, are written into it first.
 //
-// The library gives up in the year 9999 only. Because the calendar is the same
-// every 400 years, searches are moved into the tenth millennium, at least 200
-// years before that end.
+// The library stops in the year 9999. The calendar repeats every 400 years, so searches are
+// moved to at least 200 years before that end.
 
 // lastRepeat is the end of the year 9999; nothing repeats after it.
 const lastRepeat = 253402300799
@@ -49,12 +46,12 @@ func first(times iter.Seq[int64]) (int64, bool) {
 	return 0, false
 }
 
-// after goes through the instants of the rule after t, each once and in order, for at least two hundred
-// years. It ignores COUNT and UNTIL.
+// after yields the instants of the rule after t, each once and in order, for at least two
+// hundred years. It ignores COUNT and UNTIL.
 func (r *Recurrence) after(t int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		last := t
-		var held []int64 // in order: of skipped times, before which others may still come
+		var held []int64 // skipped times, sorted: others may still come before them
 		for wall := range r.walls(r.searchFrom(t)) {
 			for len(held) > 0 && wallOf(held[0], r.zone) < wall {
 				if last = held[0]; !yield(last) {
@@ -85,7 +82,8 @@ func (r *Recurrence) after(t int64) iter.Seq[int64] {
 	}
 }
 
-// walls goes through the wall times of the rule from the beginning of the interval that contains from.
+// walls yields the wall times of the rule from the beginning of the interval that contains
+// from.
 func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		begin := r.interval(from)
@@ -94,7 +92,7 @@ func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 		o.Dtstart = time.Unix(begin.Unix()+shift, 0).UTC()
 		rule, err := rrule.NewRRule(o)
 		if err != nil {
-			return // the parser has checked what it checks
+			return // the parser has already validated the rule
 		}
 		for next := rule.Iterator(); ; {
 			at, ok := next()
@@ -105,7 +103,7 @@ func (r *Recurrence) walls(from int64) iter.Seq[int64] {
 	}
 }
 
-// searchFrom is a wall time before which no wall time means an instant after t.
+// searchFrom returns a wall time before which no wall time means an instant after t.
 func (r *Recurrence) searchFrom(t int64) int64 {
 	wall := wallOf(t, r.zone)
 	if change, _ := time.Unix(t, 0).In(r.zone).ZoneBounds(); !change.IsZero() && t-change.Unix() < secondsOfDay {
@@ -114,8 +112,8 @@ func (r *Recurrence) searchFrom(t int64) int64 {
 	return max(wall, wallOf(r.start, r.zone))
 }
 
-// interval is the beginning, in wall time, of the rule's year, month, week, day, hour or minute that
-// contains a wall time, with INTERVAL.
+// interval returns the beginning, in wall time, of the rule's interval that contains a wall
+// time: INTERVAL years, months, weeks, days, hours or minutes.
 func (r *Recurrence) interval(wall int64) time.Time {
 	start := time.Unix(wallOf(r.start, r.zone), 0).UTC()
 	at := time.Unix(wall, 0).UTC()
@@ -144,18 +142,18 @@ func (r *Recurrence) interval(wall int64) time.Time {
 	return time.Unix(base+(wall-base)/step*step, 0).UTC()
 }
 
-// mondayFirst is the day of the week, 0 for Monday.
+// mondayFirst returns the day of the week, 0 for Monday.
 func mondayFirst(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
-// wallOf is the time that clocks show at an instant, as the Unix seconds at which UTC clocks show the
+// wallOf returns the wall time at an instant, as the Unix seconds at which UTC clocks show the
 // same.
 func wallOf(at int64, zone *time.Location) int64 {
 	_, offset := time.Unix(at, 0).In(zone).Zone()
 	return at + int64(offset)
 }
 
-// instantOf is the first instant at which clocks show a wall time. If a change skips it, it is the
-// instant at which they would show it without the change.
+// instantOf returns the first instant at which clocks show a wall time. If a change skips it,
+// that is the instant at which they would show it without the change.
 func instantOf(wall int64, zone *time.Location) int64 {
 	year, month, day := time.Unix(wall, 0).UTC().Date()
 	hour, minute, second := time.Unix(wall, 0).UTC().Clock()

@@ -42,7 +42,8 @@ func (e *Error) Unwrap() []error {
 	return []error{ErrRequest, e.Cause}
 }
 
-// Caret is the text with a second line that marks the error with ^. Neither line ends with a line feed.
+// Caret returns the text and a second line that marks the error with ^. Neither line ends with
+// a line feed.
 func (e *Error) Caret() string {
 	before, after := e.around()
 	before = escape(before)
@@ -89,16 +90,15 @@ func escape(s string) string {
 // printable judges a decoded rune by its length: a broken one has length 1.
 func printable(r rune, n int) bool { return (r != utf8.RuneError || n > 1) && unicode.IsPrint(r) }
 
-// Scanner goes through a text, or a part of one: what is read ends at End, but
-// errors speak of the whole text.
+// Scanner reads a text, or a part of one: reading ends at End, but errors show the whole text.
 type Scanner struct {
-	Defs    *index.Defs // the resources that it may speak of
+	Defs    *index.Defs // the resources that the text may name
 	What    string      // the kind of text, for errors
 	Text    string
 	At, End int // the next byte, and the end of the part
 }
 
-// New begins a text. It holds whatever length the text has.
+// New returns a scanner of the whole text, of any length.
 func New(defs *index.Defs, what, text string) Scanner {
 	return Scanner{Defs: defs, What: what, Text: text, End: len(text)}
 }
@@ -106,7 +106,7 @@ func New(defs *index.Defs, what, text string) Scanner {
 // maxMsg bounds a message, which may repeat a part of a hostile text.
 const maxMsg = 500
 
-// Fail is the error about the text's byte at. Its message is cut where it is too long.
+// Fail returns an error about the text's byte at. It cuts a message that is too long.
 func (p *Scanner) Fail(at int, format string, args ...any) error {
 	msg := fmt.Sprintf(format, args...)
 	if len(msg) > maxMsg {
@@ -115,14 +115,14 @@ func (p *Scanner) Fail(at int, format string, args ...any) error {
 	return &Error{What: p.What, Input: p.Text, Offset: at, Msg: msg}
 }
 
-// FailAs is Fail for an error with a type that callers branch on.
+// FailAs is Fail for an error with its own type, which callers branch on.
 func (p *Scanner) FailAs(at int, err error) error {
 	failed := p.Fail(at, "%v", err)
 	failed.(*Error).Cause = err //nolint:forcetypeassert // Fail makes nothing else
 	return failed
 }
 
-// Peek is the next byte, 0 at the end.
+// Peek returns the next byte, or 0 at the end.
 func (p *Scanner) Peek() byte {
 	if p.At < p.End {
 		return p.Text[p.At]
@@ -130,7 +130,7 @@ func (p *Scanner) Peek() byte {
 	return 0
 }
 
-// SkipSpace goes past blanks and tabs.
+// SkipSpace skips blanks and tabs.
 func (p *Scanner) SkipSpace() {
 	for p.Peek() == ' ' || p.Peek() == '\t' {
 		p.At++
@@ -143,7 +143,7 @@ func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 // IsLetter reports whether c is a letter of ASCII.
 func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// Letters reads letters; "" when there are none.
+// Letters reads letters; "" if there are none.
 func (p *Scanner) Letters() string {
 	start := p.At
 	for IsLetter(p.Peek()) {
@@ -152,7 +152,7 @@ func (p *Scanner) Letters() string {
 	return p.Text[start:p.At]
 }
 
-// Name reads a resource name; "" when there is none.
+// Name reads a resource name; "" if there is none.
 func (p *Scanner) Name() string {
 	start := p.At
 	for c := p.Peek(); IsLetter(c) || p.At > start && (IsDigit(c) || c == '-' || c == '_'); c = p.Peek() {
@@ -175,7 +175,7 @@ func (p *Scanner) Step() error {
 	return nil
 }
 
-// Quoted reads from a quote to its closing one and returns what is between.
+// Quoted reads from a quote to its closing one and returns the text between them.
 func (p *Scanner) Quoted(quote byte) (string, error) {
 	start := p.At
 	p.At++

@@ -54,8 +54,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return &Reader{lines: lines, labels: map[string]string{}}, nil
 }
 
-// Next is the next job, or io.EOF after the last. Errors in the text are *LineError. After an error it
-// returns the same one again.
+// Next returns the next job, or io.EOF after the last. Errors in the text are *LineError.
+// After an error it returns the same one again.
 func (r *Reader) Next() (Job, error) {
 	for r.err == nil && r.lines.Scan() {
 		r.line++
@@ -90,9 +90,9 @@ func (r *Reader) ended() error {
 	}
 }
 
-// Label is the value of a label such as MaxProcs in the comments read so far; "" if there is none.
-// Labels come before the first job. If a label such as Note is given several times, the first one
-// counts.
+// Label returns the value of a label such as MaxProcs in the comments read so far, or "".
+// Labels come before the first job. If a label such as Note is given several times, the first
+// one counts.
 func (r *Reader) Label(name string) string { return r.labels[strings.ToLower(name)] }
 
 func (r *Reader) comment(text string) {
@@ -154,7 +154,7 @@ func parse(text string, line int) (Job, error) {
 // maxAmount bounds numbers with decimals: up to here float64 has every whole number.
 const maxAmount = 1 << 53
 
-// parseNumber reads a field. why is what is wrong with it; "" for nothing.
+// parseNumber reads a field. why says what is wrong with it, or is "".
 func parseNumber(s string, amount bool) (n int64, why string) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Select makes a select of what a job's user wrote after -l nodes= in PBS. The logs of MetaCentrum have
-// a field with that: cores for each node, and properties. So nothing has to be guessed from the number
-// of processors. The log has the memory of the whole job in bytes, -1 for unknown. A mem= beside nodes=
-// means the same.
+// Select turns the text that a user wrote after -l nodes= in PBS into a select. The logs of
+// MetaCentrum have it in a field: cores for each node, and properties. So nothing must be
+// guessed from the number of processors. The log has the memory of the whole job in bytes, -1
+// if unknown, and a mem= beside nodes= means the same.
 //
-// A host may be given with its domain, and among the properties. It is named as the nodes are. A select
-// cannot name nodes and properties to avoid (^word): they are left out, and avoids is true.
+// A host may have its domain, and may be among the properties. The select names it as the
+// nodes are named. A select cannot name nodes and properties to avoid (^word): Select leaves
+// them out, and avoids is true.
 func Select(asked string, memory int64, isHost func(name string) bool) (sel string, avoids bool) {
 	parts := strings.Split(asked, "+")
 	for p, part := range parts {

@@ -22,7 +22,7 @@
 // order of submission; check that if you rely on it.
 package swf
 
-// Fields is how many fields the standard has.
+// Fields is the number of fields in the standard.
 const Fields = 18
 
 // Unknown is the value of an unknown field.
