@@ -1,8 +1,8 @@
 package timeline
 
-// split makes room in the full leaf that covers t. On the way down it splits
-// every full inner node, so that there is always room above for one more
-// child; leaves fill so slowly that this costs nothing to speak of.
+// split makes room in the full leaf that covers t. On the way down it splits every full inner
+// node, so that there is always room above for one more child. Leaves fill so slowly that this
+// costs almost nothing.
 func (p *profile) split(t int64) {
 	if p.root.n == p.fanout {
 		root := &inner{n: 1}
@@ -82,7 +82,7 @@ func (p *profile) shrinkBelow(nd *inner, h int, t int64) {
 	}
 }
 
-// join merges child i+1 into child i where that leaves room to grow.
+// join merges child i+1 into child i if that leaves room to grow.
 func (p *profile) join(nd *inner, h, i int) bool {
 	if h == 0 {
 		l, r := nd.leaf[i], nd.leaf[i+1]

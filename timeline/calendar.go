@@ -8,58 +8,56 @@ import (
 	"slices"
 )
 
-// BlockNodes is how many nodes share a calendar block. It is on disk and must
-// not change.
+// BlockNodes is the number of nodes in a calendar block. It is on disk and must not change.
 const BlockNodes = 64
 
-// Forever is the time of what never happens.
+// Forever is the time of an event that never happens.
 const Forever = math.MaxInt64
 
 // Busy is a stretch of time for which a node, or part of it, is taken: [Start, End).
 type Busy struct {
 	Start, End int64
 	Owner      uint64
-	// Held stretches last until they are removed: a running job does not give
-	// its node back because the clock says so. Past its End such a stretch
-	// counts as ending a grace from now, again and again.
+	// Held stretches last until they are removed: the clock alone does not take a node from a
+	// running job. Past its End, such a stretch counts as ending a grace beyond now, however
+	// late it is.
 	Held bool
 	// Claim marks a stretch that keeps a node for guests: theirs may lie over it.
 	Claim bool
-	// Use is what is taken of a shared node; nil is all of it.
+	// Use is the part taken of a shared node; nil is all of it.
 	Use *Use
 }
 
-// Block is what is planned for 64 nodes with neighbouring numbers, each list by
-// Start, then by Owner.
+// Block holds the plans of 64 nodes with neighbouring numbers. Each list is sorted by Start,
+// then by Owner.
 type Block [BlockNodes][]Busy
 
-// BlockSource provides a Calendar with what is stored.
+// BlockSource gives a Calendar its stored blocks.
 type BlockSource interface {
-	// Block is that of the nodes from number*BlockNodes on, nil for one in which
-	// nothing is planned.
+	// Block returns the block of the nodes from number*BlockNodes on, or nil if nothing is
+	// planned for them.
 	Block(number uint32) (*Block, error)
-	// Reach is the block's reach, as Calendar.Reach computes it, at an instant
-	// since which no stretch has begun in it.
+	// Reach returns the block's reach, as Calendar.Reach computes it, at an instant after
+	// which no stretch has begun in it.
 	Reach(number uint32) (int64, error)
 }
 
-// Calendar knows which nodes are taken when. Blocks are faulted in when they
-// are first asked for. Reading methods answer as if nothing were planned when
-// the source fails; Err then tells.
+// Calendar knows which nodes are taken when. It loads blocks on demand. If the source fails,
+// reading methods answer as if nothing were planned, and Err returns the error.
 type Calendar struct {
-	// Overrun is how long past now an owner's overdue stretch is assumed to go on; nil: the grace
-	// for all.
+	// Overrun returns how long past now an owner's overdue stretch is assumed to last; nil
+	// means the grace for all.
 	Overrun func(owner uint64) int64
 
-	// Passed is how many instants were looked at one by one since the clock was set, as
-	// whoever looks at them counts.
+	// Passed counts the instants examined one by one since the clock was set. The code that
+	// examines them counts them.
 	Passed int
 
 	src    BlockSource
 	now    int64
 	grace  int64
 	blocks map[uint32]*calendarBlock
-	last   *calendarBlock // the block used last: neighbours are asked for in turn
+	last   *calendarBlock // the block used last, because neighbours are asked for in turn
 	lastNo uint32
 	err    error
 
@@ -73,14 +71,14 @@ type Calendar struct {
 type calendarBlock struct {
 	*Block
 	planned uint64     // the nodes that have stretches
-	steps   *stepBlock // nil until they are asked for
+	steps   *stepBlock // nil until needed
 	changed bool
 	reached bool   // reach is up to date
 	reach   int64  // see Calendar.Reach
-	ends    *Block // the stretches by their ends, as far as they were asked for; see Calendar.byEnd
+	ends    *Block // the stretches by their ends, computed on demand; see Calendar.byEnd
 }
 
-// touched notes that the stretches of a node are others.
+// touched records that the stretches of a node have changed.
 func (b *calendarBlock) touched(node uint32) {
 	b.changed, b.reached = true, false
 	if b.ends != nil {
@@ -88,21 +86,20 @@ func (b *calendarBlock) touched(node uint32) {
 	}
 }
 
-// NewCalendar makes a calendar at the instant now over what src holds, a nil
-// src holding nothing. grace is how long past now an overdue job is taken to
-// go on, in the unit of time.
+// NewCalendar makes a calendar at the instant now over the blocks of src; a nil src has none.
+// grace is how long past now an overdue job is assumed to last, in the unit of time.
 func NewCalendar(src BlockSource, now, grace int64) *Calendar {
 	return &Calendar{src: src, now: now, grace: max(grace, 1), blocks: make(map[uint32]*calendarBlock)}
 }
 
-// Err is the first failure of the source.
+// Err returns the first failure of the source.
 func (c *Calendar) Err() error { return c.err }
 
-// Now is the calendar's instant.
+// Now returns the calendar's instant.
 func (c *Calendar) Now() int64 { return c.now }
 
-// SetNow moves the calendar to another instant. Where stretches begin in between
-// Begin must be told.
+// SetNow moves the calendar to another instant. Call Begin for nodes on which stretches begin
+// in between.
 func (c *Calendar) SetNow(now int64) {
 	c.now, c.Passed = now, 0
 	if c.rooms != nil {
@@ -145,10 +142,10 @@ func (c *Calendar) block(node uint32) *calendarBlock {
 	return b
 }
 
-// At lists what is planned for a node, by start; for reading only.
+// At lists the stretches of a node, by start. Do not change the list.
 func (c *Calendar) At(node uint32) []Busy { return c.block(node).Block[node%BlockNodes] }
 
-// End is when a stretch is expected to end, seen from now.
+// End returns when a stretch is expected to end, seen from now.
 func (c *Calendar) End(b Busy) int64 {
 	switch {
 	case !b.Held || b.End > c.now:
@@ -159,9 +156,8 @@ func (c *Calendar) End(b Busy) int64 {
 	return c.now + max(c.Overrun(b.Owner), 1)
 }
 
-// Add takes a node for a stretch of time in which nothing else is on it. It fails
-// with ErrBusy where that overlaps another, and with ErrRange when the stretch is
-// empty.
+// Add takes a node for a stretch of time in which nothing else is on it. It fails with ErrBusy
+// if it overlaps another stretch, and with ErrRange if it is empty.
 func (c *Calendar) Add(node uint32, b Busy) error {
 	if b.End <= b.Start {
 		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
@@ -172,9 +168,9 @@ func (c *Calendar) Add(node uint32, b Busy) error {
 	return c.Put(node, b)
 }
 
-// Put takes a node for a stretch of time without checking what else is there: the caller knows, for
-// a shared node, or for one with an overdue job under its plans. It fails with ErrRange if the
-// stretch is empty.
+// Put takes a node for a stretch of time without checking what else is there. Callers know
+// that for a shared node, or one with an overdue job under its plans. It fails with ErrRange
+// if the stretch is empty.
 func (c *Calendar) Put(node uint32, b Busy) error {
 	if b.End <= b.Start {
 		return fmt.Errorf("%w: [%d, %d) is empty", ErrRange, b.Start, b.End)
@@ -191,8 +187,8 @@ func (c *Calendar) Put(node uint32, b Busy) error {
 	return nil
 }
 
-// Remove gives back everything that an owner has of a node. It fails with ErrSpan if that is
-// nothing.
+// Remove gives back everything that an owner has of a node. It fails with ErrSpan if the owner
+// has nothing.
 func (c *Calendar) Remove(node uint32, owner uint64) error {
 	blk := c.block(node)
 	list := &blk.Block[node%BlockNodes]
@@ -233,8 +229,8 @@ func (c *Calendar) FreeThrough(node uint32, from, to int64) bool {
 	return !taken
 }
 
-// NextBusy is when the node is next taken at or after t, Forever when it is
-// not. A stretch that is under way at t does not count.
+// NextBusy returns when the node is next taken at or after t, or Forever if it never is. A
+// stretch under way at t does not count.
 func (c *Calendar) NextBusy(node uint32, t int64) int64 {
 	for _, b := range c.At(node) {
 		if b.Start >= t {
@@ -244,8 +240,8 @@ func (c *Calendar) NextBusy(node uint32, t int64) int64 {
 	return Forever
 }
 
-// On finds the present stretch of a node. If an overdue job overlaps what was planned after it, it
-// is the job.
+// On finds the present stretch of a node. If an overdue job overlaps later plans, On returns
+// the job.
 func (c *Calendar) On(node uint32) (Busy, bool) {
 	for _, b := range c.At(node) {
 		if b.Start > c.now {

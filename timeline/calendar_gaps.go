@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// gapSweep is told the gaps of one node after the other, and then says when n of
-// the nodes have one open. calendar_search.go has the idea.
+// gapSweep receives the gaps of one node after the other, and then finds when n of the nodes
+// have an open one. calendar_search.go explains the idea.
 type gapSweep struct {
 	n        int
 	d, after int64
 
 	free   int     // nodes without stretches: free from after on, for good
 	ready  int     // other nodes with a gap that is open at after
-	opened bool    // the node at hand has had a gap that opens
-	firsts []int64 // when the first gap of each node opens that is not ready
+	opened bool    // the current node has had a gap that opens
+	firsts []int64 // for each node that is not ready: when its first gap opens
 	opens  []int64 // when gaps open
 	shuts  []int64 // the last start that fits into each gap that shuts
-	lasts  []int64 // when gaps open that never shut
+	lasts  []int64 // when gaps that never shut open
 }
 
 // node begins the gaps of a node.
 func (s *gapSweep) node() { s.opened = false }
 
-// gap takes note that the node is free in [from, to). The gaps of a node come in
-// order, from after on.
+// gap records that the node is free in [from, to). The gaps of a node come in order, from
+// after on.
 func (s *gapSweep) gap(from, to int64) {
 	if to < math.MinInt64+s.d || to-s.d < from {
 		return
@@ -49,7 +49,7 @@ func (s *gapSweep) gap(from, to int64) {
 // enough reports whether the nodes seen so far can start at after.
 func (s *gapSweep) enough() bool { return s.free+s.ready >= s.n }
 
-// earliest is the first instant at which enough gaps are open.
+// earliest returns the first instant at which enough gaps are open.
 func (s *gapSweep) earliest() (int64, bool) {
 	need := s.n - s.free
 	switch {
@@ -68,7 +68,7 @@ func (s *gapSweep) earliest() (int64, bool) {
 	return s.between(lo, hi, need)
 }
 
-// between is earliest, known not to be before lo nor after hi.
+// between is earliest for a result known to be in [lo, hi].
 func (s *gapSweep) between(lo, hi int64, need int) (int64, bool) {
 	open := 0
 	opens := slices.DeleteFunc(s.opens, func(t int64) bool {
@@ -100,9 +100,9 @@ func (s *gapSweep) between(lo, hi int64, need int) (int64, bool) {
 	return 0, false
 }
 
-// nth is the k-th smallest of a, counted from one; a is reordered. It is Hoare's
-// selection, with what equals the pivot kept apart, for many gaps open together.
-// Where pivots keep falling badly the rest is sorted.
+// nth returns the k-th smallest element of a, counted from one, and reorders a. It is Hoare's
+// selection. Elements equal to the pivot are kept apart, because many gaps open together. If
+// pivots keep falling badly, it sorts the rest.
 func nth(a []int64, k int) int64 {
 	k--
 	for rounds := 2 * bits.Len(uint(len(a))); rounds > 0; rounds-- {
@@ -121,8 +121,7 @@ func nth(a []int64, k int) int64 {
 	return a[k]
 }
 
-// partition moves what is less than the pivot to a[:below], and what is greater
-// to a[above:].
+// partition moves elements less than the pivot to a[:below], and greater ones to a[above:].
 func partition(a []int64, pivot int64) (below, above int) {
 	above = len(a)
 	for i := 0; i < above; {
@@ -141,7 +140,7 @@ func partition(a []int64, pivot int64) (below, above int) {
 	return below, above
 }
 
-// middle is the median of three.
+// middle returns the median of three.
 func middle(a, b, c int64) int64 {
 	return max(min(a, b), min(max(a, b), c))
 }

@@ -8,37 +8,34 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// When are n of these nodes free for d, all at the same time, and which? To try
-// instant after instant costs instants times nodes, and a count of the nodes
-// that are free at each instant is no help where many are free at all times but
-// always different ones. So time is not walked at all, gaps are.
+// When are n of these nodes free for d, all at the same time, and which? Trying instant after
+// instant costs instants times nodes. Counting the nodes that are free at each instant does
+// not help if many are free at all times, but always different ones. So the search does not
+// walk over time, but over gaps.
 //
-// A gap is a stretch of time [from, to) in which a node is free. A start at t
-// fits into it when from <= t <= to-d: the gap opens for starts at from, and
-// shuts behind to-d. Gaps shorter than d never open. A node has no two gaps open
-// at the same t, so the number of gaps open at t is the number of nodes that are
-// free throughout [t, t+d), exactly. It grows only where a gap opens: the
-// earliest start is the instant asked for, or one at which a stretch ends.
+// A gap is a stretch of time [from, to) in which a node is free. A start at t fits into it if
+// from <= t <= to-d: the gap opens for starts at from, and shuts after to-d. Gaps shorter than
+// d never open. A node has no two gaps open at the same t, so the number of gaps open at t is
+// the number of nodes that are free throughout [t, t+d), exactly. It grows only where a gap
+// opens. So the earliest start is the requested instant, or one at which a stretch ends.
 //
-// Which node a gap is of does not matter for the count. What is kept are two
-// plain lists of instants, at which gaps open and shut. They need not be sorted
-// whole, for the answer lies between two bounds that a selection finds in linear
-// time:
+// The count does not depend on which node a gap belongs to. So the search keeps two plain
+// lists of the instants at which gaps open and shut. It need not sort all of them, because the
+// answer lies between two bounds that a selection finds in linear time:
 //
 //   - not before the n-th of the nodes' first openings: until then fewer than n
 //     nodes have had a gap at all;
-//   - not after the n-th opening of gaps that never shut, those behind each
-//     node's last stretch: from then on n nodes are free for good.
+//   - not after the n-th opening of gaps that never shut, those after each node's last
+//     stretch: from then on n nodes are free for good.
 //
-// Openings and shuttings up to the lower bound are counted, those beyond the
-// upper one dropped, and what is left is sorted and swept. Where every node has
-// one stretch, the bounds meet and nothing is left. At worst the cost is that of
-// sorting as many instants as there are stretches, whatever n is and however
-// the gaps lie. Only then are nodes looked at one by one, the first n that are
-// free.
+// Openings and shuttings up to the lower bound are counted, and those beyond the upper one
+// dropped. The rest is sorted and swept. If every node has one stretch, the bounds meet and
+// nothing is left. At worst the cost is that of sorting as many instants as there are
+// stretches, whatever n is and however the gaps lie. Only then does the search look at nodes
+// one by one, for the first n that are free.
 
-// FreeThroughout is those of the candidates on which nothing is in [from, to).
-// Candidates on which nothing is planned at all are not looked at one by one.
+// FreeThroughout returns the candidates with nothing on them in [from, to). It does not look
+// one by one at candidates without plans.
 func (c *Calendar) FreeThroughout(candidates *roaring.Bitmap, from, to int64) *roaring.Bitmap {
 	var taken []uint32
 	for number, nodes := range blocksOf(candidates) {
@@ -54,10 +51,9 @@ func (c *Calendar) FreeThroughout(candidates *roaring.Bitmap, from, to int64) *r
 	return free
 }
 
-// Earliest finds the earliest t >= after such that n of the candidates are free
-// throughout [t, t+d), and the first n of those by number. It fails with
-// ErrNoFit when there is none, with ErrRange when n or d is below one, and with
-// the source's failure.
+// Earliest finds the earliest t >= after such that n of the candidates are free throughout [t,
+// t+d), and the first n of those by number. It fails with ErrNoFit if there is none, with
+// ErrRange if n or d is below one, and with the source's failure.
 func (c *Calendar) Earliest(candidates *roaring.Bitmap, n int, d, after int64) (int64, *roaring.Bitmap, error) {
 	s, err := newGapSweep(candidates, n, d, after)
 	if err != nil {
@@ -84,8 +80,8 @@ func (c *Calendar) Earliest(candidates *roaring.Bitmap, n int, d, after int64) (
 	return t, found, c.err
 }
 
-// gaps tells the sweep between which stretches a node is free. Overdue jobs may
-// lie over what was planned to follow them.
+// gaps tells the sweep when a node is free. Overdue jobs may overlap the plans that follow
+// them.
 func (c *Calendar) gaps(s *gapSweep, list []Busy) {
 	s.node()
 	from := s.after
@@ -98,7 +94,7 @@ func (c *Calendar) gaps(s *gapSweep, list []Busy) {
 	s.gap(from, Forever)
 }
 
-// firstFree is the first n candidates that are free in [from, to).
+// firstFree returns the first n candidates that are free in [from, to).
 func (c *Calendar) firstFree(candidates *roaring.Bitmap, n int, from, to int64) *roaring.Bitmap {
 	found := make([]uint32, 0, n)
 	for number, nodes := range blocksOf(candidates) {
@@ -117,7 +113,7 @@ func (c *Calendar) firstFree(candidates *roaring.Bitmap, n int, from, to int64) 
 	return roaring.BitmapOf(found...)
 }
 
-// newGapSweep checks what Earliest is asked; see there for the errors.
+// newGapSweep checks the arguments of Earliest; see there for the errors.
 func newGapSweep(candidates *roaring.Bitmap, n int, d, after int64) (*gapSweep, error) {
 	if n < 1 || d < 1 {
 		return nil, fmt.Errorf("%w: %d nodes for %d", ErrRange, n, d)
@@ -133,8 +129,8 @@ func (s *gapSweep) noFit() error {
 	return fmt.Errorf("%w: %d nodes for %d from %d on", ErrNoFit, s.n, s.d, s.after)
 }
 
-// blocksOf goes through a set of nodes by calendar block: the block's number,
-// and the nodes of the set in it as bits.
+// blocksOf yields a set of nodes by calendar block: the block's number, and the nodes of the
+// set in it as bits.
 func blocksOf(nodes *roaring.Bitmap) iter.Seq2[uint32, uint64] {
 	return func(yield func(uint32, uint64) bool) {
 		var buf [64]uint32
@@ -157,5 +153,5 @@ func blocksOf(nodes *roaring.Bitmap) iter.Seq2[uint32, uint64] {
 	}
 }
 
-// lowest is the position of the lowest bit.
+// lowest returns the position of the lowest bit.
 func lowest(word uint64) uint32 { return uint32(bits.TrailingZeros64(word)) }

@@ -3,9 +3,9 @@ package timeline
 import "errors"
 
 var (
-	// ErrNoFit is returned by EarliestStart and EarliestChange when no moment
-	// of the plan from the given one on has the amount free for the duration.
-	// Earliest returns it when never so many of the candidates are free.
+	// ErrNoFit is returned by EarliestStart and EarliestChange if no moment of the plan from
+	// the given one on has the amount free for the duration. Earliest returns it if that many
+	// candidates are never free.
 	ErrNoFit = errors.New("timeline: no start fits")
 
 	// ErrBusy is returned if an addition would take more than is free somewhere in its window.

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Gap is a need of a node for a duration: others may take at most this much of each quantity
-// meanwhile, or nothing at all may be on the node.
+// Gap describes what a request needs of a node for a duration: others may take at most this
+// much of each quantity meanwhile, or nothing at all may be on the node.
 type Gap struct {
 	Whole      bool // nothing
 	Quantities []uint16
@@ -16,8 +16,8 @@ type Gap struct {
 	But        uint64 // an owner whose spans do not count
 }
 
-// FirstGap is the first instant from which a node has a gap, at or after from, which is not past;
-// it is to if there is none before. A claim counts as if it admitted no one.
+// FirstGap returns the first instant from which a node has a gap, at or after from, which is
+// not past, or to if there is none before. A claim counts as if it admitted no guest.
 func (c *Calendar) FirstGap(node uint32, g *Gap, from, to int64) int64 {
 	starts, ends := c.At(node), c.byEnd(node)
 	s := gapSearch{gap: g, taken: make([]int64, len(g.Most))}
@@ -52,7 +52,7 @@ func (c *Calendar) FirstGap(node uint32, g *Gap, from, to int64) int64 {
 	}
 }
 
-// byEnd lists what is planned for a node by when it is expected to end; for reading only.
+// byEnd lists the stretches of a node by expected end. Do not change the list.
 func (c *Calendar) byEnd(node uint32) []Busy {
 	b := c.block(node)
 	if b.ends == nil {
@@ -77,11 +77,11 @@ func (c *Calendar) byEnd(node uint32) []Busy {
 
 func earlier(a, b Busy) int { return cmp.Compare(a.End, b.End) }
 
-// gapSearch is what is on a node at an instant.
+// gapSearch counts what is on a node at an instant.
 type gapSearch struct {
 	gap   *Gap
 	on    int     // stretches
-	whole int     // of these, such as have all of the node
+	whole int     // of these, those that have all of the node
 	taken []int64 // by the others, of each quantity
 }
 

@@ -1,12 +1,11 @@
 package timeline
 
-// fanout is how many children an inner node holds.
+// fanout is the most children of an inner node.
 const fanout = 64
 
-// An inner node has leaves (at height 0) or inner nodes below it. For child i,
-// first[i] is where its coverage begins; add[i] is pending for everything
-// below it; lo[i] and hi[i] bound the amounts below it with add[i] counted in.
-// All are relative to what is pending further up.
+// An inner node has leaves (at height 0) or inner nodes below it. For child i, first[i] is
+// where its coverage begins. add[i] is pending for everything below it. lo[i] and hi[i] bound
+// the amounts below it, including add[i]. All are relative to the amounts pending further up.
 type inner struct {
 	n     int
 	first [fanout]int64
@@ -27,8 +26,7 @@ func (nd *inner) bounds() (lo, hi int64) {
 	return lo, hi
 }
 
-// stop returns where the coverage of child i ends, end being where the node's
-// own does.
+// stop returns where the coverage of child i ends; end is where the node's own ends.
 func (nd *inner) stop(i int, end int64) int64 {
 	if i+1 < nd.n {
 		return nd.first[i+1]
@@ -79,10 +77,10 @@ func (nd *inner) split() *inner {
 	return r
 }
 
-// settle hands what is pending for child i down to it. Nodes that change
-// their coverage must be settled: otherwise a span added to a node as a whole
-// could later be taken from a part of it, and the pending amount would drift
-// with every such round until it overflows. See MaxTotal.
+// settle hands the amount pending for child i down to it. Nodes that change their coverage
+// must be settled. Otherwise a span added to a whole node could later be removed from a part
+// of it, and the pending amount would drift with each such round until it overflows. See
+// MaxTotal.
 func (nd *inner) settle(h, i int) {
 	delta := nd.add[i]
 	nd.add[i] = 0

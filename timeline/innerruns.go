@@ -1,13 +1,13 @@
 package timeline
 
-// measure finds the longest runs of a node at height 0 out of those of its
-// leaves and the runs across their borders. Every second level is measured,
-// the ones between take the value of the one below them.
+// measure finds the longest runs of a node at height 0 from those of its leaves and the runs
+// across their borders. It measures every second level, and the levels between take the value
+// of the one below.
 func (nd *inner) measure() {
 	const levels = runLevels / 2
 	r := &nd.runs
 	r.reset(nd.bounds())
-	var from [levels]int64 // where the run begins that is open at each level
+	var from [levels]int64 // where the run open at each level begins
 	var open [levels]bool
 	var end int64
 	for i := range nd.n {
@@ -50,8 +50,7 @@ func (nd *inner) measure() {
 	}
 }
 
-// firstBusy is as for a leaf, for a node at height 0 that is not within the
-// limit throughout.
+// firstBusy is leaf.firstBusy for a node at height 0 that is not within the limit throughout.
 func (nd *inner) firstBusy(limit int64) int64 {
 	i := 0
 	for nd.hi[i] <= limit {
@@ -63,8 +62,8 @@ func (nd *inner) firstBusy(limit int64) int64 {
 	return nd.leaf[i].firstBusy(limit - nd.add[i])
 }
 
-// lastBusy is as for a leaf, for a node at height 0 that is not within the
-// limit throughout. The second result is the node's end.
+// lastBusy is leaf.lastBusy for a node at height 0 that is not within the limit throughout.
+// The second result is the node's end.
 func (nd *inner) lastBusy(limit int64) (stop, end int64) {
 	i := nd.n - 1
 	end = nd.leaf[i].end

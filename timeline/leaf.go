@@ -5,38 +5,35 @@ import (
 	"slices"
 )
 
-// leafCap is how many points a leaf holds. Smaller leaves make for shorter
-// sweeps, larger ones for fewer of them whose free runs must be measured again
-// after changes here and there. Of 64, 128 and 256 this is the best compromise;
-// bench/timeline has the figures.
+// leafCap is the most points in a leaf. Smaller leaves make for shorter sweeps. Larger ones
+// make for fewer leaves whose free runs must be measured again after scattered changes. Of 64,
+// 128 and 256 this is the best compromise; bench/timeline has the figures.
 const leafCap = 128
 
-// A leaf holds neighbouring points of a profile: from time[i] on, up to the
-// next point, used[i] is taken, relative to what the nodes above have pending.
+// A leaf holds neighbouring points of a profile: from time[i] up to the next point, used[i] is
+// taken, relative to the amounts pending in the nodes above.
 //
-// A leaf covers [time[0], end) for as long as it exists. Its first point
-// therefore stays when the last span that begins or ends there goes, with a
-// count of zero; every other point has a count above zero.
+// A leaf covers [time[0], end) for as long as it exists. So its first point stays, with a
+// count of zero, when the last span that begins or ends there is removed. Every other point
+// has a count above zero.
 type leaf struct {
 	n    int
 	end  int64
 	time [leafCap]int64
 	used [leafCap]int64
-	refs [leafCap]uint32 // how many live spans begin or end here
+	refs [leafCap]uint32 // number of live spans that begin or end here
 	runs runs
 }
 
-// stride is how far apart find looks first.
+// stride is the distance between the elements that find compares first.
 const stride = 16
 
-// find returns the index of the last element not above t. The first element
-// must not be above t, and the differences must fit an int64, as those of
-// moments of a plan do.
+// find returns the index of the last element not above t. The first element must not be above
+// t, and differences must fit an int64, as those between moments of a plan do.
 //
-// It counts what is not above t, at every 16th element and then from there on.
-// That takes more comparisons than halving, but none waits for the one before
-// it, and no branch depends on the data: at the sizes of a node it is a third
-// faster and more.
+// It counts the elements not above t, first every 16th and then one by one. That takes more
+// comparisons than binary search, but none waits for the one before it, and no branch depends
+// on the data. At the sizes of a node it is at least a third faster.
 func find(a []int64, t int64) int {
 	if a[len(a)-1] <= t {
 		return len(a) - 1 // plans grow at their end
@@ -53,9 +50,9 @@ func find(a []int64, t int64) int {
 	return i + int(n)
 }
 
-// findAgain is find by halving. Its branches do depend on the data; but a
-// scheduler searches from the same moment for one job after the other, and
-// when the way is the same each time, a processor foresees it.
+// findAgain is find by binary search. Its branches depend on the data. But a scheduler
+// searches from the same moment for one job after the other, and a processor predicts branches
+// that are the same each time.
 func findAgain(a []int64, t int64) int {
 	i := 0
 	for n := len(a); n > 1; {
@@ -81,8 +78,8 @@ func (l *leaf) insert(i int, t int64) {
 	l.n++
 }
 
-// release gives back a reference to point i, and with the last one takes the
-// point out, unless the leaf begins there. By then it continues the one before.
+// release gives back a reference to point i. With the last one it removes the point, unless
+// the leaf begins there. By then the point has the same amount as the one before.
 func (l *leaf) release(i int) {
 	l.refs[i]--
 	if l.refs[i] > 0 || i == 0 {
@@ -129,10 +126,9 @@ func bounds(a []int64) (lo, hi int64) {
 	return lo, hi
 }
 
-// shift adds delta to the points [i, j). Given the leaf's bounds from before,
-// it returns those that hold now. An addition can only raise the upper bound,
-// and the lower one only if no point is left on it; a subtraction the other
-// way round.
+// shift adds delta to the points [i, j). Given the leaf's old bounds, it returns the new ones.
+// An addition can only raise the upper bound, and the lower one only if no point is left on
+// it. A subtraction works the other way round.
 func (l *leaf) shift(i, j int, delta, lo, hi int64) (int64, int64) {
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	touched := l.used[i:j]

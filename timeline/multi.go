@@ -2,14 +2,14 @@ package timeline
 
 import "slices"
 
-// A Quantity is one of those that a Multi plans.
+// A Quantity is one of the quantities that a Multi plans.
 type Quantity struct {
 	Name  string
 	Total int64
 }
 
-// A MultiSpan takes Amounts, one for each quantity of its plan and in their
-// order, for [Start, Start+Duration).
+// A MultiSpan takes Amounts for [Start, Start+Duration), one for each quantity of its plan, in
+// their order.
 type MultiSpan struct {
 	Start    int64
 	Duration int64
@@ -60,8 +60,8 @@ func (m *Multi) Len() int { return m.spans.live }
 // Quantities returns the quantities in the order of the vectors.
 func (m *Multi) Quantities() []Quantity { return slices.Clone(m.quantities) }
 
-// Vector returns the amounts in the order of the quantities, zero for those
-// not mentioned. It fails with ErrRange if a name is not planned here.
+// Vector returns the amounts in the order of the quantities, and zero for those not mentioned.
+// It fails with ErrRange if a name is not one of the quantities.
 func (m *Multi) Vector(amounts map[string]int64) ([]int64, error) {
 	v := make([]int64, len(m.quantities))
 	for name, a := range amounts {
@@ -85,9 +85,8 @@ func (m *Multi) Span(id SpanID) (MultiSpan, error) {
 	return c, nil
 }
 
-// Add takes all amounts for the span's window, or none. Its errors are those
-// of Planner.Add; ErrRange also says that there are not as many amounts as
-// quantities.
+// Add takes all amounts for the span's window, or none. Its errors are those of Planner.Add;
+// ErrRange also means that there are not as many amounts as quantities.
 func (m *Multi) Add(s MultiSpan) (SpanID, error) {
 	ok, err := m.Fits(s.Start, s.Duration, s.Amounts)
 	if err != nil {
@@ -155,16 +154,15 @@ func (m *Multi) Reduce(id SpanID, amounts []int64) error {
 	return nil
 }
 
-// Resize changes totals, and with them the quantities themselves: those no
-// longer named are forgotten, also by the live spans; new ones are free
-// throughout; the order is the new one. It fails with ErrRange as NewMulti
-// does. As in Planner.Resize live spans stay, whatever they use; one may be
-// left holding nothing.
+// Resize changes the quantities and their totals. Quantities no longer named are dropped, also
+// from the live spans. New ones are free throughout, and the order is the new one. It fails
+// with ErrRange as NewMulti does. As in Planner.Resize, live spans stay, whatever they use,
+// and one may be left holding nothing.
 func (m *Multi) Resize(quantities []Quantity) error {
 	if !distinct(quantities) {
 		return ErrRange
 	}
-	old := make([]int, len(quantities)) // where the quantity was, or -1
+	old := make([]int, len(quantities)) // the quantity's old place, or -1
 	used := make([]*profile, len(quantities))
 	for i, q := range quantities {
 		if old[i] = index(m.quantities, q.Name); old[i] >= 0 {

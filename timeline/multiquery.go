@@ -18,9 +18,8 @@ func (m *Multi) FreeDuring(start, duration int64, i int) (int64, error) {
 	return m.used[i].freeDuring(start, duration, m.quantities[i].Total)
 }
 
-// Fits reports whether all amounts are free throughout [start,
-// start+duration). Its errors are those of Planner.Fits; ErrRange also says
-// that there are not as many amounts as quantities.
+// Fits reports whether all amounts are free throughout [start, start+duration). Its errors are
+// those of Planner.Fits; ErrRange also means that there are not as many amounts as quantities.
 func (m *Multi) Fits(start, duration int64, amounts []int64) (bool, error) {
 	if !m.points.covers(start, duration) || !m.askable(amounts) {
 		return false, ErrRange
@@ -34,9 +33,9 @@ func (m *Multi) Fits(start, duration int64, amounts []int64) (bool, error) {
 	return true, nil
 }
 
-// EarliestStart returns the earliest t >= after such that all amounts are free
-// throughout [t, t+duration). Its errors are those of Planner.EarliestStart;
-// ErrRange also says that there are not as many amounts as quantities.
+// EarliestStart returns the earliest t >= after such that all amounts are free throughout [t,
+// t+duration). Its errors are those of Planner.EarliestStart; ErrRange also means that there
+// are not as many amounts as quantities.
 func (m *Multi) EarliestStart(after, duration int64, amounts []int64) (int64, error) {
 	if !m.points.covers(after, 1) || duration < 1 || !m.askable(amounts) {
 		return 0, ErrRange
@@ -44,8 +43,8 @@ func (m *Multi) EarliestStart(after, duration int64, amounts []int64) (int64, er
 	return m.search(after, duration, amounts)
 }
 
-// EarliestChange is EarliestStart, asked of change points alone: after itself
-// counts only if it is one.
+// EarliestChange is EarliestStart for change points only: after itself counts only if it is
+// one.
 func (m *Multi) EarliestChange(after, duration int64, amounts []int64) (int64, error) {
 	if !m.points.covers(after, 1) || duration < 1 || !m.askable(amounts) {
 		return 0, ErrRange
@@ -57,9 +56,8 @@ func (m *Multi) EarliestChange(after, duration int64, amounts []int64) (int64, e
 	return m.search(after, duration, amounts)
 }
 
-// search lets each quantity in turn move the start to its own earliest one,
-// until the start has stood still for a whole round. No quantity moves it past
-// a moment that would do for all.
+// search lets each quantity in turn move the start to its own earliest one, until the start
+// stays the same for a whole round. No quantity moves it past a moment that fits all.
 func (m *Multi) search(after, duration int64, amounts []int64) (int64, error) {
 	t, agreed := after, 0
 	for i := 0; agreed < len(amounts); i = (i + 1) % len(amounts) {

@@ -19,9 +19,9 @@ type Planner struct {
 	spans spanTable[Span]
 }
 
-// New returns an empty plan of the given total over [start, end). It fails
-// with ErrRange if the total is negative or above MaxTotal, or if the plan is
-// empty or longer than an int64 can say.
+// New returns an empty plan of the given total over [start, end). It fails with ErrRange if
+// the total is negative or above MaxTotal, or if the plan is empty or its length does not fit
+// an int64.
 func New(total, start, end int64) (*Planner, error) {
 	if total < 0 || total > MaxTotal || !plannable(start, end) {
 		return nil, ErrRange
@@ -29,13 +29,13 @@ func New(total, start, end int64) (*Planner, error) {
 	return &Planner{total: total, used: newProfile(start, end)}, nil
 }
 
-// plannable reports whether [start, end) has a length, and one that fits.
+// plannable reports whether [start, end) is not empty and its length fits an int64.
 func plannable(start, end int64) bool {
 	return start < end && end-start > 0
 }
 
-// covers reports whether a window lies inside the profile. It adds nothing to
-// a time of the caller's, so that nothing can overflow.
+// covers reports whether a window lies inside the profile. It adds nothing to the caller's
+// times, so that nothing can overflow.
 func (p *profile) covers(start, duration int64) bool {
 	return duration >= 1 && start >= p.start && start < p.end && duration <= p.end-start
 }
@@ -55,10 +55,10 @@ func (p *Planner) Span(id SpanID) (Span, error) {
 	return *s, nil
 }
 
-// Add takes the span's amount for its window. It fails with ErrRange if the
-// window is not inside the plan, or the amount is negative or above the
-// total, and with ErrBusy if less than the amount is free anywhere in the
-// window. A span of amount 0 always fits; it makes change points all the same.
+// Add takes the span's amount for its window. It fails with ErrRange if the window is not
+// inside the plan, or the amount is negative or above the total, and with ErrBusy if less than
+// the amount is free anywhere in the window. A span of amount 0 always fits, but still makes
+// change points.
 func (p *Planner) Add(s Span) (SpanID, error) {
 	if s.Amount < 0 || s.Amount > p.total || !p.used.covers(s.Start, s.Duration) {
 		return 0, ErrRange
@@ -101,9 +101,9 @@ func (p *Planner) Reduce(id SpanID, amount int64) error {
 	return nil
 }
 
-// Resize changes the total. It fails with ErrRange if the new one is negative
-// or above MaxTotal. Live spans stay, even where they use more than the new
-// total: there nothing is free until enough of them has gone.
+// Resize changes the total. It fails with ErrRange if the new one is negative or above
+// MaxTotal. Live spans stay, even where they use more than the new total. There, nothing is
+// free until enough of them are removed.
 func (p *Planner) Resize(total int64) error {
 	if total < 0 || total > MaxTotal {
 		return ErrRange

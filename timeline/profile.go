@@ -1,17 +1,16 @@
 package timeline
 
-// A profile is the amount used over [start, end) as a step function: the part
-// of a plan that knows nothing of totals or spans.
+// A profile is the amount used over [start, end) as a step function. It is the part of a plan
+// that knows nothing of totals or spans.
 //
-// It is a B+ tree of change points by time. Every node carries, for each
-// child, an amount pending for the whole child and the bounds of what is used
-// below, so that a window changes or is judged without looking inside the
-// children that it covers. Storing what is used, not what is free, makes the
-// total a mere argument: it can change without touching the tree.
+// It is a B+ tree of change points by time. For each child, every node holds an amount pending
+// for the whole child and the bounds of the amounts used below. So a window is changed or
+// checked without looking inside the children that it covers. The tree stores what is used,
+// not what is free, so the total is just an argument and can change without touching the tree.
 //
-// Additions that wait in the nodes, and bounds to prune by, are those of a
-// segment tree. That the nodes are wide and lie in plain arrays is for the
-// cache: a leaf is swept faster than one pointer is followed.
+// Pending additions in the nodes, and bounds for pruning, come from segment trees. The nodes
+// are wide plain arrays because of the cache: sweeping a leaf is faster than following one
+// pointer.
 type profile struct {
 	root   *inner
 	height int // of the root; its children are leaves at 0
@@ -19,8 +18,8 @@ type profile struct {
 	end    int64
 	stale  staleNodes
 
-	// How far leaves and inner nodes are filled. Tests fill them less, to see
-	// deep trees with few spans.
+	// leafCap and fanout limit leaves and inner nodes. Tests lower them, to get deep trees
+	// with few spans.
 	leafCap, fanout int
 }
 
@@ -35,8 +34,8 @@ func newProfile(start, end int64) *profile {
 	return p
 }
 
-// add raises what is used in [s, e) by amount, and counts a reference for the
-// change points s and e. The window must lie inside the profile.
+// add raises the amount used in [s, e) by amount, and counts a reference for the change points
+// s and e. The window must lie inside the profile.
 func (p *profile) add(s, e, amount int64) {
 	p.touch(s)
 	if e < p.end {
@@ -57,7 +56,7 @@ func (p *profile) sub(s, e, amount int64) {
 	}
 }
 
-// change alters what is used in [s, e) between existing change points.
+// change alters the amount used in [s, e) between existing change points.
 func (p *profile) change(s, e, delta int64) {
 	if delta != 0 {
 		p.shift(p.root, p.height, s, e, delta, p.end)

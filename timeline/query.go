@@ -2,8 +2,8 @@ package timeline
 
 import "iter"
 
-// FreeAt returns what is free at t, a moment of the plan or its end, when
-// everything has been given back. It fails with ErrRange elsewhere.
+// FreeAt returns the amount free at t, which is a moment of the plan or its end; at the end,
+// everything is free. It fails with ErrRange elsewhere.
 func (p *Planner) FreeAt(t int64) (int64, error) {
 	return p.used.freeAt(t, p.total)
 }
@@ -49,8 +49,8 @@ func (p *Planner) EarliestStart(after, duration, amount int64) (int64, error) {
 	return p.earliest(after, duration, amount, false)
 }
 
-// EarliestChange is EarliestStart, asked of change points alone: after itself
-// counts only if it is one.
+// EarliestChange is EarliestStart for change points only: after itself counts only if it is
+// one.
 func (p *Planner) EarliestChange(after, duration, amount int64) (int64, error) {
 	return p.earliest(after, duration, amount, true)
 }
@@ -88,7 +88,7 @@ func (p *Planner) starts(after, duration, amount int64, yield func(int64) bool) 
 	}
 }
 
-// searchable reports whether the arguments of a search can be meant.
+// searchable reports whether the arguments of a search are valid.
 func (p *Planner) searchable(after, duration, amount int64) bool {
 	return amount >= 0 && amount <= p.total && p.used.covers(after, 1) && duration >= 1
 }

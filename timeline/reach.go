@@ -1,14 +1,12 @@
 package timeline
 
-// A node that is free now and taken later is a hard one to judge without looking
-// at it: is it free for long enough? With many of them, looking at each costs
-// more than all the rest. So each block has a reach: the latest instant until
-// which one of its nodes that are free now, and taken later, stays free. A block
-// that does not reach a request's end has no such node for it, and is not looked
-// at.
+// Is a node that is free now and taken later free for long enough? To know, the placer must
+// examine it, and with many such nodes that costs more than everything else. So each block has
+// a reach: the latest instant until which one of these nodes stays free. A block that does not
+// reach a request's end has no such node for it, and is skipped.
 
-// Reach is the latest next start among the nodes of a block that are free now
-// and taken later, 0 when there is none.
+// Reach returns the latest next start among the nodes of a block that are free now and taken
+// later, or 0 if there are none.
 func (c *Calendar) Reach(number uint32) int64 {
 	b, ok := c.blocks[number]
 	if !ok {
@@ -42,8 +40,7 @@ func (c *Calendar) reach(number uint32) int64 {
 	return reach
 }
 
-// Begin notes that a stretch has begun on a node: its block's reach is not what
-// it was.
+// Begin records that a stretch has begun on a node, which changes its block's reach.
 func (c *Calendar) Begin(node uint32) {
 	b := c.block(node)
 	b.changed, b.reached = true, false

@@ -10,8 +10,8 @@ import (
 // time.
 type event struct{ at, chunks int64 }
 
-// bins is how the instants behind a search's first are sorted: so many for each
-// doubling of the distance, and one for each instant while that is short.
+// Instants after the first one of a search are sorted into bins: a number of them for each
+// doubling of the distance, and one for each instant while the distance is short.
 const (
 	binBits = 7
 	bins    = (64 - binBits) << binBits
@@ -25,7 +25,7 @@ func bin(distance int64) int {
 	return (octave+1)<<binBits | int(distance>>octave)&(1<<binBits-1)
 }
 
-// behind is the distance of the first instant behind a bin.
+// behind returns the distance of the first instant after a bin.
 func behind(k int) int64 {
 	k++
 	if k < 1<<binBits {
@@ -56,7 +56,7 @@ func (s *roomSearch) shutsAt(at, chunks int64) {
 	s.shuts[k] += chunks
 }
 
-// rescans is how many bins are looked into one by one before all that is left is sorted.
+// rescans is the number of bins examined one by one before the rest is sorted.
 const rescans = 4
 
 // earliest finds the first instant at which n chunks could begin.

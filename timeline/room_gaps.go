@@ -1,7 +1,7 @@
 package timeline
 
-// gaps counts the gaps of a node, in which nothing can start before an instant, and says
-// when the first opens, as far as it was looked for.
+// gaps counts the gaps of a node, on which nothing can start before an instant. It returns
+// when the first gap opens, as far as it searched.
 func (s *roomSearch) gaps(p *roomPart, steps *stepBlock, node uint32, from int64) (first int64) {
 	if steps.idle[node] <= from || !steps.gapped(node, p.Idle, s.d) {
 		idle := max(steps.idle[node], from)

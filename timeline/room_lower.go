@@ -1,8 +1,8 @@
 package timeline
 
-// lower is since when a chunk may fit on each node for d, at the soonest: bounds that hold
-// for all rooms with its key and for no less than d. They rise as searches look at nodes,
-// stay as nodes are taken, and fall where something is given back.
+// lower holds, for each node, a lower bound of when a chunk fits on it for d. The bounds hold
+// for all rooms with its key and for at least d. They rise as searches examine nodes, stay as
+// nodes are taken, and fall where something is given back.
 type lower struct {
 	d      int64
 	blocks []*[BlockNodes]lowerBound // by number of the calendar block
@@ -11,15 +11,15 @@ type lower struct {
 // lowerBound says that a chunk cannot start in [from, to).
 type lowerBound struct{ from, to int64 }
 
-// lowerKey says for which searches bounds are kept: of requests that ask for about as
-// long, those for the shortest time.
+// lowerKey identifies the searches that share bounds. Requests for about the same time share
+// those for the shortest.
 type lowerKey struct {
 	room string
 	idle bool
 	long int
 }
 
-// maxLowers is how many blocks have bounds at most; with more all are forgotten.
+// maxLowers is the most blocks with bounds. Beyond it, all bounds are dropped.
 const maxLowers = 1 << 22 / BlockNodes
 
 // lowerOf finds the bounds for a part of a search.
@@ -40,7 +40,7 @@ func (s *roomSearch) lowerOf(p *roomPart) *lower {
 	return l
 }
 
-// block is the bounds of the nodes of a calendar block.
+// block returns the bounds of the nodes of a calendar block.
 func (l *lower) block(number int) *[BlockNodes]lowerBound {
 	for number >= len(l.blocks) {
 		l.blocks = append(l.blocks, nil)
@@ -51,7 +51,7 @@ func (l *lower) block(number int) *[BlockNodes]lowerBound {
 	return l.blocks[number]
 }
 
-// after is the first instant from a given one on at which a chunk may start.
+// after returns the first instant from a given one on at which a chunk may start.
 func (b lowerBound) after(t int64) int64 {
 	if t < b.from {
 		return t
@@ -59,7 +59,7 @@ func (b lowerBound) after(t int64) int64 {
 	return max(t, b.to)
 }
 
-// found notes that no chunk can start in [from, to).
+// found records that no chunk can start in [from, to).
 func (b *lowerBound) found(from, to int64) {
 	if from < b.from || from > b.to {
 		b.from, b.to = from, from
@@ -67,8 +67,7 @@ func (b *lowerBound) found(from, to int64) {
 	b.to = max(b.to, to)
 }
 
-// given lets the bounds of a node fall, where something was given back of it from an
-// instant on.
+// given lowers the bounds of a node after something of it was given back from an instant on.
 func (s *roomSearch) given(node uint32, t int64) {
 	for _, l := range s.lowers {
 		if number := int(node / BlockNodes); number < len(l.blocks) && l.blocks[number] != nil {

@@ -1,10 +1,10 @@
 package timeline
 
-// Room for one chunk is there as soon as some node has it. So there is nothing to count: a
-// node whose bound lies behind the best that was found is passed over.
+// There is room for one chunk as soon as some node has it. So there is nothing to count, and a
+// node whose bound is after the best instant found is skipped.
 
-// one finds the first instant at which there is room for a chunk, the end of the search
-// where there is none.
+// one returns the first instant at which there is room for a chunk, or the end of the search
+// if there is none.
 func (s *roomSearch) one() int64 {
 	best := min(s.before, Forever-s.d)
 	for i, own := range s.own.parts {
@@ -39,8 +39,8 @@ func (s *roomSearch) one() int64 {
 	return best
 }
 
-// first is when the first gap of a node opens, before which nothing can start, or to
-// where none does sooner.
+// first returns when the first gap of a node opens, or to if none opens sooner. Nothing can
+// start on the node before from.
 func (s *roomSearch) first(p *roomPart, steps *stepBlock, node uint32, from, to int64) int64 {
 	if steps.idle[node] <= from || !steps.gapped(node, p.Idle, s.d) {
 		return min(max(steps.idle[node], from), to)

@@ -1,7 +1,7 @@
 package timeline
 
-// ownSteps are the steps of the nodes on which the asking owner has something itself, as they are
-// without that. Nothing is kept from one search to the next.
+// ownSteps are the steps of the nodes on which the asking owner has something, without that.
+// Nothing is kept from one search to the next.
 type ownSteps struct {
 	Own
 	parts []int        // by node in turn: the part that it is of
@@ -28,7 +28,7 @@ func (s *roomSearch) ownAside() bool {
 	return true
 }
 
-// ownNode makes the steps of a node without what is the asker's own.
+// ownNode makes the steps of a node without the asking owner's stretches.
 func (s *roomSearch) ownNode(node uint32) bool {
 	k, bit := node%BlockNodes, uint64(1)<<(node%BlockNodes)
 	steps := s.stepsOf(node/BlockNodes, bit)

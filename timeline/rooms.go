@@ -6,43 +6,43 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// When is there room for n chunks on some nodes for d, all at the same time? Many nodes
-// have room for several, and more at one time than at another. calendar_search.go has
-// the idea; here it goes by steps, and gaps have a height: the chunks that fit into
-// them. A gap that opens for w more chunks at from, and shuts for those behind last, adds
-// w to what could start in between. A node's gaps are found in one walk over its steps by
-// a stack of those still open, each higher than the one below.
+// When is there room for n chunks on some nodes for d, all at the same time? Many nodes have
+// room for several, and more at one time than at another. The idea is that of
+// calendar_search.go, but with steps, and gaps have a height: the number of chunks that fit
+// into them. A gap that opens for w more chunks at from, and shuts for them after last, adds w
+// to what could start in between. A node's gaps are found in one walk over its steps, with a
+// stack of those still open, each higher than the one below.
 //
-// Of each node a lower bound is kept: a chunk fits no sooner. So the nodes whose bounds
-// lie behind an instant need not be looked at to know what could start before it. A
-// search looks first at no more nodes than could have room for n chunks, by their bounds,
-// then at twice as many, and so on until the instant lies where all that matter were
-// looked at. The instants are counted in bins, and only the bin that decides is sorted.
+// For each node, the search keeps a lower bound before which no chunk fits. So nodes with
+// later bounds need not be examined to know what could start before an instant. A search first
+// examines only as many nodes as could have room for n chunks by their bounds, then twice as
+// many, and so on until it has examined all nodes that matter for the instant found. It counts
+// the instants in bins, and sorts only the bin that decides.
 
-// Room is what a search knows of nodes that are alike to it.
+// Room describes nodes that are alike for a search.
 type Room struct {
-	Nodes *roaring.Bitmap         // which; the sets of a search are disjoint
+	Nodes *roaring.Bitmap         // the nodes; sets of one search are disjoint
 	Idle  bool                    // only nodes with nothing on them have room
-	Units func(taken Taken) int64 // for how many chunks a node with this much taken has room
-	Key   string                  // equal where a chunk has room beside the same
+	Units func(taken Taken) int64 // how many chunks a node with this much taken has room for
+	Key   string                  // equal if a chunk has room beside the same amounts
 }
 
-// Found is where a search for room has ended.
+// Found is the result of a search for room.
 type Found struct {
 	At   int64
 	Fit  *roaring.Bitmap // the nodes with room for a chunk then
 	Free *roaring.Bitmap // the nodes that are idle for good by then
 }
 
-// roomSearch is a search under way. Its memory is kept from one search to the next.
+// roomSearch is a search under way. Its memory is reused by the next search.
 type roomSearch struct {
 	*Calendar
 	n, d, after int64
-	before      int64 // starts from here on do not matter
-	until       int64 // later starts are not looked for yet
+	before      int64 // starts from here on are not wanted
+	until       int64 // later starts are not wanted yet
 	lower       map[lowerKey]*lower
 	lowers      []*lower // all of them
-	lowerBlocks int      // about how many blocks they are for
+	lowerBlocks int      // approximate number of blocks they are for
 
 	*roomBins // nil before the first search for more than one chunk
 	lastMay   int
@@ -51,21 +51,21 @@ type roomSearch struct {
 	opening   []event
 	shutting  []event
 	parts     []roomPart
-	some      bool     // of some nodes alone
-	among     []uint64 // among which nodes, by word
+	some      bool     // a search of some nodes only
+	among     []uint64 // those nodes, as words
 	own       ownSteps
 	swept     bool // some search was for all nodes of a request
 	stack     []event
 	bin       []event
 }
 
-// roomBins are chunks by bin.
+// roomBins counts chunks by bin.
 type roomBins struct {
 	may          [bins]int64 // chunks that may begin, by the bounds
 	opens, shuts [bins]int64 // chunks that could begin
 }
 
-// roomPart is a Room under search.
+// roomPart is a Room in a search.
 type roomPart struct {
 	*Room
 	*lower
@@ -84,19 +84,19 @@ func (p *roomPart) room(taken Taken) int64 {
 	return p.units[taken]
 }
 
-// Stepped reports whether there was a search for room on all nodes of a request since
-// the clock was set, which makes the next one quick.
+// Stepped reports whether there was a search for room on all nodes of a request since the
+// clock was set. That makes the next one fast.
 func (c *Calendar) Stepped() bool { return c.rooms != nil && c.rooms.swept }
 
-// Own is what an owner has of some nodes, and would give back for the room it seeks.
+// Own is what an owner has of some nodes, and would give back for the room it needs.
 type Own struct {
 	Owner uint64
 	Nodes []uint32
 }
 
-// FindRoom finds the first instant from after on at which nodes have room for n
-// chunks throughout d. It is not known where jobs want to be alone with those of their
-// own user: known is false. Fit is nil if there is no such instant.
+// FindRoom finds the first instant from after on at which nodes have room for n chunks
+// throughout d. known is false if jobs want to share nodes only with jobs of their own user.
+// Fit is nil if there is no such instant.
 func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known bool) {
 	s := c.roomSearch(n, d, after, Forever)
 	s.swept = true
@@ -107,10 +107,10 @@ func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known
 	return s.at(at), true
 }
 
-// RoomBefore is the first instant in [from, to) at which nodes, or some nodes among them, have room
-// for n chunks throughout d, or to if there is none. What the asking owner has counts as given
-// back. Among nil means all. It is unknown if jobs want to be alone with those of their own user,
-// or if the owner has something within a claim.
+// RoomBefore returns the first instant in [from, to) at which nodes, or some nodes among them,
+// have room for n chunks throughout d, or to if there is none. The asking owner's part counts
+// as given back. A nil among means all. known is false if jobs want to share nodes only with
+// jobs of their own user, or if the owner has something within a claim.
 func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d, from, to int64) (at int64, known bool) {
 	s := c.roomSearch(n, d, from, to)
 	if s.some = among != nil; s.some {
@@ -125,7 +125,7 @@ func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d
 	return at, known
 }
 
-// roomSearch begins a search with the memory of those before.
+// roomSearch begins a search with the memory of earlier ones.
 func (c *Calendar) roomSearch(n, d, after, before int64) *roomSearch {
 	if c.rooms == nil {
 		c.rooms = &roomSearch{Calendar: c, lower: make(map[lowerKey]*lower)}
@@ -212,7 +212,7 @@ func (s *roomSearch) steps(p *roomPart) bool {
 	return true
 }
 
-// denseOf is a bitmap as words, in memory that is used again.
+// denseOf returns a bitmap as words, in reused memory.
 func denseOf(words []uint64, of *roaring.Bitmap) []uint64 {
 	size := int(of.DenseSize())
 	words = slices.Grow(words[:0], size)[:size]
@@ -221,7 +221,7 @@ func denseOf(words []uint64, of *roaring.Bitmap) []uint64 {
 	return words
 }
 
-// count counts by the bounds what may begin.
+// count counts the chunks that may begin, by the bounds.
 func (s *roomSearch) count() {
 	if s.roomBins == nil {
 		s.roomBins = new(roomBins)
@@ -250,8 +250,8 @@ func (s *roomSearch) count() {
 	}
 }
 
-// enough is the first bin up to which so many chunks may begin, or the last one, and how
-// many may.
+// enough returns the first bin up to which that many chunks may begin, or the last bin, and
+// how many may.
 func (s *roomSearch) enough(want int64, last int) (k int, may int64) {
 	for k = range last + 1 {
 		if may += s.may[k]; may >= want {
@@ -261,8 +261,8 @@ func (s *roomSearch) enough(want int64, last int) (k int, may int64) {
 	return k, may
 }
 
-// walk counts what could begin up to a bin, of all nodes for the last: their bounds may
-// have risen since they were counted.
+// walk counts the chunks that could begin up to a bin. For the last bin it examines all nodes,
+// because their bounds may have risen since they were counted.
 func (s *roomSearch) walk(upTo int) {
 	clear(s.opens[:s.last+1])
 	clear(s.shuts[:s.last+1])
@@ -306,7 +306,7 @@ func (s *stepBlock) gapped(i uint32, idle bool, d int64) bool {
 	return s.openGap[i] >= d || s.open[i] != s.idle[i]
 }
 
-// at is the nodes with room at an instant.
+// at returns the nodes with room at an instant.
 func (s *roomSearch) at(t int64) Found {
 	most := 0
 	for i := range s.parts {

@@ -5,27 +5,25 @@ import (
 	"math/bits"
 )
 
-// A search for a long window in a profile full of short gaps would fail at
-// every gap. So nodes that hold points, and nodes over those, know how long
-// their longest free run is, for a few limits on the amount used, and a search
-// passes over a node none of whose runs is long enough.
+// A search for a long window in a profile full of short gaps would fail at every gap. So
+// leaves, and the nodes above them, know their longest free run for a few limits on the amount
+// used. A search skips nodes without a long enough run.
 //
-// Limits are counted from the node's greatest amount downward, in half
-// octaves: where a node is full somewhere, as busy plans are, that is the size
-// of the request, in steps of at most a half. A request within a step gets the
-// longest run of its lower edge, which is never too short.
+// Limits are counted from the node's greatest amount downward, in half octaves. If a node is
+// full somewhere, as in busy plans, that is the size of the request, in steps of at most a
+// half. A request within a step gets the longest run of its lower edge, which is never too
+// short.
 //
-// An addition shortens runs and leaves the lengths correct as upper bounds. A
-// subtraction makes them stale, and a stale node is searched point by point.
-// There are never more stale nodes than staleNodes holds: the next one sends
-// the oldest to be measured again. Changes close to each other, which are the
-// rule, thereby share one measurement, and no query ever has to make one.
+// An addition shortens runs and leaves the lengths correct as upper bounds. A subtraction
+// makes them stale, and a stale node is searched point by point. There are never more stale
+// nodes than staleNodes holds: the next one sends the oldest to be measured again. So changes
+// close to each other, which are the rule, share one measurement, and no query ever makes one.
 
 const (
 	runLevels = 16
 
-	// looseMax is how many additions a measurement outlives. After more of
-	// them it is right, but may be far too high.
+	// looseMax is the number of additions after which runs are measured again. After more, the
+	// old lengths would still be bounds, but may be far too high.
 	looseMax = 32
 )
 
@@ -46,8 +44,8 @@ func halfOctave(q int64) int {
 	return 2*o + int(q>>(o-1)&1)
 }
 
-// reset prepares for a measurement of a node with these bounds. Level 0 takes
-// in everything below the top.
+// reset prepares for a measurement of a node with these bounds. Level 0 includes everything
+// below the top.
 func (r *runs) reset(lo, hi int64) {
 	*r = runs{top: hi}
 	if hi > lo {
@@ -81,12 +79,11 @@ func (r *runs) bound(limit int64) int64 {
 	return r.length[r.level(limit)]
 }
 
-// measure finds the longest runs of the leaf. For every point it finds the
-// widest window in which nothing exceeds it, by the classical stack of
-// descending amounts: a point leaves the stack when one at least as high
-// comes, and its window reaches from the next higher point below it up to
-// there. Runs at the top itself are left out, for a leaf that is within the
-// limit throughout is never asked.
+// measure finds the longest runs of the leaf. For every point it finds the widest window in
+// which nothing exceeds it, by the classical stack of descending amounts: a point leaves the
+// stack when one at least as high comes, and its window reaches from the next higher point
+// below it up to there. Runs at the top itself are left out, because a leaf within the limit
+// throughout is never queried.
 func (l *leaf) measure() {
 	r := &l.runs
 	r.reset(l.bounds())

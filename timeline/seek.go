@@ -1,8 +1,8 @@
 package timeline
 
-// search returns the first moment from after on that begins a window of the
-// length in which amount is free of total. With points it has to be a change
-// point. A window of amount 0 fits wherever it ends within the plan.
+// search returns the first moment from after on that begins a window of the given length in
+// which amount is free of total. With points, it must be a change point. A window of amount 0
+// fits wherever it ends within the plan.
 func (p *profile) search(after, length, amount, total int64, points bool) (int64, bool) {
 	limit := total - amount
 	if amount == 0 {
@@ -15,9 +15,9 @@ func (p *profile) search(after, length, amount, total int64, points bool) (int64
 	return 0, false
 }
 
-// A seeker walks the profile from after on and keeps the free run that
-// reaches up to where it is. As soon as the run is long enough, its beginning
-// is the answer, and the methods that walk return true.
+// A seeker walks the profile from after on, and tracks the free run that reaches its position.
+// As soon as the run is long enough, its beginning is the answer, and the walking methods
+// return true.
 type seeker struct {
 	after  int64
 	length int64
@@ -26,8 +26,8 @@ type seeker struct {
 	points bool  // no run begins before a change point comes
 }
 
-// inner walks a node. Every run that begins behind a blocked child begins at a
-// change point, for there the amount changes.
+// inner walks a node. Every run that begins after a blocked child begins at a change point,
+// because the amount changes there.
 func (s *seeker) inner(nd *inner, h int, limit int64) bool {
 	i := 0
 	if s.after > nd.first[0] {
@@ -59,8 +59,8 @@ func (s *seeker) inner(nd *inner, h int, limit int64) bool {
 	return false
 }
 
-// pass crosses a node whose own runs are all too short: only the run that
-// comes in, and the one that goes out, matter.
+// pass skips a node whose own runs are all too short: only the run that enters it and the one
+// that leaves it matter.
 func (s *seeker) pass(nd *inner, limit int64) bool {
 	if s.open && nd.firstBusy(limit)-s.run >= s.length {
 		return true
@@ -70,11 +70,11 @@ func (s *seeker) pass(nd *inner, limit int64) bool {
 	return false
 }
 
-// leaf sweeps a leaf, or passes over it as over a node.
+// leaf sweeps a leaf, or skips it as pass skips a node.
 func (s *seeker) leaf(l *leaf, limit int64) bool {
 	if s.after >= l.time[0] {
 		i := 0
-		if l.n > 1 && s.after >= l.time[1] { // from the plan's beginning there is nothing to find
+		if l.n > 1 && s.after >= l.time[1] { // nothing to find at the plan's beginning
 			i = findAgain(l.time[:l.n], s.after)
 		}
 		if s.points {
@@ -104,10 +104,9 @@ func (s *seeker) leaf(l *leaf, limit int64) bool {
 	return false
 }
 
-// sweep looks at the points of a leaf from i on. Where the run begins is
-// settled without a branch, as what is free and what is not alternates in no
-// way that a processor could foresee: a busy point moves it to the next point,
-// which is no run at all if that is busy, too.
+// sweep examines the points of a leaf from i on. It updates the beginning of the run without a
+// branch, because a processor cannot predict how free and busy points alternate. A busy point
+// moves the beginning to the next point, which is no run if that is busy, too.
 func (s *seeker) sweep(l *leaf, i int, limit int64) bool {
 	if i == l.n {
 		return false
@@ -119,7 +118,7 @@ func (s *seeker) sweep(l *leaf, i int, limit int64) bool {
 	}
 	last := len(time) - 1
 	next, busy := time[1:], used[:last]
-	next = next[:len(busy)] // as the loop then need not check
+	next = next[:len(busy)] // so that the loop need not check
 	for k, u := range busy {
 		if time[k]-run >= length {
 			s.run = run

@@ -7,31 +7,30 @@ import "slices"
 // node, or amounts of it, for guests: it does not conflict with jobs that it admits, and for all
 // others it is a stretch like any other.
 
-// Amount is so much of one quantity of a node. Quantities are numbered by the
-// caller.
+// Amount is an amount of one quantity of a node. The caller numbers the quantities.
 type Amount struct {
 	Quantity uint16
 	N        int64
 }
 
-// Use is what a stretch takes of a shared node.
+// Use is the part that a stretch takes of a shared node.
 type Use struct {
 	Amounts []Amount // each quantity once
-	// Within is the owner of the claim that the amounts come out of, or 0: the claim need not keep
-	// what a guest has.
+	// Within is the owner of the claim that the amounts come out of, or 0. The claim need not
+	// keep what its guests have.
 	Within uint64
-	// Alone says that only stretches of the same user may lie beside it.
+	// Alone means that only stretches of the same user may overlap it.
 	Alone bool
 }
 
-// Guest wants a node for a window, and conflicts with some of what is there: not with the claims
-// that admit it, nor with its own.
+// Guest wants a node for a window. It does not conflict with the claims that admit it, nor
+// with its own stretches.
 type Guest interface {
 	// Ignores reports whether a stretch does not keep the guest out of [from, to).
 	Ignores(b *Busy, from, to int64) bool
 }
 
-// Standing is how much of a node is taken over a window of time.
+// Standing says how much of a node is taken over a window of time.
 type Standing uint8
 
 // The standings.
@@ -41,9 +40,9 @@ const (
 	Whole                 // at some time in the window it is taken whole
 )
 
-// Taken returns the state of a node in [from, to), as a guest sees it (nil: one that no claim
-// admits). If it is Open, peak, which is parallel to quantities, is the most that is taken of each
-// at one instant of the window.
+// Taken returns the state of a node in [from, to), as a guest sees it; nil is a guest that no
+// claim admits. If the state is Open, peak, which is parallel to quantities, is the most taken
+// of each at one instant of the window.
 func (c *Calendar) Taken(node uint32, from, to int64, g Guest, quantities []uint16, peak []int64) Standing {
 	return c.taken(c.At(node), from, to, g, quantities, peak)
 }
@@ -70,7 +69,7 @@ func (c *Calendar) taken(list []Busy, from, to int64, g Guest, quantities []uint
 	case n == 0:
 		return Idle
 	case together && !claims:
-		// What has begun by then is on the node all at once.
+		// All stretches that have begun by then are on the node at once.
 		for i := range list {
 			if b := &list[i]; b.Start < to && c.End(*b) > from && (g == nil || !g.Ignores(b, from, to)) {
 				add(peak, quantities, b.Use.Amounts, 1)
@@ -82,8 +81,8 @@ func (c *Calendar) taken(list []Busy, from, to int64, g Guest, quantities []uint
 	return Open
 }
 
-// sweep finds the peak by adding up at each instant at which something begins:
-// in between it only gets less. A claim counts for what its guests have left.
+// sweep finds the peak by adding up at each instant at which something begins: in between, the
+// sum only falls. A claim counts with what its guests leave.
 func (c *Calendar) sweep(list []Busy, from, to int64, g Guest, quantities []uint16, peak []int64) {
 	live := c.scratch[:0]
 	for i := range list {
@@ -103,7 +102,7 @@ func (c *Calendar) sweep(list []Busy, from, to int64, g Guest, quantities []uint
 	for i, first := range live {
 		at := max(first.Start, from)
 		if i > 0 && at == max(live[i-1].Start, from) {
-			continue // the instant was looked at
+			continue // that instant is done
 		}
 		clear(sum)
 		for _, b := range live {
@@ -127,8 +126,7 @@ func (c *Calendar) sweep(list []Busy, from, to int64, g Guest, quantities []uint
 	}
 }
 
-// kept is what a claim still keeps at an instant: its amounts less those that its
-// guests have.
+// kept computes what a claim still keeps at an instant: its amounts minus those of its guests.
 func (c *Calendar) kept(claim *Busy, live []*Busy, at int64, quantities []uint16, kept []int64) {
 	clear(kept)
 	add(kept, quantities, claim.Use.Amounts, 1)
@@ -142,8 +140,8 @@ func (c *Calendar) kept(claim *Busy, live []*Busy, at int64, quantities []uint16
 	}
 }
 
-// TakenWithin is the most that guests of a claim take of it on a node at one
-// instant of [from, to); as Taken otherwise.
+// TakenWithin computes the most that guests of a claim take of it on a node at one instant of
+// [from, to). Otherwise it is like Taken.
 func (c *Calendar) TakenWithin(node uint32, claim uint64, from, to int64, quantities []uint16, peak []int64) {
 	list := c.At(node)
 	inside := func(b *Busy) bool {

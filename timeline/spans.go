@@ -4,14 +4,13 @@ package timeline
 // zero is never an id.
 type SpanID uint64
 
-// chunkLen spans are allocated at a time. Growing by chunks instead of
-// doubling one slice keeps every single Add short.
+// chunkLen is the number of spans allocated at a time. Growing by chunks, instead of doubling
+// one slice, keeps every single Add fast.
 const chunkLen = 512
 
-// spanTable keeps the live spans in numbered slots and reuses the slots of
-// removed ones. An id carries the slot's number below and its generation
-// above. Generations are odd while the slot is taken, so an id that outlives
-// its span matches nothing.
+// spanTable keeps the live spans in numbered slots and reuses the slots of removed ones. The
+// low bits of an id are the slot's number, and the high bits its generation. Generations are
+// odd while the slot is taken, so an id that outlives its span matches nothing.
 type spanTable[T any] struct {
 	chunks []*[chunkLen]spanSlot[T]
 	free   uint32 // slot number + 1 of the first free slot, 0 for none

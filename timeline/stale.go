@@ -5,9 +5,8 @@ const (
 	staleInners = 4
 )
 
-// staleNodes queues the nodes whose run lengths do not hold at present, in two
-// rings. A node may sit in a ring although it has been measured meanwhile, or
-// has left the tree; its flag tells.
+// staleNodes queues the nodes whose run lengths are stale, in two rings. A node may be in a
+// ring although it has been measured meanwhile, or has left the tree. Its flag tells.
 type staleNodes struct {
 	leaves [staleLeaves]*leaf
 	inners [staleInners]*inner
@@ -38,8 +37,8 @@ func (s *staleNodes) inner(nd *inner) {
 	s.i = (s.i + 1) % staleInners
 }
 
-// changed notes that part of a node changed by delta, and reports whether its
-// run lengths have to be measured again.
+// changed records that part of a node changed by delta, and reports whether its run lengths
+// must be measured again.
 func (s *staleNodes) changed(r *runs, delta int64) bool {
 	if r.stale || delta == 0 {
 		return false

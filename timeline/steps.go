@@ -7,45 +7,45 @@ import (
 	"slices"
 )
 
-// A search for room over many nodes asks the same of each again and again: how much is taken, from
-// which instant on. Steps answer that without adding up stretches: they are made once for a node,
-// and follow each change of it. The amounts taken at a time have a number, their Taken, so that a
-// request computes only once how much room is left beside them.
+// A search for room over many nodes asks the same of each again and again: how much is taken,
+// from which instant on. Steps answer that without adding up stretches: they are made once for
+// a node, and follow each change of it. Each combination of taken amounts has a number, its
+// Taken, so that a request computes only once how much room is left beside it.
 
 // Taken numbers the amounts taken of a node at a time: equal numbers mean equal amounts. The
 // numbers hold for one Calendar.
 type Taken uint32
 
-// NothingTaken is that of a node with nothing on it.
+// NothingTaken is the Taken of a node with nothing on it.
 const NothingTaken Taken = 0
 
-// Step is an instant from which on so much of a node is taken.
+// Step is the amount taken of a node from an instant on.
 type Step struct {
 	At    int64
 	Taken Taken
 }
 
-// stepBlock is the steps of the nodes of a calendar block.
+// stepBlock holds the steps of the nodes of a calendar block.
 type stepBlock struct {
 	known    uint64 // the nodes whose steps are up to date
-	peculiar uint64 // nodes on which a user wants only own jobs: steps do not tell who may join
+	peculiar uint64 // nodes that a user wants for own jobs only: steps do not tell who may join
 	claimed  uint64 // nodes with claims: their steps are made again after each change
 	lists    [BlockNodes][]Step
 	stretches
 }
 
-// stretches are what the steps of each node come to. A node is idle while nothing is on it, and
-// open while it is not taken whole.
+// stretches summarise the steps of each node. A node is idle while nothing is on it, and open
+// while it is not taken whole.
 type stretches struct {
-	idle, open       [BlockNodes]int64 // the instant from which on it is so for good
-	idleGap, openGap [BlockNodes]int64 // how long it is so at most without a break, before that
+	idle, open       [BlockNodes]int64 // the instant from which it stays so for good
+	idleGap, openGap [BlockNodes]int64 // the longest time before that in which it was so without a break
 }
 
-// heldWhole counts for a stretch that takes all of a node.
+// heldWhole is the count of a stretch that takes all of a node.
 const heldWhole = 1 << 32
 
-// takenTable numbers what is taken: that is the number of stretches, and heldWhole for each
-// that takes all of the node, then amounts by quantity.
+// takenTable numbers the combinations of taken amounts. A combination is the number of
+// stretches, plus heldWhole for each that takes all of the node, then amounts by quantity.
 type takenTable struct {
 	numbers map[string]Taken
 	amounts [][]Amount
@@ -59,7 +59,7 @@ func newTakenTable() *takenTable {
 	return l
 }
 
-// number finds the number of what is taken.
+// number returns the number of a combination.
 func (l *takenTable) number(on int64, amounts []Amount) Taken {
 	l.key = binary.AppendUvarint(l.key[:0], uint64(on))
 	for _, a := range amounts {
@@ -76,7 +76,7 @@ func (l *takenTable) number(on int64, amounts []Amount) Taken {
 	return n
 }
 
-// changed is what is taken after a stretch with a use has come (sign 1) or gone (-1).
+// changed returns the combination after a stretch with a use has come (sign 1) or gone (-1).
 func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount) (Taken, []Amount) {
 	on := l.on[taken]
 	if use == nil {
@@ -96,12 +96,12 @@ func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount
 // whole reports whether the node is taken whole.
 func (l *takenTable) whole(taken Taken) bool { return l.on[taken] >= heldWhole }
 
-// AmountsOf is the amounts of each quantity that are taken, or all of the node.
+// AmountsOf returns the amounts taken of each quantity; whole means all of the node.
 func (c *Calendar) AmountsOf(taken Taken) (amounts []Amount, whole bool) {
 	return c.takens.amounts[taken], c.takens.whole(taken)
 }
 
-// stepsOf is the steps of a block's nodes, up to date for those in nodes.
+// stepsOf returns the steps of a block's nodes, up to date for those in nodes.
 func (c *Calendar) stepsOf(number uint32, nodes uint64) *stepBlock {
 	b := c.block(number * BlockNodes)
 	if b.steps == nil {
@@ -162,7 +162,7 @@ func (c *Calendar) shift(s *stepBlock, i uint32, b *Busy, sign int64) {
 
 // stepAt finds the step that holds at an instant.
 func stepAt(list []Step, t int64) int {
-	i, k := 0, len(list) // list[i].At <= t: the first holds since ever
+	i, k := 0, len(list) // list[i].At <= t: the first step holds since ever
 	for k-i > 1 {
 		if mid := int(uint(i+k) >> 1); list[mid].At > t {
 			k = mid
@@ -173,7 +173,7 @@ func stepAt(list []Step, t int64) int {
 	return i
 }
 
-// cut makes an instant the beginning of a step, and finds which.
+// cut makes an instant the beginning of a step, and returns the step's index.
 func cut(list []Step, t int64) (int, []Step) {
 	if t == math.MinInt64 {
 		return 0, list
@@ -185,7 +185,7 @@ func cut(list []Step, t int64) (int, []Step) {
 	return i + 1, slices.Insert(list, i+1, Step{t, list[i].Taken})
 }
 
-// join merges step i and the one before it, which take the same.
+// join merges step i into the one before it, if both take the same.
 func join(list []Step, i int) []Step {
 	if i > 0 && i < len(list) && list[i].Taken == list[i-1].Taken {
 		return slices.Delete(list, i, i+1)
@@ -193,8 +193,8 @@ func join(list []Step, i int) []Step {
 	return list
 }
 
-// claimedSteps makes the steps of a node with claims on it. What a claim takes is
-// what its guests have left of it, so stretches do not simply add up there.
+// claimedSteps makes the steps of a node with claims on it. A claim takes what its guests
+// leave of it, so stretches do not simply add up there.
 func (c *Calendar) claimedSteps(b *calendarBlock, i uint32) {
 	var at []int64
 	var quantities []uint16
@@ -254,14 +254,14 @@ func (c *Calendar) stepped(b *calendarBlock, node uint32, x *Busy, sign int64) {
 	s.measure(i, c.now, c.takens)
 }
 
-// measure sums the steps of a node up.
+// measure summarises the steps of a node.
 func (s *stepBlock) measure(i uint32, now int64, l *takenTable) {
 	s.idle[i], s.idleGap[i] = lasting(s.lists[i], now, func(x Taken) bool { return x == NothingTaken })
 	s.open[i], s.openGap[i] = lasting(s.lists[i], now, func(x Taken) bool { return !l.whole(x) })
 }
 
-// lasting finds from when on steps are all of a kind, and how long they were so at
-// most before.
+// lasting finds the instant from which all steps are of a kind, and the longest time before it
+// in which they were.
 func lasting(list []Step, now int64, kind func(Taken) bool) (since, gap int64) {
 	since, is := now, true
 	for _, s := range list {

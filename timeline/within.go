@@ -1,20 +1,20 @@
 package timeline
 
-// Most spans of most plans begin and end in the same leaf, among a few points.
-// For these one way down the tree serves for everything that a change does,
-// where the general one takes a way for each of its parts.
+// Most spans of most plans begin and end in the same leaf, among a few points. For these, one
+// descent of the tree serves all parts of a change. The general method descends once for each
+// part.
 
-// maxHeight is far above the height of any tree that fits in memory.
+// maxHeight is more than the height of any tree that fits in memory.
 const maxHeight = 12
 
-// A path is the way down to a leaf: at every height, from 0 up to the root's,
-// the node and the child taken.
+// A path leads down to a leaf: it has the node and the child taken at every height, from 0 up
+// to the root's.
 type path [maxHeight]struct {
 	nd *inner
 	i  int
 }
 
-// descend fills the way to the leaf that covers t.
+// descend fills in the path to the leaf that covers t.
 func (p *profile) descend(t int64, way *path) (l *leaf, pending int64) {
 	nd := p.root
 	for h := p.height; ; h-- {
@@ -28,13 +28,13 @@ func (p *profile) descend(t int64, way *path) (l *leaf, pending int64) {
 	}
 }
 
-// within reports whether the leaf has the points s and e of a span, or would.
+// within reports whether a leaf that covers the start of a span also covers its end e.
 func (p *profile) within(l *leaf, e int64) bool {
 	return e < l.end || e == p.end && l.end == p.end
 }
 
-// addFree does what add does if no more than limit is used anywhere in the
-// window, and reports whether that was so.
+// addFree is add if no more than limit is used anywhere in the window, and reports whether
+// that was so.
 func (p *profile) addFree(s, e, amount, limit int64) bool {
 	var way path
 	l, pending := p.descend(s, &way)
@@ -71,8 +71,7 @@ func (p *profile) addFree(s, e, amount, limit int64) bool {
 	return true
 }
 
-// subWithin does what sub does if the window lies in one leaf, and reports
-// whether that was so.
+// subWithin is sub if the window lies in one leaf, and reports whether that was so.
 func (p *profile) subWithin(s, e, amount int64) bool {
 	var way path
 	l, _ := p.descend(s, &way)
