@@ -23,13 +23,13 @@ type Error = fault.Error
 // LimitError says that a query was stopped because it took too much.
 type LimitError = fault.LimitError
 
-// ErrQuery is what all errors in a statement's text wrap, and ErrLimit what all LimitErrors wrap.
+// ErrQuery is wrapped by all errors in a statement's text, and ErrLimit by all LimitErrors.
 var (
 	ErrQuery = fault.ErrQuery
 	ErrLimit = fault.ErrLimit
 )
 
-// Options are what statements run with. The zero value works.
+// Options configure how statements run. The zero value works.
 type Options = plan.Options
 
 // Limits bound the cost of a statement. The zero value is DefaultLimits.

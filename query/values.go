@@ -29,19 +29,19 @@ const (
 	RealAffinity    = values.RealAffinity
 )
 
-// Int is an integer.
+// Int returns an integer.
 func Int(n int64) Value { return values.Int(n) }
 
-// Float is a real number; NaN is NULL, as in SQLite.
+// Float returns a real number; NaN becomes NULL, as in SQLite.
 func Float(f float64) Value { return values.Float(f) }
 
-// String is a text.
+// String returns a text.
 func String(s string) Value { return values.String(s) }
 
-// TextOrNull is a text, NULL for an empty one.
+// TextOrNull returns a text, or NULL for "".
 func TextOrNull(s string) Value { return values.TextOrNull(s) }
 
-// Bool is 1 or 0.
+// Bool returns 1 or 0.
 func Bool(b bool) Value { return values.Bool(b) }
 
 // Like reports whether a text is LIKE a pattern.

@@ -174,7 +174,7 @@ func (l *lexer) param() string {
 	return l.text[start:l.at]
 }
 
-// Operators, the longer ones first.
+// operators lists the operators, the longer ones first.
 var operators = []string{"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "~"}
 
 func (l *lexer) operator() string {

@@ -33,7 +33,7 @@ func (p *parser) operand() Expr {
 
 func isHexNumber(text string) bool { return len(text) > 2 && text[1]|0x20 == 'x' }
 
-// numberValue is a number's value: an integer if it fits.
+// numberValue returns a number's value: an integer if it fits.
 func (p *parser) numberValue(t token) values.Value {
 	if isHexNumber(t.text) {
 		n, err := strconv.ParseUint(t.text[2:], 16, 64)

@@ -22,7 +22,7 @@ type With struct {
 	Tables    []CommonTable
 }
 
-// CommonTable is one of them.
+// CommonTable is a query of WITH.
 type CommonTable struct {
 	Span
 	Name    string
@@ -64,7 +64,7 @@ func (s *With) String() string {
 	return "WITH " + IfWords(s.Recursive, "RECURSIVE ") + strings.Join(parts, ", ")
 }
 
-// IfWords returns the words, or nothing.
+// IfWords returns the words if is is true, else "".
 func IfWords(is bool, words string) string {
 	if is {
 		return words
@@ -88,5 +88,5 @@ func (t *CommonTable) String() string {
 	return quoteName(t.Name) + names(t.Columns) + " AS (" + t.Select.String() + ")"
 }
 
-// String is the words between the queries.
+// String returns the words between the queries.
 func (op SetOp) String() string { return strings.TrimSpace(setWords[op]) }

@@ -32,8 +32,8 @@ type Statement struct {
 	View    *View // CREATE TEMP VIEW or DROP VIEW; then Select is nil
 }
 
-// Select is a SELECT or VALUES, with what UNION and the like join to it. Order and limits apply to the
-// whole.
+// Select is a SELECT or VALUES, with the queries that UNION and the like join to it. Order and
+// limits apply to the whole.
 type Select struct {
 	Span
 	With     *With

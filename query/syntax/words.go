@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Reserved words cannot be names unless quoted.
+// reserved holds the words that cannot be names unless quoted.
 var reserved = sync.OnceValue(func() map[string]bool {
 	return set(`ADD ALL ALTER AND AS BETWEEN CASE CHECK COLLATE COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE
 	DELETE DISTINCT DROP ELSE ESCAPE EXCEPT EXISTS FOREIGN FROM GROUP HAVING IN INDEX INSERT INTERSECT INTO IS ISNULL JOIN LIMIT
@@ -36,7 +36,8 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// later names what is refused because it does not exist yet, or never will.
+// later lists the words that are refused because they are not implemented yet, or never will
+// be.
 var later = map[string]string{
 	"INSERT": "a query changes nothing: use the other verbs", "UPDATE": "a query changes nothing: use the other verbs",
 	"DELETE": "a query changes nothing: use the other verbs", "CREATE": "a query changes nothing", "DROP": "a query changes nothing",

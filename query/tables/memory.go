@@ -14,7 +14,7 @@ type Memory struct {
 // Columns describes the columns.
 func (m *Memory) Columns() []Column { return m.Cols }
 
-// Count is how many rows there are.
+// Count returns the number of rows.
 func (m *Memory) Count() int { return len(m.Rows) }
 
 // Scan goes through the rows, numbered from 0.

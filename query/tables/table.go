@@ -20,8 +20,8 @@ type Column struct {
 	// Domain names a set of numbered texts; "" for none. In columns of the same domain, texts are equal
 	// exactly if the codes of their rows are (Coded).
 	Domain string
-	// Refuse says why a text that the column is compared with cannot be meant, such as a word that the
-	// column never has; nil if it can. It may be nil itself.
+	// Refuse says why a text compared with the column makes no sense, such as a word that the
+	// column never has, or returns nil. Refuse itself may be nil.
 	Refuse func(text string) error
 }
 
@@ -136,7 +136,7 @@ type Catalog interface {
 	Table(name string, at values.Value) (Table, error)
 	// Function finds a table function with a number of arguments; nil if there is none of that name.
 	Function(name string, args int) (Function, error)
-	// Names lists the tables, and the table functions with a ( after the name.
+	// Names lists the tables and the table functions, the latter with a ( after the name.
 	Names() []string
 	// Literal reads a text as a number in a unit: '64GiB', '2h', '2026-11-20 10:00'.
 	Literal(u Unit, text string) (values.Value, error)

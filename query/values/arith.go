@@ -81,7 +81,7 @@ func Product(x, y int64) (int64, bool) {
 	return int64(lo), true
 }
 
-// Magnitude is the absolute value of a number.
+// Magnitude returns the absolute value of a number.
 func Magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
@@ -121,7 +121,7 @@ func remainder(a, b Value) Value {
 	return Float(float64(n))
 }
 
-// Negate is -v.
+// Negate returns -v.
 func Negate(v Value) Value {
 	switch v = v.asNumber(); {
 	case v.kind == Integer && v.Int64() == math.MinInt64:

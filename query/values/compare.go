@@ -30,7 +30,7 @@ func (c Collation) compare(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Fold makes texts that compare as equal the same.
+// Fold converts a text so that texts that compare as equal become the same.
 func (c Collation) Fold(v Value) Value {
 	if v.kind == Text && c == NoCase {
 		v.str = Lower(v.str)
@@ -84,7 +84,7 @@ func compareIntFloat(n int64, f float64) int {
 	return cmp.Compare(float64(n), f)
 }
 
-// Same reports whether values are equal for DISTINCT and GROUP BY. NULLs are.
+// Same reports whether values are equal for DISTINCT and GROUP BY. NULLs are equal.
 func Same(a, b Value) bool { return Compare(a, b, ByBytes) == 0 }
 
 // Lower converts ASCII letters to lower case. Other characters stay.
@@ -110,7 +110,8 @@ func foldASCII(s string, from, to byte, by int) string {
 	return string(b)
 }
 
-// Normal makes values that compare as equal the same: it converts whole numbers to integers.
+// Normal converts whole numbers to integers, so that values that compare as equal become the
+// same.
 func Normal(v Value) Value {
 	if v.kind == Real {
 		if f := v.Float64(); f >= -(1<<63) && f < 1<<63 && f == float64(int64(f)) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ASCII white space, as in SQLite.
+// Blanks is ASCII white space, as in SQLite.
 const Blanks = " \t\n\v\f\r"
 
 // NumberPrefix returns the length of the longest number at the front of a text, 0 for none, and whether
@@ -76,7 +76,7 @@ func (v Value) asNumber() Value {
 	return n
 }
 
-// AsFloat is the value as a float64, 0 if it is no number.
+// AsFloat returns the value as a float64, or 0 if it is not a number.
 func (v Value) AsFloat() float64 {
 	switch v = v.asNumber(); v.kind {
 	case Integer:
@@ -87,8 +87,8 @@ func (v Value) AsFloat() float64 {
 	return 0
 }
 
-// AsInt is the value as an int64, as CAST makes it: rounded towards zero, and at an end of the range if
-// it is beyond.
+// AsInt returns the value as an int64, as CAST does: rounded towards zero, and limited to the
+// range.
 func (v Value) AsInt() int64 {
 	switch v.kind {
 	case Integer:
@@ -101,7 +101,7 @@ func (v Value) AsInt() int64 {
 	return 0
 }
 
-// leadingInteger is the longest integer that a text begins with.
+// leadingInteger returns the longest integer that a text begins with.
 func leadingInteger(s string) int64 {
 	s = strings.TrimLeft(s, Blanks)
 	i := 0
@@ -113,7 +113,7 @@ func leadingInteger(s string) int64 {
 	}
 	n, err := strconv.ParseInt(s[:i], 10, 64)
 	if err == nil || i > 1 && IsDigit(s[i-1]) {
-		return n // an end of the range if it is beyond
+		return n // limited to the range
 	}
 	return 0
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 )
 
-// Index finds numbers by keys of one or several values. Values that compare as equal are one key. NULLs
-// are.
+// Index finds numbers by keys of one or several values. Values that compare as equal are one
+// key. NULLs are equal.
 type Index struct {
 	ints  map[int64]int
 	texts map[string]int // single texts; several values as bytes
@@ -96,7 +96,7 @@ func appendKey(b []byte, key []Value) []byte {
 	return b
 }
 
-// lateText is a text and its number, counted from 1.
+// lateText is a recently found text and its number, counted from 1.
 type lateText struct {
 	text string
 	at   int

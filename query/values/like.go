@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern matching. LIKE and GLOB go through the text once for each place where the wildcard before may
-// end. So a pattern costs at most its length times the text's, however many wildcards it has.
+// Pattern matching. LIKE and GLOB go through the text once for each place where the previous
+// wildcard may end. So a match costs at most the pattern's length times the text's, however
+// many wildcards there are.
 
 // MaxPattern bounds patterns, in bytes.
 const MaxPattern = 50000
@@ -31,7 +32,7 @@ func LikeEscape(pattern, text string, escape rune) bool {
 					p, t = p+n+m, t+w
 					continue
 				}
-			case c == escape: // there is nothing to escape, and nothing matches
+			case c == escape: // nothing follows the escape character, so nothing matches
 			case c == '%':
 				p += n
 				backP, backT = p, t

@@ -21,9 +21,10 @@ func formatReal(f float64) string {
 	return general(f < 0, mantissa, exp, 17, true)
 }
 
-// roundedReal returns the digits of a number as text. SQLite does not search for the shortest digits
-// that read back as the number. It looks at the 14th to 16th of 18 digits and cuts after a row of nines
-// or zeros there. In a number without a fraction it also cuts a row of zeros before them.
+// roundedReal returns the digits of a number as text. SQLite does not search for the shortest
+// digits that read back as the number. It examines the 14th to 16th of 18 digits, and cuts
+// after a run of nines or zeros there. In a number without a fraction, it also cuts a run of
+// zeros before them.
 func roundedReal(f float64) (string, int) {
 	all, exp := Decimal(f, math.MaxInt)
 	digits := 17
@@ -48,8 +49,8 @@ func readsAs(digits string, exp int, f float64) bool {
 	return err == nil && back == math.Abs(f)
 }
 
-// FormatGeneral is %.*g, with an exponent from 10 to the power of large on. point keeps or adds the
-// decimal point.
+// FormatGeneral formats as %.*g, with an exponent from 10 to the power of large on. point
+// keeps or adds the decimal point.
 func FormatGeneral(f float64, digits, large int, point bool) string {
 	mantissa, exp := Decimal(f, digits)
 	return general(f < 0, mantissa, exp, large, point)
@@ -101,9 +102,9 @@ func SplitDecimal(mantissa string, exp int) (whole, frac string) {
 	return mantissa[:exp+1], mantissa[exp+1:]
 }
 
-// Decimal returns a number's first digits, rounded half up, and the power of ten of the first one. As in
-// SQLite, at most 18 digits of a number are known, or 19 if it is ten times the power of ten that its
-// power of two begins with.
+// Decimal returns a number's first digits, rounded half up, and the power of ten of the first
+// one. As in SQLite, a number has at most 18 known digits, or 19 if it is ten times the power
+// of ten that its power of two begins with.
 func Decimal(f float64, digits int) (string, int) {
 	text := strconv.FormatFloat(math.Abs(f), 'e', 40, 64)
 	head, power, _ := strings.Cut(text, "e")

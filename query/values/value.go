@@ -24,10 +24,10 @@ type Value struct {
 	str  string
 }
 
-// Int is an integer.
+// Int returns an integer.
 func Int(n int64) Value { return Value{kind: Integer, num: uint64(n)} }
 
-// Float is a real number; NaN becomes NULL, as in SQLite.
+// Float returns a real number; NaN becomes NULL, as in SQLite.
 func Float(f float64) Value {
 	if f != f {
 		return Value{}
@@ -35,10 +35,10 @@ func Float(f float64) Value {
 	return Value{kind: Real, num: math.Float64bits(f)}
 }
 
-// String is a text.
+// String returns a text.
 func String(s string) Value { return Value{kind: Text, str: s} }
 
-// TextOrNull is a text, or NULL for "".
+// TextOrNull returns a text, or NULL for "".
 func TextOrNull(s string) Value {
 	if s == "" {
 		return Value{}
@@ -46,7 +46,7 @@ func TextOrNull(s string) Value {
 	return String(s)
 }
 
-// Bool is 1 or 0.
+// Bool returns 1 or 0.
 func Bool(b bool) Value {
 	if b {
 		return Int(1)
@@ -54,19 +54,19 @@ func Bool(b bool) Value {
 	return Int(0)
 }
 
-// Kind says what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
 // IsNull reports whether the value is NULL.
 func (v Value) IsNull() bool { return v.kind == Null }
 
-// Int64 is the value of an Integer.
+// Int64 returns the value of an Integer.
 func (v Value) Int64() int64 { return int64(v.num) }
 
-// Float64 is the value of a Real.
+// Float64 returns the value of a Real.
 func (v Value) Float64() float64 { return math.Float64frombits(v.num) }
 
-// Text is the value of a Text.
+// Text returns the value of a Text.
 func (v Value) Text() string { return v.str }
 
 // Any returns the value as Go has it: nil, int64, float64 or string.
@@ -133,7 +133,7 @@ func TruthOf(b bool) Truth {
 	return No
 }
 
-// Not is the negation; that of unknown is unknown.
+// Not returns the negation; that of unknown is unknown.
 func (t Truth) Not() Truth {
 	switch t {
 	case Yes:
@@ -144,7 +144,7 @@ func (t Truth) Not() Truth {
 	return Unknown
 }
 
-// Value is 1, 0 or NULL.
+// Value returns 1, 0 or NULL.
 func (t Truth) Value() Value {
 	if t == Unknown {
 		return Value{}

@@ -56,15 +56,16 @@ func (c civil) instant() Instant {
 	return Instant(int64(day*dayMillis) + int64(c.hour)*3600000 + int64(c.minute)*60000 + int64(c.millis))
 }
 
-// Seconds is the instant in Unix seconds, without the fraction.
+// Seconds returns the instant in Unix seconds, without the fraction.
 func (t Instant) Seconds() int64 {
 	return int64(math.Floor(float64(int64(t)-epochMillis) / 1000))
 }
 
-// OfSeconds is the instant of a Unix time.
+// OfSeconds returns the instant of a Unix time.
 func OfSeconds(n int64) Instant { return Instant(n*1000 + epochMillis) }
 
-// OfUnix is the instant of a Unix time with a fraction; ok is false beyond the supported years.
+// OfUnix returns the instant of a Unix time with a fraction; ok is false beyond the supported
+// years.
 func OfUnix(f float64) (t Instant, ok bool) {
 	if f < -210866760000 || f > 253402300799 {
 		return 0, false
@@ -72,7 +73,7 @@ func OfUnix(f float64) (t Instant, ok bool) {
 	return Instant(math.Floor(f*1000+0.5) + epochMillis), true
 }
 
-// OfJulianDay is the instant of a Julian day; ok is false beyond the supported years.
+// OfJulianDay returns the instant of a Julian day; ok is false beyond the supported years.
 func OfJulianDay(f float64) (t Instant, ok bool) {
 	if f < 0 || f >= 5373484.5 {
 		return 0, false
@@ -80,5 +81,5 @@ func OfJulianDay(f float64) (t Instant, ok bool) {
 	return Instant(f*dayMillis + 0.5), true
 }
 
-// JulianDay is the instant as a Julian day.
+// JulianDay returns the instant as a Julian day.
 func (t Instant) JulianDay() float64 { return float64(t) / dayMillis }

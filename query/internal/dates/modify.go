@@ -59,7 +59,8 @@ func floorDiv(a, b int) int {
 	return a / b
 }
 
-// CutTo is the beginning of the instant's day, month and so on; -1 for an unknown part.
+// CutTo returns the beginning of the instant's day, month and so on, or -1 for an unknown
+// part.
 func (t Instant) CutTo(part string) Instant {
 	c := t.civil()
 	switch c.millis -= c.millis % 1000; part {

@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// without looking at the replacement
+// Aggregate is a call of an aggregate function in a SELECT.
 type Aggregate struct {
 	functions.AggregateKind
 	Args     []Code
@@ -21,8 +21,8 @@ type Aggregate struct {
 	Failed   func(error) error // gives an error its place in the statement; nil for a bare column
 }
 
-// tally is what an aggregate has seen of a group. If it takes each value once, or rows in an order, it
-// keeps them.
+// tally holds what an aggregate has seen of a group. If it takes each value once, or rows in
+// an order, it keeps them.
 type tally struct {
 	functions.State
 	seen map[values.Value]struct{}

@@ -20,7 +20,7 @@ type buffer struct {
 // partner records that the current row has a partner.
 func (b *buffer) partner() { b.paired[b.at] = true }
 
-// bufferRow is one of them.
+// bufferRow is a row of a buffer.
 type bufferRow struct {
 	values []values.Value
 	place  []int
@@ -28,7 +28,7 @@ type bufferRow struct {
 
 func (r *bufferRow) Column(i int) values.Value { return r.values[r.place[i]] }
 
-// eachKept goes through the kept rows, with a hash those of the key.
+// eachKept goes through the kept rows or, with a hash, those of the key.
 func (st *Step) eachKept(e *Env, try func() error) error {
 	if st.bufOf != e || !st.Fixed && !st.Right {
 		if err := st.keep(e); err != nil {
@@ -79,7 +79,7 @@ func (st *Step) eachKept(e *Env, try func() error) error {
 	return e.Err
 }
 
-// eachLeft goes through the kept rows without a partner.
+// eachLeft goes through the kept rows that have no partner.
 func (st *Step) eachLeft(e *Env, try func() error) error {
 	if st.bufOf != e { // it was not joined in this run
 		if err := st.keep(e); err != nil {

@@ -43,8 +43,8 @@ func (c *Code) Condition() func(*Env) values.Truth {
 	return func(e *Env) values.Truth { return eval(e).Truth() }
 }
 
-// Passing is the condition of a WHERE or an ON. As in SQLite, nothing after an unknown part of an AND or
-// a BETWEEN is evaluated: it could only fail.
+// Passing is the condition of a WHERE or an ON. As in SQLite, nothing after an unknown part of
+// an AND or a BETWEEN is evaluated, because the condition can no longer be true.
 func (c *Code) Passing() func(*Env) values.Truth {
 	if c.Pass != nil {
 		return c.Pass
@@ -59,14 +59,14 @@ func (c Code) FromTest() Code {
 	return c
 }
 
-// Likewise returns code that compares as another code does: it is the same value.
+// Likewise returns the code, but comparing as another code with the same value does.
 func (c Code) Likewise(a *Code) Code {
 	c.Collate, c.Collated, c.Natural = a.Collate, a.Collated, a.Natural
 	return c
 }
 
-// CollationOf is the collation of a comparison, as in SQLite: a COLLATE in it, the left one first, or
-// else the collation of a column.
+// CollationOf returns the collation of a comparison, as in SQLite: that of a COLLATE in it,
+// the left one first, or else that of a column.
 func CollationOf(a, b *Code) values.Collation {
 	switch {
 	case a.Collated, a.Natural && !b.Collated:
@@ -91,7 +91,7 @@ func Over(parts ...Code) Code {
 	return c
 }
 
-// ConstantOf is the value of a constant.
+// ConstantOf returns the value of a constant.
 func (c *Code) ConstantOf() (values.Value, bool) {
 	if !c.Constant {
 		return values.Value{}, false

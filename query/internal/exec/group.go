@@ -11,8 +11,8 @@ type Grouping struct {
 	Aggs  []*Aggregate
 	Bares []*Aggregate // columns that are neither keys nor in an aggregate
 	Words []string
-	// Folded says that keys are compared by collations. Of texts that are equal by these, the group has
-	// the first.
+	// Folded means that keys are compared by collations. Among texts that are equal by these,
+	// the group has the first.
 	Folded bool
 }
 

@@ -50,7 +50,7 @@ func (p *Plan) scan(e *Env, sink func() error) error {
 	return r.unmatched()
 }
 
-// unmatched goes on with the rows of right and full joins that have no partner.
+// unmatched continues with the rows of right and full joins that have no partner.
 func (r *runner) unmatched() error {
 	for k, st := range r.p.Steps {
 		if !st.Right {

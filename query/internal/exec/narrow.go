@@ -10,7 +10,7 @@ import (
 // its order.
 type Span struct{ From, To int64 }
 
-// And is the intersection; nil is all.
+// And returns the intersection; nil means all.
 func (b *Span) And(other Span) *Span {
 	if b != nil {
 		other = Span{From: max(b.From, other.From), To: min(b.To, other.To)}

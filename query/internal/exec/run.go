@@ -182,7 +182,8 @@ func (p *Plan) keys(e *Env, row, keys []values.Value) {
 	}
 }
 
-// sortFew is for ORDER BY with a LIMIT: it does not compute rows that do not get among the first.
+// sortFew is for ORDER BY with a LIMIT: it does not compute rows that will not be among the
+// first.
 func (p *Plan) sortFew(e *Env, row []values.Value, s *sorter, fill func() error) func() error {
 	scratch := make([]values.Value, len(p.Order))
 	return func() error {

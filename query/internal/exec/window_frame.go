@@ -37,7 +37,7 @@ func (p *partition) frame(at int) (from, to int) {
 	return p.end(at, f.From, &p.spec.From, false), p.end(at, f.To, &p.spec.To, true)
 }
 
-// end is the first or last row of a frame.
+// end returns the first or last row of a frame.
 func (p *partition) end(at int, b syntax.Bound, much *Code, last bool) int {
 	n := len(p.rows)
 	if b.Side != 0 && b.X == nil {
@@ -74,7 +74,7 @@ func (p *partition) end(at int, b syntax.Bound, much *Code, last bool) int {
 	return p.distance(at, b, much, last)
 }
 
-// distance is the end of a RANGE that reaches this far in the value of the order.
+// distance returns the end of a RANGE that reaches this far in the value of the order.
 func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int {
 	key := &p.spec.Order[0]
 	in := p.spec.Keys[0]

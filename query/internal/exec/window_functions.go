@@ -130,7 +130,7 @@ func ntile(p *partition, e *Env, c *WindowCall, at int) values.Value {
 	return values.Int(1 + total - n*size + (int64(at)-large)/size)
 }
 
-// shifted is the value of a row so many rows before or after.
+// shifted returns the value of a row a number of rows before or after.
 func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
 	by := int64(1)
 	if len(c.Args) > 1 {
@@ -152,7 +152,7 @@ func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
 	return values.Value{}
 }
 
-// inFrame is the value of the n-th row of the frame, or of the last for -1.
+// inFrame returns the value of the n-th row of the frame, or of the last for -1.
 func (p *partition) inFrame(c *WindowCall, at, n int) values.Value {
 	if p.spec.Frame.Exclude != syntax.ExcludeNone {
 		rows := p.framed(at)

@@ -21,7 +21,7 @@ type AggregateKind struct {
 	Nulls       bool // NULLs count
 }
 
-// State is what an aggregate has seen of a group.
+// State holds what an aggregate has seen of a group.
 type State struct {
 	N       int64
 	sum     int64
@@ -73,5 +73,5 @@ func Best(sign int, by values.Collation) func(*Budget, *State, values.Value, []v
 	}
 }
 
-// BestResult is the value that was kept.
+// BestResult returns the kept value.
 func BestResult(_ *Budget, s *State) values.Value { return s.Best }

@@ -30,7 +30,7 @@ func (l Limits) OrDefault() Limits {
 // maxString bounds each text that a statement makes, in bytes.
 const maxString = 1 << 20
 
-// Budget is what a run may cost, and has cost so far.
+// Budget holds the limits of a run's cost, and the cost so far.
 type Budget struct {
 	Ctx      context.Context
 	Limits   Limits

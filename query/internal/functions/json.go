@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// JSON is text. The result of json_object and the like goes into another one as it is, and everything
-// else as a value. Compiling a statement decides which.
+// JSON is text. The result of json_object and the like goes into another one unchanged, and
+// everything else as a value. Compiling a statement decides which.
 
 // AppendJSON writes a value.
 func AppendJSON(b []byte, v values.Value, isJSON bool) []byte {

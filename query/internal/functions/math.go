@@ -23,8 +23,8 @@ func rounder(f func(float64) float64) func(*Budget, []values.Value) values.Value
 	}
 }
 
-// realFunction makes a function of numbers one of values. It is NULL if an argument is not a number, or
-// if there is no result.
+// realFunction makes a function of numbers one of values. The result is NULL if an argument is
+// not a number, or if the function has no result.
 func realFunction(f func(x []float64) float64) func(*Budget, []values.Value) values.Value {
 	return func(_ *Budget, a []values.Value) values.Value {
 		x := make([]float64, len(a))

@@ -57,7 +57,7 @@ func (m *more) add(e *Budget, name string, v values.Value, times int64) {
 	e.Hold([]values.Value{{}})
 }
 
-// quantile is the value below which a fraction, from 0 to 1, of the values lies.
+// quantile returns the value below which a fraction, from 0 to 1, of the values lies.
 func (m *more) quantile(part float64, between bool) values.Value {
 	n := len(m.floats)
 	if n == 0 {
@@ -131,7 +131,7 @@ func addSpread(_ *Budget, s *State, v values.Value, _ []values.Value, times int6
 	}
 }
 
-// spreadResult is a variance, or its root, of a sample (less 1) or of all values.
+// spreadResult returns a variance, or its root, of a sample (less is 1) or of all values.
 func spreadResult(less int64, root bool) func(*Budget, *State) values.Value {
 	return func(_ *Budget, s *State) values.Value {
 		if s.N <= less {

@@ -12,7 +12,7 @@ func (s Series) Columns() []tables.Column {
 	return []tables.Column{{Name: "value", Type: values.IntegerAffinity, Unit: s.Unit, NotNull: true, Doc: "from the first to the last, step by step"}}
 }
 
-// Rows counts; nothing for NULL. A step of nothing is one of 1, as in SQLite.
+// Rows counts; there are none if an argument is NULL. A step of 0 counts as 1, as in SQLite.
 func (s Series) Rows(args []values.Value) (tables.Cursor, error) {
 	c := &seriesCursor{step: 1}
 	for i, v := range args {

@@ -17,7 +17,7 @@ func addSum(_ *Budget, s *State, v values.Value, _ []values.Value, times int64) 
 	s.add(v, times)
 }
 
-// add adds a number so many times.
+// add adds a number n times.
 func (s *State) add(v values.Value, times int64) {
 	if v.Kind() == values.Integer && !s.real {
 		part, ok := v.Int64(), true
@@ -39,12 +39,12 @@ func (s *State) add(v values.Value, times int64) {
 			s.addInt(v.Int64())
 		} else {
 			s.addFloat(v.Float64())
-			s.Best = values.Int(1) // Rows counts; there are none if an argument is NULL. A step of 0 counts as 1, as in SQLite.
+			s.Best = values.Int(1) // a real was seen
 		}
 	}
 }
 
-// add adds a number n times.
+// addInt adds an integer in two parts that are exact as floats.
 func (s *State) addInt(n int64) {
 	if n <= -4503599627370496 || n >= 4503599627370496 {
 		low := n % 16384

@@ -19,8 +19,8 @@ func length(_ *Budget, a []values.Value) values.Value {
 	return values.Int(int64(utf8.RuneCountInString(text)))
 }
 
-// substr counts characters from 1, or backwards from -1; of a length less than
-// nothing it takes those before.
+// substr counts characters from 1, or backwards from -1. With a negative length it returns
+// those before.
 func substr(_ *Budget, a []values.Value) values.Value {
 	text := []rune(a[0].String())
 	n := int64(len(text))
@@ -73,7 +73,7 @@ func replace(e *Budget, a []values.Value) values.Value {
 	switch {
 	case a[0].Kind() == values.Null || a[1].Kind() == values.Null:
 		return values.Value{}
-	case old == "": // addInt adds an integer in two parts that are exact as floats.
+	case old == "": // without looking at the replacement
 		return values.String(text)
 	case a[2].Kind() == values.Null:
 		return values.Value{}
@@ -93,7 +93,7 @@ func instr(_ *Budget, a []values.Value) values.Value {
 	return values.Int(int64(utf8.RuneCountInString(text[:at])) + 1)
 }
 
-// substr counts characters from 1, or backwards from -1. With a negative length it returns those before.
+// inNodelist reports whether a name is in a node list such as n[1-9].
 func inNodelist(e *Budget, a []values.Value) values.Value {
 	names, err := index.ExpandNodeList(a[1].String())
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/placectl/placectl/query/internal/functions"
 )
 
-// A column beside aggregates that is not a key is, as in SQLite, that of the group's first row. With
-// min() or max() it is that of the row with the smallest or largest value.
+// A column beside aggregates that is not a key has, as in SQLite, the value in the group's
+// first row. With min() or max() it has the value in the row with the smallest or largest
+// value.
 
 // bare is the code of such a column.
 func (s *scope) bare(f found) exec.Code {

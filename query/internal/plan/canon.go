@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// canon writes an expression so that two with the same columns become the same text.
+// canon writes an expression so that expressions with the same columns become the same text.
 func (s *scope) canon(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *exactColumn:

@@ -40,7 +40,7 @@ func (s *scope) bind(f *syntax.FromItem, made exec.Producer) {
 	s.sources = append(s.sources, src)
 }
 
-// mergeUsing checks the columns of USING. They are those of the first table that has them.
+// mergeUsing checks the columns of USING. Each is the column of the first table that has it.
 func (s *scope) mergeUsing(f *syntax.FromItem, src *source) {
 	if f.Natural {
 		f.Using = s.shared(f, src)
@@ -61,7 +61,7 @@ func (s *scope) mergeUsing(f *syntax.FromItem, src *source) {
 	}
 }
 
-// usingConditions are the comparisons that USING stands for.
+// usingConditions returns the comparisons that USING stands for.
 func usingConditions(s *scope, src *source) []syntax.Expr {
 	var out []syntax.Expr
 	for _, n := range src.item.Using {
@@ -76,7 +76,7 @@ func usingConditions(s *scope, src *source) []syntax.Expr {
 	return out
 }
 
-// before is the column of USING in the tables before a source.
+// before returns the column of USING in the tables before a source.
 func (s *scope) before(src *source, n syntax.Name) syntax.Expr {
 	all := s.sources
 	defer func() { s.sources = all }()

@@ -135,7 +135,7 @@ func (s *scope) looked() map[int][]bool {
 	return out
 }
 
-// unknownSize is the assumed size of a source that does not know its size.
+// unknownSize is the assumed size of a source of unknown size.
 const unknownSize = 1000
 
 // size estimates how many rows a step's source has.

@@ -57,7 +57,7 @@ func (st *step) narrow(s *scope, c *condition) {
 	}
 }
 
-// bounds are the bounds that conditions set to a column.
+// bounds are the bounds that conditions set for a column.
 type bounds struct {
 	span  *exec.Span
 	words []string
@@ -93,7 +93,7 @@ func (st *step) between() {
 	}
 }
 
-// numbered is the set of rows numbered from..to.
+// numbered returns the set of rows numbered from..to.
 func numbered(from, to int64) *roaring.Bitmap {
 	out := roaring.New()
 	out.AddRange(uint64(max(from, 0)), uint64(max(min(to, math.MaxUint32), -1)+1))

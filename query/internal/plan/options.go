@@ -12,7 +12,7 @@ import (
 // Options are what statements run with. The zero value works.
 type Options struct {
 	Args   []values.Value          // positional parameters
-	Named  map[string]values.Value // the others, without their sign
+	Named  map[string]values.Value // named parameters, without their sign
 	Limits functions.Limits
 	// Now is the clock in Unix seconds, for date('now') and the like; nil for none.
 	Now func() int64
@@ -25,11 +25,12 @@ type Options struct {
 	Nanos func() int64
 	// NoIndex reads every row, for tests.
 	NoIndex bool
-	// Progress is told now and then how many more rows were read; it may be nil.
+	// Progress, if not nil, is called now and then with the number of further rows read.
 	Progress func(rows int64)
 	// Context ends a run early.
 	Context context.Context
-	// Input reports whether an error of the Catalog is about the text and so gets a place. Nil: all are.
+	// Input reports whether an error of the Catalog is about the text and so gets a place. If
+	// it is nil, all are.
 	Input func(error) bool
 }
 
@@ -40,7 +41,7 @@ func (o *Options) context() context.Context {
 	return o.Context
 }
 
-// toUTC is the instant at which the clocks of 'localtime' show t.
+// toUTC returns the instant at which the clocks of 'localtime' show t.
 func (o *Options) toUTC(t dates.Instant) dates.Instant {
 	guess := t - dates.Instant(o.Ahead(t.Seconds())*1000)
 	return t - dates.Instant(o.Ahead(guess.Seconds())*1000)

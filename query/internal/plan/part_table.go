@@ -61,8 +61,9 @@ func (t *partTable) Order() int {
 	return -1
 }
 
-// Range goes through the rows with a value between from and to. Of a set of rows it goes through all
-// unless their numbers are in that order. The condition is checked again.
+// Range goes through the rows with a value between from and to. If the part is a set of rows,
+// it goes through all of them, unless their numbers are in that order. The condition is
+// checked again.
 func (t *partTable) Range(from, to int64) tables.Cursor {
 	if t.rows == nil {
 		return t.cursor(t.table.(tables.Ordered).Range(from, to))

@@ -43,7 +43,7 @@ func (c *compiler) compileCore(x *syntax.Select, parent *scope) *exec.Plan {
 	return c.compileOf(x, parent, given{}).Plan
 }
 
-// given is what a SELECT has that was not written but made here.
+// given holds the parts of a SELECT that were made here, not written.
 type given struct {
 	from exec.Producer // its input; nil for its FROM
 	all  bool          // a star means all columns, also those normally shown once

@@ -15,10 +15,10 @@ import (
 // than AND and OR; in three-valued logic that changes nothing. Then AND is an intersection of the sets
 // of rows for which the operands are true, and OR a union.
 //
-// The table decides the operands. If it can find the rows of a comparison, it does. Otherwise the
-// operand is evaluated on one row of each part into which the table splits by the columns in question,
-// whatever it computes. A condition that cannot be decided so is checked row by row. In an AND only that
-// operand is, but an OR with such an operand stays whole.
+// The table decides the operands. If it can find the rows of a comparison, it does. Otherwise
+// the table is split by the operand's columns, and the operand, whatever it computes, is
+// evaluated on one row of each part. A condition that cannot be decided in this way is checked
+// row by row. In an AND only that operand is, but an OR with such an operand stays whole.
 
 // push narrows a step's rows by a condition, if its table knows them.
 func (st *step) push(s *scope, c *condition) bool {

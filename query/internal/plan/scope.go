@@ -42,7 +42,7 @@ type source struct {
 	hidden []bool   // and which columns need the table's name
 }
 
-// scope is the names that a SELECT can see.
+// scope holds the names that a SELECT can see.
 type scope struct {
 	c       *compiler
 	parent  *scope
@@ -120,7 +120,7 @@ func (src *source) called(table string, column int) bool {
 	return strings.EqualFold(src.Name, table)
 }
 
-// aliasOf is the result column that a bare name means if it is not a column.
+// aliasOf returns the result column that a bare name means if it is not a column.
 func (s *scope) aliasOf(x *syntax.ColumnRef) syntax.Expr {
 	if x.Table != "" {
 		return nil

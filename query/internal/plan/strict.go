@@ -117,8 +117,9 @@ func (s *scope) shared(f *syntax.FromItem, src *source) []syntax.Name {
 	return out
 }
 
-// mergedColumn is a column of USING after RIGHT and FULL joins. As in SQLite, after RIGHT it is that of
-// the right table, and after FULL that of the first table that has a row there.
+// mergedColumn is a column of USING after RIGHT and FULL joins. As in SQLite, after RIGHT it
+// is the column of the right table, and after FULL that of the first table that has a row
+// there.
 type mergedColumn struct {
 	syntax.ColumnRef
 	all []found

@@ -6,9 +6,10 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// A subquery that uses no outer query runs once, others for every row.
+// A subquery that uses no outer query runs once. Others run for every row.
 
-// scalar compiles a subquery used as a value: that of its first row, or NULL if there is none.
+// scalar compiles a subquery used as a value: the value in its first row, or NULL if it has no
+// rows.
 func (s *scope) scalar(x *syntax.Subquery) exec.Code {
 	p := s.inside(x.Sub, true)
 	c := exec.Code{Sub: true, Uses: p.Outer, Affinity: p.Columns[0].Type, Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
@@ -73,8 +74,8 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	return c.FromTest()
 }
 
-// member is a column of a subquery after IN. It compares as the expression written there. If several
-// queries are joined, it does not say which one decides.
+// member is a column of a subquery after IN. It compares as the expression written there does.
+// If several queries are joined, SQLite does not specify which one decides.
 func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.Code {
 	if (x.Rest != nil || x.Values != nil) && p.Out[i].Collate != values.ByBytes {
 		s.c.fail(x, "COLLATE is not supported behind IN in queries that are joined; say it before IN")

@@ -146,8 +146,8 @@ func (s *scope) addUnits(x *syntax.Binary, a, b exec.Code) (exec.Code, exec.Code
 	return a, b, a.Unit
 }
 
-// either reads an operand in one unit. If it is a text that cannot be read so, and may is set, it tries
-// another.
+// either reads an operand in one unit. If it is a text that cannot be read in that unit, and
+// may is set, it tries another.
 func (s *scope) either(c exec.Code, u, or tables.Unit, may bool, x syntax.Expr) exec.Code {
 	if c.Unit == tables.UTC {
 		if !may {

@@ -11,9 +11,9 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// A column with a unit makes the other operand read in that unit: a text as people write it, a number as
-// seconds or bytes. What has no meaning is refused, with its place. No text is used as the number it
-// happens to begin with.
+// Next to a column with a unit, the other operand is read in that unit: a text as people write
+// it, a number as seconds or bytes. An operand without a meaning is refused, with its place.
+// No text is used as the number that it happens to begin with.
 
 // beside prepares the sides of a comparison: each is read in the unit of the other.
 func (s *scope) beside(a, b exec.Code, ax, bx syntax.Expr) (exec.Code, exec.Code) {

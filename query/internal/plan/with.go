@@ -42,7 +42,7 @@ func (s *scope) commonTable(name string) *common {
 	return nil
 }
 
-// use returns the query as a source of a scope.
+// use makes the query a source of a scope.
 func (t *common) use(c *compiler, f *syntax.FromItem, in *scope) (exec.Producer, []tables.Column) {
 	if t.busy {
 		if t.self == nil {
