@@ -58,7 +58,7 @@ const (
 type Steps[S comparable] struct {
 	Begin func(*Lock) error // the process holds the lock from now on, and must listen
 	State func() S          // of the database; two states differ if something was committed in between
-	Act   func()            // reads the database, and does what there is to do
+	Act   func()            // reads the database, and does the work that it finds
 	Wait  func() bool       // waits for something to happen; false: it is time to leave
 }
 

@@ -11,65 +11,65 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// attendance looks after an attempt from its claim on, or from the moment that another keeper's was
-// taken over, until nothing of it is left. It acts when there is news: between, it has no goroutine
-// and no stack, since there may be thousands of them.
+// attendance follows an attempt from its claim, or from its takeover from another keeper, until
+// nothing of it is left. It acts when there is news. In between it has no goroutine and no stack,
+// because there may be thousands of attendances.
 type attendance struct {
 	*keeper
 	slot  *slot
-	turn  int    // in which it was claimed
-	order *Order // nil for one that was taken over
+	turn  int    // the turn that claimed it
+	order *Order // nil after a takeover
 	begun *begun
 	group *cgroup // nil for none
 
 	mu    sync.Mutex
 	news  news
-	acts  bool        // a goroutine looks at the news, or will
-	alarm *time.Timer // tells that something is due
+	acts  bool        // a goroutine acts on the news, or will
+	alarm *time.Timer // calls wake when something is due
 
-	told     int               // the pipe that its warden writes to; -1 if there is none, or no more
-	launched *launch.Order     // to read what it says
-	before   []launch.Said     // the reports that went to another keeper
-	warden   int               // its process number, 0 for one that is not known
-	foreign  bool              // no warden reports on the command: it was killed
+	told     int               // the pipe that its warden writes to; -1 for none, or closed
+	launched *launch.Order     // for parsing the warden's reports
+	before   []launch.Said     // the reports to an earlier keeper
+	warden   int               // the warden's process number, 0 if unknown
+	foreign  bool              // its warden was killed, so nothing reports on the command
 	failed   error             // why the command was not executed
 	pid      int               // of the command, 0 before it begins
 	born     uint64            // when it was started, if its warden was killed
-	use      store.ResourceUse // as the warden says
+	use      store.ResourceUse // as reported by the warden
 
-	word     *Held         // the database's latest, which is not yet obeyed
-	lost     bool          // it must ask the database whether the job has gone on
-	hangs    time.Duration // when it is given up unless it has begun
+	word     *Held         // the database's latest answer, if not yet acted on
+	lost     bool          // the database must be asked whether the job has gone on
+	hangs    time.Duration // when to give up if the command has not begun
 	gaveUp   bool
-	looks    time.Duration // when its memory is read next; 0: never
-	signaled bool          // the signal before the end was sent
+	looks    time.Duration // when to read its memory next; 0: never
+	signaled bool          // the signal before the end has been sent
 	stopped  store.Outcome // why it was told to terminate; store.OutcomeNone: it was not
-	killAt   time.Duration // when the processes that are left are killed; 0: not yet known
-	until    time.Duration // when they were to be killed first
+	killAt   time.Duration // when to kill the processes that are left; 0: not yet known
+	until    time.Duration // when they were first due to be killed
 	pause    time.Duration // between two attempts to kill
 	why      string
 
 	over     bool // the command has ended
-	empty    bool // and the warden says that nothing of it is left
-	known    bool // how, is known
+	empty    bool // the warden reports that nothing of it is left
+	known    bool // how it ended is known
 	status   syscall.WaitStatus
 	leftover int
 
-	sent   int // how many of the signals that it was to send it has sent here
+	sent   int // how many of the requested signals it has sent here
 	result *store.Result
 }
 
-// news is what an attendance has yet to see.
+// news is what an attendance has not yet acted on.
 type news struct {
 	any   bool          // it should act
-	held  *Held         // the database's latest word
+	held  *Held         // the database's latest answer
 	lost  bool          // the database no longer lists the attempt
-	said  []launch.Said // by its warden
-	gone  bool          // the warden is
-	ended *ending       // of a command whose warden was killed
+	said  []launch.Said // the warden's reports
+	gone  bool          // the warden has ended
+	ended *ending       // the end of a command whose warden was killed
 }
 
-// hear adds to the news, and has the attendance act.
+// hear adds to the news, and makes the attendance act.
 func (a *attendance) hear(add func(*news)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,13 +80,13 @@ func (a *attendance) hear(add func(*news)) {
 	}
 }
 
-// tell hands on the database's latest word, replacing earlier ones.
+// tell passes on the database's latest answer, which replaces earlier ones.
 func (a *attendance) tell(h Held) { a.hear(func(n *news) { n.held = &h }) }
 
-// wake has it look at the clock.
+// wake makes the attendance look at the clock.
 func (a *attendance) wake() { a.hear(func(*news) {}) }
 
-// attend begins to look after the attempt.
+// attend begins to follow the attempt.
 func (a *attendance) attend() {
 	a.hangs = bootClock() + openFor
 	if a.begun.Polled && a.begun.Memory > 0 {
@@ -105,8 +105,8 @@ func (a *attendance) attend() {
 	}
 }
 
-// act acts until there is no more news, or until nothing of the attempt is left: then it hands it to
-// the keeper, and nothing makes it act again.
+// act acts until there is no more news, or until nothing of the attempt is left. Then it hands the
+// attempt to the keeper, and is never called again.
 func (a *attendance) act() {
 	for {
 		a.mu.Lock()
@@ -126,7 +126,7 @@ func (a *attendance) act() {
 	}
 }
 
-// see acts on news and on the clock. It returns what came of the attempt once nothing of it is left.
+// see acts on news and on the clock. It returns the attempt's result once nothing of it is left.
 func (a *attendance) see(n *news) *store.Result {
 	ctx := context.Background()
 	for _, s := range n.said {
@@ -149,16 +149,16 @@ func (a *attendance) see(n *news) *store.Result {
 	}
 	if a.lost = a.lost || n.lost; a.lost && a.pid != 0 {
 		if a.lost = false; a.stopped == store.OutcomeNone && !a.over {
-			a.ask(ctx) // another file may lie there for a moment
+			a.ask(ctx) // another file may be at the database's path for a moment
 		}
 	}
-	if h := a.word; h != nil && (a.pid != 0 || a.over) { // before, there is nothing that could be told to stop
+	if h := a.word; h != nil && (a.pid != 0 || a.over) { // before the command begins there is nothing to stop
 		a.word = nil
 		a.hearHeld(ctx, *h)
 	}
 	for {
 		if a.over && !a.left() {
-			if a.told >= 0 { // the warden ends now
+			if a.told >= 0 { // the warden is about to end
 				return nil
 			}
 			if a.until == 0 {
@@ -213,8 +213,8 @@ func (a *attendance) awaitForeign() {
 	}()
 }
 
-// giveUp ends an attempt that has not begun for long. The gate hangs, or the directory of the
-// command cannot be entered. What its warden has said by its end counts.
+// giveUp ends an attempt that has not begun for long: the gate hangs, or the command's directory cannot
+// be entered. What its warden has reported by its end still counts.
 func (a *attendance) giveUp() {
 	a.gaveUp, a.hangs = true, bootClock()+openFor
 	if a.warden == 0 {
@@ -229,8 +229,8 @@ func (a *attendance) giveUp() {
 	})
 }
 
-// left reports whether processes of the attempt are left. Its warden knows it of all that descends
-// from it, and misses none: a list of /proc misses those whose parents end meanwhile.
+// left reports whether processes of the attempt are left. The warden knows that of all its
+// descendants, and misses none. A scan of /proc misses those whose parents end meanwhile.
 func (a *attendance) left() bool {
 	if !a.foreign {
 		return !a.empty || len(a.group.tasks()) > 0
@@ -238,7 +238,7 @@ func (a *attendance) left() bool {
 	return some(a.eachTask())
 }
 
-// dismiss tells the processes to terminate that the command has left behind.
+// dismiss tells processes that the command has left behind to terminate.
 func (a *attendance) dismiss() {
 	a.leftover = len(a.tasks())
 	a.killAt = bootClock() + a.begun.Grace
@@ -246,17 +246,17 @@ func (a *attendance) dismiss() {
 	a.signal(syscall.SIGTERM)
 }
 
-// hearHeld obeys the database's word on the attempt.
+// hearHeld follows the database's answer on the attempt.
 func (a *attendance) hearHeld(ctx context.Context, h Held) {
 	was := a.begun.End
 	if a.begun.End = bootClock() + h.Left; h.Ending {
 		if h.Left == 0 && h.Process.PID == 0 {
-			a.begun.End = was // only that it has to stop is known
+			a.begun.End = was // the answer says only that it must stop
 		}
 		a.stop(store.OutcomeStopped, "")
 		if a.begun.End < was-time.Second && a.killAt != 0 {
-			// The rule by which it makes way may have a grace of its own. If the job is told late,
-			// it still gets a second, if its own grace is as long.
+			// The rule that stops the job may have a grace of its own. A job that is told late still
+			// gets a second, if its own grace is that long.
 			a.killAt = max(a.begun.End, bootClock()+min(a.begun.Grace, time.Second))
 		}
 	}
@@ -265,7 +265,7 @@ func (a *attendance) hearHeld(ctx context.Context, h Held) {
 	}
 }
 
-// next is the next moment at which there is something to do.
+// next returns when there is next something to do, by the boot clock.
 func (a *attendance) next() (at time.Duration) {
 	switch {
 	case a.pid == 0 && !a.over:
@@ -283,7 +283,7 @@ func (a *attendance) next() (at time.Duration) {
 	return at
 }
 
-// due does everything that is due by now.
+// due does everything that is due.
 func (a *attendance) due(ctx context.Context) {
 	now := bootClock()
 	if a.pid == 0 && !a.over {
@@ -319,11 +319,11 @@ func (a *attendance) due(ctx context.Context) {
 	}
 }
 
-// askFor is how long the database may take to say whether the end was put off.
+// askFor bounds how long the database may take to say whether the end was postponed.
 const askFor = 10 * time.Second
 
-// ask asks the database for the end: it may have been put off since. While it cannot be
-// asked the last end counts.
+// ask asks the database for the end, which may have been postponed. If the database does not answer,
+// the last known end counts.
 func (a *attendance) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
@@ -336,17 +336,17 @@ func (a *attendance) ask(ctx context.Context) {
 		a.notef("%s: %v", a.slot.Key, err)
 		return
 	}
-	h.Signals = nil // sent at the next look
+	h.Signals = nil // the next look sends them
 	a.hearHeld(ctx, *h)
 }
 
-// stop tells the command to terminate. After the grace what is left is killed.
+// stop tells the command to terminate. After the grace, remaining processes are killed.
 func (a *attendance) stop(why store.Outcome, text string) {
 	if a.stopped != store.OutcomeNone || a.over {
 		return
 	}
 	a.stopped, a.why = why, text
 	a.killAt = bootClock() + a.begun.Grace
-	a.slot.add(&line{Stopping: &stopping{why, text, a.killAt}}) //nolint:errcheck // it is for the next keeper
+	a.slot.add(&line{Stopping: &stopping{why, text, a.killAt}}) //nolint:errcheck // the line only serves a later keeper
 	a.signal(syscall.SIGTERM)
 }

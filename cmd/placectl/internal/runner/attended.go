@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A placectl run has a file in the state directory locked from before its job is there until
-// its command has ended: the command inherits the descriptor. Programs such as ssh close it.
-// So the file says the command's process, too, and the command and what it starts have a token
-// in their environment. What came of the command is in the file while the database is away.
+// A placectl run keeps a file in the state directory locked from before its job exists until its
+// command has ended. The command inherits the descriptor, but programs such as ssh close it. So the
+// file also names the command's process, and the command and its descendants have a token in their
+// environment. While the database is unavailable, the file also keeps the command's result.
 
-// inheritedFrom is the least number of the descriptor that a command inherits: scripts use
-// small ones themselves.
+// inheritedFrom is the smallest number of the descriptor that a command inherits: scripts use small
+// ones themselves.
 const inheritedFrom = 200
 
 // Attending is the lock of a process that attends to a job.
@@ -31,11 +31,11 @@ type Attending struct {
 	runner *Runner
 	fd     int
 	path   string
-	untold bool // a cycle reports the command's result
+	untold bool // a cycle must report the command's result
 }
 
 // Attend takes a lock for a process that is about to ask for a job and to execute it. Processes
-// started from here on inherit it.
+// started after this inherit the lock.
 func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	self, err := Self(r.Host)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	defer s.close()
 	name := attendName(nonce)
 	f, err := s.epoch.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) { // the last one to leave has removed the directory
+	if errors.Is(err, fs.ErrNotExist) { // the last process to leave has removed the directory
 		return r.Attend(nonce)
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 
 func attendName(nonce store.Nonce) string { return "run-" + nonce.String() }
 
-// attended is a line of the file of an attendant, or all of them.
+// attended is one line of an attendant's file, or all of them merged.
 type attended struct {
 	Command *store.Process `json:"command,omitempty"`
 	Result  *store.Result  `json:"result,omitempty"`
@@ -81,10 +81,10 @@ func (a *Attending) write(line attended) error {
 	return err
 }
 
-// Environ is the variable that the command needs in its environment.
+// Environ returns the variable that the command needs in its environment.
 func (a *Attending) Environ() string { return tokenName + "=" + a.As.Nonce.String() }
 
-// Began notes that the command is a process of ours.
+// Began records the command's process.
 func (a *Attending) Began(pid int) error {
 	command := a.As.Process
 	s, err := statOf(pid)
@@ -95,11 +95,11 @@ func (a *Attending) Began(pid int) error {
 	return a.write(attended{Command: &command})
 }
 
-// tellNow is how long an attendant, which a person may wait for, tries to tell.
+// tellNow bounds how long an attendant tries to report, because a person may wait for it.
 const tellNow = 3 * time.Second
 
-// Tell reports what came of the command. It keeps that first: should the database not say its
-// word, or this process be killed, a cycle reports it.
+// Tell reports the command's result. It first saves the result in the file. So if the database does
+// not answer, or this process is killed, a cycle reports it.
 func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 	result.Epoch = a.runner.Epoch
 	if err := a.write(attended{Result: result}); err != nil {
@@ -119,26 +119,27 @@ func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 	}
 }
 
-// End releases the lock, and leaves only what a cycle must report.
+// End releases the lock. It keeps the file only if a cycle must report the result.
 func (a *Attending) End() {
 	if !a.untold {
 		os.Remove(a.path)               //nolint:errcheck // a cycle removes it
-		os.Remove(filepath.Dir(a.path)) //nolint:errcheck // others may have something there
+		os.Remove(filepath.Dir(a.path)) //nolint:errcheck // other runs may have files there
 	}
-	unix.Close(a.fd) //nolint:errcheck // it is ours
+	unix.Close(a.fd) //nolint:errcheck // a descriptor of ours
 }
 
 // left is what an ended attendant of this user on this host has left behind.
 type left struct {
 	attended
-	path   string // of its file, "" for none
-	lives  bool   // its command, or what that has started
-	locked bool   // a process has its lock
+	path   string // the path of its file, "" for none
+	lives  bool   // the command or a descendant lives
+	locked bool   // a process holds its lock
 	nonce  store.Nonce
 }
 
-// leftBy looks what an attendant has left behind. It is nil while that lives, and where this
-// process cannot tell: on another host, of another user, in another process namespace.
+// leftBy finds what an attendant has left behind. It returns nil while the attendant lives. It also
+// returns nil if this process cannot tell: on another host, for another user, in another process
+// namespace.
 func (r *Runner) leftBy(a *store.Attendant) *left {
 	self, err := Self(r.Host)
 	if err != nil || a.Host != self.Host || int(a.UID) != os.Geteuid() || lifeOf(a.Process, self) != dead {
@@ -156,7 +157,7 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 		}
 		defer f.Close()
 		l.path, l.locked = path, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
-		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; { // the last one may be cut off
+		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; { // the last line may be incomplete
 		}
 	}
 	if a.Boot == self.Boot {
@@ -165,7 +166,7 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 	return l
 }
 
-// kill kills a command, and what it has started.
+// kill kills a command and its descendants.
 func (l *left) kill() {
 	tokens := tokensOf(l.nonce)
 	sweep(func(fn func(pid int)) {
@@ -177,11 +178,11 @@ func (l *left) kill() {
 	})
 }
 
-// EndAttended ends the jobs whose attendants were killed, and returns them: those that wait are
-// cancelled; those that run end as their command did where the attendant has said so, and are
-// lost otherwise, once nothing of the command is left. After the commit the caller calls the
-// function, which removes what attendants have left, and kills commands that were told to end
-// and had their time: their attendant cannot. Others go on: how many of them do.
+// EndAttended ends the jobs whose attendants were killed, and returns them. Waiting jobs are cancelled.
+// A running job ends as the attendant has recorded. Without a record it is lost, once nothing of the
+// command is left. others counts the attendants of this user that go on. The caller must call
+// committed after the commit: it removes the attendants' files, and kills commands that were told to
+// end and whose time is over, because their attendant cannot.
 func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, others int, committed func(), err error) {
 	list, err := tx.Attempts().AttendedOn(r.Host)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beatFile is locked by the one process of a host, user and database that tells the database that
-// this host is there.
+// beatFile is locked by the one process of a host, user and database that sends the database this
+// host's heartbeat.
 const beatFile = "beat"
 
-// keepBeat waits until no other process tells the database that this host is there, and then does
-// it. It returns with the context, or with the process.
+// keepBeat waits until no other process sends the database this host's heartbeat, and then does so
+// itself. It returns when the context ends.
 func (r *Runner) keepBeat(ctx context.Context, s *state) {
 	f, err := s.epoch.OpenFile(beatFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -46,14 +46,14 @@ func (r *Runner) keepBeat(ctx context.Context, s *state) {
 	}
 }
 
-// beatAgain is after how long the database is told again that did not take it.
+// beatAgain is the pause after a heartbeat that failed.
 const beatAgain = 30 * time.Second
 
-// beatTime is how the file says when the database was told last. It has always the same
-// length. The next process that holds the file need not send it so soon again.
+// beatTime formats the time of the last heartbeat in the file. Its length is always the same. The
+// next process to lock the file need not send a heartbeat so soon again.
 const beatTime = "2006-01-02T15:04:05Z"
 
-// bootAt is where in the file stands for which start of the host Started was called.
+// bootAt is the offset in the file of the boot id for which Started was last called.
 const bootAt = int64(len(beatTime))
 
 func lastBeat(f *os.File) time.Time {
@@ -68,7 +68,7 @@ func lastBeat(f *os.File) time.Time {
 	return at
 }
 
-// KeepBeat does the same for a process that executes a command itself.
+// KeepBeat does what keepBeat does, for a process that executes a command itself.
 func (r *Runner) KeepBeat(ctx context.Context) {
 	s, err := openState(r.StateDir, r.ID, r.Epoch)
 	if err != nil {

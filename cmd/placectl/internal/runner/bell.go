@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A keeper sleeps until something happens. To make it look at the database, ring its bell: a named
-// pipe, which costs nothing while it is silent.
+// A keeper sleeps until something happens. Its bell makes it look at the database. The bell is a
+// named pipe, which costs nothing while it is silent.
 const bellPrefix = "bell."
 
-// bellName is that of the keeper of a host.
+// bellName returns the name of the bell of a host's keeper.
 func bellName(host string) string { return bellPrefix + host }
 
 // hangBell makes the bell, and opens it to listen.
@@ -21,11 +21,11 @@ func (s *state) hangBell(name string) (*os.File, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, &os.PathError{Op: "mkfifo", Path: s.path + "/" + name, Err: err}
 	}
-	// Open for writing, too: it never comes to its end.
+	// It is also open for writing, so that reads never end.
 	return s.epoch.OpenFile(name, os.O_RDWR|unix.O_NONBLOCK, 0)
 }
 
-// ring tells when a bell is rung.
+// ring returns a channel that receives when a bell is rung.
 func ring(bell *os.File) <-chan struct{} {
 	rung := make(chan struct{}, 1)
 	go func() {
@@ -43,13 +43,13 @@ func ring(bell *os.File) <-chan struct{} {
 	return rung
 }
 
-// ringBell rings a bell. It reports whether there is one.
+// ringBell rings a bell. It reports whether the bell exists.
 func ringBell(epoch *os.Root, name string) bool {
 	bell, err := epoch.OpenFile(name, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return false
 	}
 	defer bell.Close()
-	bell.Write([]byte{1}) //nolint:errcheck // a full pipe rings
+	bell.Write([]byte{1}) //nolint:errcheck // a full pipe already rings
 	return true
 }

@@ -16,22 +16,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cgroup is the control group of an attempt: of version 2, below one that was delegated to
-// us. Its methods do nothing for nil.
+// cgroup is the control group of an attempt, of version 2, below a group delegated to us. Its methods
+// do nothing if it is nil.
 type cgroup struct {
 	path   string
 	dir    *os.File
 	memory int64 // its limit, 0 for none
 }
 
-// errNoGroup is a host without a control group that could be used.
+// errNoGroup says that this host has no usable control group.
 var errNoGroup = errors.New("enforce=cgroup, and no control group with memory is delegated to this process")
 
-// gateMemory is the memory that a gate, which is our program, may use before it becomes the
-// command.
+// gateMemory is the memory in bytes that a gate, which runs our program, may use before it becomes
+// the command.
 const gateMemory = 64 << 20
 
-// confine makes the control group that the settings ask for, and that can be had.
+// confine makes the control group that the settings ask for, if possible.
 func (a *attendance) confine(o *Order) (*cgroup, error) {
 	if o.Enforce == "none" || o.Enforce == "poll" {
 		return nil, nil
@@ -53,7 +53,7 @@ func (a *attendance) confine(o *Order) (*cgroup, error) {
 	return nil, fmt.Errorf("%w: %w", errNoGroup, err)
 }
 
-// makeGroup makes a control group where a parent of ours hands memory on and belongs to us.
+// makeGroup makes a control group below a parent of ours that delegates memory and belongs to us.
 func (k *keeper) makeGroup(name string) (*cgroup, error) {
 	parent, err := k.parent()
 	if err != nil {
@@ -74,31 +74,31 @@ func newGroup(path string) (*cgroup, error) {
 	return &cgroup{path: path, dir: dir}, nil
 }
 
-// share is how much of its host an attempt may use.
+// share is the part of its host that an attempt may use.
 type share struct {
-	Memory  int64 `json:"memory,omitempty"`  // bytes, as are all following 0 or empty for as much as there is
-	Cores   int   `json:"cores,omitempty"`   // how many cores' time
+	Memory  int64 `json:"memory,omitempty"`  // in bytes; here and below, 0 or empty means no limit
+	Cores   int   `json:"cores,omitempty"`   // the time of so many cores
 	Threads []int `json:"threads,omitempty"` // hardware threads, by number
 	Groups  []int `json:"groups,omitempty"`  // NUMA nodes for its memory
 }
 
-// limit keeps the group to a share. Memory has to be limited; cores where the kernel's
-// controllers are handed on to us, which they are less often.
+// limit limits the group to a share. It must be able to limit memory. Cores are limited only if the
+// kernel's controllers are delegated to us, which is rarer.
 func (g *cgroup) limit(s *share) error {
 	const period = 100_000 // microseconds, the kernel's default
 	if s.Cores > 0 {
-		g.write("cpu.max", fmt.Sprintf("%d %d", s.Cores*period, period)) //nolint:errcheck // where it is handed on
+		g.write("cpu.max", fmt.Sprintf("%d %d", s.Cores*period, period)) //nolint:errcheck // works only if cpu is delegated
 	}
 	if len(s.Threads) > 0 {
-		g.write("cpuset.cpus", numbers(s.Threads)) //nolint:errcheck // where it is handed on
+		g.write("cpuset.cpus", numbers(s.Threads)) //nolint:errcheck // works only if cpuset is delegated
 	}
 	if len(s.Groups) > 0 {
-		g.write("cpuset.mems", numbers(s.Groups)) //nolint:errcheck // where it is handed on, and they are nodes of this host
+		g.write("cpuset.mems", numbers(s.Groups)) //nolint:errcheck // works only if cpuset is delegated, and on the host with these nodes
 	}
 	if s.Memory == 0 {
 		return nil
 	}
-	g.write("memory.swap.max", "0") //nolint:errcheck // not every kernel has it
+	g.write("memory.swap.max", "0") //nolint:errcheck // some kernels lack it
 	return g.write("memory.max", strconv.FormatInt(s.Memory, 10))
 }
 
@@ -106,7 +106,7 @@ func (g *cgroup) write(file, text string) error {
 	return os.WriteFile(g.path+"/"+file, []byte(text), 0)
 }
 
-// numbers is a list as control groups have it.
+// numbers formats a list for control groups.
 func numbers(list []int) string {
 	words := make([]string, len(list))
 	for i, n := range list {
@@ -115,12 +115,12 @@ func numbers(list []int) string {
 	return strings.Join(words, ",")
 }
 
-// all lists the directories of the group and of those that the command has made in it, each
-// behind the one that it is in.
+// all lists the directories of the group and of the groups that the command has made in it, parents
+// first.
 func (g *cgroup) all() []string {
 	list := []string{g.path}
 	for i := 0; i < len(list); i++ {
-		inside, _ := os.ReadDir(list[i]) // it may have been removed
+		inside, _ := os.ReadDir(list[i]) // the group may have been removed
 		for _, e := range inside {
 			if e.IsDir() {
 				list = append(list, filepath.Join(list[i], e.Name()))
@@ -130,7 +130,7 @@ func (g *cgroup) all() []string {
 	return list
 }
 
-// tasks lists the processes in the group, and in those within it.
+// tasks lists the processes in the group and the groups below it.
 func (g *cgroup) tasks() (list []int) {
 	if g == nil {
 		return nil
@@ -147,14 +147,15 @@ func (g *cgroup) tasks() (list []int) {
 	return list
 }
 
-// kill kills all in the group at once if the kernel can, so that no process is born meanwhile.
+// kill kills all processes in the group. If the kernel can do so at once, none can fork meanwhile.
 func (g *cgroup) kill() {
 	if g != nil {
 		g.write("cgroup.kill", "1") //nolint:errcheck // since Linux 5.14
 	}
 }
 
-// value is the number behind a name in a file of the group, or in one that has but that.
+// value returns the number behind a name in a file of the group, or the only number in the file if
+// name is empty.
 func (g *cgroup) value(file, name string) int64 {
 	if g == nil {
 		return 0
@@ -176,10 +177,10 @@ func (g *cgroup) use(u *store.ResourceUse) {
 	u.MemPeak = g.peak()
 }
 
-// peak is the most memory that the group had at once, or 0 if not measured.
+// peak returns the group's peak memory in bytes, 0 if not measured.
 func (g *cgroup) peak() int64 { return g.value("memory.peak", "") }
 
-// exceeded says how the group had more memory than it may have, "" if it had not.
+// exceeded says how the group exceeded its memory, "" if it did not.
 func (g *cgroup) exceeded() string {
 	switch {
 	case g == nil || g.value("memory.events", "oom_kill ") == 0:
@@ -198,27 +199,28 @@ func (g *cgroup) remove() {
 	g.dir.Close()
 	for range 50 {
 		for _, dir := range slices.Backward(g.all()) {
-			os.Remove(dir) //nolint:errcheck // looked at below
+			os.Remove(dir) //nolint:errcheck // checked below
 		}
 		if _, err := os.Stat(g.path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		unix.Poll(nil, 10) //nolint:errcheck // a pause: the kernel is about to forget the last of them
+		unix.Poll(nil, 10) //nolint:errcheck // a pause: the kernel still removes the last processes
 	}
 }
 
-// confined keeps the group of a command that is executed to what the command may use.
+// confined limits the group of an executed command to what the command may use.
 func (b *begun) confined(g *cgroup) {
 	if g == nil {
 		return
 	}
 	g.memory = b.Memory
 	if 0 < b.Memory && b.Memory < gateMemory {
-		g.limit(&b.share) //nolint:errcheck // it has a limit, and could be limited so far
+		g.limit(&b.share) //nolint:errcheck // it already has a limit, and limits could be set before
 	}
 }
 
-// openGroup is, kept to the same, the group of a command whose keeper was killed, nil for none.
+// openGroup returns the group of a command whose keeper was killed, with the same limits, nil if it has
+// none.
 func (b *begun) openGroup() *cgroup {
 	dir, err := os.Open(b.Cgroup)
 	if b.Cgroup == "" || err != nil {

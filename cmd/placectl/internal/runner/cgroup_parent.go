@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// groupParent is the nearest parent of our own control group that hands memory on.
+// groupParent returns the nearest parent of our own control group that delegates memory.
 func groupParent() (string, error) {
 	mount, own, err := ownGroup()
 	if err != nil {
@@ -26,7 +26,7 @@ func groupParent() (string, error) {
 	}
 }
 
-// ownGroup is where the groups of version 2 are mounted, and which one is ours.
+// ownGroup returns where the groups of version 2 are mounted, and which one is ours.
 func ownGroup() (mount, own string, err error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Finding is what doctor reports about something that executing attempts needs.
+// Finding is what doctor reports about a precondition of executing attempts.
 type Finding struct {
 	What   string
 	State  Fitness
@@ -22,21 +22,19 @@ type Finding struct {
 // Fitness is how well something works.
 type Fitness string
 
-// The states of findings: it works; it works less well than it could; nothing can be executed
-// like that.
+// The states of findings: it works, it works less well than it could, or nothing can be executed.
 const (
 	Works   Fitness = "works"
 	Limited Fitness = "limited"
 	Fails   Fitness = "fails"
 )
 
-// Examine says what executing attempts finds on this host. It changes nothing.
+// Examine reports this host's preconditions for executing attempts. It changes nothing.
 func (r *Runner) Examine() []Finding {
 	return []Finding{r.examineState(), examineAdoption(), examineGroups()}
 }
 
-// examineState looks at the directory for attempts, which is made when there is one to be
-// executed.
+// examineState examines the directory for attempts, which is made when the first one is executed.
 func (r *Runner) examineState() Finding {
 	f := Finding{"state_dir", Works, r.StateDir}
 	top, err := os.OpenRoot(r.StateDir)
@@ -61,8 +59,8 @@ func (r *Runner) examineState() Finding {
 	return f
 }
 
-// examineAdoption reports whether the exit status of a command is known that has outlived the
-// process that waits for it: the kernel tells it from 6.15 on.
+// examineAdoption reports whether the exit status of a command is known if the process that waits for
+// it ends first. The kernel tells it from Linux 6.15 on.
 func examineAdoption() Finding {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -79,7 +77,7 @@ func examineAdoption() Finding {
 	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it is killed, and how it ends is not known then (6.15 tells it)"}
 }
 
-// examineGroups reports whether jobs can be kept to their memory by the kernel.
+// examineGroups reports whether the kernel can limit jobs to their memory.
 func examineGroups() Finding {
 	parent, err := groupParent()
 	if err != nil {

@@ -9,21 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ears hear what all wardens say, in one goroutine: each has a pipe, and there may be thousands.
+// ears hear what all wardens report, in one goroutine. Each warden has a pipe, and there may be
+// thousands.
 type ears struct {
-	fd    int // of an epoll
+	fd    int // an epoll descriptor
 	poll  *os.File
 	mu    sync.Mutex
 	pipes map[int]*attendance
 }
 
-// newEars begins to listen.
+// newEars starts to listen.
 func newEars() (*ears, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
-	unix.SetNonblock(fd, true) //nolint:errcheck // so that Go's poller waits for it; it is a valid one
+	unix.SetNonblock(fd, true) //nolint:errcheck // fd is valid; Go's poller needs it so
 	e := &ears{fd: fd, poll: os.NewFile(uintptr(fd), "ears"), pipes: make(map[int]*attendance)}
 	go e.listen()
 	return e, nil
@@ -37,8 +38,8 @@ func (e *ears) add(pipe int, a *attendance) {
 	e.pipes[pipe] = a
 	e.mu.Unlock()
 	err := unix.EpollCtl(e.fd, unix.EPOLL_CTL_ADD, pipe, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(pipe)})
-	if err != nil { // the user has as many as are allowed
-		unix.SetNonblock(pipe, false) //nolint:errcheck // it is a valid one
+	if err != nil { // the user's limit of watches is reached
+		unix.SetNonblock(pipe, false) //nolint:errcheck // the pipe is valid
 		go func() {
 			for text := make([]byte, 4096); e.read(pipe, text); {
 			}
@@ -46,7 +47,7 @@ func (e *ears) add(pipe int, a *attendance) {
 	}
 }
 
-// listen hands on what is said until the ears are closed.
+// listen passes on what wardens report until the ears are closed.
 func (e *ears) listen() {
 	raw, err := e.poll.SyscallConn()
 	if err != nil {
@@ -57,7 +58,7 @@ func (e *ears) listen() {
 	for {
 		n := 0
 		if raw.Read(func(poll uintptr) bool {
-			n, _ = unix.EpollWait(int(poll), ready[:], 0) //nolint:errcheck // it is asked again
+			n, _ = unix.EpollWait(int(poll), ready[:], 0) //nolint:errcheck // then the loop asks again
 			return n > 0
 		}) != nil {
 			return
@@ -68,7 +69,7 @@ func (e *ears) listen() {
 	}
 }
 
-// read reads a pipe, and reports whether more may come. Each line was written at once.
+// read reads a pipe, and reports whether more may come. Each line was written in one write.
 func (e *ears) read(pipe int, text []byte) (more bool) {
 	e.mu.Lock()
 	a := e.pipes[pipe]
@@ -99,7 +100,7 @@ func (e *ears) read(pipe int, text []byte) (more bool) {
 	return true
 }
 
-// listen opens the pipe that the warden of an attempt writes to.
+// listen opens the pipe to which an attempt's warden writes.
 func (a *attendance) listen() (err error) {
 	path := a.slot.path + "/" + toldFile
 	if a.told, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {

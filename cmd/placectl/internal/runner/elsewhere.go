@@ -16,23 +16,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An attempt has ended when none of its processes is left on any of its nodes. A placectl on
-// that starts a command on another node leaves a file in a directory of the attempt first, and
-// removes it when the other side has said that nothing is left there. Where files are left as
-// the attempt ends here, its keeper asks all its other hosts to end what they
-// have of it, until a round has found nothing on any of them.
+// An attempt has ended when none of its processes is left on any of its nodes. Before placectl on
+// starts a command on another node, it leaves a file in a directory of the attempt. It removes the
+// file when the other side has said that nothing is left there. If files remain when the attempt ends
+// here, its keeper asks all the other hosts to end its processes, until a round has found none on any
+// of them.
 
-// ElsewhereName is the variable that names that directory.
+// ElsewhereName is the variable with the path of that directory.
 const ElsewhereName = "PLACECTL_ELSEWHERE"
 
-// sent is the content of such a file: by what its ssh goes.
+// sent is the content of such a file: the environment of its ssh.
 type sent struct{ Env []string }
 
 // ofSSH are the variables that ssh needs.
 var ofSSH = []string{"PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK"}
 
-// NoteSent notes that something is sent to another node. The function takes the note back. Where
-// nothing keeps such notes, as in jobs of launchers, it does nothing.
+// NoteSent records that something is sent to another node. back removes the record. In jobs without
+// such records, as those of launchers, NoteSent does nothing.
 func NoteSent(getenv func(string) string) (back func(), err error) {
 	dir := getenv(ElsewhereName)
 	if dir == "" || getenv(tokenName) == "" {
@@ -55,7 +55,7 @@ func NoteSent(getenv func(string) string) (back func(), err error) {
 	return func() { os.Remove(path) }, os.Rename(path+".new", path)
 }
 
-// elsewhere is what was noted of an attempt: nil for nothing.
+// elsewhere returns what was recorded of an attempt, nil if nothing was.
 func (sl *slot) elsewhere() (*sent, error) {
 	list, err := fs.ReadDir(sl.root.FS(), elsewhereDir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
@@ -70,10 +70,10 @@ func (sl *slot) elsewhere() (*sent, error) {
 	return s, err
 }
 
-// sweepTime is how long a host may take to end what it has of an attempt that must be killed.
+// sweepTime is how long a host may take to end the processes of an attempt that must be killed.
 const sweepTime = 30 * time.Second
 
-// emptied ends what an attempt has on other hosts. Until then it may use its time there.
+// emptied ends an attempt's processes on other hosts. They may go on there until the given time.
 func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
 	s, err := a.slot.elsewhere()
 	if s == nil || err != nil || a.begun == nil {
@@ -103,10 +103,10 @@ func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
 	return emptyDir(a.slot.root, a.slot.path, elsewhereDir)
 }
 
-// saidAfter is how long that takes before the reason of the job says so.
+// saidAfter is how long emptyAll takes before the job's reason says so.
 const saidAfter = time.Second
 
-// emptyAll does so until it is done, or the job has gone on without the attempt.
+// emptyAll repeats emptied until it succeeds, or until the job has gone on without the attempt.
 func (a *attendance) emptyAll(until time.Duration) {
 	ctx := context.Background()
 	says := func(why string) {
@@ -130,12 +130,12 @@ func (a *attendance) emptyAll(until time.Duration) {
 	}
 }
 
-// SweepFound is the exit status of a sweep that has found processes, and ended them.
+// SweepFound is the exit status of a sweep that has found and ended processes.
 const SweepFound = 75
 
-// Sweep ends what an attempt has on this host: what watches its commands, those, and what has
-// its token. What is asked for is a tag, a comma, and how long they may use their time. It
-// reports whether there was anything.
+// Sweep ends an attempt's processes on this host: those that watch its commands, the commands, and
+// those with its token. asked is a tag, a comma, and how long they may still run. Sweep reports
+// whether it found any.
 func Sweep(asked string) (found bool, err error) {
 	tag, text, _ := strings.Cut(asked, ",")
 	within, err := time.ParseDuration(text)
@@ -175,7 +175,7 @@ func Sweep(asked string) (found bool, err error) {
 	}
 }
 
-// comm is the name that a process has which watches commands of an attempt.
+// comm returns the name of processes that watch commands of an attempt.
 func comm(tag string) string { return "on-" + tag }
 
 // watching lists the processes that watch commands of an attempt.

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// variables is an environment that grows. What is set later goes before what was there.
+// variables is an environment that grows. Variables set later replace earlier ones.
 type variables struct {
 	list  []string
 	given map[string]bool // variables of the job itself
@@ -21,21 +21,21 @@ func (v *variables) set(name, value string) {
 	v.list = append(v.list, name+"="+value)
 }
 
-// when sets a variable where there is something to say.
+// when sets a variable unless its value is empty.
 func (v *variables) when(name, value string) {
 	if value != "" {
 		v.set(name, value)
 	}
 }
 
-// unlessGiven sets a variable where the job has not brought its own.
+// unlessGiven sets a variable unless the job brings its own.
 func (v *variables) unlessGiven(name, value string) {
 	if !v.given[name] {
 		v.set(name, value)
 	}
 }
 
-// ask is the value of a variable, "" for none.
+// ask returns the value of a variable, "" if it is not set.
 func (v *variables) ask(name string) string {
 	for _, kv := range v.list {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -45,9 +45,8 @@ func (v *variables) ask(name string) string {
 	return ""
 }
 
-// environment is what the command finds in its environment: what the job carries, what it
-// is told of itself, and where it asked for that what PBS or Slurm would tell it. The
-// directory is the attempt's.
+// environment returns the command's environment: what the job carries, what describes the job, and on
+// request what PBS or Slurm would set. dir is the attempt's directory.
 func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	v := &variables{slices.Clone(o.Payload.Env), make(map[string]bool)}
 	for _, kv := range v.list {
@@ -93,8 +92,8 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	return v.list
 }
 
-// carried sets the variables of a family, PBS_ or SLURM_, that the lines of its script alone
-// say, or the command that has submitted it.
+// carried sets the variables of a family, PBS_ or SLURM_, whose values come from the lines of the script
+// or from the command that submitted it.
 func (o *Order) carried(v *variables, family string) {
 	for _, kv := range o.Payload.Variables {
 		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, family) {
@@ -112,8 +111,8 @@ func unixTime(t time.Time) string {
 	return strconv.FormatInt(t.Unix(), 10)
 }
 
-// compatible sets what goes along with the variables of either: MPI libraries that find
-// those would call a server that is not there.
+// compatible sets what must accompany the variables of PBS and Slurm: MPI libraries that see those
+// would call a server that does not exist.
 func (o *Order) compatible(v *variables) {
 	for _, kv := range []string{"OMPI_MCA_plm=rsh", "PRTE_MCA_plm=ssh", "I_MPI_HYDRA_BOOTSTRAP=ssh", "HYDRA_BOOTSTRAP=ssh"} {
 		name, value, _ := strings.Cut(kv, "=")
@@ -121,7 +120,7 @@ func (o *Order) compatible(v *variables) {
 	}
 }
 
-// count is a number that was asked for, "" if it was not.
+// count formats a requested number, "" if none was requested.
 func count(n int) string {
 	if n <= 0 {
 		return ""

@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 )
 
-// processesFile is the PBS_NODEFILE: a line for each process of each chunk.
+// processesFile is the PBS_NODEFILE. It has a line for each process of each chunk.
 const processesFile = "processes"
 
-// processes is its content.
+// processes returns the content of that file.
 func (o *Order) processes() string {
 	var b strings.Builder
 	for _, c := range o.Chunks {
@@ -22,7 +22,7 @@ func (o *Order) processes() string {
 	return b.String()
 }
 
-// pbs sets the variables that a job of PBS finds.
+// pbs sets the variables of a PBS job.
 func (o *Order) pbs(v *variables, dir string) {
 	number, server := strconv.FormatUint(o.Job, 10), "."+cmp.Or(o.Server, "placectl")
 	v.set("PBS_ENVIRONMENT", "PBS_BATCH")
@@ -44,7 +44,7 @@ func (o *Order) pbs(v *variables, dir string) {
 		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]"+server)
 		v.set("PBS_ARRAY_ID", first+"[]"+server)
 		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
-		v.set("PBS_ARRAYID", strconv.Itoa(a.Index)) // as Torque calls it
+		v.set("PBS_ARRAYID", strconv.Itoa(a.Index)) // Torque's name for it
 	}
 	v.set("PBS_NODENUM", "0")
 	v.set("PBS_TASKNUM", "1")

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// slurm sets the variables that a job of Slurm finds.
+// slurm sets the variables of a Slurm job.
 func (o *Order) slurm(v *variables) {
 	number := strconv.FormatUint(o.Job, 10)
 	nodes, list := strconv.Itoa(len(o.Nodes)), index.FoldNodeList(o.Nodes)
@@ -67,7 +67,7 @@ func (o *Order) slurm(v *variables) {
 	o.compatible(v)
 }
 
-// gpuIDs are the ids of the GPUs on the first node.
+// gpuIDs returns the ids of the GPUs on the first node.
 func gpuIDs(v *variables) string {
 	for _, part := range strings.Split(v.ask("PLACECTL_DEVICES"), ";") {
 		if ids, ok := strings.CutPrefix(part, "ngpus="); ok {
@@ -77,7 +77,7 @@ func gpuIDs(v *variables) string {
 	return ""
 }
 
-// perNode sums up what the chunks on each node have, in the order of the nodes.
+// perNode sums a value over the chunks on each node, in the order of the nodes.
 func (o *Order) perNode(of func(Chunk) int) []int {
 	sums := make([]int, len(o.Nodes))
 	for i, node := range o.Nodes {
@@ -90,7 +90,7 @@ func (o *Order) perNode(of func(Chunk) int) []int {
 	return sums
 }
 
-// folded writes numbers as Slurm does: 4(x2),2.
+// folded formats numbers as Slurm does: 4(x2),2.
 func folded(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run executes the attempt, and begins to look after it. One that is not executed has ended.
+// run executes the attempt and begins to follow it. If it cannot execute the attempt, that has ended.
 func (a *attendance) run() {
 	if result := a.execute(); result != nil {
 		a.group.remove()
@@ -22,7 +22,7 @@ func (a *attendance) run() {
 	a.attend()
 }
 
-// finish keeps what came of the attempt, and hands it to the keeper.
+// finish keeps the attempt's result, and hands the attempt to the keeper.
 func (a *attendance) finish(result *store.Result) {
 	a.at("ended")
 	a.result = result
@@ -37,7 +37,7 @@ func (a *attendance) finish(result *store.Result) {
 	a.ended <- a
 }
 
-// execute has the command executed. It returns what came of it if it is not.
+// execute orders the command. It returns a result if the command is not executed.
 func (a *attendance) execute() *store.Result {
 	o := a.order
 	if owner := o.Payload.Owner; owner != nil && owner.Name != a.User && owner.Named() && a.User != store.UnnamedUser(owner.UID) {
@@ -49,7 +49,7 @@ func (a *attendance) execute() *store.Result {
 		return a.refused(err, store.BlameNode)
 	}
 	if a.group, err = a.confine(o); err != nil {
-		return a.refused(err, store.BlameNobody) // the setting enforce wants what few hosts have
+		return a.refused(err, store.BlameNobody) // the setting enforce asks for what few hosts have
 	}
 	order, opened, failed := a.prepareOrder(p)
 	if failed != nil {
@@ -70,14 +70,14 @@ func (a *attendance) execute() *store.Result {
 	return nil
 }
 
-// start writes down that the gate is about to be told, and tells it.
+// start records that it is about to tell the gate, and tells it.
 func (a *attendance) start(order *launch.Order) (err error) {
 	if err = a.listen(); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			unix.Close(a.told) //nolint:errcheck // nothing was said
+			unix.Close(a.told) //nolint:errcheck // nothing was written
 		}
 	}()
 	if order.Told, err = a.slot.root.OpenFile(toldFile, os.O_WRONLY, 0); err != nil {
@@ -96,7 +96,7 @@ func (a *attendance) start(order *launch.Order) (err error) {
 	return a.gate.Start(order)
 }
 
-// prepareOrder opens what the command has open, and says what the gate has to do.
+// prepareOrder opens the command's files, and builds the gate's order.
 func (a *attendance) prepareOrder(p *plan) (*launch.Order, *streams, *store.Result) {
 	o, err := a.keeper.opened(p)
 	var dir *launch.DirError
@@ -159,6 +159,6 @@ func (a *attendance) plan() (*plan, error) {
 	return p, nil
 }
 
-// openFor is how long the files of a command may take to be opened, and its directory to be
-// entered: a file system may hang.
+// openFor bounds how long opening a command's files and entering its directory may take: a file
+// system may hang.
 const openFor = time.Minute

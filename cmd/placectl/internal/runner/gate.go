@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plan is the command for a gate, with its surroundings.
+// plan is the command for a gate, with its environment and files.
 type plan struct {
 	Words  []string
 	Env    []string
@@ -21,14 +21,13 @@ type plan struct {
 	Umask  uint32
 	Limits []store.ResourceLimit
 	CPUs   []int
-	In     string // a file; "" for nothing
+	In     string // path of the input, "" for none
 	Out    output
-	Task   bool   // the command is to know its pid, as a task of Slurm
-	Err    output // its path is "" where errors go with the output
+	Task   bool   // the command gets its pid in a variable, like a task of Slurm
+	Err    output // without a path, errors go to the output
 }
 
-// The exit statuses of a command that was not executed, as shells have them, and of a gate
-// that failed.
+// The exit statuses of a command that was not executed, as in shells, and of a gate that failed.
 const (
 	statusGate          = 125
 	statusNotExecutable = 126
@@ -38,12 +37,12 @@ const (
 // streams are the input, the output and the errors of the command.
 type streams struct {
 	files [3]int
-	log   string // where the output lies, if that is elsewhere
+	log   string // where the output is, if elsewhere
 }
 
 func (o *streams) close() {
 	for _, fd := range slices.Compact(o.files[:]) {
-		unix.Close(fd) //nolint:errcheck // the gate has it
+		unix.Close(fd) //nolint:errcheck // the gate has its own copy
 	}
 	o.files = [3]int{-1, -1, -1}
 }
@@ -62,8 +61,8 @@ type opened struct {
 	error
 }
 
-// opened opens the streams. It gives up after a while: a file system may hang. Then what it has
-// hung up stays behind, and others open what comes next.
+// opened opens the streams. It gives up after a while, because a file system may hang. The blocked
+// goroutine stays behind, and others open the next files.
 func (k *keeper) opened(p *plan) (*streams, error) {
 	done := make(chan opened, 1)
 	select {
@@ -81,11 +80,11 @@ func (k *keeper) opened(p *plan) (*streams, error) {
 	}
 }
 
-// openAll opens streams, one after the other, on a thread with a file mode mask of its own. Without
-// one of its own it shares that of the process.
+// openAll opens streams one after the other, on a thread with its own umask. If unshare fails, the
+// thread shares the umask of the process.
 func (k *keeper) openAll(o opening) {
-	runtime.LockOSThread()      // the thread ends with this
-	unix.Unshare(unix.CLONE_FS) //nolint:errcheck // as said
+	runtime.LockOSThread()      // the thread ends with this goroutine
+	unix.Unshare(unix.CLONE_FS) //nolint:errcheck // see above
 	for more := true; more; {
 		var is opened
 		if err := unix.Access(o.Dir, unix.X_OK); err != nil {
@@ -125,17 +124,17 @@ func (p *plan) open() (*streams, error) {
 	return o, nil
 }
 
-// limitIDs are the limits that jobs carry.
+// limitIDs are the resource limits that jobs carry.
 var limitIDs = map[string]int{
 	"as": unix.RLIMIT_AS, "core": unix.RLIMIT_CORE, "cpu": unix.RLIMIT_CPU, "data": unix.RLIMIT_DATA, "fsize": unix.RLIMIT_FSIZE,
 	"memlock": unix.RLIMIT_MEMLOCK, "nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rss": unix.RLIMIT_RSS, "stack": unix.RLIMIT_STACK,
 }
 
-// limits are those of the kernel. What this host does not allow is as much as it does.
+// limits returns the resource limits of the kernel. A limit above what this host allows is lowered.
 func (p *plan) limits() (list []launch.Limit, err error) {
 	if !slices.ContainsFunc(p.Limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
 		var is unix.Rlimit
-		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // the limit that the keeper was started with
+		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // as it was when the keeper started
 			is.Cur = min(soft, is.Max)
 			list = append(list, launch.Limit{Name: "nofile", ID: unix.RLIMIT_NOFILE, Rlimit: is})
 		}
@@ -153,14 +152,14 @@ func (p *plan) limits() (list []launch.Limit, err error) {
 		if os.Geteuid() != 0 {
 			want.Max = min(want.Max, is.Max)
 		}
-		if want.Cur = min(want.Cur, want.Max); want != is { // else the gate has it, too
+		if want.Cur = min(want.Cur, want.Max); want != is { // unless it equals the gate's own limit
 			list = append(list, launch.Limit{Name: l.Name, ID: id, Rlimit: want})
 		}
 	}
 	return list, nil
 }
 
-// kernelLimit is a limit as the kernel has it.
+// kernelLimit converts a limit for the kernel.
 func kernelLimit(n uint64) uint64 {
 	if n == store.NoLimit {
 		return unix.RLIM_INFINITY

@@ -12,25 +12,25 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// A site's own program can say whether this host is healthy: passes run it before they
-// start anything.
+// The site's own program can say whether this host is healthy. Passes run it before they start
+// anything.
 
-// healthFile keeps that it was.
+// healthFile records that the host was healthy.
 const healthFile = "health"
 
 const (
-	healthGood  = 60 * time.Second // how long the program's word is good for
-	healthLimit = 10 * time.Second // how long it may take
+	healthGood  = 60 * time.Second // how long a good result counts
+	healthLimit = 10 * time.Second // the program's time limit
 )
 
-// health is what healthFile says.
+// health is the content of healthFile.
 type health struct {
 	Program []string
 	At      time.Time
 }
 
-// unfit finds out whether attempts may be executed here, and returns nil, or a result to report for
-// each instead.
+// unfit finds out whether attempts may be executed here. If not, it returns a result to report for
+// each of them.
 func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	if len(v.Health) == 0 {
 		return nil
@@ -56,13 +56,13 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	if err == nil {
 		err = s.epoch.WriteFile(healthFile, text, 0o600)
 	}
-	if err != nil { // it is asked again
+	if err != nil { // then the program is asked again
 		r.notef("%v", err)
 	}
 	return nil
 }
 
-// wasHealthy reports whether the program has said so a short time ago.
+// wasHealthy reports whether the program has recently found the host healthy.
 func (r *Runner) wasHealthy(s *state, program []string) bool {
 	text, err := s.epoch.ReadFile(healthFile)
 	var was health
@@ -73,8 +73,8 @@ func (r *Runner) wasHealthy(s *state, program []string) bool {
 	return age >= 0 && age < healthGood
 }
 
-// startFit has a keeper take what waits, unless this host is not healthy: then it is reported of
-// each attempt that it is refused.
+// startFit makes a keeper take the waiting attempts. If this host is not healthy, it reports each of
+// them as refused instead.
 func (p *Passes) startFit(ctx context.Context, s *state, v *View) error {
 	if len(v.Unclaimed) > 0 {
 		switch why := p.unfit(ctx, s, v); {
@@ -91,7 +91,8 @@ func (p *Passes) startFit(ctx context.Context, s *state, v *View) error {
 	return p.haveKept(s, v)
 }
 
-// RefuseAll reports for unclaimed attempts that a host cannot execute them, which is its fault.
+// RefuseAll reports for unclaimed attempts that this host cannot execute them, and that the host is to
+// blame.
 func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) error {
 	var failed []error
 	for _, k := range attempts {
@@ -100,7 +101,7 @@ func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) erro
 	return errors.Join(failed...)
 }
 
-// refuseUnclaimed reports such a result for an attempt, unless it has been claimed by now.
+// refuseUnclaimed reports such a result for an attempt, unless it has been claimed meanwhile.
 func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) error {
 	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, drawNonce()
 	if err := r.DB.Report(ctx, &why); !settled(err) {
@@ -109,8 +110,8 @@ func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) e
 	return nil
 }
 
-// refusedFor is the result of an unclaimed attempt that this host cannot execute. The nonce is for
-// the report alone.
+// refusedFor returns the result of an unclaimed attempt that this host cannot execute. Its nonce only
+// serves the report.
 func refusedFor(key Key, why error) *store.Result {
 	r := key.result(drawNonce(), store.OutcomeRefused)
 	r.Why, r.Blame = why.Error(), store.BlameNode

@@ -14,14 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The journal of a slot says what was done for the attempt that has it. Each line is written before
-// the step that it makes safe. They are not synced: killing a process loses none of them. After a loss
-// of power lines may be missing, but no command outlives that. So the first line names the boot in
-// which it was written. Lines of the keeper are JSON, those of the warden
-// are launch.Said, and each has a sum. They lie on disk for as long as the attempt goes on, over
-// upgrades too: fields are added, never changed.
+// The journal of a slot records what was done for its attempt. Each line is written before the step
+// that it makes safe. Lines are not synced: killing a process loses none. After a power failure lines
+// may be missing, but no command survives that. So the first line names the boot in which it was
+// written. The keeper's lines are JSON, the warden's are launch.Said, and each has a checksum. A journal
+// lives on disk for as long as its attempt, even through upgrades: fields are added, never changed.
 
-// line is a line of the keeper; one of its fields is set.
+// line is a line of the keeper. One of its fields is set.
 type line struct {
 	Intent   *intent       `json:"intent,omitempty"`   // the attempt is about to be claimed
 	Go       *begun        `json:"go,omitempty"`       // it is claimed, and the gate about to be told
@@ -39,22 +38,22 @@ type intent struct {
 	Boot     string      `json:"boot,omitempty"`
 }
 
-// begun is what a keeper must know of an attempt to take it over.
+// begun is what a keeper must know to take over an attempt.
 type begun struct {
-	Log    string        `json:"log,omitempty"` // where the output really lies, where that is elsewhere
+	Log    string        `json:"log,omitempty"` // where the output is, if elsewhere
 	Cgroup string        `json:"cgroup,omitempty"`
 	Signal int           `json:"signal,omitempty"`
 	Before time.Duration `json:"before,omitempty"`
-	First  bool          `json:"first,omitempty"` // the signal is for the command alone
-	Steps  bool          `json:"steps,omitempty"` // signals are for the steps of its script, as in Slurm
+	First  bool          `json:"first,omitempty"` // the signal is only for the command
+	Steps  bool          `json:"steps,omitempty"` // signals are for the script's steps, as in Slurm
 	Grace  time.Duration `json:"grace"`
-	End    time.Duration `json:"end"`              // by the boot clock, as far as was known then
-	Polled bool          `json:"polled,omitempty"` // the memory of share is looked at
-	Hosts  []string      `json:"hosts,omitempty"`  // of its other nodes
+	End    time.Duration `json:"end"`              // by the boot clock, as known then
+	Polled bool          `json:"polled,omitempty"` // the memory of share must be polled
+	Hosts  []string      `json:"hosts,omitempty"`  // its other nodes
 	share
 }
 
-// stopping is why an attempt was told to terminate, and until when it has its time.
+// stopping says why an attempt was told to terminate, and how long it may take.
 type stopping struct {
 	Outcome store.Outcome `json:"outcome"`
 	Why     string        `json:"why,omitempty"`
@@ -88,7 +87,7 @@ func tag(n store.Nonce) (is uint64) {
 	return is
 }
 
-// journal reads the journal. It is nil if no attempt has the slot, or if the first line is
+// journal reads the journal. It returns nil if no attempt has the slot, or if the first line is
 // incomplete: then nothing has been claimed yet.
 func (sl *slot) journal() (*journal, error) {
 	f, err := sl.root.Open(journalFile)
@@ -138,8 +137,8 @@ func (sl *slot) journal() (*journal, error) {
 	return j, nil
 }
 
-// isHeld reports whether a warden, or a process that is not yet the command, lives: they have the
-// journal locked.
+// isHeld reports whether a warden lives, or a process that has yet to become the command. They keep
+// the journal locked.
 func (sl *slot) isHeld() (bool, error) {
 	f, err := sl.root.Open(journalFile)
 	if err != nil {
@@ -153,8 +152,8 @@ func (sl *slot) isHeld() (bool, error) {
 	return false, err
 }
 
-// lock opens the journal for a warden, and locks it. It stays locked until the warden, and the
-// process that becomes the command, have closed it.
+// lock opens the journal for a warden, and locks it. It stays locked until the warden, and the process
+// that becomes the command, have closed it.
 func (sl *slot) lock() (*os.File, error) {
 	f, err := sl.root.OpenFile(journalFile, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -164,7 +163,7 @@ func (sl *slot) lock() (*os.File, error) {
 		switch err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 		case err == nil:
 			return f, nil
-		case !errors.Is(err, unix.EWOULDBLOCK) || wait > time.Second: // else the one before has yet to let go of it
+		case !errors.Is(err, unix.EWOULDBLOCK) || wait > time.Second: // otherwise the previous warden has yet to release it
 			f.Close()
 			return nil, &os.PathError{Op: "flock", Path: sl.path + "/" + journalFile, Err: err}
 		}

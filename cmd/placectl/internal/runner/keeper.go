@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeper executes the attempts of a database on this host for our user: any number at once.
+// keeper executes this user's attempts from a database on this host, any number at once.
 type keeper struct {
 	*Runner
 	state *state
@@ -21,46 +21,46 @@ type keeper struct {
 	opens chan opening // to the goroutines that open files for commands
 	ears  *ears
 
-	parent func() (string, error) // of control groups; they are looked for once
+	parent func() (string, error) // of control groups; computed once
 
-	slots     []*slot // by number; nil for one that is not open
-	most      int     // so many attempts at once
+	slots     []*slot // by number; nil if not open
+	most      int     // the most attempts at once
 	running   map[store.Nonce]*attendance
-	adopted   map[store.Nonce]*attendance // of those, the ones that are not yet claimed for this process
-	others    []*state                    // earlier epochs, with attempts that were adopted
-	locks     []*os.File                  // of those
-	unsettled []func() error              // attempts that could not be taken over
+	adopted   map[store.Nonce]*attendance // those of running that this process has not claimed yet
+	others    []*state                    // earlier epochs with adopted attempts
+	locks     []*os.File                  // the locks of those epochs
+	unsettled []func() error              // retries for attempts that could not be taken over
 	ended     chan *attendance
 
-	untold    []*attendance // whose results the database has yet to take
+	untold    []*attendance // whose results the database has not accepted yet
 	doubtful  []Again       // claims with an unknown outcome
 	looking   bool          // there may be something to claim
 	careful   bool          // the last turn failed
-	wait      time.Duration // before the next try
-	again     time.Time     // when that is
-	since     time.Time     // since when the database has not taken something, the zero time if it has
-	health    []string      // the program to be asked before anything is claimed
-	distrusts bool          // it is not run
-	outdated  bool          // the database is of a newer format
-	seen      string        // the state of the database that was looked at last
-	alive     time.Time     // when there was something to do last
-	turns     int           // made so far
-	turned    time.Time     // when the last one ended
-	took      time.Duration // and how long it took
+	wait      time.Duration // the last pause before a retry
+	again     time.Time     // when to retry
+	since     time.Time     // since when the database has not accepted reports, the zero time if it has
+	health    []string      // the program to ask before claiming anything
+	distrusts bool          // that program must not run
+	outdated  bool          // the database has a newer format
+	seen      string        // the state of the database at the last look
+	alive     time.Time     // when there was last something to do
+	turns     int           // turns made so far
+	turned    time.Time     // when the last turn ended
+	took      time.Duration // how long the last turn took
 }
 
-// idleFor is how long a keeper stays that has nothing to do.
+// idleFor is how long a keeper stays without anything to do.
 const idleFor = 10 * time.Second
 
-// An attempt has so many files open at most, two of them directories that are emptied when it ends,
-// while the next one begins. The keeper has so many besides.
+// filesOfAttempt is the most files that an attempt has open. Two of them are directories that are
+// emptied when it ends, while the next one begins. filesBesides are the keeper's other files.
 const (
 	filesOfAttempt = 6
 	filesBesides   = 64
 )
 
-// Keep executes attempts until none is left for a while. It returns at once if another process
-// does. The lock may be one that this process was started with, as a file; nil for none.
+// Keep executes attempts until none is left for a while. It returns at once if another process does
+// so. inherited is a file that this process was started with and that may be the lock, nil for none.
 func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File) error {
 	self, err := Self(r.Host)
 	if err != nil {
@@ -93,17 +93,17 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 		err := k.keep(ctx)
 		removed := k.isRemoved() || k.outdated
 		k.leave()
-		// Nothing is overlooked: a process that found the lock taken had committed before this.
+		// No change is overlooked: a process that found the lock taken had committed before this.
 		if err != nil || removed || k.Stamp() == k.seen {
 			return err
 		}
 		if view, err := k.DB.Look(ctx); err != nil || !view.calls() {
-			return nil //nolint:nilerr // the next pass says so, too
+			return nil //nolint:nilerr // the next pass reports it, too
 		}
 	}
 }
 
-// keep does the work.
+// keep runs the keeper's loop.
 func (k *keeper) keep(ctx context.Context) error {
 	bell, err := k.state.hangBell(bellName(k.Host))
 	if err != nil {
@@ -155,7 +155,7 @@ func (k *keeper) keep(ctx context.Context) error {
 				trim()
 			}
 			k.look(ctx, false)
-			if now := bootClock() - time.Duration(time.Now().UnixNano()); now > slept+time.Second { // or the clock was set
+			if now := bootClock() - time.Duration(time.Now().UnixNano()); now > slept+time.Second { // the host has slept, or the clock was set
 				for _, a := range k.running {
 					a.wake()
 				}
@@ -173,7 +173,7 @@ func (k *keeper) keep(ctx context.Context) error {
 	}
 }
 
-// collect takes what has ended by now.
+// collect takes a and all other attempts that have ended by now.
 func (k *keeper) collect(a *attendance) {
 	for {
 		delete(k.running, a.slot.nonce)
@@ -191,7 +191,7 @@ func (k *keeper) wants() bool {
 	return (k.looking || len(k.untold) > 0) && !k.isRemoved()
 }
 
-// isHealthy reports whether the program has said so a short time ago, or is not asked.
+// isHealthy reports whether the site's program has recently found the host healthy, or is not asked.
 func (k *keeper) isHealthy() bool {
 	return len(k.health) == 0 || k.distrusts || k.wasHealthy(k.state, k.health)
 }
@@ -204,14 +204,14 @@ func (k *keeper) execute(sl *slot, o *Order) {
 	go a.run()
 }
 
-// refuseLater has an attempt refused for which this host has no slot.
+// refuseLater queues the refusal of an attempt for which this host has no slot.
 func (k *keeper) refuseLater(key Key, why error) {
 	r := refusedFor(key, why)
 	r.Epoch = k.Epoch
 	k.untold = append(k.untold, &attendance{keeper: k, slot: &slot{Key: key}, result: r})
 }
 
-// summon has a process started that looks after the queue, if there is none.
+// summon starts an attendant if none runs.
 func (k *keeper) summon() {
 	if k.Summon == nil {
 		return

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isRemoved reports whether the state directory was removed: another keeper may be there by now.
+// isRemoved reports whether the state directory was removed. Another keeper may run there by now.
 func (k *keeper) isRemoved() bool {
 	var s unix.Stat_t
 	return unix.Fstat(int(k.lock.Fd()), &s) == nil && s.Nlink == 0
 }
 
-// isGone reports whether the database was removed, and what lies of it on this host, too: then
-// neither this process nor another one has anybody to report to. A file that was moved leaves the
-// directory, and the next pass there reports its attempts.
+// isGone reports whether both the database and its state on this host were removed. Then no process
+// can report anything. If the database's file was only moved, the directory remains, and the next
+// pass there reports its attempts.
 func (k *keeper) isGone() bool {
 	if !k.isRemoved() || !filepath.IsAbs(k.Database) {
 		return false
@@ -27,14 +27,14 @@ func (k *keeper) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// tellFor is how long a keeper that executes nothing any more tries to report the results of its
-// attempts. After that it leaves them to the next keeper.
+// tellFor is how long a keeper without running attempts tries to report their results. After that it
+// leaves them to the next keeper.
 const tellFor = 10 * time.Minute
 
 // mayLeave reports whether there is nothing left to do.
 func (k *keeper) mayLeave() bool {
 	switch {
-	case k.outdated: // one of a newer version takes over what is executed
+	case k.outdated: // a keeper of a newer version takes over the attempts
 		return true
 	case len(k.running) > 0:
 		return false
@@ -51,14 +51,14 @@ func (k *keeper) idle() time.Duration {
 	return idleFor
 }
 
-// leave releases the lock, and leaves only slots that still have to be settled.
+// leave releases the lock, and removes all slots except those that still have to be settled.
 func (k *keeper) leave() {
 	for i, sl := range k.slots {
 		if sl == nil {
 			continue
 		}
 		if sl.Key == (Key{}) && !sl.broken {
-			k.state.epoch.RemoveAll(sl.name) //nolint:errcheck // the next keeper uses it
+			k.state.epoch.RemoveAll(sl.name) //nolint:errcheck // the next keeper reuses it
 		}
 		sl.close()
 		k.slots[i] = nil
@@ -67,7 +67,7 @@ func (k *keeper) leave() {
 		if names, err := s.slots(k.Host); err == nil {
 			for _, name := range names {
 				if !s.isTaken(name) {
-					s.epoch.RemoveAll(name) //nolint:errcheck // the next keeper does
+					s.epoch.RemoveAll(name) //nolint:errcheck // the next keeper removes it
 				}
 			}
 		}
@@ -79,6 +79,6 @@ func (k *keeper) leave() {
 	k.state.epoch.Remove(bellName(k.Host))   //nolint:errcheck // as before
 	k.state.epoch.Remove(keeperName(k.Host)) //nolint:errcheck // as before
 	k.lock.Close()
-	k.state.top.Remove(filepath.Base(k.state.path)) //nolint:errcheck // others may have something there
+	k.state.top.Remove(filepath.Base(k.state.path)) //nolint:errcheck // others may have files there
 	k.state.close()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// lookEvery is how often the state of the database is compared.
+// lookEvery returns how often to check whether the database has changed.
 func (k *keeper) lookEvery() time.Duration {
 	if strings.HasPrefix(k.Database, store.URLScheme) {
 		return 10 * time.Second
@@ -18,8 +18,8 @@ func (k *keeper) lookEvery() time.Duration {
 	return time.Second
 }
 
-// look reads the database, if it has changed or asked is set: whether attempts must stop, and
-// whether there are any to claim.
+// look reads the database if it has changed, or if asked is set. It finds out whether attempts must
+// stop, and whether there are any to claim.
 func (k *keeper) look(ctx context.Context, asked bool) {
 	stamp := k.Stamp()
 	if !asked && stamp == k.seen {

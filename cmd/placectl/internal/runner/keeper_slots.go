@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// take gives an attempt a slot that is free.
+// take gives an attempt a free slot.
 func (k *keeper) take(key Key) (*slot, error) {
 	n := 0
 	for ; n < len(k.slots); n++ {
@@ -32,7 +32,7 @@ func (k *keeper) take(key Key) (*slot, error) {
 	return k.slots[n], nil
 }
 
-// knows reports whether an attempt has a slot, or a result that has to be reported.
+// knows reports whether an attempt has a slot, or a result that must be reported.
 func (k *keeper) knows(n store.Nonce) bool {
 	return slices.ContainsFunc(k.slots, func(sl *slot) bool { return sl != nil && sl.nonce == n }) ||
 		slices.ContainsFunc(k.untold, func(a *attendance) bool { return a.result.Nonce == n })
@@ -40,7 +40,7 @@ func (k *keeper) knows(n store.Nonce) bool {
 
 // giveBack takes a slot back.
 func (k *keeper) giveBack(sl *slot) {
-	if sl.lines == nil { // it never had one
+	if sl.lines == nil { // a refused attempt has no slot
 		return
 	}
 	if err := sl.free(); err != nil && !sl.isRemoved() {

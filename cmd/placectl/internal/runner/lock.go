@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeperName is the file that the keeper of a host has locked.
+// keeperName returns the name of the file that a host's keeper locks.
 func keeperName(host string) string { return "keeper." + host }
 
-// tryLock locks a file that is there under its name; nil if another process has it.
+// tryLock locks the file that has a name. It returns nil if another process holds the lock.
 func (s *state) tryLock(name string) (*os.File, error) {
 	for {
 		f, err := s.epoch.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -37,7 +37,7 @@ func (s *state) tryLock(name string) (*os.File, error) {
 	}
 }
 
-// inherits is a file if it is the one of a name; else nil.
+// inherits returns f if it is the file of that name, otherwise nil.
 func (s *state) inherits(f *os.File, name string) *os.File {
 	if f == nil {
 		return nil

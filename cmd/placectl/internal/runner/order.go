@@ -6,47 +6,47 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Order is what to execute in an attempt, and all that the command should know about itself.
+// Order is what to execute in an attempt, and everything that the command should know about itself.
 type Order struct {
 	Key
-	Nonce   store.Nonce    // under which it is claimed
+	Nonce   store.Nonce    // the nonce of its claim
 	Command []string       // the command, nil if the payload has a script
 	Line    string         // of submit --each
 	Payload *store.Payload // the job's payload
-	Left    time.Duration  // until its end
-	Ending  bool           // it must be stopped: possible for an adopted one
+	Left    time.Duration  // time until its end
+	Ending  bool           // it must be stopped, as an adopted one may have to be
 
 	Name, User, Queue, Class, Account, Reservation string
-	Array                                          *Array // nil for a job that is in none
+	Array                                          *Array // nil if the job is in no array
 	Nodes                                          []string
-	Hosts                                          []string // of its nodes, each once, but the one that executes it
-	Whole                                          []int    // the cores of each node, of a job that has its nodes whole; else nil
-	Chunks                                         []Chunk  // in the order of the select
+	Hosts                                          []string // its nodes, each once, without the one that executes it
+	Whole                                          []int    // the cores of each node if the job has whole nodes, otherwise nil
+	Chunks                                         []Chunk  // in select order
 	Walltime                                       time.Duration
 	Start, End                                     time.Time
 
-	Enforce string // the setting: auto, cgroup, poll or none
-	Memory  int64  // bytes that it asked for on its first node; 0: it did not ask
-	Cores   int    // how many it has there, as hardware threads where the node names them; 0: it did not ask
-	CPUs    []int  // the hardware threads that it is kept to there; nil: none is kept from it
-	Groups  []int  // the NUMA nodes that those lie in
+	Enforce string // the setting enforce: auto, cgroup, poll or none
+	Memory  int64  // bytes requested on its first node; 0: not requested
+	Cores   int    // cores requested there, as hardware threads if the node names them; 0: not requested
+	CPUs    []int  // the hardware threads it may use there; nil: all
+	Groups  []int  // the NUMA nodes of those
 
 	DeviceEnv  []string // variables that name its devices on the first node, from devices.Environ
-	DeviceFile []string // the same for all its nodes: a node, a blank, and PLACECTL_DEVICES
+	DeviceFile []string // for all its nodes: a node, a blank, and PLACECTL_DEVICES
 
-	Server    string // behind the numbers of jobs, in PBS_JOBID
-	Partition string // the queue, for PBS and Slurm: that of jobs without one has a name there
+	Server    string // follows job numbers in PBS_JOBID
+	Partition string // the queue for PBS and Slurm, where jobs without a queue have one with a name
 	Cluster   string
 }
 
-// Array is the array that a job is in, and its place there.
+// Array is the array of a job, and the job's place in it.
 type Array struct {
 	First                        uint64 // the number of its first job
 	Index                        int
 	Count, Least, Greatest, Step int
 }
 
-// Chunk is a chunk of the request, on its node, with its amounts. What was not asked for is 0.
+// Chunk is a chunk of the request on its node, with its amounts. An amount that was not requested is 0.
 type Chunk struct {
 	Node      string
 	Cores     int
@@ -55,7 +55,7 @@ type Chunk struct {
 	GPUs      int
 }
 
-// grace is the time that the command has between being told to terminate and being killed.
+// grace returns the time from telling the command to terminate to killing it.
 func (o *Order) grace() time.Duration {
 	if grace := o.Payload.Ending.Grace; grace != 0 {
 		return max(grace, 0)
@@ -63,7 +63,8 @@ func (o *Order) grace() time.Duration {
 	return store.DefaultGrace
 }
 
-// share is what it may use of its first node. A job with the whole node may use all its cores.
+// share returns what the attempt may use of its first node. A job with the whole node may use all its
+// cores.
 func (o *Order) share() share {
 	s := share{Memory: o.Memory, Cores: o.Cores, Threads: o.CPUs, Groups: o.Groups}
 	if o.Whole != nil {
@@ -72,7 +73,7 @@ func (o *Order) share() share {
 	return s
 }
 
-// submitHost is where it was submitted, or "" if unknown.
+// submitHost returns the host where the job was submitted, "" if unknown.
 func (o *Order) submitHost() string {
 	if o.Payload.Owner == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// outcome is what came of the attempt.
+// outcome returns the attempt's result.
 func (a *attendance) outcome() *store.Result {
 	if a.failed != nil {
 		r := a.notExecuted(a.failed)
@@ -40,7 +40,7 @@ func (a *attendance) outcome() *store.Result {
 	return r
 }
 
-// unbegun is the result of an attempt whose warden has ended before it has begun the command.
+// unbegun returns the result of an attempt whose warden has ended before it began the command.
 func (a *attendance) unbegun() *store.Result {
 	switch {
 	case a.gaveUp:
@@ -51,14 +51,14 @@ func (a *attendance) unbegun() *store.Result {
 	return a.resultOf(store.OutcomeUnbegun)
 }
 
-// setUpFailed is the result of a command for which something could not be set up.
+// setUpFailed returns the result of a command whose set-up failed.
 func (a *attendance) setUpFailed(err error) *store.Result {
 	r := a.resultOf(store.OutcomeExited)
 	r.Exit, r.Why = statusGate, err.Error()
 	return r
 }
 
-// notExecuted is the result of a command that the gate could not execute.
+// notExecuted returns the result of a command that the gate could not execute.
 func (a *attendance) notExecuted(err error) *store.Result {
 	var dir *launch.DirError
 	var program *launch.Error

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// output is a file that a stream of the command goes to.
+// output is a file for an output stream of the command.
 type output struct {
 	Path     string
-	Append   bool   // else the file is emptied first
-	Header   string // stands before what this attempt writes behind others'
-	Fallback string // the file instead, where that one cannot be written
+	Append   bool   // otherwise the file is emptied first
+	Header   string // written before this attempt's output in a file with earlier output
+	Fallback string // the file to use if this one cannot be written
 }
 
-// open opens the file to write to. It returns the fallback where it took that.
+// open opens the file for writing. It returns the path of the fallback if it took that.
 func (o *output) open() (file int, instead string, err error) {
 	file, err = openOutput(o.Path, o.Append)
 	if err != nil {
@@ -26,17 +26,17 @@ func (o *output) open() (file int, instead string, err error) {
 			return -1, "", fmt.Errorf("the output: %w; nor %s: %w", why, o.Fallback, err)
 		}
 		instead = o.Fallback
-		unix.Write(file, []byte("placectl: "+o.Path+": "+why.Error()+"\n")) //nolint:errcheck // it is said elsewhere, too
+		unix.Write(file, []byte("placectl: "+o.Path+": "+why.Error()+"\n")) //nolint:errcheck // it is reported elsewhere, too
 	}
 	if o.Header != "" && sizeOf(file) > 0 {
-		unix.Write(file, []byte(o.Header)) //nolint:errcheck // the command may write all the same
+		unix.Write(file, []byte(o.Header)) //nolint:errcheck // the command may still be able to write
 	}
 	return file, instead, nil
 }
 
-// openOutput opens a file to write to. It does not follow a symbolic link: another user may have
-// put it into a directory that all can write to. A pipe must have a reader, because nothing waits
-// for one.
+// openOutput opens a file for writing. It does not follow a symbolic link, which another user may have
+// put into a directory writable by all. A pipe must already have a reader, because openOutput does not
+// wait for one.
 func openOutput(path string, appending bool) (int, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_NOFOLLOW | unix.O_NOCTTY | unix.O_NONBLOCK | unix.O_CLOEXEC
 	if appending {
@@ -55,8 +55,7 @@ func openOutput(path string, appending bool) (int, error) {
 	return fd, nil
 }
 
-// openInput opens a file to read from, "" for one with nothing in it. A pipe without a writer is at
-// its end.
+// openInput opens a file for reading, an empty one for "". A pipe without a writer is at its end.
 func openInput(path string) (int, error) {
 	path = cmp.Or(path, os.DevNull)
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -78,8 +77,8 @@ func sizeOf(fd int) int64 {
 	return st.Size
 }
 
-// outputs are the files of an attempt's output and errors; the latter has no path where
-// they go together. Both append from the second attempt on.
+// outputs returns the files for an attempt's output and errors. err has no path if both go to the same
+// file. Both append from the second attempt on.
 func (o *Order) outputs(fallback string) (out, err output) {
 	job := o.letters()
 	header := ""
@@ -98,7 +97,7 @@ func (o *Order) outputs(fallback string) (out, err output) {
 	return out, err
 }
 
-// letters are the values of the letters in its patterns.
+// letters returns the values of the letters in the files' patterns.
 func (o *Order) letters() *outname.Job {
 	j := &outname.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
 	if o.Array != nil {

@@ -14,47 +14,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Passes makes passes: any number of processes may, at once.
+// Passes makes passes. Any number of processes may do so at once.
 type Passes struct {
 	*Runner
-	After func(*View) // called behind each pass; may be nil
-	// Cycle makes a cycle; nil: passes find what others have started.
+	After func(*View) // called after each pass; may be nil
+	// Cycle makes a cycle. If it is nil, passes find what others have started.
 	Cycle func() (Cycled, error)
 	Due   time.Time // when something begins or ends by the clock, the zero time for never
-	Idle  func()    // called when there is nothing to do; it returns at once; may be nil
+	Idle  func()    // called when there is nothing to do; returns at once; may be nil
 
 	keeper    int            // pid of the keeper that this pass started, 0 for none
-	children  chan os.Signal // tells that it may have ended
+	children  chan os.Signal // signals that it may have ended
 	seen      string         // the state of the database that the last pass saw
-	startable Startable      // seen by the last cycle
-	behind    string         // the state of the database when it had ended
-	cycled    time.Time      // when it ended
-	took      time.Duration  // how long it took
+	startable Startable      // as the last cycle saw it
+	behind    string         // the state of the database when the last cycle ended
+	cycled    time.Time      // when the last cycle ended
+	took      time.Duration  // how long the last cycle took
 	turned    time.Time      // when the last turn ended
-	trimmed   time.Time      // the cycle whose memory was given back last: when it ended
+	trimmed   time.Time      // the end of the last cycle after which memory was returned
 }
 
-// Startable changes with each commit that may let something start or stop. A claim, a beat and
-// a cycle leave it as it is.
+// Startable changes with each commit that may let something start or stop. A claim, a heartbeat and
+// a cycle do not change it.
 type Startable struct {
-	Epoch   uint32 // a restored database counts again
+	Epoch   uint32 // a restored database counts anew
 	Commits uint64
 }
 
-// Cycled is what a cycle says to the process that looks after the queue.
+// Cycled is what a cycle tells the process that runs the queue.
 type Cycled struct {
 	Startable Startable // as it was when the cycle began
 	Due       time.Time // when something begins or ends by the clock, the zero time for never
 }
 
-// NewPasses is for passes by this process.
+// NewPasses returns Passes for this process.
 func (r *Runner) NewPasses() *Passes {
 	p := &Passes{Runner: r, children: make(chan os.Signal, 1)}
 	signal.Notify(p.children, unix.SIGCHLD)
 	return p
 }
 
-// Once makes a pass: it has a keeper execute, stop or settle the attempts on this host. It goes on
+// Once makes a pass: it makes a keeper execute, stop or settle the attempts on this host. It goes on
 // after failures and returns them all.
 func (p *Passes) Once(ctx context.Context) error {
 	view, err := p.DB.Look(ctx)
@@ -97,8 +97,7 @@ func (p *Passes) pass(ctx context.Context, view *View) error {
 	return errors.Join(p.begun(ctx, s, self.Boot), p.startFit(ctx, s, view))
 }
 
-// haveKept has a keeper look at the database, if there is something for it to do. It starts one if
-// there is none.
+// haveKept makes a keeper look at the database if it has something to do. It starts one if none runs.
 func (p *Passes) haveKept(s *state, v *View) error {
 	self, err := Self(p.Host)
 	if err != nil {
@@ -109,7 +108,7 @@ func (p *Passes) haveKept(s *state, v *View) error {
 	if err != nil {
 		return err
 	}
-	if lock == nil { // there is one
+	if lock == nil { // a keeper runs
 		if wanted {
 			ringBell(s.epoch, bellName(p.Host))
 		}
@@ -119,18 +118,18 @@ func (p *Passes) haveKept(s *state, v *View) error {
 		s.epoch.Remove(keeperName(p.Host)) //nolint:errcheck // an empty lock file does no harm
 		return lock.Close()
 	}
-	defer lock.Close() // the keeper has it from its first instant on
+	defer lock.Close() // the keeper holds it from its first instant
 	p.at("starting")
 	p.keeper, err = launch.Detach(p.Words("keep"), os.Environ(), lock)
 	return err
 }
 
-// wants reports whether there is anything to do for a keeper.
+// wants reports whether a keeper has anything to do.
 func (v *View) wants(self store.Process) bool {
 	return v.calls() || slices.ContainsFunc(v.Held, func(h Held) bool { return lifeOf(h.Process, self) == dead })
 }
 
-// calls reports whether there is anything to do for a keeper that has been here before.
+// calls reports whether a keeper that has been here before has anything to do.
 func (v *View) calls() bool {
 	return len(v.Unclaimed) > 0 || slices.ContainsFunc(v.Held, func(h Held) bool { return h.Ending || len(h.Signals) > 0 })
 }
@@ -154,7 +153,7 @@ func (s *state) anyTaken(id, host string) bool {
 	return err != nil
 }
 
-// begun calls Started where no pass of ours has since this host was started.
+// begun calls Started unless a pass of ours has done so since this host was started.
 func (p *Passes) begun(ctx context.Context, s *state, boot string) error {
 	if p.Started == nil {
 		return nil
@@ -175,37 +174,37 @@ func (p *Passes) begun(ctx context.Context, s *state, boot string) error {
 	return err
 }
 
-// none reports whether there is nothing to be done.
+// none reports whether there is nothing to do.
 func (v *View) none() bool { return len(v.Unclaimed) == 0 && len(v.Held) == 0 }
 
-// hasState reports whether anything of the database lies on this host: if nothing was ever executed
-// here, there are no directories.
+// hasState reports whether this host has a state directory for the database. Without one, nothing was
+// ever executed here.
 func (p *Passes) hasState() bool {
 	dirs, err := filepath.Glob(p.StateDir + "/" + p.ID + ".*")
 	return err != nil || len(dirs) > 0
 }
 
-// isDue reports whether something begins by the clock by now.
+// isDue reports whether something is due to begin or end by the clock.
 func (p *Passes) isDue() bool { return !p.Due.IsZero() && !time.Now().Before(p.Due) }
 
-// Wakes tell when passes may have something to do.
+// Wakes say when passes may have something to do.
 type Wakes struct {
-	Changed <-chan struct{} // the database may have; nil if the kernel does not tell
-	Rung    <-chan struct{} // a command wants the database looked at; nil for none
-	Every   time.Duration   // the state of the database is compared so often as well; 0: never
+	Changed <-chan struct{} // the database may have changed; nil if the kernel does not tell
+	Rung    <-chan struct{} // a command asks for a look at the database; nil for none
+	Every   time.Duration   // how often to compare the database's state as well; 0: never
 }
 
-// Times of passes that are made one after the other.
+// Pauses between successive passes.
 const (
-	lookAgain   = 5 * time.Second       // between two though nothing has changed: attempts can be left behind without that
-	leastPause  = 20 * time.Millisecond // between two turns
+	lookAgain   = 5 * time.Second       // between passes without any change: attempts can be left behind without one
+	leastPause  = 20 * time.Millisecond // between turns
 	mostPause   = 350 * time.Millisecond
-	cycleAgain  = 10 * time.Second // after one, if the database has changed, though nothing may start for that
-	pauseFactor = 5                // as often as the last cycle took, within those bounds
+	cycleAgain  = 10 * time.Second // between cycles after changes that let nothing start
+	pauseFactor = 5                // times the duration of the last cycle, within those bounds
 )
 
-// Turn makes a pass, behind a cycle if something may start or is due. One of several changes
-// that come close together is answered at once, the others together.
+// Turn makes a pass, after a cycle if something may start or is due. Of several changes close together
+// it answers the first at once, and the others together.
 func (p *Passes) Turn(ctx context.Context) {
 	if !sleep(ctx, time.Until(p.turned.Add(leastPause))) {
 		return
@@ -228,8 +227,8 @@ func (p *Passes) Turn(ctx context.Context) {
 	p.seen = stamp
 }
 
-// mayCycle reports whether a cycle may find something to do. Some of it hangs on time alone, or
-// on processes: so one is made after a while of other changes, too.
+// mayCycle reports whether a cycle may find something to do. Some work depends only on time or on
+// processes, so after a while a cycle follows any other change, too.
 func (p *Passes) mayCycle(stamp string, v *View) bool {
 	switch {
 	case p.cycled.IsZero() || p.isDue():
@@ -242,13 +241,13 @@ func (p *Passes) mayCycle(stamp string, v *View) bool {
 	return v.Startable != p.startable
 }
 
-// pauseBehind is the pause between a cycle that took so long and the next.
+// pauseBehind returns the pause after a cycle that took a given time.
 func pauseBehind(took time.Duration) time.Duration {
 	return min(max(pauseFactor*took, leastPause), mostPause)
 }
 
-// cycle makes a cycle, and looks at the database. It returns a state of the database that it has
-// seen, too: that which it has left behind, unless something has come meanwhile that may start.
+// cycle makes a cycle, and looks at the database. seen is a state of the database that it has seen:
+// the one it has left behind, unless a change meanwhile may let something start.
 func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
@@ -264,15 +263,15 @@ func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	return seen, v, err
 }
 
-// dueBy notes that something begins or ends by the clock, which another process may have planned.
+// dueBy notes when something begins or ends by the clock, perhaps as planned by another process.
 func (p *Passes) dueBy(next time.Time) {
 	if p.Cycle != nil && !next.IsZero() && (p.Due.IsZero() || next.Before(p.Due)) {
 		p.Due = next
 	}
 }
 
-// Wait waits until there may be something to do, and reports whether the database has
-// changed, or a command or an attempt has said that there is.
+// Wait waits until there may be something to do. It reports whether the database has changed, or a
+// command or an attempt has called.
 func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 	most := lookAgain
 	if !p.Due.IsZero() {
@@ -303,7 +302,7 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 			return true
 		case <-p.children:
 			if p.keeper != 0 {
-				return false // it has ended, or was killed
+				return false // the keeper has ended, or was killed
 			}
 		case <-w.Changed:
 			if p.Stamp() != p.seen {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Self is this process, on a host of that name.
+// Self returns this process, on a host of that name.
 func Self(host string) (store.Process, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -26,13 +26,13 @@ func Self(host string) (store.Process, error) {
 	return store.Process{Host: host, Boot: boot, PIDNS: ns.Ino, PID: os.Getpid(), Born: s.born}, err
 }
 
-// bootID tells the lives of this host apart.
+// bootID identifies the present boot of this host.
 func bootID() (string, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(text)), err
 }
 
-// stat is what /proc/PID/stat says.
+// stat is the content of /proc/PID/stat.
 type stat struct {
 	state  byte
 	parent int
@@ -41,13 +41,13 @@ type stat struct {
 	exit   syscall.WaitStatus
 }
 
-// statOf reads a process. It fails with fs.ErrNotExist or ESRCH when there is none.
+// statOf reads a process. It fails with fs.ErrNotExist or ESRCH if there is none.
 func statOf(pid int) (s stat, err error) {
 	text, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return s, err
 	}
-	// The name of the program stands in parentheses, and may have any in it.
+	// The program's name stands in parentheses, and may contain parentheses itself.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 50 {
 		return s, errors.New("/proc: a stat line is too short")
@@ -61,8 +61,8 @@ func statOf(pid int) (s stat, err error) {
 	return s, nil
 }
 
-// readProc reads a file of /proc that fits into a page, without what os.ReadFile does for files that
-// can be waited for: each command that changes something looks at a process.
+// readProc reads a file of /proc that fits into a page. It skips what os.ReadFile does for files that
+// can be waited for, because each command that changes something looks at a process.
 func readProc(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -77,13 +77,13 @@ func readProc(path string) ([]byte, error) {
 	return text[:n], nil
 }
 
-// life is what can be said of a process.
+// life says whether a process lives.
 type life int
 
 const (
 	dead    life = iota
 	alive        // it runs
-	unknown      // it is of another process namespace: its pid says nothing here
+	unknown      // in another process namespace: its pid means nothing here
 )
 
 // lifeOf reports whether a process lives, as seen from another one. A zombie does not.

@@ -12,12 +12,12 @@ import (
 // ending is the end of a process.
 type ending struct {
 	pid    int
-	known  bool // how it ended
+	known  bool // how it ended is known
 	status syscall.WaitStatus
-	last   bool // we have no child left
+	last   bool // no other child is left
 }
 
-// shell is the exit status as a shell has it.
+// shell returns the exit status as in a shell.
 func (e ending) shell() int {
 	if e.status.Signaled() {
 		return 128 + int(e.status.Signal())
@@ -25,11 +25,11 @@ func (e ending) shell() int {
 	return e.status.ExitStatus()
 }
 
-// reap reaps our children until none is left, and tells of the end of one of them. Nothing
-// else waits for children meanwhile.
+// reap reaps our children until none is left, and reports the end of command. Nothing else may wait
+// for children meanwhile.
 func reap(command int, ended chan<- ending) {
 	defer close(ended)
-	var end *ending // to be told, once it is known whether others are left
+	var end *ending // sent once it is known whether others are left
 	for {
 		options := 0
 		if end != nil {
@@ -53,8 +53,8 @@ func reap(command int, ended chan<- ending) {
 	}
 }
 
-// awaitOther waits for a process that is not our child. How it has ended the kernel says
-// from Linux 6.15 on, to a process that had it open as it ended.
+// awaitOther waits for a process that is not our child. From Linux 6.15 on, the kernel tells how it has
+// ended to a process that had a pidfd for it at that time.
 func awaitOther(pid int, born uint64) ending {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -63,7 +63,7 @@ func awaitOther(pid int, born uint64) ending {
 	file := os.NewFile(uintptr(fd), "pidfd")
 	defer file.Close()
 	if s, err := statOf(pid); err != nil || s.born != born {
-		return ending{pid: pid} // the pid is another process's by now
+		return ending{pid: pid} // the pid belongs to another process by now
 	}
 	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
@@ -74,7 +74,7 @@ func awaitOther(pid int, born uint64) ending {
 	return exitOf(fd, pid, born)
 }
 
-// exitOf is how a process has ended that its parent has reaped, or has still to reap.
+// exitOf returns how a process has ended, whether or not its parent has reaped it yet.
 func exitOf(fd, pid int, born uint64) ending {
 	e := ending{pid: pid}
 	for wait := 0; wait < 50; wait++ {

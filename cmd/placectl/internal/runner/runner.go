@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// Site is where a runner is at work.
+// Site is where a runner works.
 type Site struct {
-	Host      string // this one's name
-	User      string // our name, "" if it is not known
-	StateDir  string // DefaultState, or what the setting state_dir says
+	Host      string // the name of this host
+	User      string // our user's name, "" if unknown
+	StateDir  string // DefaultState, or the setting state_dir
 	ID, Epoch string // of the database
-	Database  string // its absolute path, or a URL: what jobs find as PLACECTL_DB
+	Database  string // its absolute path, or a URL: PLACECTL_DB of jobs
 
-	// Words are the name and the arguments with which this program does a verb on this
-	// database: keep.
+	// Words returns the name and the arguments with which this program runs a verb on this
+	// database, such as keep.
 	Words func(verb string, args ...string) []string
 
-	// IdentityOf is the id of the database that lies at a path, "" for none.
+	// IdentityOf returns the id of the database at a path, "" for none.
 	IdentityOf func(path string) string
 }
 
-// Runner executes attempts of the jobs of a database on this host.
+// Runner executes attempts of a database's jobs on this host.
 type Runner struct {
 	Site
 	DB Database
 
-	// Stamp tells states of the database apart without opening it.
+	// Stamp returns a text that changes with the database's state, without opening it.
 	Stamp func() string
-	// Beat sends the heartbeat of this host to the database, every BeatEvery; it may be nil.
+	// Beat sends this host's heartbeat to the database, every BeatEvery. It may be nil.
 	Beat      func(context.Context) error
 	BeatEvery time.Duration
-	// Trust allows programs that the database names, even if other users can write it.
+	// Trust allows programs that the database names even if other users can write to it.
 	Trust bool
-	// Started is called by the first pass after this host was started, before it starts a keeper;
-	// it may be nil.
+	// Started is called by the first pass after this host was started, before it starts a keeper.
+	// It may be nil.
 	Started func(context.Context) error
-	// Idle is how long a keeper stays that has nothing to do; 0 for ten seconds.
+	// Idle is how long a keeper stays without anything to do. 0 means ten seconds.
 	Idle time.Duration
-	// Summon starts a process that looks after the queue, if there is none, in a way that it
-	// outlives the job; may be nil.
+	// Summon starts an attendant if none runs, in such a way that it outlives the job. It may be
+	// nil.
 	Summon func() error
 	// Note reports details that appear nowhere else.
 	Note func(format string, args ...any)
@@ -57,7 +57,7 @@ func (r *Runner) at(step string) {
 	}
 }
 
-// intent is what a journal says of this database in a life of the host.
+// intent returns what a journal records about this database and boot.
 func (r *Runner) intent(boot string) intent {
 	i := intent{Nonce: drawNonce(), Database: r.Database, Boot: boot}
 	if s, ok := statFile(r.Database); ok {
@@ -75,13 +75,13 @@ func statFile(path string) (*syscall.Stat_t, bool) {
 	return s, ok
 }
 
-// usersOwn reports whether something has failed because its user has too much of it: other
-// hosts, and other users here, need not have that.
+// usersOwn reports whether a failure is due to a limit of the user's. Other hosts, and other users
+// here, may not have it.
 func usersOwn(err error) bool {
 	return errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EAGAIN)
 }
 
-// sleep waits, and reports whether it was not cut short.
+// sleep waits, and reports whether it waited the full time.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

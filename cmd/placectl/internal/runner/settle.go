@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleAll takes over what keepers have left behind that are no more, in all epochs.
+// settleAll takes over what earlier keepers have left behind, in all epochs.
 func (k *keeper) settleAll() error {
 	names, err := k.state.epochs(k.ID)
 	failed := []error{err}
@@ -28,7 +28,7 @@ func (k *keeper) settleAll() error {
 		}
 		s := &state{k.state.top, epoch, k.state.top.Name() + "/" + name}
 		lock, err := s.tryLock(keeperName(k.Host))
-		if lock == nil { // another keeper still executes what it has
+		if lock == nil { // another keeper still executes its attempts
 			epoch.Close()
 			failed = append(failed, err)
 			continue
@@ -52,7 +52,7 @@ func (k *keeper) settleEpoch(s *state) error {
 	failed := []error{err}
 	for _, name := range names {
 		if !s.isTaken(name) {
-			s.epoch.RemoveAll(name) //nolint:errcheck // it is used again
+			s.epoch.RemoveAll(name) //nolint:errcheck // the slot is reused then
 			continue
 		}
 		if err := k.takeOver(s, name); err != nil {
@@ -62,7 +62,7 @@ func (k *keeper) settleEpoch(s *state) error {
 	return errors.Join(failed...)
 }
 
-// takeOver takes over a slot that an attempt has.
+// takeOver takes over a slot that has an attempt.
 func (k *keeper) takeOver(s *state, name string) error {
 	sl, err := s.openSlot(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	goesOn, err := a.settle()
 	switch {
 	case errors.Is(err, errLeave):
-		sl.broken = true // for others
+		sl.broken = true // not usable for other attempts
 		k.own(sl)
 		return nil
 	case err != nil:
@@ -102,7 +102,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	return nil
 }
 
-// own notes a slot that was taken over, if it is one of ours.
+// own records a slot that was taken over, if it is one of ours.
 func (k *keeper) own(sl *slot) {
 	n, ours := slotNumber(k.Host, sl.name)
 	if !ours || sl.in != k.state.epoch {
@@ -114,7 +114,7 @@ func (k *keeper) own(sl *slot) {
 	k.slots[n] = sl
 }
 
-// settleAgain tries once more what could not be taken over.
+// settleAgain retries what could not be taken over.
 func (k *keeper) settleAgain() {
 	list := k.unsettled
 	k.unsettled = nil
@@ -125,11 +125,11 @@ func (k *keeper) settleAgain() {
 	}
 }
 
-// errLeave says that what lies there is not for this keeper.
+// errLeave says that a slot is not for this keeper.
 var errLeave = errors.New("it is left alone")
 
-// settle finds out what has become of the attempt in the slot: whether it goes on, or which result
-// to report. The slot has no nonce if the attempt is unclaimed.
+// settle finds out whether the attempt in the slot goes on, or else which result to report. The slot
+// has no nonce if the attempt is unclaimed.
 func (a *attendance) settle() (goesOn bool, err error) {
 	sl := a.slot
 	j, err := sl.journal()
@@ -161,24 +161,24 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	}
 	held, err := sl.isHeld()
 	if err != nil {
-		unix.Close(a.told) //nolint:errcheck // it was only read
+		unix.Close(a.told) //nolint:errcheck // open only for reading
 		return false, err
 	}
 	if j, err = sl.journal(); j == nil || err != nil { // lines from before the pipe was open
-		unix.Close(a.told) //nolint:errcheck // it was only read
+		unix.Close(a.told) //nolint:errcheck // open only for reading
 		return false, errors.Join(err, errors.New("the journal has changed"))
 	}
 	a.launched, a.before = &launch.Order{Tag: tag(sl.nonce)}, j.said
 	if held {
 		return true, nil
 	}
-	unix.Close(a.told) //nolint:errcheck // all of it is in the journal
+	unix.Close(a.told) //nolint:errcheck // the journal has everything
 	a.told = -1
 	for _, s := range j.said {
 		a.note(s)
 	}
 	switch {
-	case a.pid == 0: // its warden has ended, and has executed nothing
+	case a.pid == 0: // its warden ended without executing anything
 		a.result = a.unbegun()
 		return false, nil
 	case a.over && a.empty:
@@ -193,8 +193,8 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	return false, a.settleDead()
 }
 
-// settleRebooted settles an attempt from before this start of the host: a whole line says how it
-// ended; else it is not known, for lines may be missing.
+// settleRebooted settles an attempt from before the host's last start. A complete line may say how it
+// ended. Otherwise that is unknown, because lines may be missing.
 func (a *attendance) settleRebooted(j *journal) error {
 	for _, s := range j.said {
 		a.note(s)
@@ -208,7 +208,7 @@ func (a *attendance) settleRebooted(j *journal) error {
 	return nil
 }
 
-// settleDead settles an attempt whose warden and command are gone: what they have left is killed.
+// settleDead settles an attempt whose warden and command are gone. It kills what they have left.
 func (a *attendance) settleDead() error {
 	killed, err := killLeft(a.group, a.slot.nonce)
 	if err != nil {
@@ -226,12 +226,11 @@ func (a *attendance) settleDead() error {
 	return nil
 }
 
-// rebooted is why an attempt is lost whose host was started again.
+// rebooted is the reason why an attempt is lost if its host was restarted.
 const rebooted = "the host was started anew"
 
-// ofAnother reports whether a journal is another database's: where its path leads to a
-// file with our id that is not ours, that was copied from ours, or ours from that. A file
-// that was moved goes on.
+// ofAnother reports whether a journal belongs to another database: its path leads to a different file
+// with our id, because one of the two is a copy of the other. A moved file is no other database.
 func (r *Runner) ofAnother(j *intent) bool {
 	if j.Database == r.Database {
 		return false
@@ -269,7 +268,7 @@ func killLeft(group *cgroup, n store.Nonce) (killed int, err error) {
 // killFor is how long killLeft tries.
 const killFor = 2 * time.Second
 
-// settleLost settles an attempt that was claimed here and has no slot.
+// settleLost settles an attempt that was claimed here but has no slot.
 func (k *keeper) settleLost(h Held) error {
 	if lifeOf(h.Process, k.self) != dead {
 		return nil
@@ -289,7 +288,7 @@ func (k *keeper) settleLost(h Held) error {
 	return nil
 }
 
-// removeEpoch removes the directory of an epoch that is over, once no attempt is left.
+// removeEpoch removes the directory of an earlier epoch once it has no attempt left.
 func (s *state) removeEpoch(name, host string) {
 	own := []string{beatFile, healthFile, unreachedFile, keeperName(host), bellName(host)}
 	list, err := fs.ReadDir(s.top.FS(), name)
@@ -306,7 +305,7 @@ func (s *state) removeEpoch(name, host string) {
 		}
 	}
 	for _, file := range own {
-		s.top.Remove(filepath.Join(name, file)) //nolint:errcheck // the directory stays then
+		s.top.Remove(filepath.Join(name, file)) //nolint:errcheck // then the directory stays
 	}
-	s.top.Remove(name) //nolint:errcheck // it was needed after all
+	s.top.Remove(name) //nolint:errcheck // it is in use again
 }

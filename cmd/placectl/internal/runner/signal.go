@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forAll are the signals that all processes of a job are sent. Any other one is for those
-// that have a handler for it, because it would end the others; if none has, it is for the
-// job's command.
+// forAll are the signals that all processes of a job get. Any other signal only goes to processes with
+// a handler for it, because it would end the others. If none has a handler, it goes to the job's
+// command.
 var forAll = []syscall.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
 
-// send sends a signal to the processes of a list that should have it; commands are those
-// that it is for if none has a handler.
+// send sends a signal to those processes in list that should get it, or to commands if none has a
+// handler.
 func send(sig syscall.Signal, list []int, commands ...int) {
 	if !slices.Contains(forAll, sig) {
 		list = slices.DeleteFunc(list, func(pid int) bool { return !catches(pid, sig) || isOurs(pid) })
@@ -41,8 +41,8 @@ func send(sig syscall.Signal, list []int, commands ...int) {
 // signal sends a signal to the processes of the attempt on this host.
 func (a *attendance) signal(sig syscall.Signal) { send(sig, a.tasks(), a.pid) }
 
-// steps are the processes of a list that signals of Slurm are for: neither the shell of the batch
-// script, which is the command, nor srun. Without any the list stays as it is.
+// steps returns the processes of a list that signals of Slurm are for. That excludes srun and the
+// command, which is the shell of the batch script. If no others are there, it returns the whole list.
 func steps(list []int, command int) []int {
 	left := slices.DeleteFunc(slices.Clone(list), func(pid int) bool { return pid == command || isOurs(pid) })
 	if len(left) == 0 {
@@ -51,10 +51,10 @@ func steps(list []int, command int) []int {
 	return left
 }
 
-// pauses are the signals that a whole job gets, by whatever command it was submitted.
+// pauses are the signals that a whole job gets, whichever command submitted it.
 var pauses = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
 
-// asked sends a signal that was asked for, now or with the submission.
+// asked sends a signal that a user requested, now or at submission.
 func (a *attendance) asked(sig syscall.Signal) {
 	list := a.tasks()
 	if a.begun.Steps && !slices.Contains(pauses, sig) {
@@ -63,8 +63,8 @@ func (a *attendance) asked(sig syscall.Signal) {
 	send(sig, list, a.pid)
 }
 
-// isOurs reports whether a process is a placectl: Go handles all signals, and ends with those
-// that the program does not expect.
+// isOurs reports whether a process runs placectl. Go handles all signals, and unexpected ones end the
+// program.
 func isOurs(pid int) bool {
 	self, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -89,8 +89,8 @@ func catches(pid int, sig syscall.Signal) bool {
 	return false
 }
 
-// sendSignals sends the signals that the database has for the attempt, on all its hosts, and
-// says so. If that fails they stay, and are sent where they were not when it is told again.
+// sendSignals sends the attempt's signals from the database to all its hosts, and records that. After
+// a failure the signals remain, and are sent to the missing hosts at the next look.
 func (a *attendance) sendSignals(ctx context.Context, h *Held) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
@@ -109,7 +109,7 @@ func (a *attendance) sendSignals(ctx context.Context, h *Held) {
 	}
 }
 
-// signalElsewhere sends signals to what the attempt has on its other hosts.
+// signalElsewhere sends signals to the attempt's processes on its other hosts.
 func (a *attendance) signalElsewhere(ctx context.Context, list []int) error {
 	s, err := a.slot.elsewhere()
 	if s == nil || err != nil {
@@ -126,7 +126,7 @@ func (a *attendance) signalElsewhere(ctx context.Context, list []int) error {
 	return errors.Join(ssh.Each(ctx, a.begun.Hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} })...)
 }
 
-// SignalTree sends a signal to a process that we have started and to those below it.
+// SignalTree sends a signal to one of our child processes and its descendants.
 func SignalTree(command, number int) {
 	each := func(fn func(pid int)) {
 		fn(command)
@@ -135,9 +135,8 @@ func SignalTree(command, number int) {
 	send(syscall.Signal(number), listed(each), command)
 }
 
-// SignalHere sends signals to what an attempt has on this host, which all descends from the
-// processes that watch its commands: asked for is its tag, and behind commas the numbers of
-// signals.
+// SignalHere sends signals to an attempt's processes on this host, which all descend from those that
+// watch its commands. asked is the attempt's tag, followed by comma-separated signal numbers.
 func SignalHere(asked string) error {
 	tag, rest, _ := strings.Cut(asked, ",")
 	watchers := watching(tag)

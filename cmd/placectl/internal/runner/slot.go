@@ -16,33 +16,33 @@ import (
 // The files of a slot.
 const (
 	journalFile = "journal" // the state of the attempt in the slot
-	toldFile    = "told"    // a pipe through which its warden tells what it writes into the journal
+	toldFile    = "told"    // a pipe that carries the warden's lines, which it also writes into the journal
 	scriptFile  = "script"
 	nodesFile   = "nodes"
 	devicesFile = "devices"
 	tmpDir      = "tmp"
 
-	elsewhereDir = "elsewhere" // a file for each command that was sent to another node
+	elsewhereDir = "elsewhere" // a file for each command sent to another node
 )
 
-// slotPrefix begins the names of slots. Hosts that share the directory each have their own.
+// slotPrefix begins the names of slots. Hosts that share the directory have separate slots.
 const slotPrefix = "slot."
 
-// slot is a directory that attempts use one after the other, each while it is executed and until
-// the database knows how it ended. A slot is free if its journal is empty.
+// slot is a directory that attempts use one after the other. Each keeps it from its claim until the
+// database knows how it ended. A slot is free if its journal is empty.
 type slot struct {
-	Key    // of the attempt that has it
+	Key    // of the attempt in the slot
 	nonce  store.Nonce
 	name   string
 	path   string
 	root   *os.Root
 	in     *os.Root          // the directory of its epoch
-	lines  *os.File          // the journal, to write to
+	lines  *os.File          // the journal, open for writing
 	wrote  map[string]string // the contents of our own files
 	broken bool              // it cannot be emptied
 }
 
-// openSlot opens a slot, and makes it if it is new.
+// openSlot opens a slot, or makes a new one.
 func (s *state) openSlot(name string) (*slot, error) {
 	if err := s.epoch.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -74,13 +74,13 @@ func (sl *slot) close() {
 	sl.root.Close()
 }
 
-// epoch is that of the database under which the attempt was begun.
+// epoch returns the database's epoch in which the attempt was begun.
 func (sl *slot) epoch() string {
 	_, epoch, _ := strings.Cut(filepath.Base(filepath.Dir(sl.path)), ".")
 	return epoch
 }
 
-// result is a result of the attempt.
+// result returns a result of the attempt.
 func (sl *slot) result(o store.Outcome) *store.Result {
 	r := sl.Key.result(sl.nonce, o)
 	r.Epoch = sl.epoch()
@@ -94,11 +94,11 @@ func (sl *slot) give(k Key, i intent) error {
 	return sl.add(&line{Intent: &i})
 }
 
-// free takes it back.
+// free frees the slot.
 func (sl *slot) free() error {
 	sl.Key, sl.nonce = Key{}, store.Nonce{}
 	if err := emptyDir(sl.root, sl.path, tmpDir, elsewhereDir); err != nil {
-		sl.broken = true // the next attempt would see what this one has left
+		sl.broken = true // the next attempt would see what this one left
 		return errors.Join(err, sl.lines.Truncate(0))
 	}
 	return sl.lines.Truncate(0)
@@ -110,7 +110,7 @@ func (sl *slot) isRemoved() bool {
 	return unix.Fstat(int(sl.lines.Fd()), &s) == nil && s.Nlink == 0
 }
 
-// write writes a file again, unless that is in it.
+// write rewrites a file unless it already has that content.
 func (sl *slot) write(name, content string, mode fs.FileMode) error {
 	if was, ok := sl.wrote[name]; ok && was == content {
 		return nil
@@ -126,8 +126,8 @@ func (sl *slot) write(name, content string, mode fs.FileMode) error {
 	return err
 }
 
-// emptyDir removes what is in some directories of a root; in the root itself if none is named. A
-// command may have left directories that not even their owner can write to.
+// emptyDir removes the contents of the named directories of a root, or of the root itself. A command
+// may have left directories that even their owner cannot write to.
 func emptyDir(root *os.Root, path string, names ...string) error {
 	if len(names) == 0 {
 		names = []string{"."}
@@ -142,7 +142,7 @@ func emptyDir(root *os.Root, path string, names ...string) error {
 		for _, e := range list {
 			is := filepath.Join(name, e.Name())
 			if err := root.RemoveAll(is); err != nil {
-				filepath.WalkDir(path+"/"+is, func(at string, d fs.DirEntry, err error) error { //nolint:errcheck // it is tried once more
+				filepath.WalkDir(path+"/"+is, func(at string, d fs.DirEntry, err error) error { //nolint:errcheck // the caller tries again
 					if d != nil && d.IsDir() {
 						unix.Fchmodat(unix.AT_FDCWD, at, 0o700, unix.AT_SYMLINK_NOFOLLOW) //nolint:errcheck // as before
 					}
@@ -155,7 +155,7 @@ func emptyDir(root *os.Root, path string, names ...string) error {
 	return errors.Join(failed...)
 }
 
-// slots lists the slots of a host in an epoch.
+// slots lists a host's slots in an epoch.
 func (s *state) slots(host string) (names []string, err error) {
 	list, err := fs.ReadDir(s.epoch.FS(), ".")
 	if err != nil {
@@ -175,12 +175,12 @@ func (s *state) isTaken(name string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// slotsOf begins the names of the slots of a host.
+// slotsOf returns the prefix of the names of a host's slots.
 func slotsOf(host string) string { return slotPrefix + host + "-" }
 
 func slotName(host string, n int) string { return slotsOf(host) + strconv.Itoa(n) }
 
-// slotNumber is the number of a host's slot; false for another name.
+// slotNumber returns the number of a host's slot, false for any other name.
 func slotNumber(host, name string) (n int, ok bool) {
 	text, ok := strings.CutPrefix(name, slotsOf(host))
 	n, err := strconv.Atoi(text)
@@ -190,9 +190,9 @@ func slotNumber(host, name string) (n int, ok bool) {
 // maxSlots bounds the numbers of slots.
 const maxSlots = 1 << 20
 
-// bootClock is the time since the host was started, including its sleep. It cannot be set.
+// bootClock returns the time since the host was started, including suspends. It cannot be set.
 func bootClock() time.Duration {
 	var t unix.Timespec
-	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) //nolint:errcheck // Linux has it
+	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) //nolint:errcheck // Linux has this clock
 	return time.Duration(t.Nano())
 }

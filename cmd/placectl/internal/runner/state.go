@@ -11,10 +11,10 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// DefaultState is where a user's attempts lie where the setting state_dir does not say.
+// DefaultState is the directory of a user's attempts if the setting state_dir is empty.
 func DefaultState(uid int) string { return fmt.Sprintf("/var/tmp/placectl-%d", uid) }
 
-// errState is a state directory that cannot be used. Others says that it belongs to another user,
+// errState says that a state directory cannot be used. Others says that it belongs to another user,
 // which is no fault of the node.
 type errState struct {
 	err    error
@@ -24,15 +24,15 @@ type errState struct {
 func (e *errState) Error() string { return e.err.Error() }
 func (e *errState) Unwrap() error { return e.err }
 
-// state is STATE, and in it the directory ID.EPOCH of a database.
+// state is the directory STATE, and in it the directory ID.EPOCH of a database.
 type state struct {
 	top   *os.Root
 	epoch *os.Root
-	path  string // of the latter
+	path  string // of ID.EPOCH
 }
 
-// openState opens the directories, and makes them where they are missing. They have to be
-// ours alone: a user who could write there could make us execute anything.
+// openState opens the directories, and makes missing ones. They must be accessible to us alone: a user
+// who could write there could make us execute anything.
 func openState(path, id, epoch string) (*state, error) {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, &errState{fmt.Errorf("the state directory: %w", err), errors.Is(err, fs.ErrPermission)}
@@ -62,7 +62,7 @@ func (s *state) close() {
 	s.top.Close()
 }
 
-// checkState verifies the directory that was opened. The path may lead elsewhere by now.
+// checkState verifies the opened directory, because the path may lead elsewhere by now.
 func checkState(top *os.Root, path string) error {
 	is, err := top.Stat(".")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// What a job starts ends with it. So a command inside a job that is to leave a process behind
-// which looks after the queue asks the job's keeper to start it.
+// Everything that a job starts ends with it. So a command inside a job that wants to leave an attendant
+// behind asks the job's keeper to start it.
 
-// summonFile in the directory of the epoch asks for it.
+// summonFile is the file in the directory of the epoch that requests an attendant.
 const summonFile = "summon"
 
-// AskForAttendant asks the keeper of the job that this process is a part of for an
-// attendant. It is false if this process is not part of a job that has one.
+// AskForAttendant asks the keeper of the job around this process for an attendant. It returns false if
+// this process is not part of a job with a keeper.
 func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 	if getenv(tokenName) == "" || getenv(ElsewhereName) == "" {
 		return false, nil
@@ -36,8 +36,8 @@ func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 	for _, e := range list {
 		asked = strings.HasPrefix(e.Name(), bellPrefix) && ringBell(root, e.Name()) || asked
 	}
-	if !asked { // the keeper is gone: the next one leaves an attendant at the end
-		root.Remove(summonFile) //nolint:errcheck // the next one finds it
+	if !asked { // no keeper runs: the next one leaves an attendant at its end
+		root.Remove(summonFile) //nolint:errcheck // the next keeper finds it
 	}
 	return asked, nil
 }

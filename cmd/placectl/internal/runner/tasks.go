@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// eachTask is how to go through the processes of the attempt. They descend from its warden,
-// whatever they do. Those of a command whose warden was killed are found below its process, and by
-// the token in their environment.
+// eachTask returns a function that calls fn for each process of the attempt. They all descend from its
+// warden. If the warden was killed, they are found as descendants of the command, and by the token in
+// their environment.
 func (a *attendance) eachTask() func(func(pid int)) {
 	tokens := tokensOf(a.slot.nonce)
 	return func(fn func(pid int)) {
@@ -38,11 +38,11 @@ func (a *attendance) eachTask() func(func(pid int)) {
 	}
 }
 
-// tasks lists those that live.
+// tasks lists the attempt's live processes.
 func (a *attendance) tasks() []int { return listed(a.eachTask()) }
 
-// listed lists the processes that each goes through. One can be missed whose parent ends
-// while we look: so it looks until it finds the same twice.
+// listed lists the processes that each calls its function for. A single round can miss one whose parent
+// ends meanwhile, so listed repeats it until nothing new appears, at most four times.
 func listed(each func(func(pid int))) (list []int) {
 	for range 4 {
 		before := len(list)
@@ -58,29 +58,30 @@ func listed(each func(func(pid int))) (list []int) {
 	return slices.DeleteFunc(list, func(pid int) bool { return !lives(pid, 0) })
 }
 
-// lives reports whether a process lives, and where born is not 0 was started then. A zombie
-// does not.
+// lives reports whether a process lives and, unless born is 0, was started then. A zombie does not
+// live.
 func lives(pid int, born uint64) bool { return Lives(pid, born) }
 
-// Lives reports whether a process that was born then lives; born 0: whenever it was.
+// Lives reports whether a process lives and, unless born is 0, was started then. A zombie does not
+// live.
 func Lives(pid int, born uint64) bool {
 	lives, _ := Look(pid, born)
 	return lives
 }
 
-// Look reports whether a process lives, as Lives does, and whether it is stopped, as ^Z stops it.
+// Look reports whether a process lives, as Lives does, and whether it is stopped, as by ^Z.
 func Look(pid int, born uint64) (lives, stopped bool) {
 	s, err := statOf(pid)
 	lives = err == nil && s.state != 'Z' && s.state != 'X' && (born == 0 || s.born == born)
 	return lives, lives && (s.state == 'T' || s.state == 't')
 }
 
-// sweepFor bounds a sweep: there are other things to be done.
+// sweepFor bounds a sweep, because the caller has other work.
 const sweepFor = 100 * time.Millisecond
 
-// sweep kills the processes that each goes through. It stops them first, as it comes to them,
-// until there are no new ones: a stopped process cannot fork or react to another's end. It reports
-// whether new ones came until it gave up.
+// sweep kills the processes of each. It first stops each one it meets, until there are no new ones: a
+// stopped process can neither fork nor react to another's end. It reports whether new ones still came
+// when it gave up.
 func sweep(each func(func(pid int))) (storm bool) {
 	stopped := make(map[int]bool)
 	var list []int
@@ -97,20 +98,20 @@ func sweep(each func(func(pid int))) (storm bool) {
 			break
 		}
 	}
-	for _, pid := range slices.Backward(list) { // parents last: the kernel continues stopped processes that lose theirs
+	for _, pid := range slices.Backward(list) { // parents last: when a parent ends, the kernel continues its stopped children
 		unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // it may have ended
 	}
 	return storm
 }
 
-// some reports whether each goes through any process.
+// some reports whether each finds any process.
 func some(each func(func(pid int))) (found bool) {
 	each(func(int) { found = true })
 	return found
 }
 
-// pauseAfter is the pause after a sweep. It doubles while processes are left that are
-// killed, and take their time, and is short in a storm.
+// pauseAfter returns the pause after a sweep. It doubles while killed processes take time to end, and
+// is short in a storm.
 func pauseAfter(storm bool, last time.Duration) time.Duration {
 	const shortest = 5 * time.Millisecond
 	if storm {
@@ -119,7 +120,7 @@ func pauseAfter(storm bool, last time.Duration) time.Duration {
 	return min(max(2*last, shortest), time.Second)
 }
 
-// eachDescendant goes through the processes that descend from one, zombies too.
+// eachDescendant calls fn for the descendants of a process, zombies included.
 func eachDescendant(pid int, fn func(pid int)) {
 	seen := map[int]bool{pid: true}
 	for next := children(pid); len(next) > 0; {
@@ -188,17 +189,17 @@ func processes() (list []int) {
 // tokenName is the variable that all processes of an attempt have in their environment.
 const tokenName = "PLACECTL_TOKEN"
 
-// tokens finds processes by the token in their environment, as they were started with, for
-// the short time in which the number of a process is not used again.
+// tokens finds processes by the token in the environment with which they were started. It must not be
+// used for long, because process numbers are reused.
 type tokens struct {
 	tag   string
-	read  map[int]bool // the environment of these is known: does it have the token?
-	empty map[int]bool // it was found empty
+	read  map[int]bool // processes whose environment is known: does it have the token?
+	empty map[int]bool // processes whose environment was found empty
 }
 
 func tokensOf(n store.Nonce) *tokens { return tokensWith(tagOf(n.String())) }
 
-// tagOf is a name for a token that can be told to others.
+// tagOf returns a name for a token that other users may see.
 func tagOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:6])
@@ -208,13 +209,12 @@ func tokensWith(tag string) *tokens {
 	return &tokens{tag, map[int]bool{os.Getpid(): false}, make(map[int]bool)}
 }
 
-// tokensFor bounds the search for processes with a token on a host where processes end all
-// the time.
+// tokensFor bounds the search for processes with a token on a host where processes keep ending.
 const tokensFor = 200 * time.Millisecond
 
-// each goes through the processes that have the token, the newest first. What ended before it
-// could be read may have forked: so it looks again, until it has read all that are there, and
-// lies in wait for those that come next.
+// each calls fn for the processes with the token, the newest first. A process that ended before it could
+// be read may have forked. So each repeats the search until it has read all, and meanwhile watches for
+// new process numbers.
 func (t *tokens) each(fn func(pid int)) {
 	end := bootClock() + tokensFor
 	for again := true; again && bootClock() < end; {
@@ -233,7 +233,7 @@ func (t *tokens) each(fn func(pid int)) {
 	}
 }
 
-// newestProcess is the number that was given to a process last.
+// newestProcess returns the process number assigned last.
 func newestProcess() int {
 	text, _ := os.ReadFile("/proc/loadavg")
 	words := bytes.Fields(text)
@@ -250,8 +250,8 @@ func (t *tokens) has(pid int) (is bool) {
 	return is
 }
 
-// look looks whether a process has the token. It reports whether that could not be told,
-// since it has ended, or may be about to become a program.
+// look calls fn if a process has the token. It reports whether that is unknown, because the process has
+// ended or may be about to execute a program.
 func (t *tokens) look(pid int, fn func(pid int)) (unknown bool) {
 	has, known := t.read[pid]
 	if !known {

@@ -11,14 +11,14 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// A turn of the keeper is one commit: it reports the attempts that have ended since the last turn,
-// makes a cycle if that may start something, and claims attempts to execute here. A slot has its
-// intent in the journal before its attempt is claimed.
+// A turn of the keeper is one commit. It reports the attempts that have ended since the last turn, makes
+// a cycle if that may start something, and claims attempts to execute here. The journal of a slot has
+// its intent before the attempt is claimed.
 
-// patience bounds the pauses between reports that the database does not take.
+// patience bounds the pauses between attempts to report what the database does not accept.
 const patience = time.Minute
 
-// turn makes a turn, and executes what it has claimed.
+// turn makes a turn, and executes the attempts that it has claimed.
 func (k *keeper) turn(ctx context.Context) {
 	now := time.Now()
 	if now.Before(k.again) {
@@ -26,7 +26,7 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 	ask := &Request{Again: k.doubtful}
 	var reporting []*attendance
-	if k.careful && len(k.untold) > 0 { // alone, so that one of them keeps no other
+	if k.careful && len(k.untold) > 0 { // alone, so that a bad report blocks no other
 		reporting = k.untold[:1]
 	} else {
 		reporting = k.untold
@@ -62,7 +62,7 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 }
 
-// turnFailed notes that the outcome is unknown, or that nothing was done.
+// turnFailed records that the outcome is unknown, or that nothing was done.
 func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
 	k.notef("%v", err)
 	certain := errors.Is(err, ErrNoTurn)
@@ -77,7 +77,7 @@ func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
 		k.since = time.Now()
 	}
 	if certain && len(ask.Ended) > 0 && !k.careful {
-		k.careful = true // the reports alone, at once
+		k.careful = true // retry the reports alone, at once
 		return
 	}
 	if n := len(ask.Ended); n == 1 && k.careful {
@@ -87,7 +87,7 @@ func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
 	k.backOff()
 }
 
-// backOff has the next turn wait.
+// backOff delays the next turn.
 func (k *keeper) backOff() {
 	k.wait = min(max(2*k.wait, firstWait), patience)
 	k.again = time.Now().Add(k.wait)
@@ -96,9 +96,9 @@ func (k *keeper) backOff() {
 // mostPauseOfTurns bounds the pause between two turns.
 const mostPauseOfTurns = 25 * time.Millisecond
 
-// gather waits for ends that are about to come: of attempts that the last turn has started, for as
-// long as that took, or as the first of them. So those of small commands share commits, and the
-// database is left to others meanwhile. The end of one that has run for longer is reported at once.
+// gather waits for attempts started by the last turn that are about to end, for as long as that turn
+// took, or as the first of them ran. So small commands share commits, and others can use the database
+// meanwhile. The end of an attempt that has run longer is reported at once.
 func (k *keeper) gather() {
 	brief := time.Since(k.turned)
 	if brief > mostPauseOfTurns {
@@ -123,10 +123,10 @@ func (k *keeper) gather() {
 	}
 }
 
-// firstWait is the first pause before reports that the database has not taken are made again.
+// firstWait is the first pause before reports are repeated that the database has not accepted.
 const firstWait = 250 * time.Millisecond
 
-// told does what follows when the database has answered reports.
+// told handles the database's answers to reports.
 func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answer) {
 	var left []*attendance
 	settledAny := false
@@ -144,7 +144,7 @@ func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answe
 		k.at("told")
 		k.giveBack(a.slot)
 	}
-	if len(left) > 0 { // last, so that one that is never taken keeps no other
+	if len(left) > 0 { // append them last, so that one that always fails blocks no other
 		k.backOff()
 	} else {
 		k.since = time.Time{}
@@ -155,7 +155,7 @@ func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answe
 	}
 }
 
-// taken executes what was claimed, and takes slots back whose attempts were not.
+// taken executes claimed attempts, and frees the slots of those that were not claimed.
 func (k *keeper) taken(answer *Answer, wanted map[Key]*slot) {
 	orders := answer.Orders
 	for _, c := range k.doubtful {
@@ -208,12 +208,12 @@ func (k *keeper) taken(answer *Answer, wanted map[Key]*slot) {
 	}
 }
 
-// prepare takes a slot for an attempt that is about to be claimed.
+// prepare gives a slot to an attempt that is about to be claimed.
 func (k *keeper) prepare(wanted map[Key]*slot, key Key) (store.Claim, bool) {
 	sl := wanted[key]
 	if sl == nil {
 		if slices.ContainsFunc(k.untold, func(a *attendance) bool { return a.slot.lines == nil && a.slot.Key == key }) {
-			return store.Claim{}, false // it is about to be refused
+			return store.Claim{}, false // its refusal is about to be reported
 		}
 		if len(k.running)+len(wanted) >= k.most {
 			return store.Claim{}, false

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A host that no pass reaches cannot execute what waits for it. A host missed once is tried again:
-// only several passes in a row, a while apart, count, and only while others are reached. If none
-// is, this host may well be the one that is cut off.
+// A host that no pass reaches cannot execute what waits for it. A host missed once is tried again. Only
+// several passes in a row count, a while apart, and only while other hosts are reached. If none is,
+// this host may be the one that is cut off.
 
-// unreachedFile keeps how often hosts were not reached.
+// unreachedFile counts how often hosts were not reached.
 const unreachedFile = "unreached"
 
 const (
@@ -24,17 +24,17 @@ const (
 	unreachedApart = 10 * time.Second
 )
 
-// unreached is how often in a row a host was not reached, and when that was counted last.
+// unreached counts how often in a row a host was not reached, and when that was last counted.
 type unreached struct {
 	Times int
 	Last  time.Time
-	Tries int // in a row, those included at which no other host was reached either
+	Tries int // in a row, including those when no other host was reached either
 	Tried time.Time
 }
 
-// GiveUp says of each of some hosts why what waits for it is refused, "" if it is not, by what
-// has come of the passes that were to be made there. Of hosts that were not reached it also
-// returns what to note of their jobs: at the first tries, and then ever more rarely.
+// GiveUp decides from the errors of passes on hosts whether to refuse the jobs that wait for each host.
+// why[i] is the reason, "" to keep waiting. note[i] is what to note for the jobs of a host that was not
+// reached: at the first tries, and then ever more rarely.
 func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) (why, note []string) {
 	why, note = make([]string, len(hosts)), make([]string, len(hosts))
 	var missed, reached []int
@@ -77,7 +77,7 @@ func (r *Runner) GiveUp(hosts []string, failed []error, now time.Time) (why, not
 	return why, note
 }
 
-// apart reports whether a try counts as another one than the last.
+// apart reports whether a try counts separately from the last one.
 func apart(last, now time.Time) bool {
 	age := now.Sub(last)
 	return age >= unreachedApart || age < 0
@@ -90,7 +90,7 @@ func tries(n int) string {
 	return fmt.Sprint(n, " tries")
 }
 
-// countUnreached changes the counts. If there were none and there are none, it leaves no file.
+// countUnreached changes the counts. It makes no file without need.
 func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) error {
 	if _, err := os.Stat(r.StateDir + "/" + r.ID + "." + r.Epoch + "/" + unreachedFile); !some && err != nil {
 		return nil
@@ -113,7 +113,7 @@ func (r *Runner) countUnreached(some bool, change func(map[string]unreached)) er
 	if err != nil {
 		return err
 	}
-	if bytejson.Unmarshal(text, &counts) != nil { // cut short: it is counted again
+	if bytejson.Unmarshal(text, &counts) != nil { // the file is incomplete: count anew
 		counts = make(map[string]unreached)
 	}
 	change(counts)

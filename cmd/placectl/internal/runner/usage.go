@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// used is the resources that the attempt has used, as its warden or its control group counts them.
+// used returns the resources used by the attempt, as its warden or its control group counts them.
 func (a *attendance) used() (u store.ResourceUse) {
 	if u = a.use; u == (store.ResourceUse{}) {
 		a.group.use(&u)
@@ -23,7 +23,7 @@ func (a *attendance) used() (u store.ResourceUse) {
 // lookAtMemoryEvery is how often the memory of an attempt is read.
 const lookAtMemoryEvery = time.Second
 
-// lookAtMemory ends the attempt where its processes have more memory than it asked for.
+// lookAtMemory ends the attempt if its processes use more memory than it requested.
 func (a *attendance) lookAtMemory() {
 	var sum int64
 	for _, pid := range a.tasks() {
@@ -33,17 +33,17 @@ func (a *attendance) lookAtMemory() {
 	}
 	if sum > a.begun.Memory && a.stopped == store.OutcomeNone && !a.over {
 		a.stop(store.OutcomeOOM, exceeding(a.begun.Memory, sum))
-		a.killAt = bootClock() // at once, without its grace
+		a.killAt = bootClock() // at once, without grace
 	}
 }
 
-// exceeding says what was asked for and what was used.
+// exceeding says how much was requested and how much was used.
 func exceeding(asked, used int64) string {
 	return fmt.Sprintf("it asked for %s of memory and used %s", text.FormatSize(asked), text.FormatSize(used))
 }
 
-// trimAfter is for how long no turn or cycle was made before memory is given back: that takes time.
+// trimAfter is how long there must be no turn or cycle before memory is returned, which takes time.
 const trimAfter = 2 * time.Second
 
-// trim gives memory back that is not needed while nothing happens.
+// trim returns unused memory to the system.
 func trim() { debug.FreeOSMemory() }

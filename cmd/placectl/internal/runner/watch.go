@@ -19,23 +19,23 @@ import (
 )
 
 // Elsewhere is a command of a job to run on another of its nodes. A process there watches it, and
-// gets the command and then its input over a connection. When the connection breaks, the command
+// receives the command and then its input over a connection. If the connection breaks, the command
 // and all its descendants are ended.
 type Elsewhere struct {
-	Words []string // its name and arguments
+	Words []string // the command's name and arguments
 	Env   []string
 	Dir   string
-	Grace time.Duration // from being told to terminate to being killed
+	Grace time.Duration // time from SIGTERM to SIGKILL
 }
 
-// A connection carries the command as a line of JSON, and then pieces of its input, each
-// behind its length in four bytes, big-endian. A piece without bytes is the end of the input.
-// The end of the connection is not: it has been broken.
+// A connection carries the command as a line of JSON, and then pieces of its input, each preceded by
+// its length in four bytes, big-endian. An empty piece is the end of the input. The end of the
+// connection means that it has broken.
 
-// maxPiece bounds a piece of input.
+// maxPiece bounds a piece of input in bytes.
 const maxPiece = 1 << 16
 
-// Send sends the command, and then its input, until that ends. The connection stays open.
+// Send sends the command and then its input up to its end. The connection stays open.
 func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
 	if err := bytejson.Write(to, e); err != nil {
 		return err
@@ -57,8 +57,8 @@ func (e *Elsewhere) Send(to io.Writer, in io.Reader) error {
 	}
 }
 
-// Watch runs the command that comes over a connection, on our own output, and returns its exit
-// status as a shell has it. It returns when none of its processes is left.
+// Watch runs the command that it receives over a connection, with our own output. It returns the exit
+// status as in a shell, once none of the command's processes is left.
 func Watch(from *os.File) (status int, err error) {
 	in := bufio.NewReaderSize(from, maxPiece)
 	line, err := in.ReadBytes('\n')
@@ -113,13 +113,12 @@ func Watch(from *os.File) (status int, err error) {
 	}
 	status = w.watch()
 	if left, err := os.ReadDir(notes); err != nil || len(left) > 0 {
-		return launch.SSHLost, nil // processes that the command left there may go on
+		return launch.SSHLost, nil // processes that the command has left there may go on
 	}
 	return status, nil
 }
 
-// feed passes the input on until the connection is broken. What the command does not want to
-// read is thrown away.
+// feed passes the input on until the connection breaks. It drops what the command does not read.
 func feed(in io.Reader, to io.WriteCloser) {
 	defer to.Close()
 	piece := make([]byte, maxPiece)
@@ -146,8 +145,7 @@ func feed(in io.Reader, to io.WriteCloser) {
 	}
 }
 
-// hungUp waits until the other end of a connection is closed, also while there is something
-// left to be read from it.
+// hungUp waits until the other end of a connection is closed, even if there is still data to read.
 func hungUp(f *os.File) {
 	poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLRDHUP}}
 	for {
@@ -157,21 +155,21 @@ func hungUp(f *os.File) {
 	}
 }
 
-// isHungUp reports whether the other end is closed by now.
+// isHungUp reports whether the other end is closed.
 func isHungUp(f *os.File) bool {
 	poll := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(poll, 0)
 	return err == nil && n > 0
 }
 
-// watcher looks after a command and all that descends from it.
+// watcher watches a command and its descendants.
 type watcher struct {
 	pid    int
 	grace  time.Duration
 	broken chan struct{}
 }
 
-// watch returns the command's exit status as a shell has it.
+// watch returns the command's exit status as in a shell.
 func (w *watcher) watch() int {
 	var end ending
 	ended := make(chan ending, 1)
