@@ -130,7 +130,7 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 		if err != nil {
 			return err
 		}
-		if k.refused != nil { // its turn says so, and takes its plan
+		if k.refused != nil { // its turn decides that, and takes its plan
 			continue
 		}
 		soonest, err := p.soonest(j, k)

@@ -91,14 +91,14 @@ func (rs Roles) Owner() (uid uint32, known bool, err error) {
 	return uid, err == nil, nil
 }
 
-// owner reports whether the actor has all rights. Everyone who can reach a log has, and so has the
-// owner on disk of a file that no one else may write.
+// owner reports whether the actor has all rights. All who can reach a log have them, and so
+// does the owner on disk of a file that no one else may write.
 func (rs Roles) owner() (bool, error) {
 	a := rs.tx.Opt.Actor
 	if a == nil || a.UID == 0 || rs.tx.Logged {
 		return true, nil
 	}
-	if shared, uid, err := kernel.OnDisk(rs.tx.Path); err != nil || !shared && uid == a.UID { // it is being made
+	if shared, uid, err := kernel.OnDisk(rs.tx.Path); err != nil || !shared && uid == a.UID { // the database is being made
 		return true, nil
 	}
 	uid, known, err := rs.Owner()
@@ -172,9 +172,9 @@ func (rs Roles) Owns(j *row.Job) error {
 	return fmt.Errorf("%w: job %d belongs to %s, and %s is not an operator", kernel.ErrNotPermitted, j.ID, j.User, rs.tx.Opt.Actor.User)
 }
 
-// Executes returns ErrNotPermitted if the actor's processes may not execute a job. The job's
-// waiting run may, else its submitter, else its user or the owner of the database. Only root may
-// act for others.
+// Executes returns ErrNotPermitted if the actor's processes may not execute a job. If a run
+// waits for the job, only its process may. Otherwise its submitter may, or if that is unknown,
+// its user or the owner of the database. Only root may act for others.
 func (rs Roles) Executes(j *row.Job) error {
 	a := rs.tx.Opt.Actor
 	if a == nil || a.UID == 0 {
@@ -201,8 +201,8 @@ func (rs Roles) Executes(j *row.Job) error {
 	return fmt.Errorf("%w: job %d is executed by its submitter's processes, and %s is another user", kernel.ErrNotPermitted, j.ID, a.User)
 }
 
-// Sees reports whether the actor may see a job's script and environment: its submitter, its user
-// and the owner of the database may.
+// Sees reports whether the actor may see a job's script and environment. Its submitter, its
+// user and the owner of the database may.
 func (rs Roles) Sees(j *kernel.Job) (bool, error) {
 	r := j.Row()
 	return rs.SeesRow(&r)
@@ -236,7 +236,7 @@ func (rs Roles) OwnsBatch(name string) error {
 }
 
 // Asks fails with ErrNotPermitted for a request that the actor may not make: for another user,
-// over limits, in a group that the actor is not in, or of a queue, class or account that is for
+// over limits, for a group that the actor is not in, or for a queue, class or account of
 // others.
 func (rs Roles) Asks(r placer.Request) error {
 	if a := rs.tx.Opt.Actor; a != nil {
@@ -258,8 +258,8 @@ func (rs Roles) Asks(r placer.Request) error {
 	return rs.allowed(r)
 }
 
-// Permissions, accounts and preemption rules: package sharing stores them. This file decides who
-// may change them, and what follows for jobs.
+// Package sharing stores permissions, accounts and preemption rules. This file decides who may
+// change them, and what follows for jobs.
 
 // allowed fails with ErrNotPermitted if a request names a queue, class or account that its
 // user may not ask for.

@@ -1,6 +1,6 @@
-// Package answers is the answers that a file keeps for idempotency keys: each until its
-// time is over and the jobs that were made with the key have ended. It sees rows, and
-// knows nothing of what an answer says.
+// Package answers keeps a file's answers for idempotency keys. It keeps each until its time is
+// over and the jobs that were made with the key have ended. It does not know what an answer
+// means.
 package answers
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/placectl/placectl/store/internal/state"
 )
 
-// Answers are those of a file, at an instant.
+// Answers are the answers of a file, at an instant.
 type Answers struct {
 	Rows  *file.Recorder
 	Table *state.Table[row.Answer]
 	Now   int64 // Unix seconds
 }
 
-// Find is the answer that is kept for a key, nil when there is none any more.
+// Find returns the answer of a key, or nil if there is none or it has expired.
 func (x Answers) Find(key string) (*row.Answer, error) {
 	payload, err := x.Rows.Get(row.Answers, []byte(key))
 	if payload == nil || err != nil {
@@ -32,7 +32,7 @@ func (x Answers) Find(key string) (*row.Answer, error) {
 	return nil, x.Remove(a)
 }
 
-// anyLive reports whether one of some jobs with numbers in a row has not ended yet.
+// anyLive reports whether one of several jobs with consecutive numbers has not ended.
 func (x Answers) anyLive(first, jobs uint64) (bool, error) {
 	if jobs == 0 {
 		return false, nil
@@ -47,18 +47,18 @@ func (x Answers) anyLive(first, jobs uint64) (bool, error) {
 	return false, c.Err
 }
 
-// Put keeps an answer for as long as it says.
+// Put stores an answer for the time that it names.
 func (x Answers) Put(a *row.Answer) error { return x.Table.Put(a) }
 
-// Remove forgets an answer.
+// Remove deletes an answer.
 func (x Answers) Remove(a *row.Answer) error { return x.Table.Remove([]byte(a.Key)) }
 
 // forgetAtOnce is how many old answers each new one examines: more than one, so that their number
 // falls.
 const forgetAtOnce = 8
 
-// Forget removes some answers whose time is over. Those whose jobs go on are looked at
-// again when they would be due had they been given now, to be kept so many seconds.
+// Forget removes some expired answers. It keeps those whose jobs have not ended for another
+// keep seconds.
 func (x Answers) Forget(keep int64) error {
 	var due []*row.Answer
 	err := x.Rows.Each(row.AnswerDues, nil, func(k, _ []byte) (bool, error) {

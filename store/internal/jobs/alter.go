@@ -14,7 +14,7 @@ import (
 )
 
 // Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
-// parsed again, as if it came now.
+// parsed again, as if it were new.
 type Alteration struct {
 	Name, User, Account, Queue, Class *string
 	Comment                           *string
@@ -26,9 +26,9 @@ type Alteration struct {
 	Begin, Deadline                   *time.Time
 	After                             *[]kernel.Dependency
 	NoRequeue                         *bool
-	Payload                           func(*kernel.Payload) error // changes its payload, which only its owner may
-	Sign                              Signer                      // signs that; nil: it stays unsigned
-	Notes                             []string                    // events of the job say them
+	Payload                           func(*kernel.Payload) error // changes its payload; only its owner may
+	Sign                              Signer                      // signs the job; nil leaves it unsigned
+	Notes                             []string                    // notes, added as events of the job
 }
 
 // bare reports whether an alteration changes nothing.
@@ -37,11 +37,11 @@ func (a Alteration) bare() bool {
 	return reflect.ValueOf(a).IsZero()
 }
 
-// Alter changes a waiting job, held or not; a planned one gives its plan up, and is planned again.
-// The job keeps its number, its place among those of its priority, and its payload. A running job
-// can change its name, comment, priority and walltime, the latter as with Extend. Notes alone
-// change nothing. It fails with a Conflict if the job has ended, or runs and something else
-// changes, and with the errors of Submit.
+// Alter changes a waiting job, held or not. A planned job loses its plan, and is planned
+// again. The job keeps its number, its place among those of its priority, and its payload. For
+// a running job, it can change the name, comment, priority and walltime, the latter as Extend
+// does. Notes alone change nothing. It fails with a Conflict if the job has ended, or if it
+// runs and something else would change, and with the errors of Submit.
 func (js Jobs) Alter(id uint64, a Alteration) (*kernel.Job, error) {
 	return kernel.JobResult(alter(js.tx, id, &a))
 }
@@ -135,7 +135,7 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 	return j, MachineOf(tx).Do(j, Step{To: j.State, Reason: j.Reason, change: change})
 }
 
-// of is the submission that a job would be of, altered.
+// of returns the submission that would make the altered job.
 func (a *Alteration) of(j *row.Job) Submission {
 	s := Submission{Request: j.Request(), Comment: j.Comment, Priority: j.Priority, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline), NoRequeue: j.NoRequeue,
 		Attended: j.Attended, After: kernel.Converted(j.After, func(d row.Dependency) kernel.Dependency { return kernel.Dependency(d) })}
@@ -156,7 +156,7 @@ func (a *Alteration) of(j *row.Job) Submission {
 	return s
 }
 
-// set gives a variable a value, if there is one.
+// set sets a variable, unless the new value is nil.
 func set[T any](to, is *T) {
 	if is != nil {
 		*to = *is

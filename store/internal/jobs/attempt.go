@@ -74,9 +74,9 @@ func keepDevices(tx *kernel.Tx, j *row.Job, number int) error {
 	return tx.Attempts().Put(&row.Attempt{Job: j.ID, Number: number, State: row.AttemptEnded, Began: began, Ended: tx.Instant(), Devices: held})
 }
 
-// end records that the current attempt of a job has ended; how fills in the outcome. If the job
-// goes on without its nodes, the attempt remembers them. For an unclaimed last attempt the job's
-// own row is enough, except for the devices.
+// end records that the current attempt of a job has ended; how fills in the outcome. If the
+// job continues without its nodes, the attempt records them. For an unclaimed last attempt the
+// job's own row is enough, except for the devices.
 func end(tx *kernel.Tx, j *row.Job, goesOn bool, how func(*row.Attempt)) error {
 	number := j.CurrentAttempt()
 	if number == 0 {

@@ -23,18 +23,19 @@ type Claim struct {
 type Granted struct {
 	Job     *kernel.Job
 	Attempt *kernel.Attempt
-	Left    time.Duration // until the job's end
+	Left    time.Duration // time left until the job's end
 }
 
 // late is how long after its start an attempt may be claimed and still end at its original end. An
 // attempt claimed later gets its full walltime if its nodes are free that long.
 const late = 10
 
-// Claim gives an attempt to the first process that claims it. The same nonce gets the same answer
-// again, and Claim records the process it names, so a supervisor that takes over from another
-// claims once more. It fails with a Conflict if the job is not running, is at another attempt, has
-// reached its end, or is claimed by another process; with ErrNotFound if there is no such job; with
-// ErrInvalid for a claim without a nonce or a host.
+// Claim gives an attempt to the first process that claims it. Claiming again with the same
+// nonce gives the same answer, and Claim then records the new process, so a supervisor that
+// takes over from another claims again. It fails with a Conflict if the job is not running, is
+// at another attempt, has reached its end, or is claimed by another process. It fails with
+// ErrNotFound if there is no such job, and with ErrInvalid for a claim without a nonce or a
+// host.
 func (as Attempts) Claim(c Claim) (*Granted, error) {
 	if !as.tx.Writable() {
 		return nil, kernel.ErrReadOnly

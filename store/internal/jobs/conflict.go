@@ -25,8 +25,8 @@ func PlannedBehind(tx *kernel.Tx, j *row.Job) ([]uint64, error) {
 	return ids, err
 }
 
-// Conflict reports whether an owner that its guest respects holds what a job has planned. Of
-// counters by is true if overdue jobs are ignored.
+// Conflict reports whether another owner, which guest does not ignore, holds what a job has
+// planned. If by is true, counters ignore overdue jobs.
 func Conflict(tx *kernel.Tx, j *row.Job, guest timeline.Guest, by bool) (bool, error) {
 	if short, err := tx.Counters().Exceeds(j, j.Start, j.End, by); short != "" || err != nil {
 		return short != "", err
@@ -47,7 +47,7 @@ func Conflict(tx *kernel.Tx, j *row.Job, guest timeline.Guest, by bool) (bool, e
 	return false, nil
 }
 
-// Patient is a job whose plan ignores overdue jobs: they were in its way before.
+// Patient is a job whose plan ignores overdue jobs, because they already were in its way.
 type Patient struct {
 	*placer.Guest
 	Now int64

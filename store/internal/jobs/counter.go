@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// FitCounter removes plans for which a counter has no room any more, the last to start first.
+// FitCounter removes plans for which a counter no longer has room, the last to start first.
 func FitCounter(tx *kernel.Tx, c *limits.Counter) error {
 	var planned []limits.Holder
 	for h := range c.Holders {

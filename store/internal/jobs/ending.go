@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// EndAsMarked ends a job that is marked as ending, as its mark says. Either a launcher was told to
-// stop it and the time for that is over, or it never began.
+// EndAsMarked ends a job that is marked as ending, as its mark says. Either a launcher was
+// told to stop it and its time to do so is over, or the job never began.
 func EndAsMarked(tx *kernel.Tx, j *row.Job) error {
 	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
 	if err != nil {
@@ -22,8 +22,8 @@ func EndAsMarked(tx *kernel.Tx, j *row.Job) error {
 	return MachineOf(tx).Do(j, Step{To: a.Becomes, Reason: a.Why, Leaving: Exited})
 }
 
-// GiveBack ends the attempt of an ending job at once and frees its nodes, whatever its processes
-// still do. It fails with a Conflict if the job is not ending.
+// GiveBack ends the attempt of an ending job at once and frees its nodes, even if its
+// processes still run. It fails with a Conflict if the job is not ending.
 func (as Attempts) GiveBack(id uint64) (*kernel.Job, error) {
 	j, err := forChange(as.tx, id, "given back", row.JobRunning)
 	if err != nil {
@@ -41,8 +41,8 @@ func (as Attempts) GiveBack(id uint64) (*kernel.Job, error) {
 	return kernel.JobResult(j, MachineOf(as.tx).Do(j, Step{To: a.Becomes, Reason: reason, Leaving: Exited}))
 }
 
-// prolong moves the end of a running job to a later instant, as extend would: its nodes are free
-// until then, and its deadline is not earlier.
+// prolong moves the end of a running job to a later instant, as extend would, if its nodes are
+// free until then and its deadline is not earlier.
 func prolong(tx *kernel.Tx, j *row.Job, end int64) error {
 	if j.Deadline != 0 {
 		end = min(end, j.Deadline)
@@ -65,7 +65,7 @@ func prolong(tx *kernel.Tx, j *row.Job, end int64) error {
 	return errors.Join(untilAnother(tx, j, end, &s), MachineOf(tx).Do(j, s))
 }
 
-// untilAnother makes a step give a job another end on its nodes.
+// untilAnother makes a step change a job's end on its nodes.
 func untilAnother(tx *kernel.Tx, j *row.Job, end int64, s *Step) error {
 	spans, err := tx.Allocations().Spans(j)
 	for i := range spans {

@@ -11,9 +11,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Extend gives a waiting, planned or running job another walltime, counted from its start. It fails
-// with a Conflict if the job has ended, would have ended by now, or if its nodes are taken before
-// the new end.
+// Extend gives a waiting, planned or running job another walltime, counted from its start. It
+// fails with a Conflict if the job has ended, would have ended by now, or if its nodes are
+// taken before the new end.
 func (js Jobs) Extend(id uint64, walltime time.Duration) (*kernel.Job, error) {
 	return kernel.JobResult(extend(js.tx, id, kernel.Seconds(walltime)))
 }
@@ -44,7 +44,7 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 	}
 	s := Step{To: j.State, Reason: j.Reason, change: func() { j.Walltime = walltime }}
 	if walltime < j.Walltime && j.State != row.JobRunning {
-		tx.Loaded.Freed.Anywhere() // it may fit where it did not
+		tx.Loaded.Freed.Anywhere() // other requests may fit now
 	}
 	if j.State == row.JobQueued || j.State == row.JobHeld {
 		if err := tx.Counters().Rules.Disclaim(id); err != nil {

@@ -39,14 +39,14 @@ func (js Jobs) Finish(id uint64, status int, reason string) (*kernel.Job, error)
 // Finished reports that the command of a job has exited.
 type Finished struct {
 	Job     uint64
-	Attempt int // the number of the attempt; 0: the current one
+	Attempt int // the number of the attempt; 0 for the current one
 	Status  int // 0 to 255
 	Reason  string
-	Force   bool // though a supervisor executes it
+	Force   bool // even if a supervisor executes it
 }
 
-// Finish ends a running job as Finish does. It fails with a Conflict if the job is at
-// another attempt, or if a supervisor executes it, because that will report the end.
+// Finish ends a running job as Jobs.Finish does. It fails with a Conflict if the job is at
+// another attempt, or if a supervisor executes it, because the supervisor will report the end.
 func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 	if err := kernel.CheckReason(f.Reason); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 }
 
 // Cancel ends a job, whatever its state, unless it has ended already. If its command is being
-// executed, the job is marked as ending. It keeps its nodes until nothing of it runs any more.
+// executed, the job is marked as ending. It keeps its nodes until nothing of it runs.
 func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 	if err := kernel.CheckReason(reason); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 	return kernel.JobResult(j, MachineOf(js.tx).Do(j, Step{To: row.JobCancelled, Reason: row.Because(row.CauseRequest, reason)}))
 }
 
-// Hold keeps a waiting job from starting until Unhold. Its plan is given up.
+// Hold keeps a waiting job from starting until Unhold, and removes its plan.
 func (js Jobs) Hold(id uint64, reason string) (*kernel.Job, error) {
 	if err := kernel.CheckReason(reason); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func requeue(tx *kernel.Tx, id uint64, reason row.Reason, to row.JobState) (*ker
 }
 
 // Release ends a running job now, or gives up a planned one, and gives its nodes back. A
-// launcher is told to stop the command; a job whose command a supervisor executes is ending
-// first, as in Cancel. It fails with a Conflict if the job neither runs nor is planned.
+// launcher is told to stop the command. A job whose command a supervisor executes is marked as
+// ending first, as in Cancel. It fails with a Conflict if the job neither runs nor is planned.
 func (js Jobs) Release(id uint64) (*kernel.Job, error) {
 	j, err := forChange(js.tx, id, "released", row.JobRunning, row.JobReserved)
 	if err != nil {
@@ -171,7 +171,7 @@ func vacate(tx *kernel.Tx, j *row.Job) error {
 	return nil
 }
 
-// LeaveNodes takes a job off its nodes, to put it on others or back.
+// LeaveNodes takes a job off its nodes. The caller puts it on others, or back.
 func LeaveNodes(tx *kernel.Tx, j *row.Job) error {
 	if j.State != row.JobRunning && j.State != row.JobReserved {
 		return row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is "+j.State.String()+", not running")

@@ -12,10 +12,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// One process of each user on each host executes attempts and sends a heartbeat. After lost_after
-// without one, the attempts there are unreachable: they may have ended, or go on behind a failed
-// network. So their nodes stay allocated and get nothing new, until an operator decides. Only an
-// interactive run is lost once its time is over.
+// One process of each user on each host executes attempts and sends a heartbeat. After
+// lost_after without one, the attempts there are unreachable: they may have ended, or still
+// run behind a failed network. So their nodes stay allocated and get no new jobs until an
+// operator decides. Only an interactive run counts as lost once its time is over.
 
 // Hosts is the part of a transaction that deals with the hosts that execute attempts.
 type Hosts struct{ tx *kernel.Tx }
@@ -51,7 +51,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	keep := func() error { return hosts.Keep(hs.tx.File, mine) }
 	was := mine.Seen
 	mine.Boot, mine.Seen = boot, hs.tx.Now
-	if set.Counts(was, hs.tx.Now) { // the user's jobs could start before as well
+	if set.Counts(was, hs.tx.Now) { // the user's jobs could already start before
 		err = hs.tx.StartsNone(keep)
 	} else {
 		err = keep()
@@ -123,7 +123,7 @@ func (hs Hosts) user(j *row.Job) (string, error) {
 	return p.Owner.Name, nil
 }
 
-// say records an event that says whether a job can be reached.
+// say records an event about whether a job can be reached.
 func (hs Hosts) say(j *row.Job, event string, reason row.Reason) error {
 	j.Reason = reason
 	delete(hs.tx.Loaded.Overruns, row.JobOwner(j.ID))
@@ -175,8 +175,8 @@ func (hs Hosts) Lost(b *row.Beat, last int64, whole bool) error {
 	return hosts.Keep(hs.tx.File, b)
 }
 
-// Touched records that a person has set the state of a node, so that it does not come back by
-// itself.
+// Touched records that a person has set the state of a node, so that it is not put back into
+// service automatically.
 func (hs Hosts) Touched(number uint32) error {
 	beats, err := hosts.Beats(hs.tx.File)
 	for i := range beats {
@@ -199,8 +199,9 @@ func (hs Hosts) down(b *row.Beat, number uint32, why row.Reason) error {
 	return SetNodeState(hs.tx, number, index.Down, why)
 }
 
-// refuses records that a node has refused a job. It drains a node that refuses too often, before it
-// has refused all waiting jobs, or one that is not healthy. Only what is the host's fault counts.
+// refuses records that a node has refused a job. It drains a node that is not healthy, or that
+// refuses too often, before it has refused all waiting jobs. Only refusals that the host
+// caused count.
 func (hs Hosts) refuses(number uint32, r Result) error {
 	if r.Blame != BlameNode && r.Blame != BlameHealth {
 		return nil
@@ -223,8 +224,9 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	return SetNodeState(hs.tx, number, index.Drained, row.Because(row.CauseSuspect, "suspect: "+r.Why))
 }
 
-// blame decides who is to blame for an unclaimed attempt on a host. It is not the host if other
-// attempts run there, or if it sent a heartbeat lately: then this user makes no passes there.
+// blame decides who is to blame for an unclaimed attempt on a host. It is not the host if
+// other attempts run there, or if it sent a heartbeat lately: then only this user's passes are
+// missing there.
 func (hs Hosts) blame(host string) (Blame, error) {
 	who := BlameNode
 	beats, err := hosts.Beats(hs.tx.File)

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LaunchEnded records that a started job was launched or, with an error, that it could not be. Then
-// it is queued again, and held after this many failures. It ignores a job that has ended in the
-// meantime.
+// LaunchEnded records that a started job was launched or, with an error, that it could not be.
+// A failed job is queued again, and held after this many failures. LaunchEnded ignores a job
+// that has ended in the meantime.
 func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 	if err := access.Operates(as.tx, "a launch"); err != nil {
 		return err
@@ -29,7 +29,7 @@ func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 		}
 		return as.tx.Happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
 	}
-	if j.Ending { // it has been stopped before it began
+	if j.Ending { // it was stopped before it began
 		return EndAsMarked(as.tx, j)
 	}
 	state, reason := row.JobQueued, fmt.Sprintf("launch failed: %v", failed)
@@ -78,9 +78,9 @@ func (as Attempts) LaunchBy(way string) error {
 	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
 }
 
-// LeftToLaunch announces jobs that cycles started before anything launched here: their starts were
-// printed, but never claimed. A job that has waited for long begins another attempt, so that there
-// is time to claim it.
+// LeftToLaunch announces jobs that cycles started before anything launched here: their starts
+// were printed, but never claimed. A job that has waited long begins another attempt, so that
+// there is time to claim it.
 func LeftToLaunch(tx *kernel.Tx) error {
 	return tx.EachJob(func(j *row.Job) error {
 		if !j.OnlyPrinted() || j.End <= tx.Now {
@@ -98,8 +98,8 @@ func LeftToLaunch(tx *kernel.Tx) error {
 	}, row.JobRunning)
 }
 
-// HostOf names the host that executes a job: that of its first node, which is the node's resource
-// host, or its name.
+// HostOf names the host that executes a job: that of its first node. It is the value of the
+// node's resource host, or the node's name.
 func (as Attempts) HostOf(j *kernel.Job) (string, error) {
 	r := j.Row()
 	return host(as.tx, &r)

@@ -33,18 +33,18 @@ type Step struct {
 	To      row.JobState
 	Reason  row.Reason
 	Leaving leaving
-	End     int64              // when it ended, where that is not now
+	End     int64              // when it ended, if not now
 	How     func(*row.Attempt) // how its attempt has ended; nil if its row says so already
-	Lifted  bool               // it is off its nodes already, to be planned again
+	Lifted  bool               // it is already off its nodes, to be planned again
 	change  func()             // changes its request, or its end, while it is off its nodes
 
-	Breaks  row.Reason    // why a promise falls that it had, where that is not the reason
-	Promise *StartPromise // the start that it is promised from now on; nil for none but the one that it has
+	Breaks  row.Reason    // why its promise is broken, if not for the reason
+	Promise *StartPromise // the start that it is promised from now on; nil keeps its promise
 
-	Plan   *booking.PlannedFor // nodes that were found for it
-	Keeps  []kernel.Span       // the nodes that it has, for other instants
-	Begins bool                // its time has come on the nodes that it has
-	Around bool                // it starts before a job that stands higher and waits
+	Plan   *booking.PlannedFor // nodes found for it
+	Keeps  []kernel.Span       // its nodes, for other instants
+	Begins bool                // it begins on its nodes, because its time has come
+	Around bool                // it starts before a waiting job of higher order
 }
 
 // StartPromise is the latest start that relaxed backfilling has promised a job, and the earliest
@@ -56,9 +56,8 @@ type Machine struct{ tx *kernel.Tx }
 
 func MachineOf(tx *kernel.Tx) Machine { return Machine{tx} }
 
-// Do changes a job as a step says. A job that did not come through the queue cannot go back to it:
-// it fails if another job would be queued again. An error after the first change spoils the
-// transaction.
+// Do changes a job as a step says. A job that did not come through the queue cannot be queued
+// again: it fails instead. An error after the first change spoils the transaction.
 func (m Machine) Do(j *row.Job, s Step) error {
 	was := j.State
 	if kernel.Stages[s.To] == kernel.Waits && s.To != row.JobLate && was != 0 && !j.Queued {
@@ -96,8 +95,8 @@ func (m Machine) Do(j *row.Job, s Step) error {
 	return m.tx.Spoil(PutJob(m.tx, j, was))
 }
 
-// promised records a broken promise: the job starts later, or is planned to. It is kept while the
-// job waits, and is reset with what the job was promised.
+// promised records a broken promise: the job starts later, or is planned to. The record is
+// kept while the job waits, and is reset with the promise.
 func (m Machine) promised(j *row.Job, was row.JobState, why row.Reason) error {
 	from, to := kernel.Stages[was], kernel.Stages[j.State]
 	falls := from != kernel.Runs && (to == kernel.Planned || to == kernel.Runs) && j.Start > j.Promised
@@ -113,10 +112,11 @@ func (m Machine) promised(j *row.Job, was row.JobState, why row.Reason) error {
 	if words := why.String(); words != "" {
 		reason = reason.And(words)
 	}
-	return m.tx.Happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason}) // its new state is told of next
+	return m.tx.Happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason}) // its new state has an event of its own, next
 }
 
-// leave ends the attempt of a running job that will not run on, and takes a job off its nodes.
+// leave ends the attempt of a running job that will not continue, and takes a job off its
+// nodes.
 func (m Machine) leave(j *row.Job, from, to kernel.Stage, s *Step) error {
 	if from == kernel.Runs && to != kernel.Runs {
 		if err := m.endAttempt(j, to == kernel.Waits, s); err != nil {
@@ -176,7 +176,7 @@ func (m Machine) enter(j *row.Job, was row.JobState, s *Step) error {
 	return nil
 }
 
-// HeldStart is a job's row while it has the room of a start that is not certain yet.
+// HeldStart is the row of a job that has the room of a start that is not certain yet.
 type HeldStart struct {
 	state  row.JobState
 	reason row.Reason
@@ -186,7 +186,7 @@ type HeldStart struct {
 // the job, or Drop gives the room back.
 func (m Machine) Hold(j *row.Job, p *booking.PlannedFor, reason row.Reason) (HeldStart, error) {
 	was := HeldStart{j.State, j.Reason}
-	if j.State == row.JobReserved { // and lifted
+	if j.State == row.JobReserved { // its plan is lifted
 		m.tx.Loaded.Freed.On(j.AllNodes())
 	}
 	j.State, j.Reason = row.JobRunning, reason
@@ -234,7 +234,7 @@ func Severity(becomes row.JobState) int {
 }
 
 // EndsAs makes the job's executor stop it, within the job's own grace. The job keeps its nodes
-// until nothing of it is executed any more, and then becomes what is given here.
+// until nothing of it is executed, and then gets the given state.
 func (m Machine) EndsAs(j *row.Job, becomes row.JobState, reason row.Reason) error {
 	grace, err := m.tx.Attempts().Grace(j)
 	if err != nil {
@@ -243,9 +243,9 @@ func (m Machine) EndsAs(j *row.Job, becomes row.JobState, reason row.Reason) err
 	return m.EndsWithin(j, becomes, reason, kernel.Seconds(grace))
 }
 
-// EndsWithin is endsAs with so many seconds between being told to terminate and being
-// killed. A launcher is told to stop its job, which ends by the clock then. It fails with a
-// Conflict, before anything has changed, if the job is ending with a stricter fate.
+// EndsWithin is EndsAs with grace seconds between the signal to terminate and being killed. A
+// launcher is told to stop its job, which then ends by the clock. It fails with a Conflict,
+// and changes nothing, if the job is already ending with a stricter state.
 func (m Machine) EndsWithin(j *row.Job, becomes row.JobState, reason row.Reason, grace int64) error {
 	a, err := m.tx.Attempts().Of(j, j.CurrentAttempt())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Needed are the jobs that some depend on which have not ended.
+// Needed returns the jobs that jobs that have not ended depend on.
 func Needed(r *file.Recorder) (*roaring64.Bitmap, error) {
 	needed := roaring64.New()
 	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
@@ -48,8 +48,8 @@ func RowOf(r *file.Recorder, id uint64) (*row.Job, error) {
 // EndedBefore reports whether a job has ended before an instant.
 func EndedBefore(j *row.Job, before int64) bool { return !j.State.Live() && j.End < before }
 
-// Stays reports whether a job must stay: it has not ended before the instant, another job depends
-// on it, or its launcher must still be told to stop it.
+// Stays reports whether a job must stay in the file: it has not ended before the instant,
+// another job depends on it, or its launcher must still be told to stop it.
 func Stays(r *file.Recorder, j *row.Job, before int64, needed *roaring64.Bitmap) (bool, error) {
 	if !EndedBefore(j, before) || needed.Contains(j.ID) {
 		return true, nil

@@ -51,7 +51,7 @@ func SetNodeState(tx *kernel.Tx, number uint32, state index.State, reason row.Re
 		return err
 	}
 	if was != state {
-		tx.Loaded.Freed.Anywhere() // one that goes down may turn "not now" into "never", for requests that its bucket served
+		tx.Loaded.Freed.Anywhere() // a node that goes down may turn "not now" into "never" for requests that its bucket served
 	}
 	if state != index.Up && was == index.Up {
 		list, err := plannedOn(tx, number)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// changed returns a changed payload of a job with a new select. Only the job's owner may change it:
-// it is what the owner's processes execute.
+// changed returns a changed payload of a job with a new select. Only the job's owner may
+// change it, because the owner's processes execute it.
 func changed(tx *kernel.Tx, j *row.Job, selects string, change func(*kernel.Payload) error) (*kernel.Payload, error) {
 	p, err := tx.Payloads().Of(j)
 	if err != nil {
@@ -31,7 +31,7 @@ func changed(tx *kernel.Tx, j *row.Job, selects string, change func(*kernel.Payl
 	return p, p.Fits(selects)
 }
 
-// replace has a job carry something else, and signs it. The job is put by the caller.
+// replace gives a job another payload, and signs the job. The caller puts the job.
 func replace(tx *kernel.Tx, j *row.Job, p *kernel.Payload, sign Signer) error {
 	key, err := carry(tx, p, 1)
 	if err != nil {
@@ -44,8 +44,8 @@ func replace(tx *kernel.Tx, j *row.Job, p *kernel.Payload, sign Signer) error {
 	return signPayload(tx, sign, j)
 }
 
-// Payload is what a job carries besides its command. It is nil if there is nothing: the job was
-// placed, or submitted by an older version. It fails with ErrNotFound if there is no such job.
+// Payload returns a job's payload. It is nil if the job has none, because it was placed, or
+// submitted by an older version. It fails with ErrNotFound if there is no such job.
 func (js Jobs) Payload(id uint64) (*kernel.Payload, error) {
 	j, err := js.tx.Job(id)
 	if err != nil {
@@ -87,8 +87,7 @@ func carry(tx *kernel.Tx, p *kernel.Payload, jobs int) (key row.PayloadKey, err 
 	return key, tx.File.Put(row.Payloads, key[:], payload)
 }
 
-// DropPayloads notes that jobs have gone, so many of each payload. A payload is deleted with its
-// last job.
+// DropPayloads counts deleted jobs, by payload. A payload is deleted with its last job.
 func DropPayloads(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
 	return row.EachPayload(gone, func(key row.PayloadKey, n uint64) error {
 		payload, err := tx.Payloads().Row(key)

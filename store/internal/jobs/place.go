@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Place places a request now and starts it as a job. A *placer.Refusal says why
-// not and, when it would fit later, from when on.
+// Place places a request now and starts it as a job. If it fails with a *placer.Refusal, that
+// says why the request does not fit, and when it would.
 func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
 	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, js.tx.Now)
@@ -21,8 +21,8 @@ func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
 	}))
 }
 
-// PlaceAt places a request for a start at an instant, now or later. A job that
-// is to start later has its nodes from then on, and starts by the clock.
+// PlaceAt places a request for a start at an instant, now or later. A job that starts later
+// has its nodes from then on, and starts by the clock.
 func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
 	at := kernel.Unix(start)
 	if at < js.tx.Now {
@@ -74,8 +74,8 @@ func NewJob(tx *kernel.Tx, r placer.Request, a placer.Ask, plan *placer.Plan) (*
 	return j, MachineOf(tx).Do(j, Step{To: StateOfPlan(tx, plan), Plan: &booking.PlannedFor{Ask: a, Plan: plan}})
 }
 
-// admitted is a new job for a request. It fails if a limit forbids it: on a single job, or on how
-// many may wait and run.
+// admitted makes a new job for a request. It fails if a limit forbids it: on a single job, or
+// on how many may wait and run.
 func admitted(tx *kernel.Tx, r placer.Request, a placer.Ask, waits bool) (*row.Job, error) {
 	defs, err := tx.Resources()
 	if err != nil {
@@ -85,7 +85,7 @@ func admitted(tx *kernel.Tx, r placer.Request, a placer.Ask, waits bool) (*row.J
 	return j, booking.Admit(tx, j, a.Spec, 1, waits)
 }
 
-// Admits fails as submitting or placing a request would because of a limit.
+// Admits fails if a limit forbids submitting or placing a request.
 func Admits(tx *kernel.Tx, r placer.Request, waits bool) error {
 	a, err := booking.AskFor(tx, r)
 	if err == nil {
@@ -94,7 +94,8 @@ func Admits(tx *kernel.Tx, r placer.Request, waits bool) error {
 	return err
 }
 
-// newcomer is a new job for a request. Its policy is the one it names; placement decides otherwise.
+// newcomer makes a new job for a request. Its policy is the requested one; without one,
+// placement decides.
 func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	sel, place := tx.Loaded.Sayings.Normal(defs, r, a.Spec)
 	return &row.Job{Name: r.Name, User: r.User, UID: access.RolesOf(tx).Uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.Key,
@@ -102,7 +103,7 @@ func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *
 		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
 }
 
-// StateOfPlan is the state of a job with a plan.
+// StateOfPlan returns the state of a job with a plan.
 func StateOfPlan(tx *kernel.Tx, plan *placer.Plan) row.JobState {
 	if plan.Start > tx.Now {
 		return row.JobReserved

@@ -37,10 +37,10 @@ type Result struct {
 	Blame   Blame
 	Use     kernel.ResourceUse
 	Log     string
-	Epoch   string `json:",omitempty"` // of the database that has the claim, as the directories of attempts have it; "" for one that is not known
+	Epoch   string `json:",omitempty"` // the epoch of the database with the claim, as in the directories of attempts; "" if unknown
 }
 
-// The numbers of failures in a row after which the store does something else.
+// The numbers of consecutive failures after which the store acts.
 const (
 	maxUnbegun  = 3 // counts as refused
 	maxExcluded = 8 // the job is held
@@ -170,7 +170,7 @@ func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	if err := tx.Attempts().Put(a); err != nil {
 		return err
 	}
-	if marked && (!own || r.failed() && (becomes == row.JobQueued || becomes == row.JobHeld)) { // it is to start again all the same
+	if marked && (!own || r.failed() && (becomes == row.JobQueued || becomes == row.JobHeld)) { // it must start again all the same
 		return MachineOf(tx).Do(j, Step{To: becomes, Reason: why, Leaving: Exited})
 	}
 	switch r.Outcome {
@@ -301,7 +301,7 @@ func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, er
 	return true, refused(tx, j, Result{Job: j.ID, Why: why, Blame: blame})
 }
 
-// refused queues a job again that its node could not execute, so that it runs on other nodes.
+// refused requeues a job that its node could not execute, so that it runs on other nodes.
 func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	node := firstNode(j)
@@ -313,7 +313,7 @@ func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 		return MachineOf(tx).Do(j, Step{To: row.JobFailed, Reason: row.Because(row.CauseRefused, r.Why), Leaving: Exited})
 	}
 	again := Step{To: row.JobQueued, Reason: row.Because(row.CauseRefused, "refused: "+r.Why), Leaving: Exited}
-	if r.Blame == BlameHealth { // it takes no jobs until it was looked after
+	if r.Blame == BlameHealth { // the node is drained: it takes no jobs until an operator resumes it
 		return MachineOf(tx).Do(j, again)
 	}
 	if !slices.Contains(j.Excluded, node) {

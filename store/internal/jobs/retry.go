@@ -11,10 +11,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Retry submits ended jobs again: new jobs with the same request, command and payload; RetryOf of
-// each names the old one. Jobs of an array become an array again, with the same indexes. The new
-// jobs have no begin time, no dependencies, and no deadline that is over. It fails with a Conflict
-// if one of them has not ended, or did not come through the queue, and with the errors of Submit.
+// Retry submits ended jobs again, as new jobs with the same request, command and payload.
+// RetryOf of each names the old one. Jobs of an array become an array again, with the same
+// indexes. The new jobs have no begin time and no dependencies, and lose a deadline that is
+// over. It fails with a Conflict if one of them has not ended, or did not come through the
+// queue, and with the errors of Submit.
 func (js Jobs) Retry(ids []uint64, sign Signer) ([]*kernel.Job, error) {
 	return kernel.JobsResult(retry(js.tx, ids, sign))
 }
@@ -58,14 +59,14 @@ func together(a, b *row.Job) bool {
 		a.NoRequeue == b.NoRequeue && a.Comment == b.Comment && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
 }
 
-// requestOf is a job's request.
+// requestOf returns a job's request.
 func requestOf(j *row.Job) placer.Request {
 	q := j.Request()
 	q.Walltime = time.Duration(j.Walltime) * time.Second
 	return q
 }
 
-// onceMore returns a submission of jobs that ask for the same.
+// onceMore returns a submission that repeats jobs with the same request.
 func onceMore(tx *kernel.Tx, jobs []*row.Job) (*Submission, error) {
 	first := jobs[0]
 	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command, Comment: first.Comment}

@@ -27,10 +27,10 @@ func AttemptsOf(tx *kernel.Tx) Attempts { return Attempts{tx} }
 // Get returns a job by its number, or ErrNotFound.
 func (js Jobs) Get(id uint64) (*kernel.Job, error) { return kernel.JobResult(js.tx.Job(id)) }
 
-// Each calls fn for the jobs by number, all or only those in a state at the beginning, until fn
-// fails. Each job is passed as it is when its turn comes.
+// Each calls fn for jobs by number, until fn fails: for all jobs, or for those that are in one
+// of the states when Each begins. It passes each job as it is at its turn.
 func (js Jobs) Each(fn func(*kernel.Job) error, states ...row.JobState) error {
-	var j row.Job // one for all: callers get copies
+	var j row.Job // one variable for all: callers get copies
 	return js.tx.EachJobRow(func(key, payload []byte) error {
 		if err := j.Decode(key, payload); err != nil {
 			return err
@@ -39,8 +39,8 @@ func (js Jobs) Each(fn func(*kernel.Job) error, states ...row.JobState) error {
 	}, states)
 }
 
-// PutJob writes a job that comes from a state, or 0 for a new one, with everything that follows
-// from it, and records the event.
+// PutJob writes a job and everything that follows from it, and records the event. was is the
+// job's former state, or 0 for a new job.
 func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
 	booking.NoteDevices(tx, j)
 	if j.State != row.JobRunning {
@@ -73,8 +73,8 @@ func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
 	return booking.ArrayEnded(tx, j.Array)
 }
 
-// Asked returns the chunks that a job asked for, one for each of j.Chunks; none for a job without
-// nodes. If a resource that an ended job named is no longer defined, they are empty.
+// Asked returns the chunks that a job asked for, one for each of j.Chunks, and none for a job
+// without nodes. They are empty if an ended job names a resource that is no longer defined.
 func (js Jobs) Asked(j *kernel.Job) ([]placer.Chunk, error) {
 	r := j.Row()
 	return js.tx.Asked(&r)

@@ -16,10 +16,10 @@ import (
 // maxSignals is the maximum number of signals of an attempt that have not been sent yet.
 const maxSignals = 16
 
-// Signal sends a signal to the processes of a running job. It returns the attempt that they belong
-// to. The signal has been sent once Sent of the attempt has reached the returned number. It fails
-// with a Conflict if no process of ours executes the job's command, or if too many signals wait. It
-// fails with ErrInvalid if the number is not a signal.
+// Signal sends a signal to the processes of a running job. It returns the attempt that they
+// belong to. The signal has been sent once the attempt's Sent reaches the returned number. It
+// fails with a Conflict if no process of ours executes the job's command, or if too many
+// signals wait. It fails with ErrInvalid if the number is not a signal.
 func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, err error) {
 	if sig < 1 || sig > 64 {
 		return nil, 0, fmt.Errorf("%w: there is no signal %d", kernel.ErrInvalid, sig)
@@ -54,8 +54,8 @@ func SignalName(sig int) string {
 	return name[len("SIG"):]
 }
 
-// Signalled records that the first sent signals of an attempt were sent. It is for the process that
-// has claimed the attempt under a nonce. Repeating it changes nothing.
+// Signalled records that the first sent signals of an attempt were sent. The process that
+// claimed the attempt under the nonce calls it. Repeating it changes nothing.
 func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) error {
 	j, err := forExecution(as.tx, job)
 	if err != nil {

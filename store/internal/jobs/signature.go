@@ -11,12 +11,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// In a file that others may write, a row proves nothing: anyone may have written a job's command
-// and user. So the submitter signs, with a key that no other user can read, what is executed and
-// for which job. The executor verifies the signature with its own key. Package store keeps
+// In a file that others may write, a row proves nothing: anyone may have written a job's
+// command and user. So the submitter signs the command and the job, with a key that no other
+// user can read. The executor verifies the signature with its own key. Package store keeps
 // signatures and knows no key.
 
-// Signer signs a text for the user of this process; nil without an error: it has no key.
+// Signer signs a text for the user of this process. It returns nil and no error if the user
+// has no key.
 type Signer func(text []byte) ([]byte, error)
 
 // signed returns the text to sign: the database, the job or its array, the command and everything
@@ -74,7 +75,7 @@ func (js Jobs) Signed(id uint64) (text, signature []byte, err error) {
 	return text, j.Signature, err
 }
 
-// Sign signs again what a job executes. It is for the user whose processes execute it.
+// Sign signs again what a job executes. The user whose processes execute it calls it.
 func (js Jobs) Sign(id uint64, sign Signer) error {
 	j, err := forChange(js.tx, id, "signed", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
 	if err == nil {
@@ -92,8 +93,8 @@ func (js Jobs) Sign(id uint64, sign Signer) error {
 // signPayload signs what a job executes.
 func signPayload(tx *kernel.Tx, sign Signer, j *row.Job) error { return signing(tx, sign)(j) }
 
-// signing signs jobs that carry the same payload, one after the other. Jobs of an array that
-// execute the same have one signature.
+// signing signs jobs that carry the same payload, one after the other. Jobs of an array with
+// the same command share one signature.
 func signing(tx *kernel.Tx, sign Signer) func(*row.Job) error {
 	var id string
 	var carried, text, signature []byte
@@ -122,8 +123,9 @@ func signing(tx *kernel.Tx, sign Signer) func(*row.Job) error {
 	}
 }
 
-// HoldUnsigned takes an unclaimed attempt off its nodes and holds its job, because its user has not
-// signed what it executes. It fails with a Conflict if the attempt is not waiting for a claim.
+// HoldUnsigned takes an unclaimed attempt off its nodes and holds its job, because its user
+// has not signed its command. It fails with a Conflict if the attempt is not waiting for a
+// claim.
 func (as Attempts) HoldUnsigned(id uint64, number int) (*kernel.Job, error) {
 	j, err := forExecution(as.tx, id)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LeftOver records why a running job whose command has ended keeps its nodes: processes of it may be
-// left on others. Nothing changes if the job has gone on since.
+// LeftOver records why a running job whose command has ended keeps its nodes: it may have left
+// processes on other nodes. Nothing changes if the job has moved on since.
 func (as Attempts) LeftOver(id uint64, attempt int, n row.Nonce, why string) error {
 	j, err := forExecution(as.tx, id)
 	if err != nil {
@@ -32,8 +32,8 @@ func (as Attempts) LeftOver(id uint64, attempt int, n row.Nonce, why string) err
 	}))
 }
 
-// Unreached records why no pass could be made on the host of a starting job. A claim of its attempt
-// removes that note. Nothing changes if the job has gone on since.
+// Unreached records why no pass could be made on the host of a starting job. A claim of its
+// attempt removes that note. Nothing changes if the job has moved on since.
 func (as Attempts) Unreached(id uint64, attempt int, why string) error {
 	if !as.tx.Writable() {
 		return kernel.ErrReadOnly

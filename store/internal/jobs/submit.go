@@ -15,26 +15,26 @@ import (
 // Submission is a job, or an array of jobs, for the queue.
 type Submission struct {
 	placer.Request
-	Priority  int64     // the greater, the earlier
-	Array     int       // so many equal jobs that differ by their index; 0 for one job
-	Indexes   []int     // in place of Array: the index of each job, ascending
-	Throttle  int       // of an array: at most so many of its jobs run at once; 0: any number
-	Begin     time.Time // no start before; zero: whenever
-	Deadline  time.Time // no end after; zero: whenever
+	Priority  int64     // jobs of higher priority come first
+	Array     int       // this many equal jobs that differ by their index; 0 for one job
+	Indexes   []int     // instead of Array: the index of each job, ascending
+	Throttle  int       // for an array: at most this many of its jobs run at once; 0 for any number
+	Begin     time.Time // earliest start; zero for any
+	Deadline  time.Time // latest end; zero for any
 	After     []kernel.Dependency
-	AfterCorr []uint64 // arrays: each job waits until the one of the same index has ended well
+	AfterCorr []uint64 // for arrays: each job waits until the one with its index has succeeded
 	Hold      bool
 	Reason    string    // why it is held
-	NoRequeue bool      // not queued again when it is stopped for another class
+	NoRequeue bool      // not queued again after it was stopped for another class
 	Each      []Element // instead of Array: what each of its jobs executes
-	Comment   string    // a word of the submitter
-	Attended  bool      // the submitter waits for the start and launches it himself
+	Comment   string    // a note by the submitter
+	Attended  bool      // the submitter's process waits for the start and launches it
 	Command   []string
 	Payload   *kernel.Payload // script, environment and so on, or nil
-	Sign      Signer          // signs the job; nil: it stays unsigned
+	Sign      Signer          // signs the job; nil leaves it unsigned
 	Notes     []string        // notes for the submitter: events of the job, or of the array's first
 
-	retryOf []uint64 // the job that each one does once more
+	retryOf []uint64 // the job that each one repeats
 }
 
 // count returns the number of jobs.
@@ -54,7 +54,7 @@ func (s *Submission) index(i int) int {
 // Element is the part of an array's job that differs from the others.
 type Element struct {
 	Command []string
-	Line    string // the line that it is for, "" for none
+	Line    string // its input line, or ""
 }
 
 // Limits of arrays in a submission.
@@ -63,9 +63,9 @@ const (
 	MaxIndex = 1_000_000_000
 )
 
-// Submit puts a job, or the jobs of an array, into the queue. The jobs of an array have consecutive
-// numbers. It fails with ErrNotFound if a job that they depend on does not exist. A job that can
-// never run, as the cluster is, still waits, marked Never.
+// Submit puts a job, or the jobs of an array, into the queue. The jobs of an array have
+// consecutive numbers. It fails with ErrNotFound if a job that they depend on does not exist.
+// A job that can never run on the present cluster still waits, marked Never.
 func (js Jobs) Submit(s Submission) ([]*kernel.Job, error) {
 	return kernel.JobsResult(submit(js.tx, s))
 }
@@ -141,7 +141,7 @@ func mayRank(tx *kernel.Tx, priority int64) error {
 	return access.RolesOf(tx).Permit(access.Operators, fmt.Sprintf("a priority of %d, outside %d to %d (the settings priority_min and priority_max)", priority, set.PriorityMin, set.PriorityMax))
 }
 
-// noted records notes that the job's owner should see.
+// noted records notes for the job's owner.
 func noted(tx *kernel.Tx, j *row.Job, notes []string) error {
 	for _, note := range notes {
 		if err := tx.Happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNone, note)}); err != nil {
@@ -163,8 +163,8 @@ func ascending(indexes []int) bool {
 	return true
 }
 
-// submitted makes and verifies the job of a submission. never says why it can never run, "" if it
-// can.
+// submitted makes and verifies the job of a submission. never says why it can never run, or is
+// "".
 func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error) {
 	a, err := booking.AskingOf(tx, s.Request).Read()
 	if err != nil {

@@ -16,32 +16,32 @@ type Attempt struct {
 	By     row.Claimant
 	Nonce  row.Nonce
 	row.Process
-	Began   time.Time // when the job had its nodes
-	Claimed time.Time // zero: never
-	Ended   time.Time // zero: it has not
+	Began   time.Time // when the job got its nodes
+	Claimed time.Time // zero if it never was
+	Ended   time.Time // zero if it has not
 	Outcome row.Outcome
-	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
+	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
 	Signal  int
-	Why     string // an explanation of its end
+	Why     string // explains its end
 	Use     ResourceUse
-	Log     string // where its output lies, if not where the job wanted it
+	Log     string // where its output is, if not where the job wanted it
 
 	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes row.JobState
 
 	Chunks  []JobChunk // the nodes that it had
 	Along   []uint32
-	Devices string // its devices, or those when it ended, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
+	Devices string // its present or last devices, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
 
 	Signals []int // signals to send to its processes: see Attempts.Signal
-	Sent    int   // how many they were sent before those
+	Sent    int   // number of signals sent before those
 }
 
 // AllNodes lists the nodes that it had, each once, by number.
 func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
 
-// HasExit reports whether Exit says how the command ended: it was executed and its end was
-// observed, even if another process stopped it.
+// HasExit reports whether Exit tells how the command ended, because it was executed and its
+// end was observed, even if another process stopped it.
 func (a *Attempt) HasExit() bool {
 	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.Row()}).HasExit()
 }
@@ -50,8 +50,8 @@ func (a *Attempt) HasExit() bool {
 type ResourceUse struct {
 	CPUUser   time.Duration
 	CPUSystem time.Duration
-	MaxRSS    int64 // bytes, of its largest process
-	MemPeak   int64 // bytes, of all its processes together; 0 if not measured
+	MaxRSS    int64 // of its largest process, in bytes
+	MemPeak   int64 // of all its processes together, in bytes; 0 if not measured
 	Leftover  int   // processes that outlived its command and were ended
 }
 
@@ -160,7 +160,7 @@ func (as Attempts) Put(a *row.Attempt) error { return as.tx.Loaded.Attempts.Put(
 // Values of the setting launch.
 const (
 	LaunchExec = "exec" // cycles tell the site's launcher
-	LaunchWork = "work" // passes have a keeper execute them
+	LaunchWork = "work" // passes start jobs under a keeper
 )
 
 // HostOfNode returns the host of a node: the value of its resource host, else its name.

@@ -93,10 +93,11 @@ func Seconds(d time.Duration) int64 {
 	return s
 }
 
-// The file records a current time, and no writer may be behind it. So a writer with a wrong clock,
-// or with a chosen time, would lock out all others and end jobs early. Databases for tests and
-// simulations say so when they are made, and take any time. Databases of older formats never said
-// so: they count as production, because a wrong guess would harm production more than a test.
+// The file records a current time, and no writer may be behind it. So a writer with a wrong
+// clock, or with a chosen time, would lock out all others and end jobs early. Databases for
+// tests and simulations are marked when they are made, and accept any time. Databases of older
+// formats have no mark and count as production, because a wrong guess would harm production
+// more than a test.
 
 // Ahead is how far, in seconds, a writer's clock may be ahead of this machine's.
 const Ahead = 60

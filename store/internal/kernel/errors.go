@@ -10,7 +10,7 @@ import (
 
 // Errors that callers branch on.
 var (
-	ErrExists     = file.ErrExists                                 // Create: there is a file; or a name is taken
+	ErrExists     = file.ErrExists                                 // Create: the file exists; or a name is taken
 	ErrNotFound   = row.ErrNotFound                                // no such file, job, node, reservation, queue, resource or setting
 	ErrNoDatabase = file.ErrNoDatabase                             // an ErrNotFound: the database itself is not there, at least now
 	ErrLocked     = file.ErrLocked                                 // timed out waiting for the lock
@@ -19,8 +19,8 @@ var (
 	ErrAnyTime    = fmt.Errorf("only a database made with init --any-time allows it%w", file.Wordless(ErrInvalid))
 	ErrDamaged    = row.ErrDamaged                                 // checksums, structure or invariants do not hold
 	ErrNotOurs    = file.ErrNotOurs                                // the file is something else
-	ErrUnsafe     = file.ErrUnsafe                                 // the file is not looked into: everybody may write it, or it is a link
-	ErrNewer      = file.ErrNewer                                  // its format is refused untouched
+	ErrUnsafe     = file.ErrUnsafe                                 // the file is not opened: anyone may write it, or it is a link
+	ErrNewer      = file.ErrNewer                                  // the format is newer; the file is not touched
 	ErrUnknown    = file.ErrUnknown                                // a commit failed on its way to disk: it may or may not be there
 	ErrInvalid    = row.ErrInvalid                                 // an argument makes no sense
 	ErrClosed     = file.ErrClosed                                 // a handle after its Close

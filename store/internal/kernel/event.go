@@ -16,16 +16,16 @@ type Event struct {
 	Job  uint64
 	Node string
 
-	Reservation string // the reservation it is about, or ""
+	Reservation string // the event's reservation, or ""
 
 	Event  string // its kind, in one word
 	Old    string // the states before and after
 	New    string
 	Reason row.Reason
 
-	Attempt int // the job's attempt it is about, or 0
+	Attempt int // the job's attempt, or 0
 
-	By *uint32 // the uid that did it, or nil if unknown
+	By *uint32 // the uid that caused it, or nil if unknown
 }
 
 // ReservationEvents is the name of events of reservations.

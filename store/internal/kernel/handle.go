@@ -20,22 +20,22 @@ type Options struct {
 	// would lock out all other writers until then. So Update fails with ErrAnyTime, unless the
 	// database was made with AnyTime.
 	Now func() time.Time
-	// Chosen says that Now returns a chosen time, not a clock's. Update then fails with ErrAnyTime
-	// unless the database was made with AnyTime.
+	// Chosen means that Now returns a chosen time, not a clock's. Update then fails with
+	// ErrAnyTime unless the database was made with AnyTime.
 	Chosen bool
-	// AnyTime makes a database to which any clock may write, for tests and simulations.
-	// It is for Create alone.
+	// AnyTime creates a database to which any clock may write, for tests and simulations. Only
+	// Create uses it.
 	AnyTime bool
-	// Behind lets Update succeed although Now is before the file's time. The transaction is
+	// Behind lets Update succeed even if Now is before the file's time. The transaction is
 	// then at the file's time. Use it for Tx.ResetClock.
 	Behind bool
 	// Private keeps the file open and locked from the first transaction to Close, for a
 	// process that has the database to itself. Its readers share the file; its writers do not.
 	Private bool
-	// Beside lets readers go on while Update runs its function: they wait only while its changes
-	// are written, and see the old state until then. Other writers wait as ever. Use it for long
-	// transactions. It costs a second opening of the file. A database in a log always works like
-	// this.
+	// Beside lets readers continue while Update runs its function. They wait only while its
+	// changes are written, and see the old state until then. Other writers wait as usual. Use
+	// it for long transactions. It costs a second opening of the file. A database in a log
+	// always works like this.
 	Beside bool
 	// Warn is called once for a problem that does not stop work: the newest transaction may be
 	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
@@ -62,7 +62,7 @@ type Options struct {
 	// Replica configures databases that are kept in a log.
 	Replica ReplicaOptions
 
-	Plays bool // a queue is played forward: jobs end well at their walltime
+	Plays bool // the queue is played forward, and jobs end normally at their walltime
 }
 
 func (opt *Options) LockWait() time.Duration {
@@ -72,8 +72,8 @@ func (opt *Options) LockWait() time.Duration {
 	return opt.LockTimeout
 }
 
-// OfStore translates an error of the index, which knows nothing of files, to the one that callers
-// of a transaction know.
+// OfStore translates an error of the index, which knows nothing of files, to an error that
+// callers of a transaction expect.
 func OfStore(err error) error {
 	if errors.Is(err, index.ErrSignature) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -86,7 +86,7 @@ func OfStore(err error) error {
 type Identity struct {
 	ID    string // hexadecimal
 	Epoch uint32
-	// AnyTime says that the database is for tests: writers may use any time.
+	// AnyTime means that the database is for tests: writers may use any time.
 	AnyTime bool
 }
 
@@ -120,17 +120,18 @@ func SplitURL(url string) (host, path string, err error) {
 	return host, path, nil
 }
 
-// Rights compare uids: names are for people, and two machines may give one name to two users. The
-// owner is a row of the file, written when it is made, and root counts as the owner. The owner of
-// the file on disk matters only while no group and no others may write it. On a file that a group
-// may write, rights prevent mistakes, not malice: another program can write anything into it.
+// Rights compare uids: names are for people, and two machines may give one name to two users.
+// The owner is a row of the file, written when it is made, and root counts as the owner. The
+// owner of the file on disk matters only while no group and no others may write it. If a group
+// may write the file, rights prevent mistakes, not malice: another program can write anything
+// into it.
 
 // Actor is the user of transactions, who may do only what its role allows.
 type Actor struct {
 	UID        uint32                  // the real one; events keep it
 	User       string                  // its name
-	Member     func(group string) bool // reports whether it is in a group; nil: it is in none
-	Namespaced bool                    // it is in a user namespace, whose maker chose the uid
+	Member     func(group string) bool // reports whether it is in a group; nil means that it is in none
+	Namespaced bool                    // it is in a user namespace, whose creator chose the uid
 }
 
 // OnDisk reports whether a group or others may write a file, and returns its owner's uid.

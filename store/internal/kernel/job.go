@@ -33,7 +33,7 @@ type JobNode struct {
 	Chunks int
 	Shared bool   // it does not have the whole node
 	Alone  bool   // it shares it with jobs of its own user only
-	Within uint64 // the number of the reservation that it is taken out of, 0 for none
+	Within uint64 // the number of the reservation that the part is taken out of, or 0
 }
 
 // Job is a job.
@@ -49,79 +49,79 @@ type Job struct {
 	Select   string // in normal form
 	Place    string
 	Path     placer.Path
-	Policy   string // its own or, once it has nodes, the one that it was placed by
+	Policy   string // the requested policy or, once it has nodes, the one it was placed by
 	Set      string // placement set, as key=value
 	Reason   row.Reason
 	Walltime time.Duration
 	Submit   time.Time
-	Start    time.Time // zero before it has one, as End
+	Start    time.Time // like End, zero until it has one
 	End      time.Time // expected while it runs, actual afterwards
 	Chunks   []JobChunk
 	Along    []uint32 // nodes taken whole because others of their host are
 
 	Group       string
 	Access      index.Access
-	Reservation string // the one that it insists on
+	Reservation string // the reservation that it insists on
 	Prefer      []string
-	Exclude     string // names of nodes that it does not want
+	Exclude     string // names of nodes that it must not get
 
 	// NoPolicy says that the job named no policy. Each time it is placed, the policy of its
 	// queue or of the store applies.
 	NoPolicy bool
 
-	Queued    bool // it came through the queue: cycles plan it
-	Attended  bool // a process waits for its start and launches it: run
-	NoRequeue bool // when it is stopped for another class it is not queued again
+	Queued    bool // it was submitted to the queue: cycles plan it
+	Attended  bool // a process, placectl run, waits for its start and launches it
+	NoRequeue bool // it is not queued again after it was stopped for another class
 	Launched  bool // its launch was announced
-	Never     bool // it was said that it can never run, as the cluster was then
+	Never     bool // it was reported that it can never run, on the cluster of that time
 	Priority  int64
-	Begin     time.Time // it does not start before; zero: whenever
-	Deadline  time.Time // it has to end by then; zero: whenever
+	Begin     time.Time // earliest start; zero for any
+	Deadline  time.Time // latest end; zero for any
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
-	Command   []string // the command for a launcher
+	Command   []string // for a launcher
 	Exit      int      // exit status, see HasExit
-	Failures  int      // launches that failed
+	Failures  int      // number of failed launches
 
 	Attendant *row.Attendant // the process that waits for its start or executes it, or nil
 
-	Attempt  int      // its current or last attempt; 0: it has never started
+	Attempt  int      // its current or last attempt; 0 if it has never started
 	Claimed  bool     // a process executes that attempt
-	Ending   bool     // and is to stop
-	Retried  int      // how many attempts that failed were followed by another
+	Ending   bool     // and must stop
+	Retried  int      // number of failed attempts that were followed by another
 	Unbegun  int      // attempts in a row that were claimed and not executed
 	Lost     int      // attempts in a row that were lost
-	Excluded []uint32 // nodes it avoids, because they could not execute it
+	Excluded []uint32 // nodes that it avoids, because they could not execute it
 
-	Idle      time.Duration // for how long since its submit it has not waited for its turn: it was held, kept by a limit, or ran
-	IdleSince time.Time     // since when it does not, again; zero: it does
+	Idle      time.Duration // how long since its submission it did not wait for its turn: it was held, kept by a limit, or ran
+	IdleSince time.Time     // since when it does not wait for its turn again; zero if it does
 
-	// Payload is the same for jobs that carry the same: see Jobs.Payload. It is zero for a
-	// job that carries nothing.
+	// Payload is equal for jobs with equal payloads: see Jobs.Payload. It is zero for a job
+	// without one.
 	Payload row.PayloadKey
 
-	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
+	Bind    devices.Policy // how its devices are chosen; NoPolicy means by the setting at its start
 	Devices []JobDevices   // its devices on nodes that name them, while it runs
 
-	Pools       []placer.PoolAmount // its wants of the cluster's pools, by name
-	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
+	Pools       []placer.PoolAmount // the amounts of pools that it asks for, by name
+	PoolsWithin uint64              // the number of the reservation that supplies those as far as it can, or 0
 
 	YieldedTo  []uint64 // the jobs it made way for, the latest last; 0 for the share of another class
-	OverLimits bool     // no limit but its array's keeps it from starting
+	OverLimits bool     // only the limit of its array can keep it from starting
 
-	UID       *uint32 // of User; nil if that is unknown
-	Signature []byte  // see Jobs.Signed; nil for none
+	UID       *uint32 // of User; nil if unknown
+	Signature []byte  // see Jobs.Signed; nil if there is none
 
-	RetryOf uint64 // the job that it does once more: see Jobs.Retry; 0 for none
-	Line    string // of a Submission of Each: the line that it is for
-	Comment string // a word of its user
-	Paused  bool   // its processes have been sent STOP and not CONT since
+	RetryOf uint64 // the job that it repeats: see Jobs.Retry; 0 if there is none
+	Line    string // for a Submission with Each: its input line
+	Comment string // a note by its user
+	Paused  bool   // its processes were sent STOP, and no CONT since
 
-	Backfilled bool // it started before a job that stood higher and waited
+	Backfilled bool // it started before a waiting job of higher order
 
-	Promised time.Time // the latest start that relaxed backfilling has promised it, zero for none
-	Earliest time.Time // the earliest start that it had then, by walltimes asked for
+	Promised time.Time // the latest start promised by relaxed backfilling; zero if there is none
+	Earliest time.Time // its earliest start at the time of that promise, by requested walltimes
 }
 
 // JobDevices are a job's devices of one resource of a node, by their positions in the node's list.
@@ -161,7 +161,7 @@ func (j *Job) Request() placer.Request {
 // Why returns the job's Reason, and says so if it is ending.
 func (j *Job) Why() string { return Why(j.Ending, j.Reason.String()) }
 
-// Shown returns the state of a job as people see it: a job that was sent STOP is paused.
+// Shown returns the state of a job as people see it: after STOP, a job is paused.
 func (j *Job) Shown() string {
 	if j.Paused && j.State == row.JobRunning {
 		return "paused"
@@ -263,7 +263,7 @@ func (j *Job) Starting() bool {
 }
 
 // All state changes of a job go through one function, Machine.Do, whether a verb, the clock, a
-// cycle or a report causes them. It takes the same steps each time, as far as the change needs
+// cycle or a report causes them. It always takes the same steps, as far as the change needs
 // them:
 //
 //	leave  the use of its nodes counts, its attempt ends, a launcher is told to stop it, and
@@ -280,7 +280,7 @@ type Stage uint8
 const (
 	Unborn  Stage = iota
 	Waits         // held, queued or late: it has no nodes
-	Planned       // it has nodes from an instant on
+	Planned       // it has nodes from a future instant on
 	Runs
 	Over
 )

@@ -45,7 +45,7 @@ func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobSta
 	if len(states) == 0 {
 		return tx.File.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
 	}
-	walks := make([]*file.Walk, len(states)) // all at once: fn may move jobs from one state to another
+	walks := make([]*file.Walk, len(states)) // read all rows first, because fn may move jobs from one state to another
 	for i, s := range states {
 		walks[i] = tx.File.Walk(row.JobStates, []byte{byte(s)}, []byte{byte(s)})
 		defer walks[i].End()

@@ -16,7 +16,7 @@ import (
 type Allocation struct {
 	Owner
 	Start time.Time
-	End   time.Time // when it is expected to be over: later than Due for an overdue job
+	End   time.Time // expected end: later than Due for an overdue job
 	Due   time.Time
 	Now   bool // it is under way
 }
@@ -24,9 +24,9 @@ type Allocation struct {
 // Occupancy describes what is on a node and planned for it.
 type Occupancy struct {
 	State     index.NodeState
-	Jobs      int            // how many run on it
-	FreeUntil time.Time      // when it is next taken: zero when it is not free now, or nothing is planned
-	Left      []index.Amount // of its consumables, where it is shared now
+	Jobs      int            // number of jobs that run on it
+	FreeUntil time.Time      // when it is next taken; zero if it is not free now, or nothing is planned
+	Left      []index.Amount // of its consumables, if it is shared now
 	FreeFrom  time.Time      // when everything on it is expected to have ended; zero if it is free
 }
 
@@ -178,10 +178,10 @@ func (al Allocations) Spans(j *row.Job) ([]Span, error) {
 	return out, al.tx.NodeDevices().lessDrained(j, out)
 }
 
-// Plans deal in amounts alone. If a node names its devices, the transaction that starts a job and
-// verifies the amounts also decides which devices the job gets. They stay in the job's row until it
-// has ended. Each amount held is a device, and jobs together never hold more than the node has. So
-// as many devices are free as the amounts say.
+// Plans deal only in amounts. If a node names its devices, the transaction that starts a job
+// and verifies the amounts also chooses the job's devices. They stay in the job's row until it
+// has ended. Each unit of an amount is a device, and jobs together never hold more than the
+// node has. So as many devices are free as the amounts say.
 
 // NodeDevices is the part of a transaction that deals with devices that nodes name.
 type NodeDevices struct{ tx *Tx }

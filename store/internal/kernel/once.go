@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// Once makes a change happen once, however often it is requested: it binds the change to an
-// idempotency key. If the outcome of an Update is unknown, because its commit failed on its way to
+// Once binds a change to an idempotency key, so that it happens once, however often it is
+// requested. If the outcome of an Update is unknown, because its commit failed on its way to
 // disk, or the process died, repeat it with the same key and the same request.
 //
 // The answer is kept for the time of the setting keep_keys, and until the jobs that the change made
@@ -18,10 +18,10 @@ type Once struct {
 	// Answer is the function's answer. The first call sets it; later calls with the key find it
 	// here.
 	Answer []byte
-	// Repeated says that the function has not been run: the change had been made before.
+	// Repeated means that the change was made before, so the function did not run.
 	Repeated bool
-	// Refused is set by a function whose answer must not be kept although the transaction is.
-	// A repeated call then runs it again.
+	// A function sets Refused if its transaction must be kept, but not its answer. A repeated
+	// call then runs it again.
 	Refused bool
 }
 
@@ -44,7 +44,7 @@ var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(Er
 type UsedKey struct {
 	Key   string
 	First uint64 // the number of the first job that it made
-	Jobs  int    // how many there are; their numbers follow each other
+	Jobs  int    // number of those jobs; their numbers are consecutive
 }
 
 func (u *UsedKey) Error() string {

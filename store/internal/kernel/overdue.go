@@ -8,8 +8,8 @@ import (
 // ending is how long ending a command takes beside its grace, in seconds.
 const ending = 10
 
-// Overrun returns how long, in seconds from now, an owner is expected to go on past its end. A job
-// that a supervisor executes is being ended.
+// Overrun returns how long, in seconds from now, an owner is expected to continue past its
+// end. A job that a supervisor executes is being ended.
 func (tx *Tx) Overrun(owner uint64) int64 {
 	if d, known := tx.Loaded.Overruns[owner]; known {
 		return d

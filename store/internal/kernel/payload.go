@@ -13,17 +13,17 @@ import (
 // elsewhere. Equal payloads are stored once.
 type Payload struct {
 	Script      string   // the script to run; a command beside it is its arguments
-	Interpreter string   // runs the script in place of what its #! line names; "" for that
+	Interpreter string   // runs the script instead of the program in its #! line; "" for that
 	Dir         string   // where it runs, an absolute path
 	Umask       uint32   // file mode bits to clear in new files
 	Env         []string // its environment, NAME=VALUE
 	Limits      []ResourceLimit
 	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
 	Err         string     // where its errors go; "" for where the output goes
-	Append      bool       // the first attempt appends to a file that is there, too
+	Append      bool       // the first attempt, too, appends to an existing file
 	Compat      string     // the system whose variables it finds in its environment: pbs, slurm, or ""
-	Variables   []string   // NAME=VALUE, of those what only the directives of its script say
-	Input       string     // where its standard input comes from, as CheckPattern describes it; "" for nothing
+	Variables   []string   // NAME=VALUE: variables that only the directives of its script set
+	Input       string     // source of its standard input, as CheckPattern describes it; "" for nothing
 	Owner       *Submitter // the submitter, or nil if unknown
 	Ending      Ending
 }
@@ -32,7 +32,7 @@ type Payload struct {
 type Submitter struct {
 	UID  uint32 // the real user's
 	Name string // the user's name
-	Host string // where it was submitted
+	Host string // where the job was submitted
 }
 
 // UnnamedUser is the name used for a user without one.
@@ -41,20 +41,20 @@ func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(
 // Named reports whether the submitter had a name there.
 func (s *Submitter) Named() bool { return s.Name != "" && s.Name != UnnamedUser(s.UID) }
 
-// Ending says how a job's attempts are ended, what follows a failed one, and who gets mail about
+// Ending tells how a job's attempts end, what follows a failed one, and who gets mail about
 // it. The zero value is the default throughout.
 type Ending struct {
-	Retries   int           // how many attempts may follow one that has failed
-	RetryOn   string        // after which: see CheckRetryOn; "" for the default
-	RetryWait time.Duration // before the first retry, twice as long before each further one, at most an hour; 0 for 30 s
-	Signal    int           // sent to its processes before the end; 0 for none
-	Before    time.Duration // so long before
-	First     bool          // to its first process alone
-	Grace     time.Duration // between being told to terminate and being killed; 0 for 30 s, negative for no time
+	Retries   int           // the most attempts after a failed one
+	RetryOn   string        // outcomes after which it is retried: see CheckRetryOn; "" for the default
+	RetryWait time.Duration // before the first retry; doubles for each further one, up to an hour; 0 for 30 s
+	Signal    int           // signal sent to its processes before the end; 0 for none
+	Before    time.Duration // how long before the end
+	First     bool          // send Signal to its first process only
+	Grace     time.Duration // between the signal to terminate and being killed; 0 for 30 s, negative for no time
 	Mail      string        // events to mail the owner about: begin, end, fail and requeue, joined by commas
-	MailTo    string        // where to, with commas between; "" for the owner
-	RetryMem  int           // after oom each chunk asks for so many percent of the memory that it asked for; 0 for as much
-	RetryMax  int64         // and at most this many KiB; 0: what the largest node has
+	MailTo    string        // addresses, separated by commas; "" for the owner
+	RetryMem  int           // after oom, each chunk asks for this many percent of its memory; 0 for the same amount
+	RetryMax  int64         // but at most this many KiB; 0 for what the largest node has
 }
 
 // The defaults of an Ending.
@@ -166,7 +166,7 @@ func (p *Payload) Fits(selects string) error {
 	return nil
 }
 
-// Payloads is the part of a transaction that deals with payloads: what jobs carry besides commands.
+// Payloads is the part of a transaction that deals with payloads.
 type Payloads struct{ tx *Tx }
 
 func (tx *Tx) Payloads() Payloads { return Payloads{tx} }

@@ -38,16 +38,16 @@ func (ws Waiting) ListedAs(id uint64, payload []byte) (*row.Job, error) {
 // PlayedQueue is the queue of a play, kept from one instant to the next. It follows the rows of
 // jobs as they are put.
 type PlayedQueue struct {
-	line   []*QueuedJob          // the waiting jobs in their order, and those that have left since it was read
-	Listed map[uint64]*QueuedJob // nil: the line must be read again
-	Read   map[uint64]ReadJob    // waiting jobs by number; nil with preemption
+	line   []*QueuedJob          // the waiting jobs in order, and those that have left since it was read
+	Listed map[uint64]*QueuedJob // nil if the queue must be read again
+	Read   map[uint64]ReadJob    // waiting jobs by number; nil under preemption
 }
 
 // QueuedJob is a job that waited when the queue was read.
 type QueuedJob struct {
-	Job   *row.Job // nil: it has left the queue
+	Job   *row.Job // nil if it has left the queue
 	Turn  cycle.Job
-	AsWas bool // its turn still says what the job is
+	AsWas bool // Turn still matches the job
 }
 
 // ReadJob is a job and the row that it was decoded from.
@@ -56,7 +56,7 @@ type ReadJob struct {
 	job     *row.Job
 }
 
-// List sets the line to the waiting jobs in order.
+// List sets the queue to the waiting jobs, in order.
 func (q *PlayedQueue) List(line []*row.Job) {
 	q.line, q.Listed = nil, make(map[uint64]*QueuedJob, len(line))
 	for _, j := range line {
@@ -89,7 +89,7 @@ func (q *PlayedQueue) Noted(j *row.Job) {
 	}
 }
 
-// Queued returns a job's entry in the line, nil if there is none.
+// Queued returns a job's entry in the queue, or nil if there is none.
 func (q *PlayedQueue) Queued(j *row.Job) *QueuedJob {
 	if q == nil || q.Listed == nil {
 		return nil
@@ -162,8 +162,8 @@ func Met(d row.Dependency, other *row.Job) (bool, error) {
 }
 
 // A cycle is one pass over the queue: due jobs begin, overdue jobs end, and waiting jobs are
-// started or planned in order. It is one transaction: all of it happens, or nothing, and a second
-// cycle at the same instant changes nothing.
+// started or planned in order. It is one transaction, and a second cycle at the same instant
+// changes nothing.
 //
 // Jobs are taken by priority, then by number. Package placer/cycle decides which of them start.
 
@@ -173,7 +173,7 @@ type Backfill uint8
 // The kinds of backfilling.
 const (
 	AsSet        Backfill = iota // as the setting backfill says
-	EASY                         // the first that does not fit is planned, the others around it
+	EASY                         // the first that does not fit is planned, the others go around it
 	FCFS                         // no job passes one that does not fit
 	Conservative                 // all are planned
 	Relaxed                      // the first that does not fit is promised a start, the shortest go around it
@@ -205,5 +205,5 @@ func (tx *Tx) ToBeLaunched() (ids []uint64, err error) {
 	return ids, err
 }
 
-// Counts reports whether a heartbeat at an instant still shows that processes are there now.
+// Counts reports whether a heartbeat at an instant still proves that processes exist now.
 func (s *Settings) Counts(seen, now int64) bool { return now-seen <= Seconds(s.LostAfter)/2 }

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Queue is a queue's row. A node belongs to it through its own queue field; a
-// queue that owns nodes places on those only.
+// Queue is a queue's row. A node belongs to it through the node's queue field. A queue that
+// owns nodes places only on those.
 type Queue struct {
 	Name     string
 	GroupKey []string // overrides the store's; empty: the store's

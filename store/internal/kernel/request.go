@@ -106,8 +106,8 @@ func (r rows) User(owner uint64) (string, error) {
 // Candidate is a node that a site's own policy may choose.
 type Candidate struct {
 	*index.Node
-	Left []index.Amount // of its consumables, now
-	Jobs int            // on it now
+	Left []index.Amount // of its consumables, free now
+	Jobs int            // running on it now
 }
 
 // PassOver returns nil for errors that only mean that a request cannot be varied this way.

@@ -22,10 +22,10 @@ type Reservation struct {
 	// Uses is what it keeps of each node; nil keeps them whole.
 	Uses   []timeline.Use
 	Access placer.AccessList
-	Limit  time.Duration       // how much of it one job may use, 0 for all
-	Series string              // the standing reservation that it is an occurrence of, "" for none
-	Note   string              // the difference from the request
-	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that require it
+	Limit  time.Duration       // the longest time that one job may use it; 0 for any
+	Series string              // the standing reservation that it is an occurrence of, or ""
+	Note   string              // how it differs from the request
+	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that insist on it
 }
 
 // State returns the state at an instant: planned, active or ended.
@@ -128,8 +128,8 @@ func (rs Reservations) Grants(who placer.Subject, insist string, since int64) ([
 	return nil, rs.notLetIn(insist, since)
 }
 
-// LettingIn calls fn for the access entries that admit a subject, with the numbers of their
-// reservations.
+// LettingIn calls fn for the access entries that admit a subject, each with the number of its
+// reservation.
 func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64, by placer.AccessEntry) error) error {
 	if rs.tx.Writable() {
 		if any, err := rs.tx.File.Last(row.Access); any == nil {
@@ -140,7 +140,7 @@ func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64,
 		prefix := row.AccessPrefix(a.Kind, a.Value)
 		err := rs.tx.File.Each(row.Access, prefix, func(key, _ []byte) (bool, error) {
 			if len(key) != len(prefix)+8 {
-				return true, nil // a longer value that begins alike
+				return true, nil // a longer value with the same beginning
 			}
 			return true, fn(binary.BigEndian.Uint64(key[len(prefix):]), a)
 		})
@@ -165,7 +165,7 @@ func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64,
 	})
 }
 
-// notLetIn returns the error that says why a job cannot insist on a reservation.
+// notLetIn returns an error that says why a job cannot insist on a reservation.
 func (rs Reservations) notLetIn(name string, since int64) error {
 	_, err := rs.Standing(name)
 	if err != nil {
@@ -184,12 +184,12 @@ func (rs Reservations) notLetIn(name string, since int64) error {
 type ReserveSpec struct {
 	Name  string
 	Nodes []uint32 // exactly these, whole
-	// Request says, if Nodes is empty, how much of which resources to keep. The nodes are
-	// chosen once. Its walltime is the length.
+	// Request, used if Nodes is empty, tells how much of which resources to keep. The nodes
+	// are chosen once. Its walltime is the length of the reservation.
 	Request    placer.Request
-	Start, End time.Time // End counts with Nodes only
+	Start, End time.Time // End is used only with Nodes
 	Access     placer.AccessList
-	Limit      time.Duration // how much of it one job may use, 0 for all
+	Limit      time.Duration // the longest time that one job may use it; 0 for any
 	// Repeat makes it a standing reservation that keeps Depth occurrences ahead; the zero value
 	// does not repeat.
 	Repeat recur.Repeat
@@ -202,17 +202,17 @@ func (s *ReserveSpec) Row() row.ReserveSpec {
 		Limit: Seconds(s.Limit), Repeat: s.Repeat, Depth: s.Depth}
 }
 
-// Standing is a repeating reservation. Its occurrences are reservations named NAME.1, NAME.2 and so
-// on. A name that is taken is skipped. Depth occurrences are kept ahead, including those under way.
-// When one ends, the next is made: on the same nodes, without those that a job has by then, or by a
-// new search. If that fails, it is tried again whenever there is new room, until its window is
-// over.
+// Standing is a repeating reservation. Its occurrences are reservations named NAME.1, NAME.2
+// and so on. A name that is taken is skipped. Depth occurrences are kept ahead, including
+// those under way. When one ends, the next is made: on the same nodes except those that a job
+// has by then, or by a new search. If that fails, it is tried again whenever room is made,
+// until its window is over.
 type Standing struct {
 	ReserveSpec
 	Made    int         // the number of the latest occurrence
-	Last    time.Time   // when the latest one starts that was tried
-	Over    bool        // the rule has no more
-	Note    string      // why the latest of Missing cannot be made
+	Last    time.Time   // start of the latest occurrence that was tried
+	Over    bool        // the rule has no more occurrences
+	Note    string      // why the last of Missing cannot be made
 	Missing []time.Time // occurrences up to Last that cannot be made now, and are tried again
 }
 

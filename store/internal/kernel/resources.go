@@ -48,8 +48,8 @@ func (cs Counters) PoolNames() (names []string, err error) {
 	return names, err
 }
 
-// Counters is the part of a transaction that deals with shared amounts: pools of the cluster, and
-// how many jobs of an array run at once.
+// Counters is the part of a transaction that deals with shared amounts: pools of the cluster,
+// limits, and how many jobs of an array run at once.
 type Counters struct {
 	*derived.Counters
 	tx *Tx
@@ -57,9 +57,9 @@ type Counters struct {
 
 func (tx *Tx) Counters() Counters { return Counters{tx.Loaded.Counters, tx} }
 
-// lettable is a set of waiting jobs that pools and limits allow to start now, side by side. While
-// it is in use, the counters hold what these jobs would hold then, in place of their plans and
-// claims.
+// lettable is a set of waiting jobs that pools and limits allow to start now, side by side.
+// While it is in use, the counters hold what these jobs would then hold, instead of their
+// plans and claims.
 type lettable struct {
 	Counters
 	open map[*limits.Counter]*joined
@@ -72,7 +72,7 @@ type joined struct {
 	sum  int64
 }
 
-// displacedHolder is what the owner of a holder held before.
+// displacedHolder records what the owner of a holder held before.
 type displacedHolder struct {
 	of  *limits.Counter
 	was limits.Holder
@@ -118,7 +118,7 @@ func (t *lettable) refuses(c *limits.Counter, h limits.Holder) bool {
 	return c.Refuses(h, false)
 }
 
-// join adds a holder. As long as there is room in any case, it does not read the counter's holders.
+// join adds a holder. While there is room in any case, it does not read the counter's holders.
 func (t *lettable) join(c *limits.Counter, h limits.Holder) {
 	if !c.Roomy(0) {
 		t.hold(c, h)

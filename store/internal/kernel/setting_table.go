@@ -243,8 +243,8 @@ func Groupable(_ *index.Defs, def index.Def) error {
 	return nil
 }
 
-// readJobPriority reads the setting job_priority, readHalfLife half_life. Decaying use is kept if
-// either needs it.
+// readJobPriority reads the setting job_priority, and readHalfLife half_life. Decaying use is
+// kept if either needs it.
 func readJobPriority(defs *index.Defs, v string, s *Settings) error {
 	if s.JobPriority = v; v == "" {
 		return nil

@@ -21,51 +21,51 @@ type Settings struct {
 	DoNotSpan    bool     // a request that fits no placement set never runs
 	ExactFit     bool     // chunks that compete for nodes are assigned exactly, not first fit
 	Policy       placer.Policy
-	PriorityF    string       // of policy priority, "" for priorityf.Default
-	Access       index.Access // whose jobs may be on a node together, where neither it nor they say
+	PriorityF    string       // for the policy priority; "" for priorityf.Default
+	Access       index.Access // whose jobs may be on a node together, if neither it nor they say
 	Topology     []string     // resources that name a node's switches, the outermost first
 	SetOrder     placer.SetOrder
 	// SetDelay is how long a request that fits a placement set waits for one before it spans
-	// sets. 0 means forever; if negative, it does not wait.
+	// sets. 0 means forever, and a negative value means no wait.
 	SetDelay        time.Duration
-	LocalProgram    []string // of policy local
+	LocalProgram    []string // for the policy local
 	LocalTimeout    time.Duration
 	DefaultWalltime time.Duration
-	FinishOverdue   bool           // jobs past their end have ended; else they keep their nodes
-	KeepEnded       time.Duration  // for how long jobs that have ended are kept; 0: for ever
-	KeepKeys        time.Duration  // for how long answers to requests with a key are kept
-	Bind            devices.Policy // how devices are chosen for jobs that do not say
+	FinishOverdue   bool           // jobs end at their walltime; otherwise they keep their nodes
+	KeepEnded       time.Duration  // how long ended jobs are kept; 0 for ever
+	KeepKeys        time.Duration  // how long answers of idempotency keys are kept
+	Bind            devices.Policy // how devices are chosen for jobs without a policy
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
 	ShareUnit       string         // the unit of class shares: UnitNodes, or the name of a consumable
-	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "": as they find the host that makes the cycle
+	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "" for the host that makes the cycle
 	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
-	Hook            []string       // the program that is handed the events, and its arguments; empty: none
-	Health          []string       // the program that reports whether a node is healthy, and its arguments; empty: none
-	SuspectAfter    int            // so many different jobs that a node refuses have it drained; 0: none have
-	SuspectWindow   time.Duration  // within so long
-	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0: never
+	Hook            []string       // the program that receives the events, and its arguments; empty for none
+	Health          []string       // the program that checks a node's health, and its arguments; empty for none
+	SuspectAfter    int            // a node that refuses this many different jobs is drained; 0 for never
+	SuspectWindow   time.Duration  // within this time
+	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0 for never
 	Pin             string         // whether jobs are kept to their cores: PinCores, or none
 	Detect          string         // action for missing devices of a host: drain, warn or off
-	Server          string         // of PBS front-ends: what stands behind the numbers of jobs
-	Partition       string         // of front-ends: what nodes and jobs without a queue are in
-	Feasible        bool           // jobs that can never run, as the cluster is, are not submitted
-	Start           string         // StartAuto, StartManual, "" for not set
+	Server          string         // for PBS front-ends: the server, which follows the numbers of jobs
+	Partition       string         // for front-ends: the partition or queue of nodes and jobs without a queue
+	Feasible        bool           // refuse jobs that can never run on the present cluster
+	Start           string         // StartAuto, StartManual, or "" if not set
 	Path            string         // PATH of the process that runs the queue
-	JobPriority     string         // expression that orders waiting jobs; "": their own priority
+	JobPriority     string         // the expression that orders waiting jobs; "" for their own priority
 	PriorityMin     int64          // limits for users other than operators
 	PriorityMax     int64
-	PriorityEvery   time.Duration // it is evaluated at whole multiples of this
-	HalfLife        time.Duration // after so long use counts half
-	Decays          bool          // such use is kept
-	Ages            bool          // how long jobs wait for their turn matters
-	MinJobAge       time.Duration // for how long squeue lists jobs that have ended
-	Backfill        Backfill      // how far cycles plan ahead that are not told
-	Depth           int           // how many jobs that do not fit they plan with EASY
-	Slack           float64       // how much later than its earliest start the first job may be promised with Relaxed, in walltimes of its own
-	Enforce         string        // limits on memory: auto, cgroup, poll or none
+	PriorityEvery   time.Duration // job_priority is evaluated at whole multiples of this
+	HalfLife        time.Duration // after this long, use counts half
+	Decays          bool          // use with a half-life is kept
+	Ages            bool          // how long jobs have waited matters
+	MinJobAge       time.Duration // how long squeue lists ended jobs
+	Backfill        Backfill      // how far ahead cycles plan if they are not told
+	Depth           int           // the number of jobs that do not fit and are planned, with EASY
+	Slack           float64       // how much later than its earliest start the first job may be promised one with Relaxed, in multiples of its walltime
+	Enforce         string        // how memory limits are enforced: auto, cgroup, poll or none
 }
 
-// PinCores is the setting pin that keeps jobs to the cores that they hold.
+// PinCores is the value of the setting pin that keeps jobs to the cores they hold.
 const PinCores = "cpus"
 
 // Setting describes one setting.
@@ -73,7 +73,7 @@ type Setting struct {
 	Name    string
 	Value   string // as set, or the default
 	Default string
-	Set     bool // it was set, so it is not the default
+	Set     bool // it was set and may differ from the default
 	Doc     string
 }
 
@@ -178,7 +178,7 @@ func SettingWords(name string) []string {
 	return strings.Fields(words)
 }
 
-// maxSetting is how many bytes the value of a setting may have.
+// maxSetting is the longest value of a setting, in bytes.
 const maxSetting = 4096
 
 // PutSetting writes the row of a setting.
@@ -216,5 +216,5 @@ func (tx *Tx) PutSetting(name, value string) error {
 // The values of the setting start.
 const (
 	StartAuto   = "auto"   // commands that change the queue leave a process that runs it
-	StartManual = "manual" // cron, or a person, makes cycles and passes
+	StartManual = "manual" // cron or a person runs cycles and passes
 )

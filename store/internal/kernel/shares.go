@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// The class shares of a store are two rows. One holds the settings. The other holds the time since
-// when the shares have been out of balance, which each cycle stores for the next.
+// The class shares of a store are two rows. One holds the settings. The other holds the time
+// since when the shares are out of balance, which each cycle stores for the next.
 
 // Shares returns a copy of the settings of class shares. Change it by its methods and pass it to
 // Shares.Set. A store without class shares has no classes.
@@ -20,7 +20,7 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	return row.DecodeShareSettings(payload)
 }
 
-// ShareTimer returns the time since when classes have been as far apart as the threshold of
+// ShareTimer returns the time since when classes are as far apart as the threshold of
 // rebalancing, as the last cycle left it.
 func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
 	payload, err := tx.File.Get(row.Shares, row.KeyShareState)

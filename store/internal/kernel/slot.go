@@ -1,7 +1,7 @@
 package kernel
 
-// Slot holds one value of a package for each transaction: something that it has read or made, and
-// keeps as long as the transaction lasts. The zero value is ready. A package has one variable for
+// Slot holds one value of a package for each transaction: something that it read or made, and
+// keeps for the whole transaction. The zero value is ready. A package has one variable for
 // each value.
 type Slot[T any] struct{ _ byte } // not empty: each has its own address
 

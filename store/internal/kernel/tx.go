@@ -31,19 +31,19 @@ type Tx struct {
 	Opt        *Options   // of the handle
 	Path       string     // of the database
 	Logged     bool       // it is kept in a log
-	Warned     *sync.Once // of the handle: the warning about a clock that is behind was given
+	Warned     *sync.Once // of the handle: warns once about a clock that is behind
 	File       *file.Recorder
 	Now        int64
 	State      row.State
 	Dirty      bool   // the state has changed and must be saved
-	Spoilt     error  // a change failed halfway: nothing of the transaction may be kept
-	Unrecorded uint64 // so many events are a reader's own
+	Spoilt     error  // a change failed halfway, so the transaction must not be committed
+	Unrecorded uint64 // number of events that only this reader sees
 	Key        string // the idempotency key of the change, or ""
 	Starts     startCount
 	Loaded     loaded
 }
 
-// loaded holds what a transaction has read of the file so far, and changed.
+// loaded holds what a transaction has read and changed so far.
 type loaded struct {
 	Settings     *Settings
 	Sayings      RequestCache
@@ -59,12 +59,12 @@ type loaded struct {
 	Batches      *batches.Batches
 	Freed        *derived.Freed
 	Matcher      *fairshare.Matcher // of the class shares
-	Overruns     map[uint64]int64   // how long owners that are overdue are taken to go on
-	Moved        []*row.Job         // placed at an instant, whose plans could not be kept
-	Queue        *PlayedQueue       // of a play; nil outside
+	Overruns     map[uint64]int64   // how long overdue owners are expected to continue
+	Moved        []*row.Job         // jobs placed at an instant, whose plans could not be kept
+	Queue        *PlayedQueue       // during a play; otherwise nil
 	Unplaced     []*row.Job         // the displaced jobs without a new plan
-	Stranded     []uint64           // placed jobs whose nodes went out of service; they have their plans until the change is complete
-	Displaced    []uint64           // of the queue, whose plans could not be kept: they have their turn before the commit
+	Stranded     []uint64           // placed jobs whose nodes went out of service; they keep their plans until the change is complete
+	Displaced    []uint64           // queued jobs whose plans could not be kept: they have their turn before the commit
 	Counters     *derived.Counters
 	Tallies      *tallies.Tallies
 	Jobs         *state.Table[row.Job]
@@ -72,8 +72,8 @@ type loaded struct {
 	Reservations *state.Table[row.Reservation]
 	Answers      *state.Table[row.Answer]
 	Past         *nodehistory.Log
-	kept         map[any]any // by the packages above: see Slot
-	failure      error       // the first one from reading rows where none can be returned
+	kept         map[any]any // for the packages above: see Slot
+	failure      error       // the first error from reading rows where none can be returned
 }
 
 // NewLoaded returns the state of a transaction that has not read anything yet.
@@ -90,11 +90,11 @@ func NewLoaded(tx *Tx) loaded {
 		Attempts: state.NewTable(tx.File, &row.AttemptRows, nil), Reservations: state.NewTable(tx.File, &row.ReservationRows, nil), Answers: state.NewTable(tx.File, &row.AnswerRows, nil)}
 }
 
-// MarkDirty says that the state has changed.
+// MarkDirty records that the state has changed.
 func (tx *Tx) MarkDirty() { tx.Dirty = true }
 
-// Fail keeps an error from reading derived rows, for the next use of the index to return, and
-// for the end of the transaction.
+// Fail records an error from reading derived rows. The next use of the index returns it, and
+// so does the end of the transaction.
 func (tx *Tx) Fail(err error) {
 	if tx.Loaded.failure == nil {
 		tx.Loaded.failure = err
@@ -104,8 +104,8 @@ func (tx *Tx) Fail(err error) {
 	}
 }
 
-// Ended returns the error that a function on the transaction ends with: its own, unless rows that
-// it has used could not be read where no error can be returned.
+// Ended returns the error that a function on the transaction ends with. That is its own error,
+// unless it used rows that could not be read at a place where no error can be returned.
 func (tx *Tx) Ended(err error) error {
 	l := &tx.Loaded
 	failure := l.failure
@@ -146,7 +146,7 @@ func (tx *Tx) Writable() bool { return tx.File.Writable() }
 // Time returns the transaction's instant, in whole seconds.
 func (tx *Tx) Time() time.Time { return time.Unix(tx.Now, 0) }
 
-// Spoil records that a change failed halfway, in case the caller goes on regardless.
+// Spoil records that a change failed halfway, in case the caller continues regardless.
 func (tx *Tx) Spoil(err error) error {
 	if err != nil && tx.Spoilt == nil {
 		tx.Spoilt = fmt.Errorf("the transaction cannot be kept, a change in it failed: %w", err)
@@ -270,10 +270,10 @@ func (tx *Tx) Batches() *batches.Batches {
 	return tx.Loaded.Batches
 }
 
-// MaxText is how many bytes a reason or another text about something may have.
+// MaxText is the longest reason or other description, in bytes.
 const MaxText = 1024
 
-// CheckReason refuses a reason that is too long to be kept.
+// CheckReason refuses a reason that is too long to store.
 func CheckReason(reason string) error {
 	if len(reason) > MaxText {
 		return fmt.Errorf("%w: the reason has %d bytes; at most %d are kept", ErrInvalid, len(reason), MaxText)
