@@ -10,10 +10,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Batch is what is drawn of a batch: the file sequence from left to right, time from
-// top to bottom, and in the color of its host every stretch of files for the time in
-// which the host had a job that uses it. A host that goes on to the next files makes a
-// slanted band; where bands meet, files went to two hosts.
+// Batch is the picture of a batch: the file sequence from left to right, time from top to bottom. Each
+// stretch of files has the colour of a host for the time in which the host had a job that uses it. A
+// host that goes on to the next files makes a slanted band. Where bands meet, files went to two hosts.
 type Batch struct {
 	Title, Note string // the two lines above the drawing
 	Files       int
@@ -22,23 +21,23 @@ type Batch struct {
 	Marks       []BatchMark
 }
 
-// BatchMark is a job in a host's hands: files over time.
+// BatchMark is a job at a host: files over time.
 type BatchMark struct {
 	Host        uint32
 	First, Last int   // of the files
 	From, To    int64 // Unix seconds
 	State       string
-	Lost        bool // nothing came of it
+	Lost        bool // it brought no result
 }
 
 const (
 	batchLeft   = 120 // pixels: the labels of time
 	batchTop    = 80
 	batchHeight = 600
-	maxMarks    = 200_000 // more are joined harder
+	maxMarks    = 200_000 // beyond this, more are joined
 )
 
-// batchDrawing draws one.
+// batchDrawing draws a batch.
 type batchDrawing struct {
 	canvas
 	*Batch
@@ -47,8 +46,7 @@ type batchDrawing struct {
 	zone  *time.Location
 }
 
-// SVG draws the picture, so many pixels wide, as a document of its own. It puts the
-// marks in order.
+// SVG draws the picture, width pixels wide, as a complete document. It sorts the marks.
 func (b *Batch) SVG(width int, zone *time.Location) []byte {
 	d := &batchDrawing{Batch: b, width: width, zone: zone}
 	d.join()
@@ -61,8 +59,8 @@ func (b *Batch) SVG(width int, zone *time.Location) []byte {
 	return d.document(width, batchHeight+110)
 }
 
-// join makes one mark of what a host had within a pixel of each other, so that there
-// are none finer than the picture.
+// join joins marks of a host that lie within a pixel of each other, so that none is finer than the
+// picture.
 func (d *batchDrawing) join() {
 	d.marks = d.Marks
 	slices.SortFunc(d.marks, func(x, y BatchMark) int {
@@ -112,7 +110,7 @@ func (d *batchDrawing) axes() {
 	}
 }
 
-// mark draws a job, or several of a host, dashed where nothing came of them.
+// mark draws one or several jobs of a host, dashed if they brought no result.
 func (d *batchDrawing) mark(m *BatchMark) {
 	x, y := d.x(m.First), d.y(m.From)
 	w, h := max(1, d.x(m.Last+1)-x), max(1, d.y(m.To)-y)

@@ -9,11 +9,11 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// The measures that pictures share, in pixels.
+// The measures common to all pictures, in pixels.
 const (
 	svgMargin    = 16
-	svgChar      = 7 // about how wide a character of a label is
-	svgTitleChar = 9 // and one of the title
+	svgChar      = 7 // the approximate width of a label's character
+	svgTitleChar = 9 // the approximate width of a title's character
 )
 
 // The styles of all pictures: classes of text, of lines and of boxes.
@@ -42,13 +42,13 @@ const svgDefs = `<defs>
 </defs>
 `
 
-// canvas gathers what is drawn. Where it lies is in pixels from the left and the top.
+// canvas collects what is drawn. Positions are in pixels from the left and the top.
 type canvas struct {
 	buf     bytes.Buffer
 	scratch []byte
 }
 
-// document is what was drawn, as a document of its own.
+// document returns the drawing as a complete document.
 func (c *canvas) document(width, height int) []byte {
 	head := fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
 		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n<style>%s</style>\n%s"+
@@ -56,10 +56,10 @@ func (c *canvas) document(width, height int) []byte {
 	return append(append(head, c.buf.Bytes()...), "</svg>\n"...)
 }
 
-// Page is an HTML page that holds one picture.
+// Page returns an HTML page with one picture.
 func Page(title string, svg []byte) []byte {
 	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		svg = svg[i:] // without the declaration of a document of its own
+		svg = svg[i:] // without the XML declaration
 	}
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
@@ -71,8 +71,8 @@ func Page(title string, svg []byte) []byte {
 	return b.Bytes()
 }
 
-// text writes a line of text that begins at x, ends there, or is around it: anchor is
-// start, end or middle.
+// text writes a line of text that starts at x, ends there, or is centred on it: anchor is start, end or
+// middle.
 func (c *canvas) text(class string, x float64, y int, anchor, text string) {
 	b := append(append(c.scratch[:0], `<text class="`...), class...)
 	b = strconv.AppendFloat(append(b, `" x="`...), x, 'f', 1, 64)
@@ -84,7 +84,7 @@ func (c *canvas) text(class string, x float64, y int, anchor, text string) {
 	c.buf.WriteString("</text>\n")
 }
 
-// escape writes text that may hold anything; what XML cannot hold becomes U+FFFD.
+// escape writes any text. Characters that XML does not allow become U+FFFD.
 func (c *canvas) escape(s string) {
 	c.buf.WriteString(text.Markup(s))
 }
@@ -100,18 +100,18 @@ func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
 	c.buf.Write(c.scratch)
 }
 
-// svgSpan is from where to where something reaches.
+// svgSpan is the range of a shape in one dimension.
 type svgSpan struct{ from, to float64 }
 
 func (s svgSpan) width() float64 { return s.to - s.from }
 
-// tenths rounds to tenths of pixels. Neighbours that are rounded so meet.
+// tenths rounds to tenths of pixels, so that neighbours still meet.
 func (s svgSpan) tenths() svgSpan {
 	return svgSpan{math.Round(s.from*10) / 10, math.Round(s.to*10) / 10}
 }
 
-// rect draws a box, and nothing for one without width. The mouse shows its title.
-// Paint is what is special about it beside its class, as attributes; mostly "".
+// rect draws a box, or nothing if it has no width. The mouse shows its title. paint holds extra
+// attributes besides the class, mostly "".
 func (c *canvas) rect(class, paint string, x, y svgSpan, title string) {
 	x, y = x.tenths(), y.tenths()
 	if x.to <= x.from {
@@ -132,7 +132,7 @@ func (c *canvas) rect(class, paint string, x, y svgSpan, title string) {
 	c.buf.WriteString("</title></rect>\n")
 }
 
-// appendTenths writes a number with at most one digit behind the point.
+// appendTenths appends a number with at most one decimal.
 func appendTenths(b []byte, v float64) []byte {
 	v = math.Round(v*10) / 10
 	if whole := int64(v); float64(whole) == v {

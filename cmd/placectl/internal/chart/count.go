@@ -9,19 +9,18 @@ import (
 
 // Curve is how many of some nodes are taken over time.
 type Curve struct {
-	Steps []Step // one after the other, from now or the window's begin to its end
-	Up    int    // how many of the nodes are up: only they are counted
+	Steps []Step // consecutive, from now or the window's start to its end
+	Up    int    // how many of the nodes are up: others are not counted
 	NotUp int
 }
 
-// Step says that so many are taken in [Start, End), which are Unix seconds.
+// Step is the number of nodes taken in [Start, End), in Unix seconds.
 type Step struct {
 	Start, End int64
 	Taken      int
 }
 
-// Curve counts how many of the nodes are taken in the part of the window that is not
-// over.
+// Curve counts how many of the nodes are taken in the part of the window that is not in the past.
 func (w *Window) Curve(nodes []*Node) Curve {
 	var c Curve
 	var changes []change
@@ -54,14 +53,14 @@ func (w *Window) Curve(nodes []*Node) Curve {
 	return c
 }
 
-// change is that so many more, or fewer, are taken from an instant on.
+// change is a change of the number taken at an instant.
 type change struct {
 	at   int64
 	more int
 }
 
-// changes appends when a node is taken and given back. Stretches that overlap,
-// an overdue job and what was to follow it, take it once.
+// changes appends when a node is taken and given back. Overlapping stretches, such as an overdue job
+// and what should have followed it, count once.
 func (n *Node) changes(out []change, from int64) []change {
 	until := from
 	for _, b := range n.Bars {
@@ -75,8 +74,8 @@ func (n *Node) changes(out []change, from int64) []change {
 	return out
 }
 
-// most is the largest number taken at any time in [from, to), and false if the
-// curve says nothing of that.
+// most returns the largest number taken at any time in [from, to), false if the curve does not cover
+// that time.
 func (c *Curve) most(from, to int64) (int, bool) {
 	i, found := slices.BinarySearchFunc(c.Steps, from, func(s Step, t int64) int { return cmp.Compare(s.Start, t) })
 	if !found && i > 0 {
@@ -89,7 +88,7 @@ func (c *Curve) most(from, to int64) (int, bool) {
 	return most, any
 }
 
-// leastFree is the smallest number free at any time of the cells [lo, hi).
+// leastFree returns the smallest number free at any time of the cells [lo, hi).
 func (c *Curve) leastFree(w *Window, lo, hi int) (int, bool) {
 	most, any := c.most(w.instant(lo), max(w.instant(hi), w.instant(lo)+1))
 	return c.Up - most, any

@@ -6,25 +6,25 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// group is neighbouring nodes that share a row.
+// group is a run of neighbouring nodes that share a row.
 type group struct {
 	nodes []Node
-	cells []cell // of the first of them
-	loose bool   // they look the same, but different jobs may have them
+	cells []cell // the cells of the first node
+	loose bool   // the nodes have the same outline, but perhaps different jobs
 }
 
-// folded is the rows of a drawing.
+// folded holds the rows of a drawing.
 type folded struct {
 	groups []group
 	hidden int // stretches that no cell shows
-	beside int // stretches that others lie over, if there is no room for lanes
+	beside int // stretches hidden behind others, if there is no room for lanes
 	left   int // nodes that --rows leaves out
 }
 
-// fold turns the nodes into at most limit rows, 0 for any number. Neighbours that look the same
-// share a row. If that leaves too many, so do those with the same outline, whichever jobs they
-// have. If that still does, the rest is left out, and counted. Shared nodes have a row for each
-// lane if there is room; otherwise other stretches hide some, which are counted.
+// fold turns the nodes into at most limit rows, 0 for any number. Neighbours that look the same share a
+// row. If that leaves too many rows, so do neighbours with the same outline, whichever jobs they have.
+// The rest is left out and counted. Shared nodes have a row for each lane if there is room. Otherwise
+// some stretches are hidden behind others, and counted.
 func (w *Window) fold(nodes []Node, limit int) folded {
 	f := w.foldBy(inLanes(nodes), limit, false)
 	if f.left == 0 {
@@ -37,7 +37,7 @@ func (w *Window) fold(nodes []Node, limit int) folded {
 	return f
 }
 
-// countBeside counts the stretches that are in no node's first lane.
+// countBeside counts the stretches outside their node's first lane.
 func (w *Window) countBeside(nodes []Node) (n int) {
 	for i := range nodes {
 		lane, _ := laneOf(nodes[i].Bars)
@@ -50,9 +50,8 @@ func (w *Window) countBeside(nodes []Node) (n int) {
 	return n
 }
 
-// foldBy makes the nodes into at most limit rows, 0 for any number, and counts those that
-// it leaves out. It gives up at the first of them unless it is loose, which is the last
-// that can be tried.
+// foldBy turns the nodes into at most limit rows, 0 for any number, and counts those left out. Unless
+// loose is set, it stops at the first node left out, because fold then tries something else.
 func (w *Window) foldBy(nodes []Node, limit int, loose bool) (f folded) {
 	row := make([]cell, w.cells)
 	for i := range nodes {
@@ -100,7 +99,7 @@ type run struct {
 	label  string
 }
 
-// runs cuts a row into its parts, and says what is to stand in them.
+// runs splits a row into its parts, with their labels.
 func (w *Window) runs(g *group, owners []Owner) []run {
 	var out []run
 	for lo := 0; lo < len(g.cells); {
@@ -124,8 +123,7 @@ func (w *Window) runs(g *group, owners []Owner) []run {
 	return out
 }
 
-// countOwners says of each bar of a loose row how many have it, where it is
-// more than one.
+// countOwners labels each bar of a loose row with the number of its owners if it has several.
 func (w *Window) countOwners(g *group, runs []run) {
 	row := make([]cell, w.cells)
 	seen := make([]map[int32]bool, len(runs))
@@ -148,7 +146,7 @@ func (w *Window) countOwners(g *group, runs []run) {
 	}
 }
 
-// cutRows drops rows from a limit on, 0 for none, and returns how many.
+// cutRows drops the rows behind a limit, 0 for none, and returns how many it has dropped.
 func cutRows[T any](rows *[]T, limit int) int {
 	if limit == 0 || len(*rows) <= limit {
 		return 0

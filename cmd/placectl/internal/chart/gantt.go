@@ -1,13 +1,13 @@
-// Package chart draws pictures: which job has which node when, as text for a terminal and as SVG,
-// and which host of a batch had which files. It draws plain values that its callers read, a Gantt
-// or a Batch, and returns the text. It knows no store, no file and no clock. Of verbs it knows only
-// the notes below a Gantt, which name the flags of placectl gantt that show what they count.
+// Package chart draws pictures: which job has which node when, as text for a terminal and as SVG, and
+// which host of a batch had which files. It draws plain values that its callers read, a Gantt or a
+// Batch, and returns the text. It knows no store, no file and no clock. Of verbs it knows only the
+// notes below a Gantt, which name flags of placectl gantt.
 //
-// A Gantt is drawn in steps, each in files of its own. A window of time is chosen (window.go) and
-// gets an axis (ticks.go). Nodes become rows of cells, which are columns of a terminal or pixels of
-// SVG (paint.go, fold.go); rows that look the same become one row. Buckets become curves
-// (count.go). Then the rows are drawn, as text (text.go and its neighbours) or as SVG (svg.go and
-// its neighbours). The SVG primitives of all pictures are in canvas.go.
+// A Gantt is drawn in steps, each in files of its own. A window of time is chosen (window.go) and gets
+// an axis (ticks.go). Nodes become rows of cells, which are columns of a terminal or pixels of SVG
+// (paint.go, fold.go). Rows that look the same become one row. Buckets become curves (count.go). Then
+// the rows are drawn, as text (text.go and its neighbours) or as SVG (svg.go and its neighbours). The
+// SVG primitives of all pictures are in canvas.go.
 package chart
 
 import (
@@ -18,52 +18,52 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Gantt is what nodes do over time.
+// Gantt shows the use of nodes over time.
 type Gantt struct {
 	Now     int64  // Unix seconds
-	Rows    string // the rows' kind, in the singular; "": node
+	Rows    string // what a row is, in the singular; "": node
 	Nodes   []Node
 	Owners  []Owner
-	Buckets []Bucket // in the order to be drawn in; only drawings by bucket need them
+	Buckets []Bucket // in drawing order; needed only by bucket
 }
 
-// Node is a node and what is planned for it.
+// Node is a node with its present and planned use.
 type Node struct {
 	Name   string
 	State  index.State
-	Partly bool  // in use now, and jobs could have some of it
-	Aside  bool  // it is no node, and not counted: its row shows what is planned for others
+	Partly bool  // in use, with room for more
+	Aside  bool  // not a node, and not counted: the row shows plans for others
 	Bars   []Bar // by start
-	lane   int   // its row, and the items there: lanes.go
+	lane   int   // its row, and all its stretches: see lanes.go
 	whole  []Bar
 }
 
-// Bar is a stretch of time for which a node is taken.
+// Bar is a stretch of time in which a node is taken.
 type Bar struct {
-	Owner      int32 // among the owners
+	Owner      int32 // index into Owners
 	Kind       Kind
-	Start, End int64 // Unix seconds; the end as it is expected now
-	Due        int64 // the end as it was meant, before now for an overdue job
+	Start, End int64 // Unix seconds; the end as expected now
+	Due        int64 // the intended end, in the past for an overdue job
 }
 
-// Kind is what a node does at some time.
+// Kind is the kind of a node's use at some time.
 type Kind uint8
 
 // The kinds. Reserved and those after it have an owner.
 const (
-	Past Kind = iota // before now, and nothing that still goes on
+	Past Kind = iota // before now, without anything that still goes on
 	Free
-	NotUp    // down, offline or drained, and nothing on it
-	Reserved // a reservation's
-	Planned  // a job's that is to begin
+	NotUp    // down, offline or drained, with nothing on it
+	Reserved // by a reservation
+	Planned  // for a job that will start
 	Running
-	Overdue // a job's that should have ended
+	Overdue // by a job that should have ended
 	kinds
 )
 
 var kindWords = [kinds]string{"", "free", "not up", "reserved", "planned", "running", "overdue"}
 
-// noun is what owns a stretch of the kind.
+// noun returns what owns a stretch of the kind.
 func (k Kind) noun() string {
 	if k == Reserved {
 		return "reservation"
@@ -71,8 +71,8 @@ func (k Kind) noun() string {
 	return "job"
 }
 
-// StateAt is the word for what becomes of a stretch; those of reservations are
-// the ones that lists of reservations have.
+// StateAt returns the word for the state of a stretch. For reservations it is the one in lists of
+// reservations.
 func (b *Bar) StateAt(now int64) string {
 	switch {
 	case b.Kind != Reserved:
@@ -83,8 +83,8 @@ func (b *Bar) StateAt(now int64) string {
 	return "active"
 }
 
-// BarAt is the number of the stretch that a node is in, -1 for none. Of an overdue
-// job and what was to follow it, that is the job.
+// BarAt returns the index of the node's present stretch, -1 for none. If an overdue job delays another,
+// it is that of the overdue job.
 func (n *Node) BarAt(now int64) int {
 	return slices.IndexFunc(n.Bars, func(b Bar) bool { return b.Start <= now && now < b.End })
 }
@@ -93,7 +93,7 @@ func (n *Node) BarAt(now int64) int {
 type Owner struct {
 	Job         uint64 // 0 for a reservation
 	Reservation string
-	Name, User  string // a job's; only SVG shows them
+	Name, User  string // of a job; only SVG shows them
 }
 
 func (o *Owner) String() string {
@@ -103,7 +103,7 @@ func (o *Owner) String() string {
 	return "reservation " + o.Reservation
 }
 
-// label is what stands in a bar.
+// label returns the text in a bar.
 func (o *Owner) label() string {
 	if o.Job != 0 {
 		return strconv.FormatUint(o.Job, 10)
@@ -111,7 +111,7 @@ func (o *Owner) label() string {
 	return text.Printable(o.Reservation)
 }
 
-// Bucket is a bucket that has some of the nodes.
+// Bucket is a bucket with some of the nodes.
 type Bucket struct {
 	ID        uint32
 	Signature string
@@ -120,7 +120,7 @@ type Bucket struct {
 	Nodes     []*Node
 }
 
-// label is what is the same about a bucket's nodes.
+// label returns what a bucket's nodes have in common.
 func (b *Bucket) label() string {
 	words := b.Signature
 	if words == "" {
@@ -135,7 +135,7 @@ func (b *Bucket) label() string {
 	return text.Printable(words)
 }
 
-// nodePointers is for counting all nodes.
+// nodePointers returns pointers to all nodes, for counting them.
 func (g *Gantt) nodePointers() []*Node {
 	out := make([]*Node, 0, len(g.Nodes))
 	for i := range g.Nodes {

@@ -1,8 +1,7 @@
 package chart
 
-// laneOf gives each of a node's stretches, which come by start, a lane: the first that
-// is free from its start on, so that no two lie over each other. The node has as many
-// lanes as it tells, one at least.
+// laneOf assigns each of a node's stretches, which are sorted by start, the first lane that is free from
+// its start on. So stretches in a lane never overlap. The node has lanes lanes, at least one.
 func laneOf(bars []Bar) (lane []int, lanes int) {
 	var ends []int64
 	lane = make([]int, len(bars))
@@ -19,9 +18,8 @@ func laneOf(bars []Bar) (lane []int, lanes int) {
 	return lane, max(len(ends), 1)
 }
 
-// inLanes gives nodes on which stretches lie beside each other a row for each lane.
-// Nodes without such stretches stay as they are, and so does the slice when there are
-// no others.
+// inLanes gives nodes with overlapping stretches a row for each lane. Other nodes stay as they are. If
+// there is no such node, the slice stays, too.
 func inLanes(nodes []Node) []Node {
 	var out []Node
 	for i := range nodes {
@@ -39,7 +37,7 @@ func inLanes(nodes []Node) []Node {
 	return out
 }
 
-// lanes are a node's rows.
+// lanes returns a node's rows.
 func (n *Node) lanes() []Node {
 	lane, lanes := laneOf(n.Bars)
 	if lanes == 1 {

@@ -6,21 +6,20 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// look is the characters of a drawing. Every kind has its own, so that
-// nothing hangs on colour.
+// look is the characters of a drawing. Every kind has its own, so that nothing depends on colour.
 type look struct {
 	fill      [kinds]rune
-	begins    [kinds]rune // the first of a bar; only where two meet, unless eachBegin
+	begins    [kinds]rune // the first cell of a bar; only if two bars meet, unless eachBegin
 	eachBegin bool
-	before    rune // the window cuts off what comes before
+	before    rune // the window cuts off the beginning
 	after     rune
 	tick, now rune // across free time
 	axis      rune
 	axisTick  rune
 	axisNow   rune
-	more      string // instead of what is cut off a name
-	times     string // so many nodes in a row
-	levels    []rune // how many are taken: none, some, all
+	more      string // marks where a name is cut
+	times     string // before the number of nodes in a row
+	levels    []rune // how many are taken: from none to all
 }
 
 var asciiLook = look{
@@ -40,8 +39,8 @@ var blockLook = look{
 	more: "…", times: "×", levels: []rune("·▁▂▃▄▅▆▇█"),
 }
 
-// level is the character for so many taken out of all: none and all only where
-// that is exact.
+// level returns the character for the taken part of all. Those for none and all are only used for
+// exactly none and all.
 func (l *look) level(taken, all int) rune {
 	top := len(l.levels) - 1
 	switch {
@@ -53,12 +52,12 @@ func (l *look) level(taken, all int) rune {
 	return l.levels[1+taken*(top-1)/all]
 }
 
-// The colours are SGR numbers. Neighbouring job numbers differ.
+// The colours are SGR numbers. Successive job numbers get different ones.
 var kindColors = [kinds]string{Free: "90", NotUp: "90", Reserved: "33", Overdue: "31"}
 
 var jobColors = []string{"36", "32", "35", "34"}
 
-// color is the colour of a cell's kind and owner.
+// color returns the colour of a cell's kind and owner.
 func (d *textDrawing) color(c cell) string {
 	if c.kind == Running || c.kind == Planned {
 		return jobColors[d.data.Owners[c.owner].Job%uint64(len(jobColors))]
@@ -66,14 +65,13 @@ func (d *textDrawing) color(c cell) string {
 	return kindColors[c.kind]
 }
 
-// glyph is a character of the drawing, with its colour.
+// glyph is a character of the drawing and its colour.
 type glyph struct {
 	char  rune
 	style string // SGR numbers, "" for none
 }
 
-// appendGlyphs appends characters, and the colour changes between them where
-// the terminal shows any.
+// appendGlyphs appends characters, with colour changes if the terminal has colours.
 func (d *textDrawing) appendGlyphs(b []byte, line []glyph) []byte {
 	style := ""
 	for _, g := range line {
@@ -93,7 +91,7 @@ func (d *textDrawing) appendGlyphs(b []byte, line []glyph) []byte {
 	return b
 }
 
-// cutText is text in at most room columns; what is cut off is marked.
+// cutText cuts text to room columns, and marks the cut.
 func (l *look) cutText(text string, room int) string {
 	if output.TextWidth(text) <= room {
 		return text
@@ -111,7 +109,7 @@ func (l *look) cutText(text string, room int) string {
 	return text
 }
 
-// countText says that so many nodes share a row, "" for one.
+// countText returns a label for the number of nodes that share a row, "" for one.
 func (l *look) countText(n int) string {
 	if n == 1 {
 		return ""

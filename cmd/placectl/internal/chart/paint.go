@@ -2,29 +2,28 @@ package chart
 
 import "github.com/placectl/placectl/index"
 
-// cell is what a row shows in one cell.
+// cell is one cell of a row.
 type cell struct {
-	owner int32 // among the owners, -1 for none
+	owner int32 // index into Owners, -1 for none
 	kind  Kind
 	mark  mark
 }
 
-// mark is what is special about a cell of a bar.
+// mark marks special cells of a bar.
 type mark uint8
 
 const (
-	beginsBar mark = 1 << iota // the first that shows of its owner
+	beginsBar mark = 1 << iota // the first visible cell of its owner
 	cutBefore                  // the stretch began before the window
 	cutAfter                   // it goes on after the window
 )
 
-// paint fills a row's cells, and returns how many stretches of the window had
-// to be left out because others have all the cells they could be seen in.
+// paint fills a row's cells. It returns how many stretches of the window it has left out because others
+// have all the cells in which they could be shown.
 //
-// Stretches are rounded to whole cells, so that what follows one another does
-// so without gap or overlap. One that would be rounded away takes a cell that
-// is free: a short job is no hole. A job that is overdue lies over what was
-// planned to follow it.
+// Stretches are rounded to whole cells without gaps or overlaps between successive ones. A stretch that
+// rounds to nothing takes a free cell, so that a short job does not disappear. An overdue job covers
+// what should have followed it.
 func (w *Window) paint(n *Node, row []cell) (hidden int) {
 	w.paintEmpty(n.State, row)
 	short := false
@@ -46,7 +45,7 @@ func (w *Window) paint(n *Node, row []cell) (hidden int) {
 	return hidden
 }
 
-// paintEmpty paints a row with nothing on it. What was before now is unknown.
+// paintEmpty paints an empty row. The past is unknown.
 func (w *Window) paintEmpty(state index.State, row []cell) {
 	empty := Free
 	if state != index.Up {
@@ -64,9 +63,9 @@ func (w *Window) paintEmpty(state index.State, row []cell) {
 	}
 }
 
-// bounds are the cells of a stretch, none for a short one. Rounding does not
-// say anything wrong about now: what is under way has the cell of now, and what
-// is to begin does not, unless it is over before the next.
+// bounds returns the cells of a stretch, none for a short one. Rounding keeps the present right: a
+// stretch under way includes the cell of now, and a later one does not, unless it is over before the
+// next cell.
 func (w *Window) bounds(b *Bar) (lo, hi int) {
 	lo, hi = w.edge(b.Start), w.edge(b.End)
 	now := w.nowCell()
@@ -82,7 +81,7 @@ func (w *Window) bounds(b *Bar) (lo, hi int) {
 
 func (w *Window) Shows(b *Bar) bool { return b.Start < w.To && b.End > w.From }
 
-// paintLong paints a stretch; it reports false if that is less than a cell.
+// paintLong paints a stretch. It returns false if the stretch has less than a cell.
 func (w *Window) paintLong(b *Bar, row []cell) bool {
 	lo, hi := w.bounds(b)
 	if lo == hi {
@@ -95,7 +94,7 @@ func (w *Window) paintLong(b *Bar, row []cell) bool {
 	for i := lo; i < hi; i++ {
 		row[i] = cell{owner: b.Owner, kind: kind}
 	}
-	if b.Kind == Overdue { // at least its last cell says so
+	if b.Kind == Overdue { // at least its last cell shows that
 		for i := max(min(w.edge(b.Due), hi-1), lo); i < hi; i++ {
 			row[i].kind = Overdue
 		}
@@ -113,7 +112,7 @@ func (w *Window) markCuts(b *Bar, first, last *cell) {
 	}
 }
 
-// paintShort paints what has no cell yet into cells that are free.
+// paintShort paints short stretches, which have no cell yet, into free cells.
 func (w *Window) paintShort(bars []Bar, row []cell) (hidden int) {
 	for i := range bars {
 		b := &bars[i]

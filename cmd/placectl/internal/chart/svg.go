@@ -16,14 +16,14 @@ const (
 	svgFoot     = 52 // below them: the axis again, the legend
 	svgRow      = 20
 	svgBar      = 15
-	svgLane     = 16 // from one lane of a row to the next
-	svgLine     = 18 // one more of the legend
-	svgCurve    = 48 // a row of --by bucket
+	svgLane     = 16 // height of a lane
+	svgLine     = 18 // height of a line of the legend
+	svgCurve    = 48 // height of a row of --by bucket
 	manySVGRows = 500
 )
 
-// svgDrawing draws a picture. Coordinates of time are those of the window, a
-// cell being a pixel, moved to the right by left.
+// svgDrawing draws a picture. Coordinates of time are those of the window, a pixel for each cell, plus
+// left.
 type svgDrawing struct {
 	canvas
 	data   *Gantt
@@ -31,14 +31,13 @@ type svgDrawing struct {
 	zone   *time.Location
 	left   int
 	top    int // of the next row
-	bottom int // of the last
+	bottom int // of the last row
 	axis   axis
 	used   [kinds]bool
-	hidden int // stretches that there is no room for
+	hidden int // stretches without room
 }
 
-// SVG draws a picture as a document of its own. It may drop buckets of g for which
-// there are too few rows.
+// SVG draws a picture as a complete document. It may drop buckets of g if there are too few rows.
 func (g *Gantt) SVG(w Window, o *Options) []byte {
 	d := &svgDrawing{data: g, w: w, top: svgHead, zone: o.Zone}
 	if o.ByBucket {
@@ -52,7 +51,7 @@ func (g *Gantt) SVG(w Window, o *Options) []byte {
 }
 
 func (d *svgDrawing) byNode(o *Options) {
-	// As on a terminal, the first folding is for the names alone.
+	// As on a terminal, the first folding only serves to measure the names.
 	d.w.cells = o.Width
 	d.setLabel(o.Width, widestGroup(d.fold(o.Rows).groups))
 	folded := d.fold(o.Rows)
@@ -69,7 +68,7 @@ func (d *svgDrawing) byNode(o *Options) {
 	}
 }
 
-// fold makes rows of the nodes. When there are very many, rows with the same outline are merged,
+// fold folds the nodes into rows. If there are very many, rows with the same outline are merged,
 // whichever jobs they have.
 func (d *svgDrawing) fold(limit int) folded {
 	f := d.w.fold(d.data.Nodes, cmp.Or(limit, manySVGRows))
@@ -97,18 +96,18 @@ func (d *svgDrawing) byBucket(o *Options) {
 	}
 }
 
-// setLabel gives labels of so many characters their room, within reason, and the cells the rest.
+// setLabel gives labels of widest characters their room, within reason, and the cells the rest.
 func (d *svgDrawing) setLabel(width, widest int) {
 	d.left = svgMargin + min(widest*svgChar, width/3) + 10
 	d.w.cells = width - svgMargin - d.left
 }
 
-// begin draws what is around the rows: so high are they, and so many of what is drawn
-// are left out.
+// begin draws what is around rows of a total height. left is the number of things left out, what their
+// name.
 func (d *svgDrawing) begin(height, left int, what string) {
 	d.axis = d.w.axis(d.w.cells/svgChar, d.zone)
 	d.bottom = svgHead + height
-	d.buf.Grow(8192 + 32*height) // about what it takes
+	d.buf.Grow(8192 + 32*height) // the approximate size
 	d.title(left, what)
 	d.grid()
 }
@@ -131,8 +130,7 @@ func (d *svgDrawing) title(left int, what string) {
 	d.text("title", svgMargin, 36, "start", rest)
 }
 
-// breakTitle breaks a title that takes more than so many characters behind the last
-// comma or semicolon that fits.
+// breakTitle breaks a title longer than room characters behind the last comma or semicolon that fits.
 func breakTitle(text string, room int) (first, rest string) {
 	if output.TextWidth(text) <= room {
 		return text, ""
@@ -152,7 +150,7 @@ func breakTitle(text string, room int) (first, rest string) {
 	return text[:at], text[at+1:]
 }
 
-// grid draws the axes, and the lines of their ticks down through the rows.
+// grid draws the axes, and lines down from their ticks through the rows.
 func (d *svgDrawing) grid() {
 	d.labels(d.axis.heads, svgHead-26)
 	d.labels(d.axis.ticks, svgHead-10)
@@ -180,7 +178,7 @@ func (d *svgDrawing) labels(ticks []tick, y int) {
 	}
 }
 
-// x is where an instant lies, one outside the window at its border.
+// x returns the position of an instant. Instants outside the window are at its border.
 func (d *svgDrawing) x(t int64) float64 {
 	t = min(max(t, d.w.From), d.w.To)
 	return float64(d.left) + float64(t-d.w.From)*float64(d.w.cells)/float64(d.w.To-d.w.From)
@@ -195,7 +193,7 @@ func (d *svgDrawing) nowLine() {
 	fmt.Fprintf(&d.buf, `<path d="M%.1f %d l-4 -6 h8 z" fill="#b42318"/>`+"\n", x, svgHead-3)
 }
 
-// between says from when to when.
+// between formats a period.
 func (d *svgDrawing) between(start, end int64) string {
 	b := append(text.AppendLocal(nil, start, d.zone), " to "...)
 	s, e := time.Unix(start, 0).In(d.zone), time.Unix(end, 0).In(d.zone)
@@ -207,8 +205,8 @@ func (d *svgDrawing) between(start, end int64) string {
 	return string(append(text.AppendDuration(append(b, " ("...), end-start), ')'))
 }
 
-// legend explains the colours, in as many lines as it needs, and tells where the last
-// ends. The bottom moves down with them.
+// legend explains the colours on as many lines as it needs, and returns where the last one ends. It moves
+// the bottom down accordingly.
 func (d *svgDrawing) legend(byBucket bool) int {
 	type item struct{ class, word string }
 	var items []item
@@ -246,8 +244,8 @@ func (d *svgDrawing) legend(byBucket bool) int {
 	return x
 }
 
-// note says what is not shown, and what comes after the window: beside the legend, or
-// below it where that leaves no room.
+// note says what is not shown, and what comes after the window. It stands beside the legend, or below it
+// if there is no room.
 func (d *svgDrawing) note(legend int) {
 	words := d.data.endNote(&d.w, d.zone)
 	if d.hidden > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// widestBucket is how many characters the longest label has.
+// widestBucket returns the length of the longest label in characters.
 func widestBucket(buckets []Bucket) int {
 	widest := len("128 nodes, 12 not up")
 	for i := range buckets {
@@ -17,8 +17,8 @@ func widestBucket(buckets []Bucket) int {
 	return widest
 }
 
-// curveRow draws how many of some nodes are taken, and below that how many are
-// free at least from each tick to the next.
+// curveRow draws how many of some nodes are taken, and below it the least number free from each tick to
+// the next.
 func (d *svgDrawing) curveRow(label string, nodes []*Node) {
 	c := d.w.Curve(nodes)
 	room := (d.left - 10 - svgMargin) / svgChar
@@ -40,8 +40,8 @@ func (d *svgDrawing) curveRow(label string, nodes []*Node) {
 
 const curveHeight = 28
 
-// curve draws the steps as bars that grow from below. Steps of less than a
-// pixel are drawn as one, as high as the highest.
+// curve draws the steps as bars that grow from below. Steps within a pixel become one, as high as the
+// highest.
 func (d *svgDrawing) curve(c *Curve) {
 	start, most := max(d.w.From, d.w.Now), 0
 	for _, s := range c.Steps {

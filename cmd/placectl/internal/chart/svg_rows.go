@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// groupRow draws the nodes of a row as its cells are painted, a cell being a pixel. The lanes of
-// a node share its label.
+// groupRow draws the nodes of a row from its painted cells, a pixel for each. The lanes of a node share
+// its label.
 func (d *svgDrawing) groupRow(g *group) {
 	names := text.Printable(index.FoldNodeList(g.names()))
 	if g.nodes[0].lane == 0 {
@@ -37,7 +37,7 @@ func (d *svgDrawing) groupRow(g *group) {
 	d.top += svgRow
 }
 
-// holes draws the time from now on in which nothing is on the nodes, in no lane.
+// holes draws the time from now on in which nothing is on the nodes, in any lane.
 func (d *svgDrawing) holes(g *group, run run, names string) {
 	n, kind := &g.nodes[0], g.cells[run.lo].kind
 	if kind == Past {
@@ -69,7 +69,7 @@ func (d *svgDrawing) holes(g *group, run run, names string) {
 	}
 }
 
-// barOf is the stretch of a run: of its owner's the one that begins nearest.
+// barOf returns the stretch of a run: the nearest one of its owner.
 func (d *svgDrawing) barOf(g *group, run run) *Bar {
 	var best *Bar
 	far := func(b *Bar) int { return max(d.w.edge(b.Start)-run.lo, run.lo-d.w.edge(b.Start)) }
@@ -82,12 +82,12 @@ func (d *svgDrawing) barOf(g *group, run run) *Bar {
 	return best
 }
 
-// pixels is where some cells lie.
+// pixels returns the position of some cells.
 func (d *svgDrawing) pixels(lo, hi int) svgSpan {
 	return svgSpan{float64(d.left + lo), float64(d.left + hi)}
 }
 
-// bar draws a stretch, an overdue one in two parts, and writes what it is into it where that fits.
+// bar draws a stretch with its label if that fits. An overdue one has two parts.
 func (d *svgDrawing) bar(g *group, run run, names string) {
 	b, owner := d.barOf(g, run), &d.data.Owners[g.cells[run.lo].owner]
 	d.used[b.Kind] = true
@@ -104,7 +104,7 @@ func (d *svgDrawing) bar(g *group, run run, names string) {
 	s, label := d.pixels(run.lo, run.hi), run.label
 	room := int(s.width()-6) / svgChar
 	if after := d.x(d.w.Now); s.from < after && int(s.to-after-6)/svgChar >= output.TextWidth(label) {
-		s.from = after // the line of now does not cross the label
+		s.from = after // so that the line of now does not cross the label
 	}
 	if b.Kind == Reserved && room >= 4 {
 		label = blockLook.cutText(label, room)
@@ -114,7 +114,7 @@ func (d *svgDrawing) bar(g *group, run run, names string) {
 	}
 }
 
-// barTitle is what the mouse shows of a stretch.
+// barTitle returns the text that the mouse shows for a stretch.
 func (d *svgDrawing) barTitle(run run, b *Bar, names string) string {
 	owner := &d.data.Owners[b.Owner]
 	words := owner.String()
@@ -134,7 +134,7 @@ func (d *svgDrawing) barTitle(run run, b *Bar, names string) string {
 	return words + d.between(b.Start, b.End)
 }
 
-// join is a word between two others, nothing for no word.
+// join returns a word with text around it, or nothing for an empty word.
 func join(before, word, after string) string {
 	if word == "" {
 		return ""
@@ -142,19 +142,19 @@ func join(before, word, after string) string {
 	return before + word + after
 }
 
-// box draws a box that is so many pixels high.
+// box draws a box that is height pixels high.
 func (d *svgDrawing) box(class string, x svgSpan, y, height int, title string) {
 	d.rect(class, "", x, svgSpan{float64(y), float64(y + height)}, title)
 }
 
-// nameTitle begins a group whose title is the whole of a label that may be cut.
+// nameTitle begins a group whose title is the full text of a label that may be cut.
 func (d *svgDrawing) nameTitle(text string) {
 	d.buf.WriteString("<g><title>")
 	d.escape(text)
 	d.buf.WriteString("</title>")
 }
 
-// widestGroup is how many characters the longest label has.
+// widestGroup returns the length of the longest label in characters.
 func widestGroup(groups []group) int {
 	widest := 0
 	for i := range groups {

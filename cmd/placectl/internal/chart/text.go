@@ -10,14 +10,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// textDrawing draws on a terminal. Nothing it draws is wider than width.
+// textDrawing draws on a terminal. Nothing in it is wider than width.
 type textDrawing struct {
 	data   *Gantt
 	w      Window
 	look   *look
 	colors bool
 	width  int
-	label  int // columns in front of the cells, with the blank between
+	label  int // columns of the labels, with the blank behind them
 	zone   *time.Location
 	axis   axis
 	tickAt map[int]bool // cells
@@ -28,11 +28,11 @@ type textDrawing struct {
 // Options say how a Gantt is drawn.
 type Options struct {
 	Width    int            // columns of text, or pixels of SVG
-	Rows     int            // how many at most, 0 for all
+	Rows     int            // the greatest number of rows, 0 for no limit
 	ByBucket bool           // a curve for each bucket instead of rows of nodes
-	Blocks   bool           // of text: the terminal shows more than ASCII
-	Colors   bool           // of text
-	Zone     *time.Location // of the times that people read
+	Blocks   bool           // for text: the terminal can show more than ASCII
+	Colors   bool           // for text
+	Zone     *time.Location // of displayed times
 }
 
 // Text draws for a terminal.
@@ -53,8 +53,8 @@ func (g *Gantt) Text(w Window, o *Options) []byte {
 }
 
 func (d *textDrawing) byNode(limit int) {
-	// How much room the names take depends on which rows are folded, and that
-	// on how wide a cell is: the first folding is for the names alone.
+	// The room for names depends on which rows are folded, and folding depends on the width of the cells.
+	// So the first folding only serves to measure the names.
 	d.setLabel(0)
 	first := d.w.fold(d.data.Nodes, limit)
 	d.setLabel(d.widestLabel(first.groups))
@@ -75,10 +75,10 @@ func (d *textDrawing) byNode(limit int) {
 	d.notes(folded)
 }
 
-// axisAgain is after how many rows the time stands below them, too.
+// axisAgain is the number of rows from which the time also stands below them.
 const axisAgain = 20
 
-// setLabel gives the labels so much room, within reason, and the cells the rest.
+// setLabel gives labels some room, within reason, and the cells the rest.
 func (d *textDrawing) setLabel(room int) {
 	d.label = min(room, d.width/3) + 1
 	d.w.cells = d.width - d.label
@@ -128,7 +128,7 @@ func (d *textDrawing) groupRow(g *group) {
 	d.line(d.nameText(names, room), count, line)
 }
 
-// glyph is how a cell looks by itself.
+// glyph returns how a cell looks by itself.
 func (d *textDrawing) glyph(at int, c cell) glyph {
 	g := glyph{d.look.fill[c.kind], d.color(c)}
 	empty := c.kind == Free || c.kind == Past
@@ -155,8 +155,7 @@ func (d *textDrawing) join(before, c cell, g *glyph) {
 	}
 }
 
-// writeLabel writes what a bar is into it, behind its first cell, where it
-// fits. Names may be cut short, numbers not.
+// writeLabel writes a bar's label behind its first cell if it fits. Names may be cut, numbers may not.
 func (d *textDrawing) writeLabel(cells []cell, line []glyph, run run) {
 	lo, hi := run.lo+1, run.hi
 	if last := cells[hi-1]; last.mark&cutAfter != 0 || last.kind == Overdue {
@@ -170,16 +169,16 @@ func (d *textDrawing) writeLabel(cells []cell, line []glyph, run run) {
 	if text == "" || output.TextWidth(text) > hi-lo {
 		return
 	}
-	for i, c := range []rune(text) { // of labels, every character takes one column
+	for i, c := range []rune(text) { // every character of a label takes one column
 		g := &line[lo+i]
 		g.char = c
 		if first.kind == Running && d.look.fill[Running] == '█' && g.style != "" {
-			g.style = "7;" + g.style // the block goes on around the letters
+			g.style = "7;" + g.style // the bar's colour continues around the letters
 		}
 	}
 }
 
-// nameText names the nodes of a row in so much room.
+// nameText names the nodes of a row within room columns.
 func (d *textDrawing) nameText(names []string, room int) string {
 	said := text.Printable(index.FoldNodeList(names))
 	if len(names) > 1 && output.TextWidth(said) > room {
@@ -191,7 +190,7 @@ func (d *textDrawing) nameText(names []string, room int) string {
 	return d.look.cutText(said, room)
 }
 
-// line writes a line: a label, at its right a count, and the cells.
+// line writes a line: a label, a count at its right, and the cells.
 func (d *textDrawing) line(label, count string, cells []glyph) {
 	room := d.label - 1
 	label = d.look.cutText(label, room)
@@ -207,13 +206,12 @@ func (d *textDrawing) line(label, count string, cells []glyph) {
 	d.buf = output.EndLine(d.appendGlyphs(d.buf, cells))
 }
 
-// words writes a sentence, on as many lines as it needs.
+// words writes a sentence on as many lines as it needs.
 func (d *textDrawing) words(format string, args ...any) {
 	d.flow(strings.Fields(text.Printable(fmt.Sprintf(format, args...))), " ")
 }
 
-// flow writes items one after another, each in one piece, on as many lines as
-// they need.
+// flow writes items one after another on as many lines as they need, without breaking any.
 func (d *textDrawing) flow(items []string, between string) {
 	used := 0
 	for _, item := range items {

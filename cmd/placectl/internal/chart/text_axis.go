@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// standing is how many nodes are in which state now.
+// standing counts the nodes in each state now.
 type standing struct {
 	nodes, free, partly, busy, notUp int
 	called                           string // the name for nodes, in the singular
@@ -46,7 +46,7 @@ func (s *standing) text(at string) string {
 	return said
 }
 
-// summary says how things stand, in a line above the drawing.
+// summary writes a line about the present state above the drawing.
 func (d *textDrawing) summary() {
 	s := d.data.standing()
 	d.words("%s", s.text(string(text.AppendLocal(nil, d.data.Now, d.zone))))
@@ -82,8 +82,8 @@ func (d *textDrawing) axisLabels() {
 	d.labelLine(d.axis.ticks)
 }
 
-// labelLine writes each label at its cell. One that does not fit before the
-// next, or the end, is left out: its mark stays.
+// labelLine writes each label at its cell. A label that does not fit before the next one, or before the
+// end, is left out. Its mark stays.
 func (d *textDrawing) labelLine(ticks []tick) {
 	line := make([]glyph, d.w.cells)
 	for i := range line {
@@ -104,8 +104,7 @@ func (d *textDrawing) labelLine(ticks []tick) {
 	d.line("", "", line)
 }
 
-// leastFree writes, from each tick on, how many nodes are free at least until
-// the next.
+// leastFree writes behind each tick the least number of nodes free until the next.
 func (d *textDrawing) leastFree(c *Curve) []glyph {
 	line := make([]glyph, d.w.cells)
 	for i := range line {
@@ -136,7 +135,7 @@ func (d *textDrawing) legend() {
 	d.legendLine(items)
 }
 
-// legendLine writes the items of a legend, each in one piece.
+// legendLine writes the items of a legend without breaking any.
 func (d *textDrawing) legendLine(items []string) {
 	if d.w.nowCell() >= 0 {
 		items = append(items, string(d.look.axisNow)+" now")
@@ -144,7 +143,7 @@ func (d *textDrawing) legendLine(items []string) {
 	d.flow(items, "  ")
 }
 
-// notes tells what the drawing does not show.
+// notes says what the drawing does not show.
 func (d *textDrawing) notes(f folded) {
 	if f.left > 0 {
 		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", text.Comma(f.left))
@@ -172,7 +171,7 @@ func (d *textDrawing) endNote() {
 	}
 }
 
-// endNote says how much more lies after a window with a default end, or "".
+// endNote says how much comes after a window with a default end, or returns "".
 func (g *Gantt) endNote(w *Window, loc *time.Location) string {
 	ends := g.ends(w.To)
 	switch {

@@ -7,8 +7,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// byBucket draws for each bucket how many of its nodes are taken, and below
-// that how many are free at least.
+// byBucket draws for each bucket how many of its nodes are taken, and below it the least number free.
 func (d *textDrawing) byBucket(limit int) {
 	buckets := d.data.Buckets
 	left := cutRows(&buckets, limit)
@@ -36,7 +35,7 @@ func (d *textDrawing) byBucket(limit int) {
 	d.endNote()
 }
 
-// curveRows draws two lines: the label goes on in the second.
+// curveRows draws two lines. The label continues on the second.
 func (d *textDrawing) curveRows(label string, nodes []*Node) {
 	c := d.w.Curve(nodes)
 	count := d.look.times + strconv.Itoa(len(nodes))
@@ -46,7 +45,7 @@ func (d *textDrawing) curveRows(label string, nodes []*Node) {
 	d.line(label[n:], "", d.leastFree(&c))
 }
 
-// endTrim drops the blank at which a label was cut in two.
+// endTrim drops the blank at which a label was split.
 func endTrim(s string) string {
 	for len(s) > 0 && s[len(s)-1] == ' ' {
 		s = s[:len(s)-1]
@@ -54,7 +53,7 @@ func endTrim(s string) string {
 	return s
 }
 
-// levels draws how many are taken at most in each cell.
+// levels draws the largest number taken in each cell.
 func (d *textDrawing) levels(c *Curve) []glyph {
 	line := make([]glyph, d.w.cells)
 	for i := range line {

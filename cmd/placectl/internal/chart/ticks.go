@@ -8,16 +8,15 @@ type tick struct {
 	label string
 }
 
-// step is a distance between ticks that people find natural. Exactly one
-// of its units is set.
+// step is a distance between ticks that people find natural. Exactly one of its units is set.
 type step struct {
 	seconds, days, months int
 	layout                string
-	room                  int // how many characters its labels take
+	room                  int // characters of its labels
 	over                  int // the next larger unit, which the line above shows
 }
 
-// What the line above the ticks tells.
+// What the line above the ticks shows.
 const (
 	overDays = iota
 	overYears
@@ -39,22 +38,21 @@ var steps = []step{
 	{months: 6000, layout: "2006", room: 4, over: overNothing}, {months: 12000, layout: "2006", room: 4, over: overNothing},
 }
 
-// axis is the time of a window: what stands at its ticks, and in the line above them.
+// axis is the time axis of a window: the labels at its ticks, and those in the line above them.
 type axis struct{ ticks, heads []tick }
 
-// axis marks the window, which is so many characters wide.
+// axis returns the axis of the window, which is chars characters wide.
 func (w *Window) axis(chars int, zone *time.Location) axis {
 	s := pickStep(w.From, w.To, chars)
 	return axis{s.ticks(w.From, w.To, zone), s.heads(w.From, w.To, zone)}
 }
 
-// length is about how many seconds a step has.
+// length returns the approximate length of a step in seconds.
 func (s *step) length() int64 {
 	return int64(s.seconds) + int64(s.days)*86400 + int64(s.months)*30*86400
 }
 
-// pickStep finds the smallest step whose labels have room, where a window is
-// so many characters wide.
+// pickStep returns the smallest step whose labels have room in a window that is chars characters wide.
 func pickStep(from, to int64, chars int) *step {
 	for i := range steps {
 		s := &steps[i]
@@ -65,8 +63,8 @@ func pickStep(from, to int64, chars int) *step {
 	return &steps[len(steps)-1]
 }
 
-// ticks lists the instants in [from, to) that are whole steps by the clock on
-// the wall, whatever clock changes come between.
+// ticks lists the instants in [from, to) that are whole steps of the local clock, even across clock
+// changes.
 func (s *step) ticks(from, to int64, loc *time.Location) []tick {
 	var out []tick
 	first := s.floor(time.Unix(from, 0).In(loc))
@@ -83,7 +81,7 @@ func (s *step) ticks(from, to int64, loc *time.Location) []tick {
 	}
 }
 
-// floor is the last whole step before t, by the wall clock.
+// floor returns the last whole step before t, by the local clock.
 func (s *step) floor(t time.Time) time.Time {
 	y, m, d := t.Date()
 	switch {
@@ -105,8 +103,8 @@ func (s *step) plus(t time.Time, n int) time.Time {
 	return time.Date(y, m+time.Month(n*s.months), d+n*s.days, t.Hour(), t.Minute(), t.Second()+n*s.seconds, 0, t.Location())
 }
 
-// heads lists the labels of the line above the ticks: which day it is where
-// ticks are hours, which year where they are days.
+// heads lists the labels of the line above the ticks: the days if ticks are hours, the years if they are
+// days.
 func (s *step) heads(from, to int64, loc *time.Location) []tick {
 	day := step{days: 1, layout: "Mon 2 Jan"}
 	first := "Mon 2 Jan 2006"
@@ -125,8 +123,7 @@ func (s *step) heads(from, to int64, loc *time.Location) []tick {
 	return out
 }
 
-// betweenTicks cuts the cells from now on at the ticks: from each on, up to the
-// next.
+// betweenTicks splits the cells from now on at the ticks.
 func (w *Window) betweenTicks(ticks []tick) [][2]int {
 	spans := [][2]int{{max(w.nowCell(), 0), w.cells}}
 	for _, t := range ticks {

@@ -1,6 +1,6 @@
-// Package daily is what people look at daily: jobs a line each, one screen of a cluster,
-// the same kept up to date, and what has ended. It reads a store and knows no verb, no
-// flag and no clock but the store's.
+// Package daily shows what people look at every day: jobs a line each, one screen of a cluster, the
+// same kept up to date, and ended jobs. It reads a store, and knows no verb, no flag, and no clock but
+// the store's.
 package daily
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Filter chooses jobs. Its zero value lets all pass.
+// Filter selects jobs. Its zero value selects all.
 type Filter struct {
 	States []store.JobState // any of these; none: all
 	User   string
@@ -24,13 +24,13 @@ type Filter struct {
 	Until  time.Time // only jobs submitted before
 }
 
-// CheckName refuses a pattern of names that cannot be read.
+// CheckName refuses an invalid pattern of names.
 func CheckName(pattern string) error {
 	_, err := path.Match(pattern, "")
 	return err
 }
 
-// Lets reports whether the filter lets a job pass, whatever its state.
+// Lets reports whether the filter selects a job, whatever its state.
 func (f *Filter) Lets(j *store.Job) bool {
 	switch {
 	case f.User != "" && j.User != f.User,
@@ -43,13 +43,13 @@ func (f *Filter) Lets(j *store.Job) bool {
 	if f.Name == "" {
 		return true
 	}
-	// A slash is a character like others here.
+	// Here a slash matches like any other character.
 	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
 	ok, err := path.Match(flat(f.Name), flat(j.Name))
 	return ok && err == nil
 }
 
-// Each calls fn with the jobs that the filter lets pass, by state and number.
+// Each calls fn for the selected jobs, by state and number.
 func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
 	return tx.Jobs().Each(func(j *store.Job) error {
 		if !f.Lets(j) {
@@ -59,8 +59,8 @@ func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
 	}, f.States...)
 }
 
-// EachIn calls fn with the jobs that the filter lets pass, in an order. Only those orders
-// that are not the store's own hold the jobs.
+// EachIn calls fn for the selected jobs in an order. It holds the jobs in memory only for orders that
+// are not the store's own.
 func (f *Filter) EachIn(tx *store.Tx, o Order, fn func(*store.Job) error) error {
 	if o == ByState {
 		return f.Each(tx, fn)
@@ -98,7 +98,7 @@ func (o Order) Sort(jobs []*store.Job) {
 	}
 }
 
-// rank is which of the states comes first in a list of what happens next.
+// rank is a state's position in a list of what happens next.
 func rank(s store.JobState) int {
 	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate, store.JobHeld}, s)
 }

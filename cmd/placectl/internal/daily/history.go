@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Ended are the states of jobs that have ended.
+// Ended returns the states of jobs that have ended.
 func Ended() (states []store.JobState) {
 	for _, s := range store.JobStates() {
 		if !s.Live() {
@@ -22,18 +22,18 @@ func Ended() (states []store.JobState) {
 	return states
 }
 
-// Past is a job that has ended, and what it took: of all its attempts together, but for the
-// memory, which is the most that any of them had.
+// Past is an ended job and what it used. Times are the sums over all its attempts, memory is the
+// maximum.
 type Past struct {
 	*store.Job
-	Wait  any // until it started, nil if it never did
-	Ran   any // from then on
+	Wait  any // time until it started, nil if it never did
+	Ran   any // time from then on
 	CPU   any // processor time, nil if not measured
 	Mem   any // bytes
 	ended string
 }
 
-// past reads what a job took.
+// past reads what a job used.
 func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
 	p := &Past{Job: j, ended: text.BriefTime(j.End, tx.Now(), zone)}
 	if !j.Start.IsZero() && !j.Start.After(j.End) {
@@ -55,7 +55,7 @@ func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
 	return p, err
 }
 
-// exit is how it ended, in as few words as are true.
+// exit says how the job ended, as briefly as possible.
 func (p *Past) exit() any {
 	if !p.HasExit() {
 		return nil
@@ -63,7 +63,7 @@ func (p *Past) exit() any {
 	return p.Exit
 }
 
-// pastLine is what people see of a job that has ended.
+// pastLine are the columns of an ended job for people.
 var pastLine = output.Fields[*Past]{
 	{Name: "job", Value: func(p *Past) any { return p.ID }},
 	{Name: "name", Least: 5, Value: func(p *Past) any { return output.OrNil(p.Name) }},
@@ -78,8 +78,7 @@ var pastLine = output.Fields[*Past]{
 	{Name: "exit", Kind: output.Integer, Value: func(p *Past) any { return p.exit() }},
 }
 
-// roughly is a duration without what people do not look at: the seconds of hours, and the
-// minutes of days.
+// roughly rounds a duration for people: hours have no seconds, and days no minutes.
 func roughly(v any) any {
 	d, ok := v.(time.Duration)
 	switch {
@@ -91,7 +90,7 @@ func roughly(v any) any {
 	return v
 }
 
-// Latest finds the jobs that ended last, at most so many (0: all), the last of them first.
+// Latest returns the jobs that ended last, the latest first, at most most of them (0: all).
 func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 	if len(f.States) == 0 {
 		f.States = Ended()
@@ -113,10 +112,10 @@ func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 	return h, err
 }
 
-// pastRecord has the attributes that programs get of jobs that have ended.
+// pastRecord names the attributes that programs get of ended jobs.
 const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak exit attempt nodes reason reason_code array index backfilled"
 
-// PrintHistory prints the jobs that ended last: a line each for people, else records of jobs.
+// PrintHistory prints the jobs that ended last: a line each for people, otherwise records.
 func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int, brief bool) error {
 	jobs, err := f.Latest(tx, most)
 	if err != nil {
@@ -142,7 +141,7 @@ func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone 
 	return p.Close()
 }
 
-// latest is a heap whose first job ended first.
+// latest is a heap with the job that ended first at its top.
 type latest []*store.Job
 
 func compareEnds(a, b *store.Job) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID)) }

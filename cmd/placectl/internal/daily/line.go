@@ -10,17 +10,17 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Line is a job as a list for people has it: a line.
+// Line is a job in a list for people.
 type Line struct {
 	Job   string
 	Name  string
 	User  string
 	State string
-	When  string // when it ends, starts or has ended, and why not sooner
+	When  string // when it ends, starts or ended, and why not sooner
 	Nodes []string
 }
 
-// lineColumns are those of a list. What does not fit is cut, never the number or the state.
+// lineColumns are the columns of a list. Columns that do not fit are cut, except number and state.
 var lineColumns = output.Fields[*Line]{
 	{Name: "job", Value: func(l *Line) any { return l.Job }},
 	{Name: "name", Least: 5, Value: func(l *Line) any { return output.OrNil(l.Name) }},
@@ -30,7 +30,7 @@ var lineColumns = output.Fields[*Line]{
 	{Name: "nodes", Kind: output.List, Nodes: true, Least: 5, Value: func(l *Line) any { return l.Nodes }},
 }
 
-// Lines prints jobs, a line each.
+// Lines prints jobs, one a line.
 type Lines struct {
 	*output.Printer
 	tx   *store.Tx
@@ -38,7 +38,7 @@ type Lines struct {
 	zone *time.Location
 }
 
-// PrintLines begins a list whose times are those of a zone.
+// PrintLines starts a list with times in a zone.
 func PrintLines(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location) (*Lines, error) {
 	look, err := tx.Ask().Outlook()
 	if err != nil {
@@ -47,7 +47,7 @@ func PrintLines(begin func(output.Result) *output.Printer, tx *store.Tx, zone *t
 	return &Lines{begin(output.Result{Columns: lineColumns.Columns()}), tx, look, zone}, nil
 }
 
-// Print prints one.
+// Print prints one job.
 func (p *Lines) Print(j *store.Job) error {
 	l, err := p.line(j)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Lines) line(j *store.Job) (*Line, error) {
 	return &Line{fmt.Sprint(j.ID), j.Name, j.User, j.Shown(), when, nodes}, err
 }
 
-// when is the one thing to know of a job in its state.
+// when returns the most important fact about a job in its state.
 func (p *Lines) when(j *store.Job) (string, error) {
 	now := p.tx.Now()
 	at := func(t time.Time) string { return text.BriefTime(t, now, p.zone) }
@@ -84,7 +84,7 @@ func (p *Lines) when(j *store.Job) (string, error) {
 		return "starts " + at(j.Start) + because(j.Why(), p.zone), nil
 	case j.State == store.JobFailed && j.HasExit():
 		line := fmt.Sprintf("exit %d, %s", j.Exit, at(j.End))
-		if why := j.Why(); why != fmt.Sprintf("exit status %d", j.Exit) { // then the line has it
+		if why := j.Why(); why != fmt.Sprintf("exit status %d", j.Exit) { // otherwise the line already shows it
 			line += because(why, p.zone)
 		}
 		return line, nil
@@ -105,7 +105,7 @@ func (p *Lines) when(j *store.Job) (string, error) {
 	return "~" + at(prospect.Start) + ", " + why, nil
 }
 
-// waitWord is why a job waits, in a few words. explain tells which chunk is short of what.
+// waitWord says briefly why a job waits. Explain tells which chunk lacks what.
 func waitWord(p store.Prospect, zone *time.Location) string {
 	switch p.Wait {
 	case store.WaitsRoom:
@@ -129,10 +129,10 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 	return string(p.Wait)
 }
 
-// never is why a job can never run, behind words that say that.
+// never returns why a job can never run, without the words that say so.
 func never(reason string) string { return strings.TrimPrefix(reason, "can never run: ") }
 
-// because is a reason behind something else, if there is one.
+// because formats a reason that follows other text, if there is one.
 func because(reason string, zone *time.Location) string {
 	if reason == "" {
 		return ""

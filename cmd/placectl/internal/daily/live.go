@@ -13,31 +13,31 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Live is what top shows of a store, read at once: it holds nothing open.
+// Live is what top shows of a store. It is read at once, and holds nothing open.
 type Live struct {
 	Now    time.Time
-	Due    time.Time // when the clock alone brings something, zero: never
+	Due    time.Time // when the clock alone changes something, zero: never
 	Stats  *store.Stats
 	Loads  []Load
-	Lines  []*Line      // of the jobs that have not ended
+	Lines  []*Line      // the jobs that have not ended
 	More   int          // how many more there are
-	Events []*Happening // the last first
+	Events []*Happening // the latest first
 }
 
-// Load is how much of a resource jobs have in a queue.
+// Load is how much of a resource jobs use in a queue.
 type Load struct {
 	Resource, Queue string
-	Taken, Of       int64 // in base units: bytes of a size
+	Taken, Of       int64 // in base units: a size in bytes
 	Size            bool
 }
 
-// A live view shows at most this many: no one scrolls through more.
+// A live view shows at most this many, because no one scrolls through more.
 const (
 	mostLines  = 1000
 	mostEvents = 200
 )
 
-// ReadLive looks at a store.
+// ReadLive reads a live view from a store.
 func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
@@ -89,7 +89,7 @@ func (v *Live) readLoads(tx *store.Tx) error {
 		return nil
 	})
 	for _, l := range at {
-		if l.Of == 0 { // nodes that say they have none
+		if l.Of == 0 { // the nodes state an amount of 0
 			continue
 		}
 		v.Loads = append(v.Loads, *l)
@@ -135,7 +135,7 @@ func (v *Live) readEvents(tx *store.Tx) error {
 	return err
 }
 
-// matches reports whether a line has a word somewhere, in whatever case.
+// matches reports whether a line contains a word, in any case.
 func (l *Line) matches(word string) bool {
 	if word == "" {
 		return true
@@ -154,7 +154,7 @@ func (v *Live) PrintJobs(begin func(output.Result) *output.Printer) error {
 	return p.Close()
 }
 
-// text is how much of it is taken, for a line.
+// text formats the load for a line.
 func (l *Load) text(width int, blocks bool) string {
 	name := l.Resource
 	if l.Queue != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Waiter is a job that waits.
+// Waiter is a waiting job.
 type Waiter struct {
 	Job      *store.Job
 	Why      string

@@ -14,20 +14,21 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Record is what a store knows of its jobs between two instants.
+// Record is what a store knows about its jobs between two instants.
 type Record struct {
-	Now, From, To int64 // From is the first submission where nothing else was asked for
+	Now, From, To int64 // without a requested start, From is the first submission
 	CPUs          int64 // of the cluster as it is now
 	Jobs          []trends.Job
-	page          *report.Page // nil if none is wanted
+	page          *report.Page // nil if no page is wanted
 	nodes         []*index.Node
-	at            map[uint32]uint32 // a node's position among those of the page, by its number
+	at            map[uint32]uint32 // each node's position on the page, by its number
 }
 
-// mostJobs is how many jobs a page has: those that ended last.
+// mostJobs is the greatest number of jobs on a page: those that ended last.
 const mostJobs = 20_000
 
-// ReadRecord reads a store from an instant to another, zero for what it has; for a page, too.
+// ReadRecord reads a store from one instant to another, zero for as far as the store goes. With page
+// it also reads the data of a page.
 func ReadRecord(tx *store.Tx, from, to time.Time, page bool) (*Record, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
@@ -52,7 +53,7 @@ func ReadRecord(tx *store.Tx, from, to time.Time, page bool) (*Record, error) {
 	return h, err
 }
 
-// unix is an instant, 0 for none.
+// unix returns an instant in Unix seconds, 0 for none.
 func unix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -60,7 +61,7 @@ func unix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// readNodes reads the nodes: what cpus they have, and where they stand on a page.
+// readNodes reads the nodes: their cpus and their positions on a page.
 func (h *Record) readNodes(tx *store.Tx) error {
 	h.at = make(map[uint32]uint32)
 	return tx.Nodes().Scan(func(n *index.Node) error {
@@ -77,7 +78,7 @@ func (h *Record) readNodes(tx *store.Tx) error {
 	})
 }
 
-// add takes a job.
+// add adds a job.
 func (h *Record) add(tx *store.Tx, j *store.Job) error {
 	of := trends.Job{Submit: j.Submit.Unix(), User: j.User, Class: j.Class, Queue: j.Queue, CPUs: h.cpus(tx, j)}
 	has := j.State == store.JobRunning || !j.State.Live() && !j.Start.IsZero() && !j.Start.After(j.End)
@@ -105,8 +106,8 @@ func (h *Record) add(tx *store.Tx, j *store.Job) error {
 	return nil
 }
 
-// cpus is how many cpus a job has, or had: what it asked for of nodes that it shares, and all
-// of those that it has whole. What cannot be told any more counts as none.
+// cpus returns how many cpus a job has or had: what it requested on shared nodes, and all cpus of
+// whole nodes. What can no longer be determined counts as 0.
 func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 	all := func(node uint32) int64 {
 		if int(node) < len(h.nodes) && h.nodes[node] != nil {
@@ -138,7 +139,7 @@ func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 	return n
 }
 
-// reserved is what a page calls a reservation in place of a job's state.
+// reserved is a page's word for a reservation, which stands for a job's state.
 const reserved = "reservation"
 
 func (h *Record) readReservations(tx *store.Tx) error {
@@ -158,7 +159,7 @@ func (h *Record) readReservations(tx *store.Tx) error {
 	})
 }
 
-// readQueue reads the waiting jobs, with the reasons.
+// readQueue reads the waiting jobs, with their reasons.
 func (h *Record) readQueue(tx *store.Tx) error {
 	live, err := ReadQueue(tx, time.UTC)
 	for _, w := range live {
@@ -167,8 +168,8 @@ func (h *Record) readQueue(tx *store.Tx) error {
 	return err
 }
 
-// settle finds the stretch of time that was not asked for, and puts the nodes of a large
-// cluster aside on which nothing is.
+// settle chooses the period if none was requested. On a large cluster it drops the nodes on which
+// there is nothing.
 func (h *Record) settle() {
 	if h.From == 0 {
 		h.From = h.Now - 3600
@@ -191,7 +192,7 @@ func (h *Record) settle() {
 	dropIdle(h.page)
 }
 
-// mostNodes is how many nodes a page has whether or not something is on them.
+// mostNodes is the greatest number of nodes on a page that also shows idle ones.
 const mostNodes = 2000
 
 func dropIdle(p *report.Page) {
@@ -218,16 +219,16 @@ func dropIdle(p *report.Page) {
 	p.Nodes = kept
 }
 
-// mostSteps is how many steps a series has: a month of hours.
+// mostSteps is the greatest number of steps in a series: a month of hours.
 const mostSteps = 31 * 24
 
-// Series is what became of the cluster, by the hour as long as that is not too much.
+// Series returns the use of the cluster over time, by the hour if that is not too long.
 func (h *Record) Series() *trends.Series {
 	to := min(h.To, h.Now)
 	return trends.Over(h.Jobs, h.From, to, max(trends.StepFor(h.From, to, mostSteps), 3600), h.CPUs)
 }
 
-// Page is the page.
+// Page returns the page.
 func (h *Record) Page(title string) *report.Page {
 	h.page.Title = title
 	h.page.Series = h.Series()
@@ -235,7 +236,7 @@ func (h *Record) Page(title string) *report.Page {
 	return h.page
 }
 
-// tiles are what stands above a page in numbers.
+// tiles returns the numbers above a page.
 func tiles(s *store.Stats) [][2]string {
 	jobs := func(states ...store.JobState) (n int) {
 		for _, state := range states {

@@ -9,15 +9,15 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// screen is text that is put together line by line. Nothing in it can steer a terminal.
+// screen is text that grows line by line. Nothing in it can control a terminal.
 type screen struct {
-	width int // 0: of any width
+	width int // 0: no limit
 	zone  *time.Location
 	now   time.Time
 	text  []byte
 }
 
-// line adds a line, cut where it does not fit.
+// line adds a line, cut to the width.
 func (t *screen) line(format string, args ...any) {
 	s := text.Printable(fmt.Sprintf(format, args...))
 	if t.width > 0 {
@@ -27,7 +27,7 @@ func (t *screen) line(format string, args ...any) {
 	t.text = output.EndLine(append(t.text, s...))
 }
 
-// wrapped adds a text on as many lines as it needs, each behind an indent.
+// wrapped adds a text on as many lines as it needs, each indented.
 func (t *screen) wrapped(indent, s string) {
 	for rest := []byte(text.Printable(s)); ; {
 		n := len(rest)

@@ -15,30 +15,29 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Status is one screen of a cluster. The names of its fields in JSON are part of what
-// programs read.
+// Status is one screen of a cluster. Its JSON field names are part of what programs read.
 type Status struct {
 	Now      time.Time
 	Stats    *store.Stats
-	NextEnd  *Moment // of the jobs that run the first to end
-	Head     *Moment // of the jobs that wait the first to start, as far as anybody knows
+	NextEnd  *Moment // the first running job to end
+	Head     *Moment // the first waiting job to start, as far as is known
 	Recent   []*Happening
 	Warnings []Warning
-	Log      int64     // bytes that the log of the database has, 0 if it has none
-	Attended *Attended // by whom the queue is run on this host; nil where start is manual
+	Log      int64     // size of the database's log in bytes, 0 if it has none
+	Attended *Attended // which process runs the queue on this host; nil if start is manual
 	waiting  []*store.Job
-	told     map[string]int // warnings, by kind
+	told     map[string]int // the number of warnings by kind
 }
 
-// Attended says which process runs the queue for the user of this command.
+// Attended says which process runs the queue for this user.
 type Attended struct {
 	PID   int       `json:"pid,omitempty"` // 0 for none
 	Since time.Time `json:"since,omitzero"`
-	Why   string    `json:"why,omitempty"`  // there is none, or there are two
-	Help  string    `json:"help,omitempty"` // the command to type, if there is none and jobs wait
+	Why   string    `json:"why,omitempty"`  // why there is none, or two
+	Help  string    `json:"help,omitempty"` // the command to type if none runs and jobs wait
 }
 
-// text is where that process is, or that so many jobs wait for one; "" if nothing does.
+// text names that process, or says how many jobs wait for one. It is "" if none waits.
 func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string {
 	switch {
 	case a == nil || a.PID == 0 && a.Why == "" && waiting == 0:
@@ -60,14 +59,14 @@ func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string 
 	return s
 }
 
-// Moment is a job and when it is due, zero if unknown.
+// Moment is a job and when it is due, the zero time if unknown.
 type Moment struct {
 	Job uint64    `json:"job"`
 	At  time.Time `json:"at,omitzero"`
 	Why string    `json:"why,omitempty"`
 }
 
-// Happening is an event in a line.
+// Happening is an event on a line.
 type Happening struct {
 	At   time.Time `json:"time"`
 	Text string    `json:"text"`
@@ -78,16 +77,16 @@ type Warning struct {
 	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook, unattended
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
-	Help string `json:"help,omitempty"` // the command that says more, or does something about it
+	Help string `json:"help,omitempty"` // the command that explains it, or helps
 }
 
-// At most so many of each are told one by one.
+// At most so many of each are listed one by one.
 const (
 	mostRecent   = 8
 	mostWarnings = 5
 )
 
-// ReadStatus looks at a store.
+// ReadStatus reads the status of a store.
 func ReadStatus(tx *store.Tx) (*Status, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
@@ -103,7 +102,7 @@ func ReadStatus(tx *store.Tx) (*Status, error) {
 	return s, nil
 }
 
-// readHook warns of a hook that takes no events.
+// readHook warns of a hook that does not accept events.
 func (s *Status) readHook(tx *store.Tx) error {
 	h, err := tx.Hook().State()
 	if err == nil && !h.Failing.IsZero() {
@@ -113,7 +112,7 @@ func (s *Status) readHook(tx *store.Tx) error {
 	return err
 }
 
-// WaitingEvents says how many events a hook has not taken yet.
+// WaitingEvents says how many events a hook has not accepted yet.
 func WaitingEvents(n uint64) string {
 	if n == 1 {
 		return "1 event waits for it"
@@ -121,11 +120,11 @@ func WaitingEvents(n uint64) string {
 	return fmt.Sprintf("%d events wait for it", n)
 }
 
-// kinds are the kinds of warnings, and of what there are more.
+// kinds are the kinds of warnings, with the words for those left out.
 var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"leftover", "jobs that may have processes left on other nodes"}, {"late", "jobs that could not start when they were planned to"},
 	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
 
-// warn adds a warning; of those of a kind the first few are told, the others counted.
+// warn adds a warning. It lists the first few of a kind, and counts the others.
 func (s *Status) warn(kind, of, help, format string, args ...any) {
 	if s.told == nil {
 		s.told = make(map[string]int)
@@ -135,7 +134,7 @@ func (s *Status) warn(kind, of, help, format string, args ...any) {
 	}
 }
 
-// countOthers counts the warnings that were not told one by one.
+// countOthers adds a warning that counts those left out.
 func (s *Status) countOthers() {
 	for _, k := range kinds {
 		if more := s.told[k[0]] - mostWarnings; more > 0 {
@@ -160,7 +159,7 @@ func (s *Status) readRunning(tx *store.Tx) error {
 	}, store.JobRunning)
 }
 
-// readWaiting looks for the first to start, and for those that never will.
+// readWaiting finds the next job to start, and those that can never start.
 func (s *Status) readWaiting(tx *store.Tx) error {
 	look, err := tx.Ask().Outlook()
 	if err != nil {
@@ -209,10 +208,10 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 	return nil
 }
 
-// errEnough ends a walk.
+// errEnough ends a scan.
 var errEnough = errors.New("enough")
 
-// readNodes looks for nodes that are down, and for those that were taken out with a word.
+// readNodes finds nodes that are down, and those that were taken out of service with a reason.
 func (s *Status) readNodes(tx *store.Tx) error {
 	by := s.Stats.ByState
 	left := by[store.NodeDown] + by[store.NodeOffline] + by[store.NodeDrained]
@@ -237,7 +236,7 @@ func (s *Status) readNodes(tx *store.Tx) error {
 	return err
 }
 
-// readRecent reads what happened last, the last of it first.
+// readRecent reads the latest events, the last one first.
 func (s *Status) readRecent(tx *store.Tx) error {
 	from := uint64(0)
 	if n := tx.RecordedEvents(); n > 4*mostRecent {
@@ -252,13 +251,12 @@ func (s *Status) readRecent(tx *store.Tx) error {
 	return err
 }
 
-// eventWords are what events of jobs are called in a sentence; those that are not here are
-// called as they are.
+// eventWords are the words for events of jobs in a sentence. Other events keep their own names.
 var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
 	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
 	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes", "again": "tried again", "requeue": "queued again", "queue": "queued"}
 
-// EventInWords is an event as a line has it, without its time.
+// EventInWords describes an event on one line, without its time.
 func EventInWords(ev *store.Event) string {
 	var text string
 	switch {
@@ -278,7 +276,7 @@ func EventInWords(ev *store.Event) string {
 	return text
 }
 
-// jobInWords is a job's number, name and user.
+// jobInWords returns a job's number, name and user.
 func jobInWords(j *store.Job) string {
 	if more := strings.TrimSpace(j.User + " " + j.Name); more != "" {
 		return fmt.Sprintf("%d (%s)", j.ID, more)
@@ -286,10 +284,10 @@ func jobInWords(j *store.Job) string {
 	return fmt.Sprint(j.ID)
 }
 
-// stamp is an instant inside a message.
+// stamp formats an instant within a message.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// count is how many jobs are in one of some states.
+// count counts the jobs in any of some states.
 func (s *Status) count(states ...store.JobState) (n int) {
 	for _, state := range states {
 		n += s.Stats.Jobs[state]
@@ -303,10 +301,10 @@ func (s *Status) waitingJobs() int {
 	return s.count(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)
 }
 
-// nodeWord is the word of a state of nodes, by its number.
+// nodeWord returns the word for a state of nodes, given its number.
 func nodeWord(state int) string { return store.NodeState(state).String() }
 
-// Record is the status for programs, and how it is called there.
+// Record returns the status for programs.
 func (s *Status) Record() (columns []output.Column, row []any) {
 	add := func(name string, k output.Kind, v any) {
 		columns, row = append(columns, output.Column{Name: name, Kind: k}), append(row, v)
@@ -337,7 +335,7 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	return columns, row
 }
 
-// Text is the status as a screen, no wider than so many columns (0: of any width).
+// Text returns the status as a screen of at most width columns (0: no limit).
 func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	t := screen{width: width, zone: zone, now: s.Now}
 	by := s.Stats.ByState

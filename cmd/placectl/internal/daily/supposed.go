@@ -9,17 +9,17 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Supposed is what some of those who wait would wait, as things are and otherwise: all, those
-// of a class, or those of a user.
+// Supposed compares the waits of some waiting jobs as things are and with a change: those of all, of a
+// class, or of a user.
 type Supposed struct {
 	Of, Name              string // all, class or user, and which
 	Jobs                  int
 	Before, After         time.Duration // the mean waits, to the second
-	LateBefore, LateAfter int           // how many have not started by then
+	LateBefore, LateAfter int           // how many have not started by the end
 }
 
-// CompareWaits compares two simulations of a queue until an instant. A job that has not started
-// counts as waiting until then.
+// CompareWaits compares two simulations of a queue up to an instant. A job that has not started counts
+// as waiting until then.
 func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 	groups := make(map[[2]string]*Supposed)
 	for i, list := range [2][]store.Played{before, after} {
@@ -41,7 +41,7 @@ func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 	}
 	for g := range maps.Values(groups) {
 		if g.Of == "class" && !classes {
-			continue // no class has users
+			continue // no job is in a class
 		}
 		g.Before, g.After = g.mean(g.Before), g.mean(g.After)
 		list = append(list, *g)
@@ -50,7 +50,7 @@ func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 	return list
 }
 
-// take adds a job of the first play, or of the second.
+// take adds a job of the first or the second simulation.
 func (g *Supposed) take(play int, j store.Played, until time.Time) {
 	sum, late := &g.Before, &g.LateBefore
 	if play == 1 {
@@ -66,21 +66,21 @@ func (g *Supposed) take(play int, j store.Played, until time.Time) {
 	*sum += start.Sub(j.Submit)
 }
 
-// mean is what a sum is for each job.
+// mean returns a sum divided by the number of jobs.
 func (g *Supposed) mean(sum time.Duration) time.Duration {
 	return (sum / time.Duration(max(1, g.Jobs))).Truncate(time.Second)
 }
 
-// WaitsUnder are the mean waits of some of those who wait under several rules, to the second.
+// WaitsUnder holds the mean waits of some waiting jobs under several rules, to the second.
 type WaitsUnder struct {
 	Of, Name string // all, class, user or size, and which
 	Jobs     int
 	Means    []time.Duration // by rule
-	Late     []int           // how many have not started by then
+	Late     []int           // how many have not started by the end
 }
 
-// WaitsByRule sums up plays of a queue until an instant, one for each rule. A job that has not started
-// counts as having waited until then.
+// WaitsByRule sums up simulations of a queue up to an instant, one for each rule. A job that has not
+// started counts as waiting until then.
 func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) string) []WaitsUnder {
 	groups := make(map[[2]string]*WaitsUnder)
 	for i, list := range plays {

@@ -14,35 +14,35 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Top is the state of a live view: what of a store is shown, and how.
+// Top is the state of a live view: what it shows of a store, and how.
 type Top struct {
 	Live    *Live
 	Order   Order
 	Title   string
 	Zone    *time.Location
 	Color   bool
-	Blocks  bool   // the terminal shows the blocks of Unicode
+	Blocks  bool   // the terminal can show Unicode blocks
 	Trouble string // why the store could not be read just now
 
 	Attended *Attended
 
 	Said string   // the result of the last key
-	Text []string // shown in place of jobs until Escape: a log, an explanation; nil for none
+	Text []string // shown instead of jobs until Escape: a log, an explanation; nil for none
 
-	chosen string // the number of the job that the arrows have come to, "" for none
-	asks   bool   // whether to cancel it
+	chosen string // the number of the job chosen with the arrows, "" for none
+	asks   bool   // asking whether to cancel it
 	filter string
 	typing bool // a filter is being typed
-	events bool // events in place of jobs
+	events bool // events instead of jobs
 	help   bool
 	scroll int
-	end    bool     // the end of the text was in sight
-	place  int      // of the chosen job among those that were shown
+	end    bool     // the end of the text was visible
+	place  int      // position of the chosen job among those shown
 	follow bool     // scroll to the chosen job
 	deed   []string // see Deed
 }
 
-// What a key asks of who runs the view.
+// Wish is what a key asks of the program that runs the view.
 type Wish int
 
 // The wishes.
@@ -51,22 +51,22 @@ const (
 	Redraw
 	Reread // another order was chosen
 	Quit
-	Act // something is wanted of the chosen job: see Deed
+	Act // a deed for the chosen job: see Deed
 )
 
-// deeds are what keys do to the chosen job: the words of a command line, without its number.
+// deeds are what keys do to the chosen job: the words of a command line, without the job's number.
 var deeds = map[fullscreen.Key][]string{'h': {"hold"}, 'u': {"unhold"}, 'l': {"logs", "--tail", "1000"}, 'e': {"explain"}}
 
-// shows reports whether a deed is there for what it prints.
+// shows reports whether a deed serves to show its output.
 func shows(verb string) bool { return verb == "logs" || verb == "explain" }
 
-// Deed is the command line that the last key wants to be carried out.
+// Deed returns the command line that the last key asks to run.
 func (t *Top) Deed() []string { return t.deed }
 
-// Follows reports whether a log is shown: the same deed then reads it again, from time to time.
+// Follows reports whether a log is shown. Then the same deed should run again from time to time.
 func (t *Top) Follows() bool { return t.Text != nil && t.deed[0] == "logs" }
 
-// Done takes what came of it.
+// Done takes the result of a deed.
 func (t *Top) Done(failed bool, printed string) {
 	lines := strings.Split(strings.TrimRight(printed, "\n"), "\n")
 	if shows(t.deed[0]) && !failed {
@@ -79,7 +79,7 @@ func (t *Top) Done(failed bool, printed string) {
 		t.Text = lines
 		return
 	}
-	if t.Follows() { // the log cannot be read just now
+	if t.Follows() { // the log is unreadable just now
 		return
 	}
 	t.Said = t.deed[0] + " " + t.chosen + ": done"
@@ -88,7 +88,7 @@ func (t *Top) Done(failed bool, printed string) {
 	}
 }
 
-// wants is the wish that a deed is carried out for the chosen job.
+// wants asks to run a command line on the chosen job.
 func (t *Top) wants(words ...string) Wish {
 	if t.chosen == "" {
 		t.Said = "choose a job with the arrows first"
@@ -98,7 +98,7 @@ func (t *Top) wants(words ...string) Wish {
 	return Act
 }
 
-// choose moves the choice by so many of the jobs that are shown.
+// choose moves the choice by some of the jobs that are shown.
 func (t *Top) choose(by int) {
 	var shown []string
 	at := -1
@@ -114,7 +114,7 @@ func (t *Top) choose(by int) {
 		t.chosen = ""
 		return
 	}
-	switch { // it has gone: the one that has taken its place is next, or the one before
+	switch { // the job is gone: choose the one now at its place, or the one before
 	case at >= 0:
 	case t.place > 0 && by > 0:
 		at = t.place - 1
@@ -127,13 +127,13 @@ func (t *Top) choose(by int) {
 	t.chosen, t.place, t.follow = shown[at], at, true
 }
 
-// orders are what s goes through.
+// orders are the orders that the key s goes through.
 var orders = []struct {
 	order Order
 	text  string
 }{{Next, "what happens next"}, {Newest, "newest"}, {ByState, "state"}}
 
-// Press takes a key.
+// Press handles a key.
 func (t *Top) Press(k fullscreen.Key) Wish {
 	if k == fullscreen.Interrupt {
 		return Quit
@@ -208,7 +208,7 @@ func (t *Top) Press(k fullscreen.Key) Wish {
 	return Redraw
 }
 
-// typed takes a key of a filter that is being typed.
+// typed handles a key while a filter is being typed.
 func (t *Top) typed(k fullscreen.Key) Wish {
 	switch {
 	case k == fullscreen.Enter:
@@ -225,8 +225,8 @@ func (t *Top) typed(k fullscreen.Key) Wish {
 	return Redraw
 }
 
-// Lines draws the view on so many columns and lines; lines 0 is as many as there are, with
-// neither keys nor scrolling.
+// Lines draws the view in width columns and height lines. A height of 0 draws everything, without the
+// line of keys and without scrolling.
 func (t *Top) Lines(width, height int) [][]byte {
 	head := t.head(width, height)
 	var body [][]byte
@@ -256,7 +256,7 @@ func (t *Top) Lines(width, height int) [][]byte {
 	}
 	t.end = t.scroll >= len(body)-room
 	t.scroll = max(min(t.scroll, len(body)-room), 0)
-	fixed := 0 // the names of columns stay
+	fixed := 0 // the column names do not scroll
 	if !t.help && t.Text == nil && len(body) > 0 {
 		fixed = min(1, room)
 	}
@@ -272,8 +272,8 @@ func (t *Top) Lines(width, height int) [][]byte {
 	return lines[:min(len(lines), height)]
 }
 
-// inSight is which of the jobs is the chosen one, -1 for none, and scrolls to where it can be
-// seen if it was chosen just now.
+// inSight returns the position of the chosen job, -1 for none. If it was just chosen, the view scrolls
+// to show it.
 func (t *Top) inSight(room, lines int) int {
 	at, i := -1, 0
 	for _, l := range t.Live.Lines {
@@ -290,7 +290,7 @@ func (t *Top) inSight(room, lines int) int {
 		}
 		return -1
 	}
-	if lines > i+2 { // too narrow for a line each
+	if lines > i+2 { // too narrow for one line each
 		return -1
 	}
 	if t.follow {
@@ -299,8 +299,8 @@ func (t *Top) inSight(room, lines int) int {
 	return at
 }
 
-// shareOut leaves, of jobs that are more than there is room for, half of the room to those
-// that wait, for they would be on no screen otherwise.
+// shareOut leaves at least half of the room to waiting jobs if there are more jobs than room. Otherwise
+// running jobs would push them off the screen.
 func (t *Top) shareOut(body [][]byte, width, room int) [][]byte {
 	running := 0
 	for _, l := range t.Live.Lines {
@@ -328,7 +328,7 @@ const topHelp = `
   l e      its log; why it is where it is; Esc goes back
   ?        this, and away with it`
 
-// textLines is a text, cut to a width.
+// textLines splits a text into lines cut to a width.
 func textLines(text string, width int) (lines [][]byte) {
 	for line := range strings.SplitSeq(text, "\n") {
 		lines = append(lines, output.Cut(nil, line, width))
@@ -336,7 +336,7 @@ func textLines(text string, width int) (lines [][]byte) {
 	return lines
 }
 
-// head is what stands above: what the cluster has, and how much of it is taken.
+// head returns the lines above the jobs: what the cluster has, and how much of it is taken.
 func (t *Top) head(width, height int) (lines [][]byte) {
 	v := t.Live
 	s := &Status{Stats: v.Stats}
@@ -371,7 +371,7 @@ func (t *Top) jobLines(width int) [][]byte {
 	p := output.New(&b, output.Options{Terminal: true, Color: t.Color, Width: func() int { return width }}, output.Result{Columns: lineColumns.Columns()})
 	for _, l := range t.Live.Lines {
 		if l.matches(t.filter) {
-			lineColumns.Print(p, l) //nolint:errcheck // a buffer takes all
+			lineColumns.Print(p, l) //nolint:errcheck // writes to a buffer never fail
 		}
 	}
 	p.Close() //nolint:errcheck // as above
@@ -393,7 +393,7 @@ func (t *Top) eventLines(width, most int) (lines [][]byte) {
 	return lines
 }
 
-// foot is the line of keys, or the filter that is being typed.
+// foot returns the line of keys, or the filter that is being typed.
 func (t *Top) foot(width int) []byte {
 	if t.typing {
 		return t.bold("/"+t.filter+"_", width)
@@ -424,7 +424,7 @@ func (t *Top) foot(width int) []byte {
 	return t.bold(text, width)
 }
 
-// bold is a line that stands out, if there is colour.
+// bold returns a line in bold, if there is colour.
 func (t *Top) bold(s string, width int) []byte {
 	line := cutLine(s, width)
 	if !t.Color {

@@ -1,5 +1,5 @@
-// Package dispatch decides which attempts of a database's jobs belong to a host and a user, and
-// what to execute for each: it answers the processes that execute attempts.
+// Package dispatch decides which attempts of a database's jobs belong to a host and a user, and what to
+// execute for each. It answers the processes that execute attempts.
 package dispatch
 
 import (
@@ -13,22 +13,22 @@ import (
 
 // DB is a database as processes that execute attempts use it.
 type DB struct {
-	// View and Update run a function on the database once; what it sets outside it has
-	// to set again each time that it runs.
+	// View and Update run a function on the database, perhaps several times. So each run must set
+	// anew everything that it sets outside.
 	View, Update func(func(*store.Tx) error) error
-	ID           string                            // of the database that is meant, "" for whichever is there
-	Epoch        string                            // in which attempts are claimed, "" for any
-	Cycles       func(*store.Tx) (bool, error)     // whether turns make cycles; nil: they do not
-	Path         string                            // of the file: its owner is that of jobs without one
-	Host         string                            // the host that executes
-	UID          int                               // whose attempts
-	Environ      func() []string                   // of this process, for jobs that carry none
-	Verify       func(text, signature []byte) bool // whether the user has signed what is executed; nil: no other user can write the database
-	Distrusts    func() string                     // why programs that the database names are not to be run, "" if they are
+	ID           string                            // id of the intended database, "" for any
+	Epoch        string                            // the epoch of claims, "" for any
+	Cycles       func(*store.Tx) (bool, error)     // reports whether turns make cycles; nil: they do not
+	Path         string                            // of the file, whose owner also owns jobs without an owner
+	Host         string                            // the executing host
+	UID          int                               // the user of the attempts
+	Environ      func() []string                   // this process's environment, for jobs that carry none
+	Verify       func(text, signature []byte) bool // reports whether the user has signed what is executed; nil: no other user can write to the database
+	Distrusts    func() string                     // why programs that the database names must not run, "" if they may
 }
 
-// on runs a function on the database that is meant. Another one may lie at its path for a
-// moment, and knows nothing of its jobs.
+// on runs fn if the database is the intended one. For a moment another database may be at its path,
+// which knows nothing about our jobs.
 func (d *DB) on(do func(func(*store.Tx) error) error, fn func(*store.Tx) error) error {
 	return do(func(tx *store.Tx) error {
 		is, err := tx.Identity()
@@ -42,9 +42,8 @@ func (d *DB) on(do func(func(*store.Tx) error) error, fn func(*store.Tx) error) 
 	})
 }
 
-// earlier fails where the database is of a state before an attempt was claimed that has been
-// in this epoch: a copy of the file lies at its path for a moment. One that was restored is of
-// another epoch, and its word counts.
+// earlier fails if the database is older than an attempt's claim in its present epoch. Then a copy of
+// the file is at its path for a moment. A restored database has another epoch, so its answer counts.
 func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error {
 	is, err := tx.Identity()
 	if err != nil || epoch != EpochOf(is) {
@@ -57,10 +56,10 @@ func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error 
 	return err
 }
 
-// EpochOf is an epoch as directories are called after it.
+// EpochOf formats an epoch for the names of directories.
 func EpochOf(is store.Identity) string { return fmt.Sprintf("%08x", is.Epoch) }
 
-// Report says how an attempt has ended.
+// Report reports how an attempt has ended.
 func (d *DB) Report(_ context.Context, r *store.Result) error {
 	return d.on(d.Update, func(tx *store.Tx) error { return d.report(tx, r) })
 }
@@ -75,9 +74,8 @@ func (d *DB) report(tx *store.Tx, r *store.Result) error {
 	return err
 }
 
-// Held is an attempt that a keeper on this host has claimed under a nonce, in an epoch of
-// the database. It fails with a
-// Conflict where the job has gone on without that.
+// Held returns an attempt that a keeper on this host has claimed under a nonce, in an epoch of the
+// database. It fails with a Conflict if the job has gone on without it.
 func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string) (h *attempts.Held, err error) {
 	err = d.on(d.View, func(tx *store.Tx) error {
 		if err := d.earlier(tx, k.Job, k.Number, epoch); err != nil {
@@ -100,12 +98,12 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 	return h, err
 }
 
-// LeftOver says why an attempt whose command has ended keeps its nodes.
+// LeftOver records why an attempt whose command has ended keeps its nodes.
 func (d *DB) LeftOver(_ context.Context, k attempts.Key, n store.Nonce, why string) error {
 	return d.on(d.Update, func(tx *store.Tx) error { return tx.Attempts().LeftOver(k.Job, k.Number, n, why) })
 }
 
-// Signalled says that the first so many signals of an attempt were sent.
+// Signalled records that the first sent signals of an attempt were sent.
 func (d *DB) Signalled(_ context.Context, k attempts.Key, n store.Nonce, sent int) error {
 	return d.on(d.Update, func(tx *store.Tx) error { return tx.Attempts().Signalled(k.Job, k.Number, n, sent) })
 }
@@ -176,14 +174,13 @@ func (d *DB) Look(context.Context) (*attempts.View, error) {
 	return view, err
 }
 
-// Startable is what a cycle would see now of the changes that may let something start or stop.
+// Startable counts the changes that may let something start or stop, as a cycle would see them now.
 func Startable(tx *store.Tx) (attempts.Startable, error) {
 	is, err := tx.Identity()
 	return attempts.Startable{Epoch: is.Epoch, Commits: tx.Cycle().Startable()}, err
 }
 
-// signed reports whether the user whose attempts are executed has signed what a job executes,
-// if that is asked.
+// signed reports whether the user has signed what a job executes, or need not.
 func (d *DB) signed(tx *store.Tx, job uint64) (bool, error) {
 	if d.Verify == nil {
 		return true, nil
@@ -217,7 +214,7 @@ func (d *DB) verified(tx *store.Tx, c store.Claim) error {
 	return err
 }
 
-// Hooked reports whether our user hands events to the site's program: the owner of the file does,
+// Hooked reports whether our user hands events to the site's program. The owner of the file does so,
 // if there is such a program.
 func (d *DB) Hooked(tx *store.Tx) (bool, error) {
 	settings, err := tx.Config().Settings()
@@ -239,12 +236,12 @@ func (d *DB) executes(tx *store.Tx, j *store.Job) (bool, error) {
 	return d.Mine(tx, j)
 }
 
-// forPasses reports whether a job has something to be executed, and waits for a pass.
+// forPasses reports whether a job has something to execute, and waits for a pass.
 func forPasses(j *store.Job) bool {
 	return !j.Attended && !j.Launched && executable(j)
 }
 
-// executable reports whether a job has something to be executed.
+// executable reports whether a job has something to execute.
 func executable(j *store.Job) bool {
 	return len(j.Command) > 0 || j.Payload != (store.PayloadKey{})
 }
@@ -262,8 +259,8 @@ func (d *DB) Mine(tx *store.Tx, j *store.Job) (bool, error) {
 	return d.owns(tx)
 }
 
-// BusyHosts collects the hosts where a pass of our user has something to do: to start
-// attempts, to stop some, or to settle those whose end is over.
+// BusyHosts collects the hosts where a pass of our user has something to do: attempts to start or to
+// stop, or to settle because they are past their end.
 func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 	err := tx.Attempts().Unclaimed(func(j *store.Job) error {
 		if !forPasses(j) {
@@ -292,14 +289,14 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 	})
 }
 
-// owns reports whether the database is the user's whose attempts are executed. One in a log is
-// that of every user who reaches it.
+// owns reports whether our user owns the database. A database in a log belongs to every user who can
+// reach it.
 func (d *DB) owns(tx *store.Tx) (bool, error) {
 	uid, known, err := tx.Roles().Owner()
 	return err == nil && (!known || int(uid) == d.UID), err
 }
 
-// Unreached notes of the attempts of our user that wait for this host why it was not reached.
+// Unreached records in our user's attempts that wait for this host why it was not reached.
 func (d *DB) Unreached(why string) error {
 	return d.on(d.Update, func(tx *store.Tx) error {
 		var list []*store.Job

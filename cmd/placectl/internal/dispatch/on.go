@@ -10,16 +10,16 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Place is where a command of a job is to run that is for one of its nodes.
+// Place is where a command for one of a job's nodes must run.
 type Place struct {
 	Host  string
-	Here  bool          // the job's own command runs on that host
+	Here  bool          // it is the host on which the job's own command runs
 	Env   []string      // the job's devices on the node, in the form of devices.Environ
-	Grace time.Duration // of the job
+	Grace time.Duration // the job's grace
 }
 
-// On is where a command of an attempt is to run that is for a node of its job, which is named
-// by itself or by its host. An attempt that does not run, or no more, gets a Conflict.
+// On returns where a command of an attempt for one of its nodes must run. node is the name of the node
+// or of its host. An attempt that is not running gets a Conflict.
 func (d *DB) On(k attempts.Key, node string) (p *Place, err error) {
 	err = d.View(func(tx *store.Tx) error {
 		p, err = placeOn(tx, k, node)

@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// order is what the claimant of an attempt must execute.
+// order returns what the claimant of an attempt must execute.
 func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	j, a := g.Job, g.Attempt
 	settings, err := tx.Config().Settings()
@@ -46,8 +46,7 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	return o, err
 }
 
-// orderChunks says what each chunk has, and how much memory and how many cores the job has on
-// the first node.
+// orderChunks fills in what each chunk has, and the job's memory and cores on the first node.
 func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	nodes, err := tx.Nodes().Names(j.NodeNumbers())
 	if err != nil {
@@ -94,7 +93,7 @@ func orderChunks(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderHosts says which other hosts its nodes have.
+// orderHosts fills in the other hosts of the job's nodes.
 func orderHosts(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	home := ""
 	for i, number := range j.AllNodes() {
@@ -113,7 +112,7 @@ func orderHosts(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderWhole says how many cores the nodes have, of a job that has them whole.
+// orderWhole fills in the cores of the nodes if the job has whole nodes.
 func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	if !strings.Contains(j.Place, "excl") {
 		return nil
@@ -129,8 +128,8 @@ func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 	return nil
 }
 
-// orderDevices lists the job's devices on nodes that name theirs, and reports whether to pin it to its
-// cores.
+// orderDevices fills in the job's devices on nodes that name theirs. pin says whether to bind the job to
+// its cores.
 func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error {
 	for i, node := range j.AllNodes() {
 		held, named, err := tx.Devices().On(j, node)
@@ -151,7 +150,7 @@ func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error
 				continue
 			}
 			threads := devices.CPUs(h.Devices)
-			if len(threads) > 0 { // the cores' names are their numbers
+			if len(threads) > 0 { // cores are named by their numbers
 				o.Cores = len(threads)
 			}
 			if pin {
@@ -162,8 +161,8 @@ func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error
 	return nil
 }
 
-// arrayOf is the array that a job is in. How many jobs it has, and which indexes, is for
-// those who ask alone: there may be a hundred thousand.
+// arrayOf returns the array of a job. Its size and indices are read only with all, because there may be
+// a hundred thousand.
 func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 	a := &attempts.Array{First: j.Array, Index: j.Index}
 	if !all {
@@ -185,8 +184,8 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 	return a, nil
 }
 
-// bare is what a job carries that was submitted by an older version: the home directory of
-// the file's owner, and an environment as --export none makes it.
+// bare returns the payload of a job submitted by an older version: the home directory of the file's
+// owner, and an environment as with --export none.
 func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	if owns, err := d.owns(tx); err != nil || !owns {
 		return nil, errors.Join(err, fmt.Errorf("the job does not name its owner, and the database does not belong to user %d", d.UID))
@@ -198,7 +197,7 @@ func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	return &store.Payload{Dir: home, Umask: 0o022, Env: environ.Users(d.Environ())}, nil
 }
 
-// cluster is the file's name, for SLURM_CLUSTER_NAME.
+// cluster returns the file's name, for SLURM_CLUSTER_NAME.
 func (d *DB) cluster() string {
 	return strings.TrimSuffix(filepath.Base(d.Path), ".db")
 }

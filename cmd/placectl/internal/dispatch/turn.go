@@ -10,19 +10,19 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// turnWithin bounds the cycles that are made in the commit of reports, by the last one: slower
-// ones are made by the process that runs the queue, with pauses between them.
+// turnWithin bounds the cycles within a turn's commit, by the duration of the last one. Slower cycles
+// are left to the process that runs the queue, which pauses between them.
 const turnWithin = 25 * time.Millisecond
 
-// Turn makes a turn: it reports how attempts have ended, makes a cycle behind that, and claims the
-// attempts of our user that wait for this host, those among them that this cycle has started. So
-// the job that follows is the one that a cycle starts.
+// Turn makes a turn. It reports how attempts have ended, makes a cycle, and claims our user's attempts
+// that wait for this host. Those include the ones that this cycle has started, so each job is followed
+// by the one that a cycle would start.
 func (d *DB) Turn(_ context.Context, q *attempts.Request) (a *attempts.Answer, err error) {
 	var more error
 	err = d.on(d.Update, func(tx *store.Tx) error {
 		a, more = &attempts.Answer{Reported: make([]error, len(q.Ended))}, nil
 		late := false
-		if len(q.Ended) > 0 { // before the reports: what the database guessed of those jobs stays
+		if len(q.Ended) > 0 { // asked before the reports, which may end overdue jobs
 			var err error
 			if late, err = tx.Cycle().Overdue(); err != nil {
 				return err
@@ -35,18 +35,18 @@ func (d *DB) Turn(_ context.Context, q *attempts.Request) (a *attempts.Answer, e
 		return more
 	})
 	if more != nil { // nothing was committed, and the reports are not to blame
-		return nil, fmt.Errorf("%w: %v", attempts.ErrNoTurn, more) //nolint:errorlint // it must not pass for an answer
+		return nil, fmt.Errorf("%w: %v", attempts.ErrNoTurn, more) //nolint:errorlint // it must not count as an answer
 	}
 	return a, err
 }
 
-// Claim claims one attempt, for a process on another host, and says what it has to execute.
+// Claim claims one attempt for a process on another host, and returns what to execute.
 func (d *DB) Claim(_ context.Context, c store.Claim) (*attempts.Order, error) {
 	var a *attempts.Answer
 	err := d.on(d.Update, func(tx *store.Tx) error {
 		a = new(attempts.Answer)
 		goesOn := isUnder(tx, c)
-		if err := d.claim(tx, c, a); err != nil || goesOn { // a claim that is not permitted fails first
+		if err := d.claim(tx, c, a); err != nil || goesOn { // a claim without permission fails here first
 			return err
 		}
 		return d.verified(tx, c)
@@ -60,7 +60,7 @@ func (d *DB) Claim(_ context.Context, c store.Claim) (*attempts.Order, error) {
 	return a.Orders[0], nil
 }
 
-// claims makes a cycle, if it may, and claims.
+// claims makes a cycle if cycle is set, and claims attempts.
 func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle bool) error {
 	for i := range q.Again {
 		c := &q.Again[i]
@@ -95,7 +95,7 @@ func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle
 		}
 	}
 	if len(settings.Health) > 0 && !q.Healthy {
-		return nil // a pass asks first
+		return nil // a pass must ask first
 	}
 	var ours []attempts.Key
 	err = tx.Attempts().Unclaimed(func(j *store.Job) error {
@@ -114,7 +114,7 @@ func (d *DB) claims(tx *store.Tx, q *attempts.Request, a *attempts.Answer, cycle
 		}
 		if c, ok := q.Claim(k); ok {
 			if err = d.claim(tx, c, a); errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotPermitted) {
-				err = nil // its time is over, for one
+				err = nil // for example, its time is over
 			}
 		}
 	}
@@ -136,7 +136,8 @@ func (d *DB) cycle(tx *store.Tx) (made bool, err error) {
 	return true, err
 }
 
-// isUnder reports whether an attempt is claimed under the nonce of a claim: then it executes already.
+// isUnder reports whether an attempt is already claimed under the nonce of a claim. If so, it is being
+// executed.
 func isUnder(tx *store.Tx, c store.Claim) bool {
 	was, err := tx.Attempts().Get(c.Job, c.Attempt)
 	return err == nil && was.Nonce == c.Nonce

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// chunks is where the nodes stand for each chunk.
+// chunks shows for each chunk which nodes can serve it, and why others cannot.
 func (p *page) chunks() error {
 	for i := range p.ex.Chunks {
 		view := &p.ex.Chunks[i]
@@ -143,7 +143,7 @@ func (p *page) reasonObject(v *placer.Reason) (reasonObject, error) {
 	return o, err
 }
 
-// reasons is the main table of a request: a row for each reason of each chunk.
+// reasons prints the main table of a request: a row for each reason of each chunk.
 func (p *page) reasons() error {
 	t := p.Begin(output.Result{ID: 1, Columns: []output.Column{{Name: "chunk", Kind: output.Integer}, {Name: "reason"}, {Name: "detail"},
 		{Name: "nodes", Kind: output.Integer}, {Name: "names"}, {Name: "until", Kind: output.Time}}})

@@ -1,9 +1,8 @@
-// Package explain tells why a request starts now or does not, and why a job is where
-// it is: as a page for people, as a document for programs, and as one table in the
-// other forms. What is told has been found out by package store (Explained); each file
-// here has a noun of it, in words and as JSON. It names the flags with which a request
-// can be changed, and knows no verb and no transaction: it gets the names of what it
-// has numbers of through Names.
+// Package explain says why a request starts now or does not, and why a job is where it is. It does so
+// as a page for people, as a document for programs, and as one table in the other forms. Package store
+// finds out the facts (Explained). Each file here formats one noun of it, in words and as JSON. The
+// package names the flags that can change a request, but knows no verb and no transaction. It looks up
+// names by number through Names.
 package explain
 
 import (
@@ -23,27 +22,25 @@ type Names interface {
 	Owner(timeline.Busy) (store.Owner, error)
 }
 
-// page is an explanation that is put into words. Times in them are short and local for
-// people, RFC 3339 for programs.
+// page is an explanation in words. Times in it are short and local for people, RFC 3339 for programs.
 type page struct {
 	output.Page
-	ex        store.Explained // with an empty Explanation where there is none
-	explained bool            // there is one
+	ex        store.Explained // with an empty Explanation if it has none
+	explained bool            // ex has an Explanation
 	names     Names
 	defs      *index.Defs
 	now       int64
 }
 
-// How much of long lists the page shows; the JSON has all.
+// The limits of long lists on the page. JSON has everything.
 const (
 	shownBuckets = 8
 	shownSets    = 8
-	shownNames   = 40 // characters of a list of nodes
+	shownNames   = 40 // characters in a list of nodes
 )
 
-// Print writes an explanation made at now, in Unix seconds: as a page for people, as a document for
-// programs, and in the other forms its main table, which is that of the requested nodes, of the
-// reasons, or of a job.
+// Print writes an explanation made at now, in Unix seconds. It is a page for people, a document for
+// programs, and in other forms its main table: the requested nodes, the reasons, or a job.
 func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) (err error) {
 	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs, now: now}
 	if !p.explained {
@@ -97,8 +94,7 @@ func (p *page) summary() error {
 	return p.Record(f)
 }
 
-// document is the explanation as one JSON document: the same fields whatever is
-// explained.
+// document writes the explanation as one JSON document, with the same fields whatever it explains.
 func (p *page) document() error {
 	f := new(output.Record)
 	f.Add("request", output.Object, p.requestObject())

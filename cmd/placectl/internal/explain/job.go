@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// jobVerdict is the verdict on a job, in a word.
+// jobVerdict returns the verdict on a job, in a word.
 func jobVerdict(ex *store.Explained) string {
 	switch {
 	case ex.Job.State == store.JobRunning:
@@ -80,9 +80,8 @@ func (p *page) jobSummary(f *output.Record) error {
 	return nil
 }
 
-// jobPlaced is where and when a job runs, has run, or is to run as far as that is
-// known; of one without a plan also its place in the queue, and what would come of
-// placing it now.
+// jobPlaced says where and when a job runs, has run, or will run as far as that is known. For a job
+// without a plan it adds the job's place in the queue, and the result of placing it now.
 func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 	start, end, set, nodes := j.Start, j.End, j.Set, j.NodeNumbers()
 	q := p.ex.Queue
@@ -105,7 +104,7 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 	return err
 }
 
-// jobStands is a job's verdict in words.
+// jobStands returns the verdict on a job in words.
 func (p *page) jobStands(j *store.Job) string {
 	now := p.now
 	in := func(at time.Time) string { return string(text.AppendAbout(nil, at.Unix()-now)) }
@@ -128,7 +127,7 @@ func (p *page) jobStands(j *store.Job) string {
 	return "planned: starts in " + in(j.Start) + "; its nodes are free, and kept for it"
 }
 
-// promised is by when relaxed backfilling lets a job start, and what that follows from.
+// promised says by when relaxed backfilling lets a job start, and why.
 func (p *page) promised(j *store.Job) string {
 	slack := j.Promised.Sub(j.Earliest).Seconds() / j.Walltime.Seconds()
 	return "promised by " + p.at(j.Promised.Unix()) + " (" + p.at(j.Earliest.Unix()) + " by asked walltimes, slack " +
@@ -139,18 +138,18 @@ type jobObject struct {
 	Job          uint64  `json:"job"`
 	State        string  `json:"state"`
 	Reason       *string `json:"reason"`
-	*queueObject         // of one that waits without a plan
+	*queueObject         // for a job that waits without a plan
 
-	Priority *float64     `json:"priority,omitempty"` // where jobs wait in the order of an expression
+	Priority *float64     `json:"priority,omitempty"` // if an expression orders the queue
 	Terms    []termObject `json:"terms,omitempty"`
 
 	Stops []stopObject `json:"would_stop,omitempty"`
 
-	Promised *string `json:"promised"` // the latest start that relaxed backfilling has promised it
-	Earliest *string `json:"earliest"` // the earliest start that it had then
+	Promised *string `json:"promised"` // the latest start promised by relaxed backfilling
+	Earliest *string `json:"earliest"` // its earliest start at the time of the promise
 }
 
-// stopObject is a job that would be stopped for the one that is explained.
+// stopObject is a job that would be stopped for the explained one.
 type stopObject struct {
 	Job     uint64 `json:"job"`
 	Becomes string `json:"becomes"`
@@ -158,7 +157,7 @@ type stopObject struct {
 	Rule    string `json:"rule"`
 }
 
-// stops names the jobs that a cycle would stop for the job.
+// stops names the jobs that a cycle would stop for the explained one.
 func (p *page) stops() string {
 	var words []string
 	for _, s := range p.ex.Stops {
@@ -204,7 +203,7 @@ func (p *page) jobObject() any {
 	return o
 }
 
-// ahead lists the jobs that have a planned job's nodes before it.
+// ahead lists the jobs that use a planned job's nodes before it.
 func (p *page) ahead() error {
 	if len(p.ex.Ahead) == 0 {
 		return nil

@@ -13,7 +13,7 @@ func (p *page) askedNodes() error {
 	return p.nodes()
 }
 
-// nodes is the main table of the nodes asked about.
+// nodes prints the main table of requested nodes.
 func (p *page) nodes() error {
 	columns := []output.Column{{Name: "node"}, {Name: "chunk", Kind: output.Integer}, {Name: "fits", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}}
 	people := p.Format == output.Table

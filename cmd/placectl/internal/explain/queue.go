@@ -13,11 +13,11 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// inQueue is a job's place in the queue.
+// inQueue returns a job's place in the queue.
 func (p *page) inQueue() string {
 	q := p.ex.Queue
 	if q.Place == 0 {
-		return "" // it is held, or was placed by hand
+		return "" // held, or placed by hand
 	}
 	place := fmt.Sprintf("%d of %d", q.Place, q.Waiting)
 	if len(q.Before) > 0 {
@@ -29,7 +29,7 @@ func (p *page) inQueue() string {
 	return place
 }
 
-// termWords is a priority with its terms.
+// termWords formats a priority with its terms.
 func termWords(priority float64, terms []priorityf.Term) string {
 	text := decimal(priority) + ":"
 	for i, t := range terms {
@@ -44,7 +44,7 @@ func termWords(priority float64, terms []priorityf.Term) string {
 // decimal writes a number as people read it.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// alone is what would come of placing a job now, if nothing but room mattered.
+// alone says what would happen if the job were placed now and only room mattered.
 func (p *page) alone() string {
 	if !p.explained {
 		return ""
@@ -108,7 +108,7 @@ func (p *page) waitsFor(q *store.Queueing) string {
 	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
 }
 
-// forecast says when a job is likely to start, and by when it is safe to have started.
+// forecast says when a job is likely to start, and by when it will almost certainly have started.
 func (p *page) forecast(q *store.Queueing) string {
 	if q.Forecasts == nil || q.Likely.IsZero() {
 		return ""
@@ -142,7 +142,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + ending
 }
 
-// depends is what a job depends on, and how far that is.
+// depends lists a job's dependencies and their states.
 func (p *page) depends() error {
 	if p.ex.Queue == nil || len(p.ex.Queue.Depends) == 0 {
 		return nil
@@ -182,7 +182,7 @@ type aloneObject struct {
 	Start   any     `json:"start"`
 }
 
-// queueObject is where a job stands that waits without a plan, nil for others.
+// queueObject returns the place of a job that waits without a plan, nil for other jobs.
 func (p *page) queueObject() *queueObject {
 	q := p.ex.Queue
 	if q == nil {
@@ -209,8 +209,8 @@ func termObjects(terms []priorityf.Term) (list []termObject) {
 	return list
 }
 
-// aloneObject is what would come of placing a waiting job now, nil if its request is
-// not understood any more.
+// aloneObject returns the result of placing a waiting job now, nil if its request can no longer be
+// parsed.
 func (p *page) aloneObject() *aloneObject {
 	if !p.explained {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer/priorityf"
 )
 
-// ranking is the nodes in the policy's order, with a column for each term of
-// PRIORITYF. Nodes with functions of their own have tables of their own.
+// ranking lists the nodes in the policy's order, with a column for each term of PRIORITYF. Nodes with
+// functions of their own have separate tables.
 func (p *page) ranking() error {
 	for kind := range p.ex.Chunks {
 		of := ""
@@ -37,7 +37,7 @@ func (p *page) ranking() error {
 	return nil
 }
 
-// alikeRanked splits what is ranked for a chunk by the terms that it has.
+// alikeRanked groups the nodes ranked for a chunk by their terms.
 func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 	var out [][]placer.Ranked
 	for _, v := range all {
@@ -76,7 +76,7 @@ func (p *page) rankTable(list []placer.Ranked) error {
 	return p.Table(columns, rows)
 }
 
-// shortNumber is a score for people: three decimals, one of a large number.
+// shortNumber rounds a score for people: to three decimals, or one if it is large.
 func shortNumber(v float64) any {
 	switch a := math.Abs(v); {
 	case math.IsInf(v, 0):

@@ -62,7 +62,7 @@ func (p *page) reason(v *placer.Reason) (string, error) {
 	return p.reserved(v, tooSoon)
 }
 
-// lacks says what nodes do not have, and what they have instead.
+// lacks says what nodes lack, and what they have instead.
 func (p *page) lacks(v *placer.Reason, one bool) string {
 	def, _ := p.defs.Get(v.Want.Res)
 	asked := def.Name + "=" + def.Format(v.Want.Value)
@@ -81,7 +81,7 @@ func (p *page) lacks(v *placer.Reason, one bool) string {
 	return fmt.Sprintf("not %s; most have %s", asked, def.Format(v.Best))
 }
 
-// reserved says what a reservation has to do with it.
+// reserved says how a reservation is involved.
 func (p *page) reserved(v *placer.Reason, tooSoon string) (string, error) {
 	name, err := p.who(v.Owner)
 	inside := v.Cause == placer.CauseReservation
@@ -108,7 +108,7 @@ func (p *page) reserved(v *placer.Reason, tooSoon string) (string, error) {
 	return fmt.Sprintf("reserved (%s)", name), nil
 }
 
-// who names the owner of a stretch of the calendar.
+// who names the owner of an allocation in the calendar.
 func (p *page) who(owner uint64) (string, error) {
 	o, err := p.names.Owner(timeline.Busy{Owner: owner})
 	if o.Job != 0 {
@@ -117,7 +117,7 @@ func (p *page) who(owner uint64) (string, error) {
 	return o.Reservation, err
 }
 
-// until is when a reason ceases, nil for one that does not.
+// until returns when a reason ends, nil if never.
 func until(v *placer.Reason) any {
 	if v.Cause == placer.CauseFits || v.Until == timeline.Forever {
 		return nil
@@ -125,7 +125,7 @@ func until(v *placer.Reason) any {
 	return v.Until
 }
 
-// forever is nil for the time of what never happens.
+// forever returns a time, nil for one that never comes.
 func forever(t int64) any {
 	if t == timeline.Forever {
 		return nil

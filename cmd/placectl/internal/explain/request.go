@@ -32,7 +32,7 @@ func (p *page) requestSummary(f *output.Record) error {
 	return nil
 }
 
-// placing is the verdict on placing it now.
+// placing returns the verdict on placing the request now.
 func (p *page) placing() string {
 	switch p.ex.Verdict {
 	case placer.StartsNow:
@@ -43,7 +43,7 @@ func (p *page) placing() string {
 	return "never: " + p.ex.Refusal.Why
 }
 
-// planned is where it starts, by a plan.
+// planned says where the request starts by a plan.
 func (p *page) planned(f *output.Record, plan *placer.Plan) error {
 	if plan == nil {
 		return nil
@@ -54,7 +54,7 @@ func (p *page) planned(f *output.Record, plan *placer.Plan) error {
 	return err
 }
 
-// start says when, and what that waits for.
+// start says when it starts, and for what it waits.
 func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 	if plan == nil {
 		return "not known"
@@ -89,7 +89,7 @@ func (p *page) requestObject() requestObject {
 	return o
 }
 
-// verdictFields are the verdict, why, and where and when it starts.
+// verdictFields adds the verdict, its reason, and where and when the request starts.
 func (p *page) verdictFields(f *output.Record) error {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
@@ -138,7 +138,7 @@ func (p *page) verdictFields(f *output.Record) error {
 	return nil
 }
 
-// asked is a request in a line.
+// asked formats a request on one line.
 func (p *page) asked(q placer.Request) string {
 	words := p.ex.Ask.Text(p.defs)
 	if p.ex.Ask.Spec.Place != (placer.Place{}) {

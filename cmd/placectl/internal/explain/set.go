@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// sets is the placement sets that could hold a request.
+// sets lists the placement sets that could hold a request.
 func (p *page) sets() error {
 	wants := make([]int, len(p.ex.Chunks))
 	for i := range wants {
@@ -20,7 +20,7 @@ func (p *page) sets() error {
 	return p.rooms("Placement sets", "it keeps to one of these, which could hold it, in this order", "set", rows)
 }
 
-// hosts is the hosts of several nodes that a request may lie on.
+// hosts lists the hosts of several nodes that could hold a request.
 func (p *page) hosts() error {
 	var rows [][]any
 	for _, h := range p.ex.Hosts {
@@ -29,7 +29,7 @@ func (p *page) hosts() error {
 	return p.rooms("Hosts of several nodes", "it may lie on those of one host, too", "host", rows)
 }
 
-// rooms is a table of sets of nodes, and of how much room each has.
+// rooms prints a table of sets of nodes, with the room in each.
 func (p *page) rooms(title, note, noun string, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (p *page) rooms(title, note, noun string, rows [][]any) error {
 	return err
 }
 
-// roomFor says for how many of each chunk there is room.
+// roomFor says how many of each chunk fit.
 func roomFor(fits []int64, wants []int) string {
 	room := make([]string, len(fits))
 	for i, n := range fits {

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// at is an instant as it would be said: the time of day, with the day when that is not
-// today's, and seconds only where there are some. Programs get it in RFC 3339.
+// at formats an instant as people say it: the time of day, with the day unless it is today, and with
+// seconds only if there are any. Programs get RFC 3339.
 func (p *page) at(t int64) string {
 	if !p.Format.Traits().People {
 		return string(text.AppendRFC3339(nil, t))
@@ -35,7 +35,7 @@ func someOf(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// nodeList is a list of nodes, folded; of a long one the beginning, and how many more
+// nodeList returns a folded list of nodes. Of a long list it returns the beginning, and how many more
 // there are.
 func (p *page) nodeList(numbers []uint32) (string, error) {
 	var once []uint32
@@ -70,7 +70,7 @@ func (p *page) nodeList(numbers []uint32) (string, error) {
 	return folded, nil
 }
 
-// withReason is a word and, where it is known, why.
+// withReason returns a word with its reason, if known.
 func withReason(word, why string) string {
 	if word == "" || why == "" {
 		return word
@@ -78,7 +78,7 @@ func withReason(word, why string) string {
 	return word + ": " + why
 }
 
-// word is a text as JSON has it, null for none.
+// word returns a text for JSON, null if it is empty.
 func word(s string) *string {
 	if s == "" {
 		return nil

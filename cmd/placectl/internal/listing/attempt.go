@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// attemptObject is a start of a job, as JSON shows it. Its fields are called as the columns
-// of the table attempts.
+// attemptObject is an attempt of a job, as JSON shows it. Its fields have the names of the columns of
+// the table attempts.
 type attemptObject struct {
 	Attempt  int      `json:"attempt"`
 	State    string   `json:"state"`
@@ -33,7 +33,7 @@ type attemptObject struct {
 	Devices  *string  `json:"devices"`
 }
 
-// attemptList is the starts of a job; as text one after the other.
+// attemptList holds the attempts of a job. As text they follow one another.
 type attemptList []attemptObject
 
 func (list attemptList) String() string {
@@ -44,7 +44,7 @@ func (list attemptList) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// text is an attempt in words: 2 failed on n1 with status 3: why.
+// text describes an attempt: 2 failed on n1 with status 3: why.
 func (a *attemptObject) text() string {
 	text := fmt.Sprint(a.Attempt, " ", a.State)
 	if a.Outcome != nil {
@@ -68,7 +68,7 @@ func (a *attemptObject) text() string {
 	return text
 }
 
-// attempts are the starts of the job, nil if it has never started.
+// attempts returns the attempts of the job, nil if it has never started.
 func (j *jobView) attempts() any {
 	if list := readJob(j, j.readAttempts); len(list) > 0 {
 		return list
@@ -95,7 +95,7 @@ func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
 	return list, err
 }
 
-// known is a value that JSON shows as null where it is zero.
+// known returns a pointer to a value, nil for the zero value, which JSON shows as null.
 func known[T comparable](v T) *T {
 	var none T
 	if v == none {

@@ -6,13 +6,13 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Batch is a batch as answers show it, at an instant.
+// Batch is a batch at an instant, as shown in answers.
 type Batch struct {
 	*store.Batch
 	Now int64 // Unix seconds
 }
 
-// BatchFields are all that answers show of batches.
+// BatchFields are the fields of batches in answers.
 var BatchFields = output.Fields[Batch]{
 	{Name: "name", Value: func(b Batch) any { return b.Name }},
 	{Name: "state", Value: func(b Batch) any { return b.State() }},

@@ -8,20 +8,20 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// eventView is an event as answers show it.
+// eventView is an event as shown in answers.
 type eventView struct {
 	*store.Event
 	jobs *eventJobs
 }
 
-// eventJobs reads the jobs that events are about. Many in a row are about the same.
+// eventJobs reads the jobs of events. Many successive events are about the same job.
 type eventJobs struct {
 	tx   *store.Tx
 	last *store.Job
 	err  error
 }
 
-// of reads a job; one that is there no more has no attributes.
+// of reads a job. A job that no longer exists has no attributes.
 func (e *eventJobs) of(id uint64) *store.Job {
 	if e.last == nil || e.last.ID != id {
 		e.last = &store.Job{ID: id}
@@ -35,7 +35,7 @@ func (e *eventJobs) of(id uint64) *store.Job {
 	return e.last
 }
 
-// exit is the exit status of the attempt that an event ended.
+// exit returns the exit status of the attempt that an event ended.
 func (e *eventView) exit() any {
 	if e.Job == 0 || e.Attempt == 0 || !e.EndsAttempt() {
 		return nil
@@ -53,7 +53,7 @@ func (e *eventView) exit() any {
 	return out
 }
 
-// eventFields read the attributes that package attribute declares of an event.
+// eventFields read the attributes of an event that package attribute declares.
 var eventFields = func() output.Fields[*eventView] {
 	fields := output.Fields[*eventView]{
 		{Name: "id", Value: func(e *eventView) any { return e.ID }},
@@ -79,10 +79,10 @@ var eventFields = func() output.Fields[*eventView] {
 	return fields
 }()
 
-// EventColumns describe an answer of events.
+// EventColumns returns the columns of an answer of events.
 func EventColumns() []output.Column { return eventFields.Columns() }
 
-// EventPrinter prints events of a transaction as the rows of an answer.
+// EventPrinter prints events of a transaction as rows of an answer.
 func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
 	jobs := &eventJobs{tx: tx}
 	return func(ev *store.Event) error {
@@ -93,7 +93,7 @@ func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
 	}
 }
 
-// EventObjects are events inside a document.
+// EventObjects returns events for use within a document.
 func EventObjects(tx *store.Tx, list []*store.Event) []map[string]any {
 	out := make([]map[string]any, len(list))
 	for i, ev := range list {

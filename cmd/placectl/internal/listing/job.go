@@ -1,6 +1,5 @@
-// Package listing is what answers show of jobs, nodes and batches: for each noun one table of
-// columns, whose names are those of the tables of queries, and how its rows are printed. It
-// knows no verb.
+// Package listing defines how answers show jobs, nodes and batches: for each noun a table of columns,
+// named as in the tables of queries, and how its rows are printed. It knows no verb.
 package listing
 
 import (
@@ -15,20 +14,20 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// jobView is a job as answers show it.
+// jobView is a job as shown in answers.
 type jobView struct {
 	*store.Job
 	tx       *store.Tx
-	look     *store.Outlook  // the forecast; nil if an answer shows only facts about the job
-	prospect *store.Prospect // as look has found it
+	look     *store.Outlook  // the forecast; nil if the answer shows only facts about the job
+	prospect *store.Prospect // the job's part of look
 	event    string          // the event, in a cycle's answer
-	carries  *store.Payload  // once it has been read
-	past     *usage          // once it has been read
+	carries  *store.Payload  // cached once read
+	past     *usage          // cached once read
 	err      error
 }
 
-// jobFields read the attributes that package attribute declares of a job, and the event that a
-// cycle tells of one.
+// jobFields read the attributes of a job that package attribute declares, and the job's event in a
+// cycle's answer.
 var jobFields = declared(output.Fields[*jobView]{
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
 	{Name: "job", Value: func(j *jobView) any { return numberOrNil(j.ID) }},
@@ -126,13 +125,13 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
 })
 
-// scriptLine is the first line of the job's script.
+// scriptLine returns the first line of the job's script.
 func (j *jobView) scriptLine() string {
 	line, _, _ := strings.Cut(j.payload().Script, "\n")
 	return line
 }
 
-// ifWord is a word where it applies, and else nil.
+// ifWord returns word if it applies, otherwise nil.
 func ifWord(applies bool, word string) any {
 	if !applies {
 		return nil
@@ -140,7 +139,7 @@ func ifWord(applies bool, word string) any {
 	return word
 }
 
-// payload is what the job carries, empty if it carries nothing.
+// payload returns what the job carries, an empty payload for nothing.
 func (j *jobView) payload() *store.Payload {
 	if j.carries == nil {
 		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Jobs().Payload(job.ID) })
@@ -151,7 +150,7 @@ func (j *jobView) payload() *store.Payload {
 	return j.carries
 }
 
-// owner is the submitter of the job, without a name if unknown.
+// owner returns the submitter of the job, without a name if unknown.
 func (j *jobView) owner() *store.Submitter {
 	if o := j.payload().Owner; o != nil {
 		return o
@@ -159,8 +158,8 @@ func (j *jobView) owner() *store.Submitter {
 	return new(store.Submitter)
 }
 
-// notes are what qsub or sbatch ignored when the job was submitted: events of that instant, of
-// the job or of the first of its array.
+// notes lists what qsub or sbatch ignored at submission. They are events of that instant, of the job or
+// of the first job of its array.
 func (j *jobView) notes() []string {
 	if j.payload().Compat == "" {
 		return nil
@@ -181,8 +180,8 @@ func (j *jobView) notes() []string {
 	return out
 }
 
-// graceOf is the time that was asked for between being told to terminate and being
-// killed, nil for the default.
+// graceOf returns the requested time from telling the job to terminate to killing it, nil for the
+// default.
 func graceOf(e *store.Ending) any {
 	if e.Grace == 0 {
 		return nil
@@ -190,7 +189,7 @@ func graceOf(e *store.Ending) any {
 	return max(e.Grace, 0)
 }
 
-// files are the names of the files that the job writes.
+// files returns the names of the files that the job writes.
 func (j *jobView) files() payload.Files {
 	return payload.Files{Job: j.Job, Of: j.payload(), Node: func() string {
 		nodes := readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.NodeNumbers()) })
@@ -201,7 +200,7 @@ func (j *jobView) files() payload.Files {
 	}}
 }
 
-// readJob reads a value that may not be had, and remembers why.
+// readJob reads a value, and remembers the error if that fails.
 func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
 	v, err := of(j.Job)
 	if j.err == nil {
@@ -210,7 +209,7 @@ func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
 	return v
 }
 
-// outlook is the forecast for the job.
+// outlook returns the forecast for the job.
 func (j *jobView) outlook() *store.Prospect {
 	if j.prospect == nil {
 		p := readJob(j, j.look.Prospect)
@@ -219,7 +218,7 @@ func (j *jobView) outlook() *store.Prospect {
 	return j.prospect
 }
 
-// forecastAt is the instant of the forecast for the job, nil if there is none.
+// forecastAt returns when the job's forecast was made, nil if there is none.
 func (j *jobView) forecastAt() any {
 	if j.outlook().Likely.IsZero() {
 		return nil
@@ -231,7 +230,7 @@ func (j *jobView) forecastAt() any {
 	return fs.AsOf
 }
 
-// reason is why the job is where it is.
+// reason says why the job is where it is.
 func (j *jobView) reason() string {
 	if j.look == nil {
 		return j.Why()
@@ -239,38 +238,38 @@ func (j *jobView) reason() string {
 	return j.outlook().Reason
 }
 
-// Jobs prints jobs as the rows of an answer.
+// Jobs prints jobs as rows of an answer.
 type Jobs struct {
 	*output.Printer
 	fields output.Fields[*jobView]
 	tx     *store.Tx
-	Look   *store.Outlook // their forecast; nil to show only facts
-	err    error          // the first of reading a value
+	Look   *store.Outlook // the jobs' forecast; nil to show only facts
+	err    error          // the first error of reading a value
 }
 
-// PrintJobs starts an answer, with a printer that begins as begin says, of the named
-// columns (as output.Fields.Pick has them), about one job or any number.
+// PrintJobs starts an answer about one or more jobs, with the named columns as output.Fields.Pick takes
+// them. begin makes its printer.
 func PrintJobs(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
 	fields := jobFields.Pick(columns)
 	return PrintFields(begin, tx, output.Result{Record: record}, fields)
 }
 
-// PrintMade is PrintJobs of jobs that the command has made.
+// PrintMade is PrintJobs for jobs that the command has made.
 func PrintMade(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
 	return PrintFields(begin, tx, output.Result{Record: record, Made: true}, jobFields.Pick(columns))
 }
 
-// PrintFields starts an answer of fields, as a result says.
+// PrintFields starts an answer with fields, described by a result.
 func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView]) *Jobs {
 	res.Columns = fields.Columns()
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
 	return &Jobs{Printer: begin(res), fields: fields, tx: tx}
 }
 
-// Print prints one job. As with Row, Close returns its error too.
+// Print prints one job. As with Row, Close also returns its error.
 func (p *Jobs) Print(job *store.Job) error { return p.PrintEvent("", job) }
 
-// PrintEvent prints what a cycle tells of a job.
+// PrintEvent prints a job with its event in a cycle's answer.
 func (p *Jobs) PrintEvent(event string, job *store.Job) error {
 	if p.err == nil {
 		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event}
@@ -287,13 +286,13 @@ func (p *Jobs) Close() error {
 	return p.Printer.Close()
 }
 
-// JobID is a job's number in a text.
+// JobID formats a job's number.
 func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
 
-// numberOrNil is a job's number as answers show it, nil for none.
+// numberOrNil returns a job's number for an answer, nil for none.
 func numberOrNil(id uint64) any { return output.OrNil(id) }
 
-// arrayIndex is a job's index in its array, nil if it is in none.
+// arrayIndex returns a job's index in its array, nil if it is in none.
 func arrayIndex(j *store.Job) any {
 	if j.Array == 0 {
 		return nil
@@ -301,7 +300,7 @@ func arrayIndex(j *store.Job) any {
 	return j.Index
 }
 
-// dependenciesOf lists what a job depends on: afterok:12.
+// dependenciesOf lists a job's dependencies: afterok:12.
 func dependenciesOf(job *store.Job) []string {
 	var out []string
 	for _, d := range job.After {
@@ -310,7 +309,7 @@ func dependenciesOf(job *store.Job) []string {
 	return out
 }
 
-// exitOf is a job's exit status, nil before it has one.
+// exitOf returns a job's exit status, nil before it has one.
 func exitOf(job *store.Job) any {
 	if !job.HasExit() {
 		return nil

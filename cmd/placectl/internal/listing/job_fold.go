@@ -7,21 +7,21 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// fold is jobs that differ by nothing that is shown: one, or some of an array whose indexes
-// follow one another.
+// fold is a group of jobs whose shown values are equal: one job, or jobs of an array with successive
+// indices.
 type fold struct {
 	first  *store.Job
-	last   int // the index of the last one
+	last   int // the last job's index
 	values []any
 	same   string // the values as text
 }
 
-// takes reports whether another job is the next of the same.
+// takes reports whether another job continues the group.
 func (f *fold) takes(j *store.Job, same string) bool {
 	return j.Array != 0 && f.first.Array == j.Array && f.last+1 == j.Index && f.same == same
 }
 
-// name is what people call them: 12, 12[3], or 12[0-4].
+// name returns the group's name for people: 12, 12[3], or 12[0-4].
 func (f *fold) name() string {
 	switch {
 	case f.first.Array == 0:
@@ -32,9 +32,9 @@ func (f *fold) name() string {
 	return fmt.Sprintf("%d[%d-%d]", f.first.Array, f.first.Index, f.last)
 }
 
-// PrintFolded prints jobs for people: those of an array that follow one another and differ by
-// nothing that is shown are a line, 12[0-99], and how many they are. The columns are those
-// behind the job and the number. Where no two are alike it calls each instead.
+// PrintFolded prints jobs for people. Successive jobs of an array whose shown values are equal share a
+// line, 12[0-99], with their number. columns are those behind the job and that number. If no two jobs
+// are alike, PrintFolded calls each instead.
 func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job, columns string, each func() error) error {
 	fields := jobFields.Pick(columns)
 	var folds []*fold

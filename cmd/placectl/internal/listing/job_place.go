@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// explainRoute says why the job took the path it took, and where it was placed.
+// explainRoute says why the job took its path, and where it was placed.
 func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
 	path, why, err := tx.Ask().Route(job.Request())
 	if err != nil {
@@ -20,8 +20,8 @@ func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
 	return text, nil
 }
 
-// chunkObject is a node's part of a chunk, as JSON shows it: count times the
-// resources, with the cpu that is taken where the request named none.
+// chunkObject is a node's part of a chunk, as JSON shows it: count times the resources, including the
+// one cpu that is taken if the request names none.
 type chunkObject struct {
 	Chunk     int              `json:"chunk"`
 	Node      string           `json:"node"`
@@ -57,5 +57,5 @@ func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
 	return out, nil
 }
 
-// Amount is an amount as programs read it: bytes for a size.
+// Amount returns an amount for programs: a size in bytes.
 func Amount(def index.Def, v index.Value) int64 { return int64(def.Units(v)) }

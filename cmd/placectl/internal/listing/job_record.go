@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// kinds are the kinds of columns that the types of attributes have in answers.
+// kinds maps the types of attributes to kinds of columns.
 var kinds = map[attribute.Type]output.Kind{
 	attribute.Text: output.Text, attribute.Prose: output.Prose, attribute.Number: output.JobNumber, attribute.Integer: output.Integer,
 	attribute.Ratio: output.Number, attribute.Truth: output.Boolean, attribute.Time: output.Time, attribute.Duration: output.Duration,
@@ -29,9 +29,9 @@ func declared[T any](fields output.Fields[T]) output.Fields[T] {
 
 // usage is what the attempts of a job have used.
 type usage struct {
-	last store.ResourceUse // the last of them
-	cpu  time.Duration     // all of them
-	mem  int64             // the most that one of them had
+	last store.ResourceUse // of the last attempt
+	cpu  time.Duration     // of all attempts
+	mem  int64             // the maximum over attempts
 }
 
 // took reads what the job has used.
@@ -51,7 +51,7 @@ func (j *jobView) took() *usage {
 	return j.past
 }
 
-// seconds is a duration as a number, nil for none.
+// seconds returns a duration as a number, nil for none.
 func seconds(d time.Duration) any {
 	if d == 0 {
 		return nil
@@ -59,8 +59,8 @@ func seconds(d time.Duration) any {
 	return d.Seconds()
 }
 
-// waited is the time from submit to start, or to now if the job still waits. A job that was
-// cancelled before it started has none.
+// waited returns the time from submission to start, or to now if the job still waits. It is nil for a
+// job that was cancelled before it started.
 func (j *jobView) waited() any {
 	until := j.Start
 	switch {
@@ -74,7 +74,7 @@ func (j *jobView) waited() any {
 	return max(until.Sub(j.Submit), 0)
 }
 
-// ran is the time from start to end, or to now while the job runs.
+// ran returns the time from start to end, or to now while the job runs.
 func (j *jobView) ran() any {
 	until := j.End
 	switch {
@@ -89,8 +89,8 @@ func (j *jobView) ran() any {
 	return until.Sub(j.Start)
 }
 
-// slowdown is how many times as long as it ran the job took from submit to end. A run of less
-// than a second counts as one.
+// slowdown returns the time from submission to end, divided by the run time. A run of less than a second
+// counts as one second.
 func (j *jobView) slowdown() any {
 	if j.State != store.JobFinished && j.State != store.JobFailed || j.Submit.IsZero() || j.Start.IsZero() || j.End.Before(j.Start) {
 		return nil
@@ -102,8 +102,8 @@ func (j *jobView) slowdown() any {
 	return max(j.End.Sub(submit), time.Second).Seconds() / max(j.End.Sub(j.Start), time.Second).Seconds()
 }
 
-// reasonCode is the word beside the reason: what a job waits for before all else, or the cause
-// of what has become of it.
+// reasonCode returns the word for the reason: what a job mainly waits for, or why it has ended as it
+// did.
 func (j *jobView) reasonCode() string {
 	switch {
 	case j.look != nil:

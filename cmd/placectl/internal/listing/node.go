@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Node is a node and what is on it, as lists show it.
+// Node is a node and its allocations, as lists show it.
 type Node struct {
 	*index.Node
 	store.Occupancy
-	Allocations []store.Allocation // for `node show` alone
+	Allocations []store.Allocation // only for `node show`
 	Devices     []store.DeviceInfo
 }
 
-// NodeFields are what every store knows of a node. Their names are those of the nodes
-// table of queries.
+// NodeFields are the fields that every store has for a node. Their names are those of the nodes table
+// of queries.
 var NodeFields = output.Fields[*Node]{
 	{Name: "name", Value: func(n *Node) any { return n.Name }},
 	{Name: "number", Kind: output.Integer, Value: func(n *Node) any { return n.Number }},
@@ -38,10 +38,10 @@ var NodeFields = output.Fields[*Node]{
 	{Name: "priorityf", Value: func(n *Node) any { return output.OrNil(n.PriorityF) }},
 }
 
-// NodeListColumns are those of a list.
+// NodeListColumns names the columns of a list.
 const NodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features bucket jobs free_until"
 
-// accessWord is an access policy as lists show it: empty for the default.
+// accessWord returns an access policy for lists, empty for the default.
 func accessWord(a index.Access) string {
 	if a == index.AccessShared {
 		return ""
@@ -49,7 +49,7 @@ func accessWord(a index.Access) string {
 	return a.String()
 }
 
-// sharingWord is the same of a sharing.
+// sharingWord returns a sharing for lists, empty for the default.
 func sharingWord(s index.Sharing) string {
 	if s == index.DefaultShared {
 		return ""
@@ -73,8 +73,7 @@ func resourceKind(t index.Type) output.Kind {
 	return output.Text
 }
 
-// resourceValue is a node's value of a resource as programs get it, nil where
-// it has none.
+// resourceValue returns a node's value of a resource for programs, nil if it has none.
 func resourceValue(n *Node, def index.Def) any {
 	v, ok := n.Get(def.ID)
 	if !ok {
@@ -83,7 +82,7 @@ func resourceValue(n *Node, def index.Def) any {
 	return valueOf(v, def)
 }
 
-// valueOf is a value of a resource as programs get it.
+// valueOf returns a value of a resource for programs.
 func valueOf(v index.Value, def index.Def) any {
 	switch def.Type {
 	case index.Long:
@@ -103,7 +102,7 @@ func valueOf(v index.Value, def index.Def) any {
 	return v.Str
 }
 
-// freeValue is how much of a resource jobs could have now.
+// freeValue returns how much of a resource jobs could get now.
 func freeValue(n *Node, def index.Def) any {
 	v := resourceValue(n, def)
 	if v == nil || n.Occupancy.State == store.NodeFree {

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// DeviceField is the devices of nodes, in words for people.
+// DeviceField is the field of a node's devices, in words for people.
 func DeviceField(people bool) output.Field[*Node] {
 	return output.Field[*Node]{Name: "devices", Kind: output.Object, Value: func(n *Node) any {
 		if people {
@@ -18,7 +18,7 @@ func DeviceField(people bool) output.Field[*Node] {
 	}}
 }
 
-// deviceObject is the devices of a node as `node import` reads them, nil if it names none.
+// deviceObject returns a node's devices as `node import` reads them, nil if it names none.
 func deviceObject(n *Node) any {
 	if len(n.Devices) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func deviceObject(n *Node) any {
 	return object
 }
 
-// deviceWords are the devices of a node for people: ngpus=0-1@0+2-3@1, and of those that are
-// not in service why.
+// deviceWords describes a node's devices for people: ngpus=0-1@0+2-3@1, with reasons for those that are
+// out of service.
 func deviceWords(n *Node) string {
 	var words, out []string
 	for i := 0; i < len(n.Devices); {

@@ -8,10 +8,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// Fit leaves out of a table what a narrow terminal, of limit columns, has no room for:
-// only what the other columns let one guess. It says which those are. Where that would
-// not help, all columns stay, and the table turns into blocks of lines. The survey has
-// measured.
+// Fit leaves out columns for which a terminal of limit columns has no room, if the other columns let one
+// guess their values. It returns the names of those left out. If that is not enough, all columns stay,
+// and the table turns into blocks of lines. The survey must have measured.
 func (s *Survey) Fit(cols output.Fields[*Node], limit int) (kept output.Fields[*Node], out []string) {
 	widths := s.widths.of
 	kept = slices.Clone(cols)
@@ -28,7 +27,7 @@ func (s *Survey) Fit(cols output.Fields[*Node], limit int) (kept output.Fields[*
 	return kept, out
 }
 
-// expendable lists the columns that may go, first those that are missed least.
+// expendable lists the columns that Fit may leave out, the least missed first.
 func expendable(cols output.Fields[*Node]) []string {
 	names := []string{"bucket", "jobs"}
 	for _, c := range slices.Backward(cols) {
@@ -42,7 +41,7 @@ func expendable(cols output.Fields[*Node]) []string {
 	})
 }
 
-// widths are how wide columns are.
+// widths are the widths of columns.
 type widths struct {
 	printer *output.Printer
 	columns output.Fields[*Node]
@@ -58,7 +57,7 @@ func newWidths(p *output.Printer, columns output.Fields[*Node]) *widths {
 	return w
 }
 
-// see measures one node more.
+// see measures another node.
 func (w *widths) see(n *Node) {
 	for _, c := range w.columns {
 		w.cell = w.printer.AppendHuman(w.cell[:0], c.Column(), c.Value(n))

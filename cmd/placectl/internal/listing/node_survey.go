@@ -8,19 +8,19 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Survey looks at the nodes of a list, one after the other, and tells then which columns
-// the list has. So a list of any length is gone through twice, and never held.
+// Survey goes through the nodes of a list to find out which columns the list needs. So a list of any
+// length is read twice, and never held in memory.
 type Survey struct {
-	Named bool // one of the nodes names devices
+	Named bool // a node names devices
 
-	columns output.Fields[*Node] // the columns of each list, whatever the nodes
-	says    []bool               // of each of those: it says something of a node
+	columns output.Fields[*Node] // the columns of every list
+	says    []bool               // whether each of those says something about a node
 	defs    *index.Defs
-	used    []bool  // by number of a resource: a node has it
-	widths  *widths // nil if there is room for all
+	used    []bool  // whether a node has the resource, by its number
+	widths  *widths // nil if there is room for everything
 }
 
-// NewSurvey begins a survey. A printer is for a list that has to fit, and measures.
+// NewSurvey begins a survey. With a printer, it also measures widths for a list that must fit.
 func NewSurvey(defs *index.Defs, columns output.Fields[*Node], measure *output.Printer) *Survey {
 	s := &Survey{columns: columns, says: make([]bool, len(columns)), defs: defs, used: []bool{}}
 	if measure != nil {
@@ -29,7 +29,7 @@ func NewSurvey(defs *index.Defs, columns output.Fields[*Node], measure *output.P
 	return s
 }
 
-// See looks at one node more.
+// See looks at another node.
 func (s *Survey) See(n *Node) {
 	for i := range s.columns {
 		s.says[i] = s.says[i] || !saysNothing(s.columns[i].Value(n))
@@ -46,8 +46,8 @@ func (s *Survey) See(n *Node) {
 	}
 }
 
-// Columns are the columns of the list, without those of devices. A brief one has none
-// that say nothing of any node, nor a node's number, which people do not need.
+// Columns returns the columns of the list, without those of devices. A brief list omits columns that say
+// nothing about any node, and the nodes' numbers, which people do not need.
 func (s *Survey) Columns(brief bool) output.Fields[*Node] {
 	var kept output.Fields[*Node]
 	for i, c := range s.columns {
@@ -67,11 +67,11 @@ func (s *Survey) Columns(brief bool) output.Fields[*Node] {
 	return kept
 }
 
-// Resources are the columns of the resources that any of the nodes has, and behind them
-// what is free of each that jobs use up.
+// Resources returns the columns of the resources that any of the nodes has. Behind each come those for
+// what is free of consumable ones.
 func (s *Survey) Resources() output.Fields[*Node] { return resourceColumns(s.defs, s.used) }
 
-// resourceColumns are the columns of some resources, nil for all.
+// resourceColumns returns the columns of some resources, nil for all.
 func resourceColumns(defs *index.Defs, of []bool) output.Fields[*Node] {
 	var cols, free output.Fields[*Node]
 	for _, def := range defs.All() {

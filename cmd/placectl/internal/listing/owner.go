@@ -6,16 +6,16 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Owner is the job or the reservation that has something, as JSON shows it.
+// Owner is the job or reservation that owns something, as JSON shows it.
 type Owner struct {
 	Job         uint64 `json:"job,omitempty"`
 	Reservation string `json:"reservation,omitempty"`
 }
 
-// Owners are several of them; as text their names.
+// Owners are several owners. As text they are their names.
 type Owners []Owner
 
-// OwnersOf shows owners.
+// OwnersOf converts owners for answers.
 func OwnersOf(list []store.Owner) (out Owners) {
 	for _, o := range list {
 		out = append(out, Owner(o))
@@ -25,7 +25,7 @@ func OwnersOf(list []store.Owner) (out Owners) {
 
 func (list Owners) String() string { return strings.Join(list.Names(), ",") }
 
-// Names are the owners in words: job 12.
+// Names returns the owners in words: job 12.
 func (list Owners) Names() []string {
 	var words []string
 	for _, o := range list {

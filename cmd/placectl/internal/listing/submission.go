@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// PrintSubmission answers with what was submitted: one job or an array, as one record. The number of
-// the i-th job of an array is that of the first and i.
+// PrintSubmission prints what was submitted, one job or an array, as one record. The number of an
+// array's i-th job is that of its first plus i.
 func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job) error {
 	counted := func(name string, value func() any) output.Field[*jobView] {
 		a := attribute.Of(attribute.Submission, name)
@@ -26,7 +26,8 @@ func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jo
 	return p.Close()
 }
 
-// indices are those of the jobs of an array: 0-99, 5-9:2 or 1,5,9-12; "" for one that is in none.
+// indices formats the indices of an array's jobs: 0-99, 5-9:2 or 1,5,9-12. It is "" for jobs that are
+// in no array.
 func indices(jobs []*store.Job) string {
 	if jobs[0].Array == 0 {
 		return ""
@@ -51,7 +52,7 @@ func indices(jobs []*store.Job) string {
 	return strings.Join(parts, ",")
 }
 
-// span is a range of indices in words.
+// span formats a range of indices.
 func span(first, last, step int) string {
 	switch {
 	case first == last:

@@ -8,7 +8,7 @@ import (
 )
 
 // Carried is the environment of a user who submits on one host to a database on another, and the
-// script. Texts are bytes: they need not be UTF-8.
+// script. Texts are bytes, because they need not be UTF-8.
 type Carried struct {
 	Host       string
 	Dir        string
@@ -16,12 +16,12 @@ type Carried struct {
 	Env        [][]byte
 	Limits     []store.ResourceLimit
 	ScriptName string
-	Script     []byte // nil: he has none
-	Lines      []byte // of --each; nil: there are none
-	Partial    bool   `json:",omitempty"` // Env are only those of Always
+	Script     []byte // nil: none
+	Lines      []byte // of --each; nil: none
+	Partial    bool   `json:",omitempty"` // Env has only the variables of Always
 }
 
-// Carry are the surroundings of this process, and the script, nil for none.
+// Carry collects the environment of this process, and the script if there is one.
 func Carry(environ []string, s *Script) (along *Carried, err error) {
 	along = &Carried{Umask: ownUmask(), Limits: resourceLimits()}
 	for _, v := range environ {
@@ -39,7 +39,7 @@ func Carry(environ []string, s *Script) (along *Carried, err error) {
 	return along, nil
 }
 
-// Environ is the environment.
+// Environ returns the environment.
 func (along *Carried) Environ() (list []string) {
 	for _, v := range along.Env {
 		list = append(list, string(v))
@@ -47,8 +47,8 @@ func (along *Carried) Environ() (list []string) {
 	return list
 }
 
-// Under is a directory as seen from the one that they stand in. Whether it is there cannot
-// be told here.
+// Under returns a directory relative to the carried working directory. Whether it exists cannot be
+// checked here.
 func (along *Carried) Under(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Clean(dir)

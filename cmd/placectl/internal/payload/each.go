@@ -14,19 +14,19 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Lines are the lines of submit --each, a job for each of them.
+// Lines are the lines of submit --each, one for each job.
 type Lines []Line
 
-// Line is one of them, and where it stands.
+// Line is a line with its number.
 type Line struct {
 	Number int // from 1
 	Text   string
 }
 
-// maxLine bounds a line: the kernel takes no longer argument.
+// maxLine bounds a line in bytes: the kernel takes no longer argument.
 const maxLine = 128<<10 - 1
 
-// ReadLines reads lines. Blank ones are left out.
+// ReadLines reads lines, without blank ones.
 func ReadLines(name string, in io.Reader) (list Lines, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine+2)
@@ -55,11 +55,11 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 	return list, nil
 }
 
-// placeholder is what stands in a command for a line, a field of it, or its index.
+// placeholder matches what a command has in place of a line, a field of it, or its index.
 var placeholder = regexp.MustCompile(`\{(#|[1-9][0-9]{0,2})?\}`)
 
-// Each is what the job of each line executes: {} in the command is the line, {1} its first
-// field, {#} its index. A command without any of these gets the line as its last argument.
+// Each returns what the job of each line executes. In the command, {} is the line, {1} its first field,
+// and {#} its index. A command without any of these gets the line as its last argument.
 func (list Lines) Each(command []string) ([]store.Element, error) {
 	filled := slices.ContainsFunc(command, placeholder.MatchString)
 	out := make([]store.Element, len(list))
@@ -100,7 +100,7 @@ func (l *Line) fill(word string, index int) (filled string, err error) {
 	}), err
 }
 
-// fields are those of a line: tabs part them, or commas in a line without a tab.
+// fields splits a line at tabs, or at commas if it has no tab.
 func (l *Line) fields() []string {
 	if strings.Contains(l.Text, "\t") {
 		return strings.Split(l.Text, "\t")

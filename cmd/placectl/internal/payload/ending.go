@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ending reads how the job is ended, tried again, and told of, as far as the flags say it.
+// ending reads the flags that say how the job is ended, retried, and reported.
 func ending(c Flags, e *store.Ending) (err error) {
 	for _, word := range []struct {
 		flag string
@@ -50,7 +50,7 @@ func ending(c Flags, e *store.Ending) (err error) {
 			return err
 		}
 		if e.Grace == 0 {
-			e.Grace = -1 // none; 0 is the default
+			e.Grace = -1 // no grace: 0 would mean the default
 		}
 	}
 	if c.IsSet("signal") {
@@ -64,7 +64,7 @@ func ending(c Flags, e *store.Ending) (err error) {
 	return nil
 }
 
-// readRetryMem reads xFACTOR[,MAX]: x2, x1.5,64gb.
+// readRetryMem parses xFACTOR[,MAX]: x2, x1.5,64gb.
 func readRetryMem(value string, e *store.Ending) error {
 	factor, most, limited := strings.Cut(value, ",")
 	number, is := strings.CutPrefix(strings.ToLower(factor), "x")
@@ -90,7 +90,7 @@ func readRetryMem(value string, e *store.Ending) error {
 	return nil
 }
 
-// RetryMem is what --retry-mem says of an ending, "" for nothing.
+// RetryMem returns the value of --retry-mem for an ending, "" for none.
 func RetryMem(e *store.Ending) string {
 	if e.RetryMem == 0 {
 		return ""
@@ -102,7 +102,7 @@ func RetryMem(e *store.Ending) string {
 	return value
 }
 
-// flagDuration reads a flag as whole seconds, as rows have them.
+// flagDuration reads a flag as whole seconds, because rows store seconds.
 func flagDuration(c Flags, flag string) (time.Duration, error) {
 	d, err := text.ParseDuration(c.String(flag))
 	if err == nil && d%time.Second != 0 {
@@ -114,11 +114,11 @@ func flagDuration(c Flags, flag string) (time.Duration, error) {
 	return d, nil
 }
 
-// defaultBefore is how long before the end a signal is sent that says nothing of it, as
-// sbatch has it.
+// defaultBefore is how many seconds before the end a signal is sent if its time is not given, as in
+// sbatch.
 const defaultBefore = "60"
 
-// readSignal reads [B:]SIGNAL[@TIME]: USR1@120, SIGTERM@2m, 10, B:INT@30.
+// readSignal parses [B:]SIGNAL[@TIME]: USR1@120, SIGTERM@2m, 10, B:INT@30.
 func readSignal(value string, e *store.Ending) error {
 	name, before, timed := strings.Cut(value, "@")
 	if !timed {
@@ -139,7 +139,7 @@ func readSignal(value string, e *store.Ending) error {
 	return nil
 }
 
-// SignalNumber is the number of a signal, 0 if there is none of that name.
+// SignalNumber returns the number of a signal, 0 if there is none of that name.
 func SignalNumber(name string) int {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || unix.SignalName(syscall.Signal(n)) == "" {
@@ -150,7 +150,7 @@ func SignalNumber(name string) int {
 	return int(unix.SignalNum("SIG" + strings.TrimPrefix(strings.ToUpper(name), "SIG")))
 }
 
-// Signal is what --signal says of an ending, "" for nothing.
+// Signal returns the value of --signal for an ending, "" for none.
 func Signal(e *store.Ending) string {
 	if e.Signal == 0 {
 		return ""

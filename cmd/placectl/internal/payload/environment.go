@@ -14,10 +14,10 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// notExported are variables of this process that are about it alone.
+// notExported are variables that only concern this process.
 var notExported = []string{"_", "PWD", "OLDPWD", "SHLVL"}
 
-// exported is the environment that a job gets, in the order of its names.
+// exported returns a job's environment, sorted by name.
 func (p Process) exported(flags Flags) ([]string, error) {
 	items, err := text.SplitItems(flags.String("export"))
 	switch {
@@ -74,10 +74,10 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	return list, nil
 }
 
-// errPartial says that not all variables have come along.
+// errPartial says that only some variables were sent along.
 var errPartial = errors.New("--export all takes all variables, and only some were sent")
 
-// named is the value of a variable that --export names.
+// named returns the value of a variable that --export names.
 func named(name, value string, set bool, here map[string]string) (string, error) {
 	there := false
 	if !set {
@@ -96,7 +96,7 @@ func named(name, value string, set bool, here map[string]string) (string, error)
 	return value, nil
 }
 
-// variables are those of this process.
+// variables returns this process's variables.
 func (p Process) variables() map[string]string {
 	vars := make(map[string]string)
 	for _, v := range p.Environ() {
@@ -107,8 +107,8 @@ func (p Process) variables() map[string]string {
 	return vars
 }
 
-// ofJob reports whether a variable tells a job of itself. A job that submits another does
-// not pass such ones on.
+// ofJob reports whether a variable describes a job to itself. A job that submits another does not pass
+// such variables on.
 func ofJob(name string) bool {
 	for _, prefix := range []string{"PLACECTL_", "PBS_", "SLURM_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -124,8 +124,8 @@ func isSecret(name string) bool {
 	return strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD") || strings.HasSuffix(name, "_KEY")
 }
 
-// defaultExport is what goes along when --export does not say: who can read the database
-// can read what jobs carry.
+// defaultExport returns the default of --export: users who can read the database can read what jobs
+// carry.
 func (p Process) defaultExport() string {
 	info, err := os.Stat(p.Database)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Files are the names of the files that a job writes, as far as they are known: before it
-// has nodes %N stays as it is, and %t before it is at an attempt.
+// Files are the names of the files that a job writes, as far as they are known. %N stays before the job
+// has nodes, and %t before it has an attempt.
 type Files struct {
 	Job     *store.Job
 	Of      *store.Payload
-	Attempt int           // 0: not any one
-	Node    func() string // the first node of the job, "" before it has one
+	Attempt int           // 0: no particular one
+	Node    func() string // returns the first node of the job, "" before it has one
 }
 
-// Out is where the output of the job goes, "" if it runs nothing.
+// Out returns where the output of the job goes, "" if it runs nothing.
 func (f Files) Out() string {
 	if f.Of.Dir == "" {
 		return ""
@@ -25,7 +25,7 @@ func (f Files) Out() string {
 	return j.Path(f.Of.Dir, cmp.Or(f.Of.Out, j.Default()))
 }
 
-// Err is where its errors go, "" for where the output does.
+// Err returns where the job's errors go, "" if they go to the output.
 func (f Files) Err() string {
 	if f.Of.Err == "" {
 		return ""
@@ -33,7 +33,7 @@ func (f Files) Err() string {
 	return f.letters().Path(f.Of.Dir, f.Of.Err)
 }
 
-// In is where its input comes from, "" for nowhere.
+// In returns where the job's input comes from, "" for none.
 func (f Files) In() string {
 	if f.Of.Input == "" {
 		return ""
@@ -41,7 +41,7 @@ func (f Files) In() string {
 	return f.letters().Path(f.Of.Dir, f.Of.Input)
 }
 
-// letters are what the letters of its patterns stand for.
+// letters returns the values of the letters in the job's patterns.
 func (f Files) letters() *outname.Job {
 	return &outname.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User, Attempt: f.Attempt, Node: f.Node}
 }

@@ -16,9 +16,9 @@ var limitNames = []struct {
 	{"memlock", unix.RLIMIT_MEMLOCK}, {"nofile", unix.RLIMIT_NOFILE}, {"nproc", unix.RLIMIT_NPROC}, {"rss", unix.RLIMIT_RSS}, {"stack", unix.RLIMIT_STACK},
 }
 
-// resourceLimits are those of this process. The runtime raises the soft limit of open files
-// to the hard one as it begins, and does not tell what it was: that of the parent is taken
-// where it has the same hard limit, for from there the process had it.
+// resourceLimits returns this process's limits. At its start the Go runtime raises the soft limit of
+// open files to the hard one, and does not tell the old one. If the parent has the same hard limit,
+// its soft limit is taken instead, because this process inherited it.
 func resourceLimits() (list []store.ResourceLimit) {
 	for _, l := range limitNames {
 		var is unix.Rlimit
@@ -34,7 +34,7 @@ func resourceLimits() (list []store.ResourceLimit) {
 	return list
 }
 
-// limitValue is a limit as rows hold it.
+// limitValue converts a limit for rows.
 func limitValue(n uint64) uint64 {
 	if n == unix.RLIM_INFINITY {
 		return store.NoLimit

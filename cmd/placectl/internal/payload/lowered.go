@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lowered says in what a process that starts a job is kept lower than the process that
-// submitted it, or than this one: by the kernel's limits, its niceness, or the memory and cpus of
-// its control group. What it starts is kept to the same.
+// Lowered says where a process that starts a job has less than the process that submitted it, or than
+// this one. It compares the kernel's limits, niceness, and the memory and cpus of control groups. What
+// the process starts is limited in the same way.
 func Lowered(pid int, limits []store.ResourceLimit) (list []string) {
 	for _, l := range limits {
 		for _, known := range limitNames {
@@ -26,7 +26,7 @@ func Lowered(pid int, limits []store.ResourceLimit) (list []string) {
 		}
 	}
 	own, failed := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err == nil && failed == nil && nice < own { // the kernel gives 20 - nice
+	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err == nil && failed == nil && nice < own { // the system call returns 20 - nice
 		list = append(list, fmt.Sprintf("nice %d, not %d", 20-nice, 20-own))
 	}
 	theirs, ours := groupOf("/sys/fs/cgroup", strconv.Itoa(pid)), groupOf("/sys/fs/cgroup", "self")
@@ -46,7 +46,7 @@ func limitWord(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// group is what control groups allow a process: the least of its own and of those above.
+// group is what control groups allow a process: the minimum over its own group and those above.
 type group struct {
 	memory int64 // bytes
 	cpus   float64
@@ -66,7 +66,7 @@ func groupOf(root, pid string) group {
 	return g
 }
 
-// below is what a group allows, and those that it is in.
+// below returns what a group and those above it allow.
 func (g group) below(root, name string) group {
 	for ; name != "/"; name = path.Dir(name) {
 		most, _ := os.ReadFile(root + name + "/memory.max")

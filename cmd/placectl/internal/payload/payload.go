@@ -1,6 +1,6 @@
-// Package payload is what a job carries besides its request: the script that it runs, and
-// the surroundings of the process that submits it, from the environment to the resource
-// limits. It reads them as flags of submit say, and knows where the output of a job goes.
+// Package payload holds what a job carries besides its request: the script that it runs, and the
+// environment of the submitting process, from its variables to its resource limits. It reads them as
+// the flags of submit say, and knows where the output of a job goes.
 package payload
 
 import (
@@ -25,19 +25,19 @@ type Flags interface {
 	Int(name string) int
 }
 
-// Process is the process that submits.
+// Process is the submitting process.
 type Process struct {
 	Me           store.Submitter // the real user, whatever --user says
 	Environ      func() []string // NAME=VALUE
-	Database     string          // its file: who can read that can read what jobs carry
+	Database     string          // its file: users who can read it can read what jobs carry
 	Note, Detail func(format string, args ...any)
-	Carried      *Carried // the surroundings, where another process has sent them; nil: they are ours
-	Original     bool     // as qsub and sbatch read them: every variable goes along, and an output directory is looked at when the job begins
-	Export       string   // the environment to carry without --export: none, or "" for a default that depends on who can read the database
+	Carried      *Carried // the environment that another process has sent; nil: our own
+	Original     bool     // as for qsub and sbatch: every variable is carried, and an output directory is checked when the job begins
+	Export       string   // the default of --export: none, or "" for one that depends on who can read the database
 }
 
-// Read reads what a job is to carry: the script, nil for none, and the surroundings of the
-// process, as the flags say.
+// Read reads what a job carries, as the flags say: the script, nil for none, and the environment of the
+// process.
 func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	p = new(store.Payload)
 	if along := from.Carried; along != nil {
@@ -66,7 +66,7 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 	return p, from.Change(c, p)
 }
 
-// Change gives a payload what the flags say, and leaves the rest of it as it is.
+// Change changes a payload as the flags say, and leaves the rest of it as it is.
 func (from Process) Change(c Flags, p *store.Payload) (err error) {
 	if c.IsSet("chdir") {
 		if from.Carried != nil {
@@ -120,7 +120,7 @@ func (from Process) Change(c Flags, p *store.Payload) (err error) {
 	return nil
 }
 
-// Directory is where the job is to run, as an absolute path; it has to be there.
+// Directory returns the absolute path of the directory in which the job will run. It must exist.
 func Directory(chdir string) (string, error) {
 	dir, err := filepath.Abs(chdir)
 	if err != nil {
@@ -142,8 +142,7 @@ func isDirectory(said, dir string) error {
 	return nil
 }
 
-// pattern reads a flag that names an output file. The directory has to be there, as far as
-// it is known now.
+// pattern reads a flag that names an output file. Its directory must exist, as far as it is known now.
 func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 	p := c.String(flag)
 	switch err := store.CheckPattern(p); {
@@ -164,7 +163,7 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 	if !filepath.IsAbs(in) {
 		in = filepath.Join(dir, in)
 	}
-	for strings.Contains(strings.ReplaceAll(in, "%%", ""), "%") { // of each job another
+	for strings.Contains(strings.ReplaceAll(in, "%%", ""), "%") { // it differs between jobs
 		in = filepath.Dir(in)
 	}
 	in = strings.ReplaceAll(in, "%%", "%")
@@ -174,7 +173,7 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 	return p, nil
 }
 
-// ownUmask is that of this process.
+// ownUmask returns this process's umask.
 func ownUmask() uint32 {
 	status, _ := os.ReadFile("/proc/self/status") // the system call would change it for a moment
 	_, text, _ := strings.Cut(string(status), "\nUmask:")

@@ -11,14 +11,14 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Script is a job script, and what its lines of directives ask for.
+// Script is a job script with its directives.
 type Script struct {
-	Name string // as messages show it
+	Name string // as shown in messages
 	Text string
 	directives.Submission
 }
 
-// ReadScript reads a script, and refuses what is none.
+// ReadScript reads a script, and refuses other files.
 func ReadScript(name string, in io.Reader) (*Script, error) {
 	text, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
 	s := &Script{Name: name, Text: string(text)}
@@ -35,14 +35,13 @@ func ReadScript(name string, in io.Reader) (*Script, error) {
 	return s, nil
 }
 
-// selectStart is how a select begins, or a resource list: with a number of chunks, or with
-// a resource.
+// selectStart matches the beginning of a select, or of a resource list: a number of chunks, or a
+// resource.
 var selectStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([0-9]+\s*([:+,\s]|$)|[A-Za-z_][A-Za-z0-9_-]*\s*=|$)`)
 })
 
-// Divide parts words into selects, and files: what does not read as a select has to be a
-// file.
+// Divide splits words into selects and files: a word that does not look like a select must be a file.
 func Divide(words []string) (selects, files []string) {
 	for _, word := range words {
 		if selectStart().MatchString(word) {

@@ -25,7 +25,7 @@ type field[T any] struct {
 	value  func(T) string
 }
 
-// fields are those of one kind of listing.
+// fields are the fields of one kind of listing.
 type fields[T any] []field[T]
 
 // percent reads %[.][N]X with text in between; lead is the text before the first.

@@ -14,7 +14,7 @@ type allocation struct {
 	tasks, cpus []int // nil if unknown
 }
 
-// allocated reads it from the environment of a job.
+// allocated reads a job's allocation from its environment.
 func allocated(getenv func(string) string) (a allocation, err error) {
 	list := getenv("SLURM_JOB_NODELIST")
 	if list == "" {
@@ -66,7 +66,7 @@ func (a allocation) only(keep func(i int) bool) (out allocation) {
 	return out
 }
 
-// layout says how the tasks of a step are spread over its nodes.
+// layout assigns the tasks of a step to its nodes.
 type layout struct {
 	nodes []string
 	count []int // tasks of each node
@@ -74,7 +74,7 @@ type layout struct {
 	local []int // its number on that node
 }
 
-// shape is what a step asks for.
+// shape is what a step requests.
 type shape struct {
 	tasks, nodes   int // 0: not given
 	perNode, cpus  int // 0: not given
@@ -84,9 +84,9 @@ type shape struct {
 	nodelist, omit []string
 }
 
-// lay puts tasks on nodes as Slurm does: on each as many as the job asked for if there are that many,
-// else one after the other as long as a node has cpus left. Tasks are numbered node by node, or with
-// cyclic in turn.
+// lay assigns tasks to nodes as Slurm does. Each node gets as many as the job asked for if there are
+// that many. Otherwise nodes are filled in order while they have cpus left. Tasks are numbered node by
+// node, or with cyclic in turn.
 func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	for _, name := range s.nodelist {
 		if !slices.Contains(a.nodes, name) {
@@ -130,7 +130,7 @@ func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	return l, nil
 }
 
-// spread is the number of tasks for each node; nil if there is no room for all.
+// spread returns the number of tasks for each node, nil if there is no room for all.
 func (s *shape) spread(a allocation, n int) []int {
 	sum := 0
 	for _, k := range a.tasks {

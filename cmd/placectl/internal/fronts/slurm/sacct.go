@@ -217,7 +217,7 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 	return rows, err
 }
 
-// alike decides for ended jobs.
+// alike reports whether an ended job is selected.
 func (w *accountable) alike(j *fronts.Job, about *fronts.About) bool {
 	all := w.wanted
 	all.stated, all.all = true, true

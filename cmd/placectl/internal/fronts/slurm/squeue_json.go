@@ -32,8 +32,8 @@ func newHead() (h jsonHead) {
 	return h
 }
 
-// squeueJSON writes jobs as --json has them. Numbers that an element or a planned start has
-// not are 0.
+// squeueJSON writes jobs in the form of --json. Numbers that an array element or a planned start lacks
+// are 0.
 func squeueJSON(c *fronts.Call, rows []*queued) error {
 	jobs := make([]map[string]any, len(rows))
 	for i, q := range rows {
@@ -94,7 +94,7 @@ func joined(list []string) (text string) {
 	return text
 }
 
-// exitStatus is how a job ended as wait(2) has it.
+// exitStatus returns how a job ended, as wait(2) does.
 func exitStatus(j *fronts.Job) int {
 	code := exitCode(j)
 	for i := range code {

@@ -13,14 +13,14 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// srunOnly are options of srun that scripts of sbatch do not have, or have otherwise.
+// srunOnly are options of srun that scripts of sbatch lack, or have with another meaning.
 var srunOnly = sync.OnceValue(func() fronts.Options {
 	return fronts.Declare("l,label u,unbuffered K,kill-on-bad-exit? W,wait= mpi= cpu-bind= cpu_bind= mem-bind= accel-bind= X,disable-status T,threads= exact overlap " +
 		"r,relative= multi-prog pty? jobid= Q,quiet v,verbose E,preserve-env task-prolog= task-epilog= prolog= epilog= slurmd-debug= propagate? m,distribution= " +
 		"O,overcommit resv-ports? compress? bcast? h,help usage x,exclude= het-group= tres-bind= tres-per-task= whole send-libs?")
 })
 
-// srunOptions are those of srun's command line.
+// srunOptions returns the options of srun's command line.
 func srunOptions() fronts.Options {
 	own := srunOnly()
 	for _, d := range directives.DeclaredFor("srun") {
@@ -36,7 +36,7 @@ func srunOptions() fronts.Options {
 	return own
 }
 
-// srun runs a step of the job that it was typed in, or outside of one a job of its own.
+// srun runs a step of the job in which it was typed, or a job of its own outside of one.
 func srun(c *fronts.Call) error {
 	given, words, err := srunOptions().Read(c.Args, fronts.InFront)
 	if err != nil {
@@ -61,10 +61,10 @@ func srun(c *fronts.Call) error {
 	return step(c, set, words)
 }
 
-// maxTasks bounds the numbers of a step, and how many tasks it has.
+// maxTasks bounds a step's tasks and other numbers.
 const maxTasks = 100_000
 
-// amount reads that of an option, 0 if it was not given.
+// amount reads the number of an option, 0 if it was not given.
 func amount(set fronts.Set, name string) (int, error) {
 	said, ok := set[name]
 	if !ok {
@@ -80,7 +80,7 @@ func amount(set fronts.Set, name string) (int, error) {
 	return n, nil
 }
 
-// shapeOf reads what a step asks for.
+// shapeOf reads what a step requests.
 func shapeOf(set fronts.Set) (s shape, err error) {
 	for name, to := range map[string]*int{"ntasks": &s.tasks, "nodes": &s.nodes, "ntasks-per-node": &s.perNode, "cpus-per-task": &s.cpus, "relative": &s.relative} {
 		n, failed := amount(set, name)
@@ -133,13 +133,13 @@ func step(c *fronts.Call, set fronts.Set, words []string) error {
 	return l.ended(c, ends)
 }
 
-// together reads --kill-on-bad-exit, which may say 0 or 1.
+// together reads --kill-on-bad-exit, whose value may be 0 or 1.
 func together(set fronts.Set) bool {
 	value, ok := set["kill-on-bad-exit"]
 	return ok && value != "0"
 }
 
-// stepping is a step that is being made.
+// stepping is a step that is being started.
 type stepping struct {
 	*layout
 	c      *fronts.Call
@@ -151,7 +151,7 @@ type stepping struct {
 	pen    sync.Mutex // lines of labelled tasks are written whole
 }
 
-// close writes what tasks have left unfinished, and closes the files.
+// close writes unfinished lines of tasks, and closes the files.
 func (st *stepping) close() {
 	for _, w := range st.labels {
 		w.flush() //nolint:errcheck // nothing comes after it
@@ -161,7 +161,7 @@ func (st *stepping) close() {
 	}
 }
 
-// task is a task of the step.
+// task returns a task of the step.
 func (st *stepping) task(rank int, words []string) (t fronts.Task, err error) {
 	t = fronts.Task{Node: st.nodes[st.node[rank]], Words: words, Env: st.environ(rank)}
 	switch in := st.set["input"]; {
@@ -195,7 +195,7 @@ func (st *stepping) task(rank int, words []string) (t fronts.Task, err error) {
 	return t, err
 }
 
-// output is where a stream of a task goes: nil is nowhere.
+// output returns where a stream of a task goes, nil for nowhere.
 func (st *stepping) output(option string, rank int, usual io.Writer) (io.Writer, error) {
 	to := st.set[option]
 	switch {
@@ -227,7 +227,7 @@ func (st *stepping) output(option string, rank int, usual io.Writer) (io.Writer,
 	return usual, nil
 }
 
-// pattern is the name of a file of a task.
+// pattern returns the name of a task's file.
 func (st *stepping) pattern(text string, rank int) (string, error) {
 	step := strconv.Itoa(st.number)
 	values := map[byte]string{'j': st.job, 'A': st.job, 'J': st.job + "." + step, 's': step, 't': strconv.Itoa(rank), 'n': strconv.Itoa(st.node[rank]),
@@ -257,7 +257,7 @@ func (st *stepping) pattern(text string, rank int) (string, error) {
 	return b.String(), nil
 }
 
-// environ is what a task finds besides what srun has found.
+// environ returns the variables that srun adds to its own environment for a task.
 func (st *stepping) environ(rank int) []string {
 	at, tasks := st.node[rank], strconv.Itoa(len(st.node))
 	var here []string
@@ -281,7 +281,7 @@ func (st *stepping) environ(rank int) []string {
 	return append(env, exported(st.set["export"])...)
 }
 
-// exported are the variables that --export sets; the current environment goes along anyway.
+// exported returns the variables that --export sets. The current environment goes along in any case.
 func exported(list string) (env []string) {
 	for _, word := range strings.Split(list, ",") {
 		if strings.Contains(word, "=") {
@@ -291,7 +291,7 @@ func exported(list string) (env []string) {
 	return env
 }
 
-// labelled writes lines with a label in front of each, whole.
+// labelled writes whole lines, each with a label in front.
 type labelled struct {
 	to    io.Writer
 	label string
@@ -322,11 +322,11 @@ func (w *labelled) flush() error {
 	return err
 }
 
-// signals are the words for those that end tasks most often.
+// signals are the words for the signals that end tasks most often.
 var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
 	9: "Killed", 11: "Segmentation fault", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated"}
 
-// ended says which tasks have failed, and ends as the worst of them.
+// ended reports the tasks that have failed, and ends with the worst exit status.
 func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 	worst := 0
 	ranks := make(map[string][]string) // by what is said of them
@@ -365,7 +365,7 @@ func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 	return &fronts.Status{Code: worst}
 }
 
-// ranges writes ascending numbers as 0-2,5.
+// ranges formats ascending numbers as 0-2,5.
 func ranges(list []string) string {
 	var parts []string
 	for i := 0; i < len(list); {

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// stateNames are the states of jobs, short and long, by our state.
+// stateNames are Slurm's names of states, short and long, indexed by our state.
 var stateNames = [...][2]string{
 	fronts.Held: {"PD", "PENDING"}, fronts.Queued: {"PD", "PENDING"}, fronts.Running: {"R", "RUNNING"},
 	fronts.Finished: {"CD", "COMPLETED"}, fronts.Failed: {"F", "FAILED"}, fronts.Cancelled: {"CA", "CANCELLED"},
 	fronts.Walltime: {"TO", "TIMEOUT"}, fronts.OOM: {"OOM", "OUT_OF_MEMORY"}, fronts.Lost: {"NF", "NODE_FAIL"},
 }
 
-// otherStates are those of Slurm that no job of ours is in.
+// otherStates are states of Slurm that our jobs never have.
 var otherStates = []string{"BF", "BOOT_FAIL", "CF", "CONFIGURING", "CG", "COMPLETING", "DL", "DEADLINE", "PR", "PREEMPTED", "RD", "RESV_DEL_HOLD",
 	"RF", "REQUEUE_FED", "RH", "REQUEUE_HOLD", "RQ", "REQUEUED", "RS", "RESIZING", "RV", "REVOKED", "S", "SUSPENDED", "SE", "SPECIAL_EXIT",
 	"SI", "SIGNALING", "SO", "STAGE_OUT", "ST", "STOPPED"}
@@ -40,7 +40,7 @@ func long(j *fronts.Job) string {
 	return stateNames[j.State][1]
 }
 
-// states reads a list of states; all is every one.
+// states parses a list of states. all reports whether it selects every state.
 func states(list string) (wanted map[string]bool, all bool, err error) {
 	wanted = make(map[string]bool)
 	for word := range strings.SplitSeq(list, ",") {
@@ -66,7 +66,7 @@ func states(list string) (wanted map[string]bool, all bool, err error) {
 	return wanted, all, nil
 }
 
-// exitCode is how a job ended: status and signal. What was not COMPLETED is never 0:0.
+// exitCode returns how a job ended: status and signal. Unless it is COMPLETED, it is never 0:0.
 func exitCode(j *fronts.Job) string {
 	switch j.State {
 	case fronts.Failed:
@@ -84,7 +84,7 @@ func exitCode(j *fronts.Job) string {
 	return "0:0"
 }
 
-// reason is the word for why a job is where it is.
+// reason returns Slurm's word for why a job is where it is.
 func reason(j *fronts.Job) string {
 	switch j.State {
 	case fronts.Failed:
@@ -101,7 +101,7 @@ func reason(j *fronts.Job) string {
 		fronts.ForThrottle: "JobArrayTaskLimit", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
 }
 
-// nodeState is the word for how a node stands, as sinfo has it.
+// nodeState returns sinfo's word for a node's state.
 func nodeState(n *fronts.Node) string {
 	used := n.State == fronts.Busy || n.State == fronts.Partly || len(n.Jobs) > 0
 	switch n.State {
@@ -124,7 +124,7 @@ func nodeState(n *fronts.Node) string {
 	return "idle"
 }
 
-// nodeStateLong is the same as scontrol has it.
+// nodeStateLong returns scontrol's word for a node's state.
 func nodeStateLong(n *fronts.Node) string {
 	base := "IDLE"
 	switch {

@@ -33,7 +33,7 @@ func clock(d time.Duration) string {
 	return text
 }
 
-// stamp writes an instant, or a word where there is none.
+// stamp writes an instant, or the word none for the zero time.
 func stamp(t time.Time, zone *time.Location, none string) string {
 	if t.IsZero() {
 		return none
@@ -41,7 +41,7 @@ func stamp(t time.Time, zone *time.Location, none string) string {
 	return t.In(zone).Format("2006-01-02T15:04:05")
 }
 
-// memory writes kb as Slurm does: 100M, 2G. What is no whole number of MiB is rounded up.
+// memory writes kB as Slurm does: 100M, 2G. It rounds up to whole MiB.
 func memory(kb int64) string {
 	if kb <= 0 {
 		return "0"
@@ -56,10 +56,10 @@ func memory(kb int64) string {
 	return "0"
 }
 
-// fold writes the names of nodes in short.
+// fold writes a folded list of nodes.
 func fold(nodes []string) string { return index.FoldNodeList(nodes) }
 
-// orNull is a text, or (null) for none.
+// orNull returns a text, or (null) if it is empty.
 func orNull(s string) string {
 	if s == "" {
 		return "(null)"
@@ -75,8 +75,8 @@ func jobID(j *fronts.Job) string {
 	return strconv.FormatUint(j.ID, 10)
 }
 
-// elements writes indices in order with ranges and steps: 0-3, 1-7:2, 1,5; %N behind them
-// where so many may run at once.
+// elements writes ascending indices with ranges and steps: 0-3, 1-7:2, 1,5. If a limit applies, %N
+// follows.
 func elements(list []int, limit int) string {
 	var b strings.Builder
 	for i := 0; i < len(list); {
@@ -107,7 +107,7 @@ func elements(list []int, limit int) string {
 	return b.String()
 }
 
-// askedLicenses is what a job asks of pools, as Slurm writes it: matlab:1,idl:2.
+// askedLicenses returns what a job requests of pools, as Slurm writes it: matlab:1,idl:2.
 func askedLicenses(j *fronts.Job) string {
 	var list []string
 	for _, l := range j.Licenses {

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// layouts are how --starttime and --endtime may write an instant.
+// layouts are the formats of --starttime and --endtime.
 var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05", "01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102"}
 
-// instant reads an instant: one of the layouts, a time of today, a word, or now and a
-// difference: now-2days. now says in whose zone.
+// instant parses an instant: one of the layouts, a time of today, a word, or now with a difference, such
+// as now-2days. Its zone is that of now.
 func instant(text string, now time.Time) (time.Time, error) {
 	low := strings.ToLower(text)
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
@@ -44,13 +44,13 @@ func instant(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time", text)
 }
 
-// units are the units behind now+N. Any beginning of one will do.
+// units are the units in now+N. They may be abbreviated to any beginning.
 var units = [...]struct {
 	name string
 	size time.Duration
 }{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
 
-// moved is an instant and a difference, such as -2days.
+// moved returns an instant shifted by a difference such as -2days.
 func moved(now time.Time, by string) (time.Time, error) {
 	if by == "" {
 		return now, nil
