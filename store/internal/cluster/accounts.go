@@ -15,7 +15,7 @@ import (
 type Account struct {
 	Name    string
 	Parent  string // the account that it is part of, "" for none
-	Shares  int64  // of what its parent has, against those of its siblings
+	Shares  int64  // of its parent's share, relative to its siblings
 	Members []row.AccountMember
 	Allow   []string // its permitted users, as user:ann or group:lab; empty: all
 }
@@ -54,8 +54,8 @@ func (as Accounts) Set(a Account) error {
 	return recountedFor(as.tx, limits.Account)
 }
 
-// Remove deletes an account. It fails with a Conflict naming a part of it, or a job that has not
-// ended, that needs it.
+// Remove deletes an account. It fails with a Conflict that names a part of the account, or a
+// job that has not ended and needs it.
 func (as Accounts) Remove(name string) error {
 	if err := access.Operates(as.tx, "accounts"); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Drain takes devices of a node out of service, so no other job gets them. A job that has one goes
-// on, and its allocation counts that much less. Plans that no longer fit are made again: see
-// Devices.Moved.
+// Drain takes devices of a node out of service, so no other job gets them. A job that has one
+// continues, and its allocation counts that much less. Plans that no longer fit are made
+// again: see Devices.Moved.
 func (ds Devices) Drain(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
 	if err := errors.Join(access.Operates(ds.tx, "nodes"), kernel.CheckReason(reason)); err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func (r renaming) unknown(j *row.Job, res index.ResID) error {
 	return nil
 }
 
-// move converts a job's devices to positions in the new lists.
+// move converts the positions of a job's devices to those in the new lists.
 func (r renaming) move(j *row.Job) error {
 	for i := range j.Devices {
 		d := &j.Devices[i]
@@ -123,6 +123,6 @@ func (r renaming) carryOut(holders []*row.Job) error {
 	return nil
 }
 
-// Moved are the jobs placed at an instant that this transaction has given another start,
-// because a node cannot serve them any more, or there is less of a pool.
+// Moved returns the jobs placed at an instant that this transaction has given another start,
+// because a node can no longer serve them, or there is less of a pool.
 func (ns Nodes) Moved() []*kernel.Job { return kernel.Converted(ns.tx.Loaded.Moved, kernel.JobOf) }

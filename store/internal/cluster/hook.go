@@ -26,11 +26,11 @@ const (
 // MaxHookEvents is the maximum number of events that the hook gets in a run.
 const MaxHookEvents = 1000
 
-// HookEvent is an event as the hook gets it.
+// HookEvent is an event as the hook receives it.
 type HookEvent struct {
 	kernel.Event
-	User    string      // whose job
-	Outcome row.Outcome // how the attempt has ended, if the event says so
+	User    string      // the job's user
+	Outcome row.Outcome // how the attempt ended, if the event says so
 
 	// Mail is the kind of mail that the job's submitter wants for this event: begin, end, fail or
 	// requeue, or "". MailTo is the address.
@@ -39,9 +39,9 @@ type HookEvent struct {
 
 // HookRun is a run of the hook.
 type HookRun struct {
-	Program []string // and its arguments
+	Program []string // with its arguments
 	Events  []HookEvent
-	Failing time.Time // since when it has taken nothing, zero if it has taken the last it was handed
+	Failing time.Time // since when it has failed; zero if its last run succeeded
 
 	holder row.Nonce
 }
@@ -68,7 +68,7 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	}
 	run.Program, run.Failing = slices.Clone(set.Hook), kernel.Instant(h.Failing)
 	held := kernel.Seconds(HookHeld)
-	if h.Holder != (row.Nonce{}) && tx.Now < h.Until && h.Until <= tx.Now+held { // beyond that is by a clock that was wrong
+	if h.Holder != (row.Nonce{}) && tx.Now < h.Until && h.Until <= tx.Now+held { // a time beyond that comes from a wrong clock
 		return run, nil
 	}
 	err = tx.EachEvent(h.Cursor, func(ev *kernel.Event) (bool, error) {
@@ -83,9 +83,9 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	return run, tx.StartsNone(func() error { return hs.put(h) })
 }
 
-// End ends a run of the hook that handled its events or failed. It returns since when the hook has
-// been failing. If another process has begun a run meanwhile, because this one took too long, it
-// changes nothing.
+// End ends a run of the hook that handled its events or failed. It returns since when the hook
+// fails. It changes nothing if another process has begun a run meanwhile, because this one
+// took too long.
 func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	tx := hs.tx
 	if !tx.Writable() {
@@ -115,14 +115,14 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	})
 }
 
-// HookState says how far the hook has come.
+// HookState tells how far the hook has got.
 type HookState struct {
 	Program []string  // nil if no hook is set
-	Failing time.Time // since when it has taken no events; zero while it takes them
-	Behind  uint64    // how many events it has not taken yet
+	Failing time.Time // since when it fails; zero if its last run succeeded
+	Behind  uint64    // number of events that it has not handled yet
 }
 
-// State returns how far the hook has come.
+// State returns how far the hook has got.
 func (hs Hook) State() (HookState, error) {
 	s, err := ConfigOf(hs.tx).Settings()
 	if err != nil || len(s.Hook) == 0 {
@@ -141,8 +141,8 @@ type Hook struct{ tx *kernel.Tx }
 // HookOf returns the hook of a transaction.
 func HookOf(tx *kernel.Tx) Hook { return Hook{tx} }
 
-// set records whether there is a hook from now on. A new hook does not get earlier events. If it
-// replaces another, it continues after the last event of that one.
+// set records whether there is a hook from now on. A new hook does not get earlier events. One
+// that replaces another continues after the last event of that one.
 func (hs Hook) set(is bool) error {
 	if !is {
 		return hs.tx.File.Remove(row.Meta, row.KeyHook)

@@ -21,11 +21,12 @@ type Limit struct {
 	// Key is the subject of the limit: all, or user:NAME, group:, account:, class: and queue:,
 	// joined by commas, with * for each by itself.
 	Key string
-	// Measure is running, queued or jobs for numbers of jobs; RES, a consumable, a pool or
-	// nodes, for its amount in running jobs, RES.queued and RES.jobs alike; RES.left, its
-	// amount times the seconds that jobs have still to run; RES.job or walltime.job of one job.
+	// Measure is running, queued or jobs for numbers of jobs. RES, which is a consumable, a
+	// pool or nodes, is its amount in running jobs; RES.queued and RES.jobs are alike.
+	// RES.left is its amount times the seconds that jobs still have to run. RES.job and
+	// walltime.job are for a single job.
 	Measure string
-	Soft    bool  // a job that would go beyond it has its turn after all others
+	Soft    bool  // a job that would exceed it has its turn after all others
 	Max     int64 // in the resource's smallest unit, seconds for walltime.job; may be reached
 }
 
@@ -48,18 +49,18 @@ func limitOf(r *limits.Rule) Limit {
 type LimitUse struct {
 	Limit
 	Who     string // the subject that * stands for, or ""
-	Used    int64  // by jobs that run, or wait, as the measure says
-	Planned int64  // by jobs that are to start
+	Used    int64  // by jobs that run, or wait, depending on the measure
+	Planned int64  // by planned jobs
 }
 
-// Limits are the limits of a store in a transaction.
+// Limits gives access to the limits in a transaction.
 type Limits struct{ tx *kernel.Tx }
 
 // LimitsOf returns the limits of a transaction.
 func LimitsOf(tx *kernel.Tx) Limits { return Limits{tx} }
 
-// Each goes through the limits until fn fails: how many jobs of arrays may run at once, with the
-// key array:12, then rules by key and measure.
+// Each calls fn for the limits until fn fails. The limits on how many jobs of an array run at
+// once come first, with the key array:12, then rules by key and measure.
 func (ls Limits) Each(fn func(Limit) error) error {
 	err := ls.eachThrottle(func(l Limit, _ *limits.Counter) error { return fn(l) })
 	if err != nil {
@@ -104,9 +105,9 @@ func (ls Limits) eachThrottle(fn func(Limit, *limits.Counter) error) error {
 	})
 }
 
-// Set makes or changes limits. Running jobs go on. Plans that break a limit are given up for the
-// next cycle to make again, but placed jobs get another start: see Moved. It fails with ErrNotFound
-// for an unknown queue, resource or pool, and with ErrInvalid.
+// Set makes or changes limits. Running jobs continue. Plans that break a limit are removed,
+// and the next cycle makes them again, but placed jobs get another start at once: see Moved.
+// It fails with ErrNotFound for an unknown queue, resource or pool, and with ErrInvalid.
 func (ls Limits) Set(list ...Limit) error {
 	if err := access.Operates(ls.tx, "limits"); err != nil {
 		return err
@@ -191,8 +192,9 @@ func (ls Limits) valid(r *limits.Rule) error {
 	return nil
 }
 
-// Remove deletes limits of a key: those of some measures, or all if none is named; only soft ones
-// if soft is true. It returns what it has deleted, and fails with ErrNotFound if that is nothing.
+// Remove deletes limits of a key: those of some measures, or all if none is named. If soft is
+// true, it deletes only soft ones. It returns the deleted limits, and fails with ErrNotFound
+// if there are none.
 func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, error) {
 	if err := access.Operates(ls.tx, "limits"); err != nil {
 		return nil, err
@@ -229,7 +231,7 @@ func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, err
 	return gone, ls.tx.Spoil(recounted(ls.tx))
 }
 
-// measured fails with a Conflict when a limit measures a resource or pool.
+// measured fails with a Conflict if a limit measures a resource or pool.
 func (ls Limits) measured(what, name string) error {
 	return ls.Each(func(l Limit) error {
 		m, err := limits.ParseMeasure(l.Measure)
@@ -240,7 +242,7 @@ func (ls Limits) measured(what, name string) error {
 	})
 }
 
-// recounted counts again after rules, or their subjects, have changed, and takes away plans that
+// recounted counts again after rules, or their subjects, have changed, and removes plans that
 // break a rule.
 func recounted(tx *kernel.Tx) error {
 	tx.Loaded.Freed.Anywhere()
@@ -293,10 +295,10 @@ func fitRules(tx *kernel.Tx, list []*limits.Rule) error {
 	return nil
 }
 
-// Throttle lets at most this many jobs of an array run at once: 0 lets none start, and a negative
-// number any. Running jobs go on; plans that break it are given up for the next cycle to make
-// again. It fails with ErrNotFound if there is no such array, and with a Conflict if all its jobs
-// have ended.
+// Throttle lets at most this many jobs of an array run at once: 0 lets none start, and a
+// negative number any. Running jobs continue. Plans that break it are removed, and the next
+// cycle makes them again. It fails with ErrNotFound if there is no such array, and with a
+// Conflict if all its jobs have ended.
 func (ls Limits) Throttle(array uint64, most int64) error {
 	tx := ls.tx
 	if !tx.Writable() {

@@ -100,9 +100,9 @@ func (ns Nodes) Resolve(list string) ([]uint32, error) {
 }
 
 // Put adds a node, or replaces the one of the same name, and reports which. It sets n.Number
-// and n.Bucket. What runs on the node, and what is planned for it, stays. Plans for devices that
-// are no longer in service are made again. A device in use can be drained, but removing or cutting
-// it is a Conflict.
+// and n.Bucket. Jobs and plans on the node stay. Plans for devices that are no longer in
+// service are made again. A device in use can be drained, but removing or cutting it is a
+// Conflict.
 func (ns Nodes) Put(n *index.Node) (added bool, err error) {
 	if err := access.Operates(ns.tx, "nodes"); err != nil {
 		return false, err
@@ -205,7 +205,7 @@ func validNode(tx *kernel.Tx, n *index.Node) error {
 	return err
 }
 
-// SetState sets a node up, down, offline or drained, with a reason. Its running jobs go on.
+// SetState sets a node up, down, offline or drained, with a reason. Its running jobs continue.
 func (ns Nodes) SetState(number uint32, state index.State, reason string) error {
 	if err := errors.Join(access.Operates(ns.tx, "nodes"), kernel.CheckReason(reason)); err != nil {
 		return err
@@ -219,8 +219,8 @@ func (ns Nodes) SetState(number uint32, state index.State, reason string) error 
 	return ns.tx.Spoil(cycle.PlaceAnew(ns.tx))
 }
 
-// SetLoad records the measured load of a node: how many of its processors are busy. Only the row
-// changes, unless the node gets its first load or loses its last, because the index knows which
+// SetLoad records the measured load of a node: how many of its processors are busy. Only the
+// row changes, unless the node had no load or loses its load, because the index knows which
 // nodes have one.
 func (ns Nodes) SetLoad(number uint32, load float64) error {
 	if err := access.Operates(ns.tx, "nodes"); err != nil {

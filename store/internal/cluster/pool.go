@@ -30,17 +30,17 @@ type Pool struct {
 // PoolUse is a pool at an instant.
 type PoolUse struct {
 	Pool
-	Held int64 // by jobs, planned ones and reservations, what others use not among it
+	Held int64 // by jobs, plans and reservations, without Outside
 	Free int64
 }
 
-// Pools are the pools of the cluster in a transaction.
+// Pools gives access to the pools of the cluster in a transaction.
 type Pools struct{ tx *kernel.Tx }
 
 // PoolsOf returns the pools of a transaction.
 func PoolsOf(tx *kernel.Tx) Pools { return Pools{tx} }
 
-// At lists the pools by name as they are at an instant that is not past.
+// At lists the pools by name, as they are at an instant that is not past.
 func (ps Pools) At(at time.Time) ([]PoolUse, error) {
 	names, err := ps.tx.Counters().PoolNames()
 	if err != nil {
@@ -100,10 +100,10 @@ func (ps Pools) at(name string, at int64) (u PoolUse, err error) {
 	return u, nil
 }
 
-// Set changes a pool, or makes it if add is true: then its name must be free. If more is held than
-// the new amount, its holders go on, nothing more starts, and plans that break it are made again:
-// see Moved. It fails with ErrNotFound if there is no such pool, a Conflict if a name is taken, and
-// ErrInvalid.
+// Set changes a pool, or makes it if add is true: then its name must be free. If more is held
+// than the new amount, its holders continue, nothing more starts, and plans that break it are
+// made again: see Moved. It fails with ErrNotFound if there is no such pool, a Conflict if a
+// name is taken, and ErrInvalid.
 func (ps Pools) Set(p Pool, add bool) error {
 	tx := ps.tx
 	if err := access.Operates(tx, "pools"); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Add makes a queue.
+// Add creates a queue.
 func (qs Queues) Add(q kernel.Queue) error {
 	if err := access.Operates(qs.tx, "queues"); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (qs Queues) Add(q kernel.Queue) error {
 	return QueuesOf(qs.tx).Set(q)
 }
 
-// Set changes a queue, or makes it.
+// Set changes a queue, or creates it.
 func (qs Queues) Set(q kernel.Queue) error {
 	if err := access.Operates(qs.tx, "queues"); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (qs Queues) Set(q kernel.Queue) error {
 	return qs.tx.File.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
 }
 
-// Remove deletes a queue. It fails with a Conflict naming what needs it: a node, a job that
-// has not ended, a reservation that admits its jobs or a standing one for them.
+// Remove deletes a queue. It fails with a Conflict that names what needs the queue: a node, a
+// job that has not ended, or a single or standing reservation that admits its jobs.
 func (qs Queues) Remove(name string) error {
 	if err := access.Operates(qs.tx, "queues"); err != nil {
 		return err

@@ -119,7 +119,7 @@ func unusedResource(tx *kernel.Tx, def index.Def) error {
 	asks := func(who string, r placer.Request) error {
 		spec, err := placer.Parse(tx.Loaded.Defs, placer.Request{Select: r.Select, Place: r.Place})
 		if err != nil {
-			return nil // it asks for something that is gone already, and never runs
+			return nil // it asks for something that no longer exists, and never runs
 		}
 		if spec.Names(def.ID) {
 			return row.Clash("resource "+def.Name, who+" asks for it")
@@ -151,9 +151,9 @@ func forget(tx *kernel.Tx) error {
 	return err
 }
 
-// rebuild sorts all nodes into buckets again, and measures what shared nodes have left, which the
-// index also knows by bitmaps. The buckets have new numbers, so room freed by bucket counts for
-// all.
+// rebuild sorts all nodes into buckets again, and recomputes what shared nodes have left,
+// which the index also holds in bitmaps. The buckets have new numbers, so room freed in one
+// bucket counts for all.
 func rebuild(tx *kernel.Tx) error {
 	if err := forget(tx); err != nil {
 		return err

@@ -28,12 +28,12 @@ func (ns Nodes) Each(fn func(*index.Node) error) error { return ns.tx.EachNode(f
 // Occupancy returns what is on a node.
 func (ns Nodes) Occupancy(n *index.Node) (kernel.Occupancy, error) { return ns.tx.Occupancy(n) }
 
-// Used returns the part of a node's time that jobs have had since the statistics were reset, 0 to
-// 1.
+// Used returns the part of a node's time that jobs have used since the statistics were reset,
+// 0 to 1.
 func (ns Nodes) Used(n *index.Node) (float64, error) { return ns.tx.Used(n) }
 
-// Left returns what remains of a node's consumables now: all of them if the node is free, none if a
-// job has it exclusively.
+// Left returns the free amounts of a node's consumables now: all if the node is free, none if
+// a job has it exclusively.
 func (ns Nodes) Left(n *index.Node) []index.Amount { return ns.tx.Left(n) }
 
 // Owner returns the owner of a stretch of the calendar.
@@ -85,7 +85,7 @@ func SharesOf(tx *kernel.Tx) Shares { return Shares{tx} }
 // Set. A store in which none were set has no classes.
 func (sh Shares) Get() (*fairshare.Settings, error) { return sh.tx.Shares() }
 
-// Timer returns since when classes have been as far apart as the threshold of rebalancing, as the
+// Timer returns since when classes are as far apart as the threshold of rebalancing, as the
 // last cycle left it.
 func (sh Shares) Timer() (fairshare.Timer, error) { return sh.tx.ShareTimer() }
 

@@ -53,7 +53,8 @@ func (cf Config) Set(name, value string) error {
 	return configure(cf.tx, name, value)
 }
 
-// ownersSettings name programs and paths that others execute, or write to.
+// ownersSettings are the settings that name programs which others execute, or paths to which
+// they write. Only the owner may change them.
 var ownersSettings = []string{"health", "hook", "launch_db", "local_program", "path", "state_dir"}
 
 func configure(tx *kernel.Tx, name, value string) error {

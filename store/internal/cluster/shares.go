@@ -18,8 +18,8 @@ import (
 )
 
 // Set replaces the settings of class shares; empty ones delete all. It fails with ErrInvalid
-// and the *fairshare.SettingError if they would not work. The timer of rebalancing restarts if its
-// basis changes: the classes, their loads, the threshold or the duration.
+// and the *fairshare.SettingError if they would not work. The timer of rebalancing restarts if
+// the classes, their loads, the threshold or the duration change.
 func (sh Shares) Set(s *fairshare.Settings) error {
 	if err := access.Operates(sh.tx, "classes"); err != nil {
 		return err
@@ -82,10 +82,10 @@ func (sh Shares) SetTimer(t fairshare.Timer) error {
 }
 
 // State returns the state on which class shares plan, by class and in the unit of the setting
-// share_unit. It covers all nodes that are up, what running jobs have of them, and what queued jobs
-// ask for that pools and limits allow to start now. Jobs on nodes that are not up do not count.
-// Nodes in an active reservation that admits no one are left out. A job counts in the class
-// submitted with it, if that exists, else in its user's.
+// share_unit. It covers all nodes that are up, the parts that running jobs have of them, and
+// the requests of queued jobs that pools and limits allow to start now. Jobs on nodes that are
+// not up do not count. Nodes in an active reservation that admits no one are left out. A job
+// counts in the class submitted with it, if that exists, else in its user's.
 func (sh Shares) State() (*fairshare.State, error) {
 	t, err := booking.ClassSharesOf(sh.tx).Tally()
 	if err != nil {
@@ -101,7 +101,8 @@ func (sh Shares) State() (*fairshare.State, error) {
 	return &t.State, booking.ClassSharesOf(sh.tx).Wait(t, line)
 }
 
-// startable are the jobs of the queue that wait for no other job, and not to begin.
+// startable returns the queued jobs that wait neither for another job nor for their begin
+// time.
 func startable(tx *kernel.Tx) (line []*row.Job, err error) {
 	all, err := cycle.InOrder(tx)
 	if err != nil {
@@ -119,7 +120,7 @@ func startable(tx *kernel.Tx) (line []*row.Job, err error) {
 	return line, nil
 }
 
-// AllottedShares says how much each class may start now; nil without classes.
+// AllottedShares returns how much each class may start now, or nil without classes.
 func AllottedShares(tx *kernel.Tx) (*shares.Allotment, error) {
 	tally, err := booking.ClassSharesOf(tx).Tally()
 	if err != nil || len(tally.State.Classes) == 0 {

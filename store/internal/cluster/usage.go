@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/store/internal/usage"
 )
 
-// Usage is the use by existing and archived jobs: month by month, for each user, account, class and
-// queue. It is added up in the commits in which attempts and jobs end, and split at the ends of
-// months in UTC.
+// Usage is the use by existing and archived jobs: month by month, for each user, account,
+// class and queue. It is added up in the commits in which attempts and jobs end. Use that
+// spans months is split at the ends of months in UTC.
 type Usage struct{ tx *kernel.Tx }
 
 // UsageOf returns the usage records of a transaction.
@@ -35,26 +35,26 @@ func (u Usage) Reset() error {
 // UsageSpec selects usage. The zero value selects all of it, by user.
 type UsageSpec struct {
 	By       usage.By
-	From, To time.Time // zero: from the first, up to now
+	From, To time.Time // zero From: from the first use; zero To: up to now
 }
 
 // UsageTotal is the use of one subject, or of all in a day or month.
 type UsageTotal struct {
 	Name      string // the subject, or "" for jobs without one; a day is 2026-11-20, a month 2026-11
-	Jobs      int64  // jobs that had begun and ended in the time
-	Failed    int64  // of them
-	Preempted int64  // how often they had made way for others
+	Jobs      int64  // jobs that began and ended in the period
+	Failed    int64  // of those jobs
+	Preempted int64  // number of times that they made way for others
 	Waits     time.Duration
 	Held      map[string]int64 // units x seconds, by consumable, pool, or "nodes"; a unit of a size is 1024 kb
 }
 
-// UsageReport is an answer.
+// UsageReport is the answer to a UsageSpec.
 type UsageReport struct {
 	Totals []UsageTotal // by name
-	Left   int64        // jobs in no total: they were archived, and archives count by whole months
+	Left   int64        // jobs in no total: they were archived, and archived use counts only by whole months
 }
 
-// Total adds up the use in a time, including running jobs.
+// Total adds up the use in a period, including running jobs.
 func (u Usage) Total(spec UsageSpec) (*UsageReport, error) {
 	if spec.By == "" {
 		spec.By = usage.ByUser

@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// job starts a planned job whose time has come. Where that is not possible it is taken
-// off its nodes and is late: a node is never given away while an overdue job has it, and
+// job starts a planned job whose time has come. If that is not possible, it takes the job off
+// its nodes, and the job is late. A node is never given away while an overdue job has it, and
 // nothing starts on one that is not up.
 func (p *clockAdvance) job(c change) error {
 	tx := p.tx
@@ -33,7 +33,7 @@ func (p *clockAdvance) job(c change) error {
 	if err != nil && !errors.Is(err, kernel.ErrUnmet) {
 		return err
 	}
-	if waitsFor != "" || err != nil { // for example, a job that it depends on was queued again
+	if waitsFor != "" || err != nil { // for example, a job that it depends on was requeued
 		return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
 	}
 	if absent, err := Unattended(tx, j); absent != "" || err != nil {
@@ -119,7 +119,7 @@ func (p *clockAdvance) clearBefore(spans []kernel.Span, j *row.Job) error {
 			return err
 		}
 		switch {
-		case j.State != row.JobRunning: // it was late itself, and is being planned again
+		case j.State != row.JobRunning: // that job was late itself, and is being planned again
 		case j.ToLaunch():
 			err = missed(tx, j)
 		case j.EndsByClock():
@@ -136,9 +136,9 @@ func (p *clockAdvance) clearBefore(spans []kernel.Span, j *row.Job) error {
 	return nil
 }
 
-// notReady says what keeps a job's stretch on a node from beginning, or "". Everything else was
-// there when it was planned, so only overdue jobs can be in its way. The node must be up, unless it
-// is only withheld from others because its host is silent.
+// notReady says what keeps a job's stretch on a node from beginning, or returns "". The plan
+// took account of everything else, so only overdue jobs can be in its way. The node must be
+// up, unless it is only withheld from new jobs because its host is silent.
 func (p *clockAdvance) notReady(s kernel.Span, j *row.Job) (string, error) {
 	tx := p.tx
 	_, state, err := tx.Loaded.Nodes.Head(s.Node)
@@ -169,8 +169,8 @@ func (p *clockAdvance) notReady(s kernel.Span, j *row.Job) (string, error) {
 	return fmt.Sprintf("%s was still on node %s", who, name), err
 }
 
-// beginner is a job that begins: it minds other jobs alone. Reservations that lie
-// over it have let it in.
+// beginner is a job that begins. It conflicts only with other jobs, because reservations on
+// its nodes have admitted it.
 type beginner struct{ owner uint64 }
 
 // Ignores implements timeline.Guest.

@@ -9,11 +9,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// mostSlides is how often the claim of a job may be put off. After that it keeps room only in the
-// limits that refuse the job, because their holders overrun.
+// mostSlides is how often the claim of a job may be put off. After that it keeps room only in
+// the limits that refuse the job, because their holders overrun.
 const mostSlides = 3
 
-// unclaim makes all claims not count: the pass makes them again, each at its job's turn.
+// unclaim suspends all claims. The pass makes them again, each at its job's turn.
 func (p *pass) unclaim() error {
 	rules := p.tx.Counters().Rules
 	list, err := rules.Claims()

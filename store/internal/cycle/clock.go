@@ -10,15 +10,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// clockAdvance is time that passes: the changes in it happen, and leave something to decide.
+// clockAdvance lets time pass: it applies the changes that are due, and collects what they
+// leave to decide.
 type clockAdvance struct {
 	tx      *kernel.Tx
 	late    []*row.Job // planned jobs that could not begin
 	renewed []string   // standing reservations with an occurrence that has ended
 }
 
-// advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf, now]. A
-// reader patches its memory, a writer stores the changes.
+// advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf,
+// now]. A reader patches its copies in memory, and a writer stores the changes.
 func (p *clockAdvance) advance() error {
 	tx := p.tx
 	if tx.Now < tx.State.AsOf {
@@ -66,9 +67,9 @@ func (p *clockAdvance) farBehind() error {
 	return nil
 }
 
-// all applies the due changes in order of time. Then a writer decides what they leave open: for
-// example, it replans jobs that could not begin. A reader searches for no nodes, and calls no
-// program: it sees such jobs as late.
+// all applies the due changes in order of time. Then a writer settles what they leave open:
+// for example, it replans jobs that could not begin. A reader neither searches for nodes nor
+// runs programs, and shows such jobs as late.
 func (p *clockAdvance) all(due []change) error {
 	if len(due) == 0 {
 		return nil
@@ -80,7 +81,7 @@ func (p *clockAdvance) all(due []change) error {
 		if err != nil {
 			return err
 		}
-		if kept == nil { // it has ended already, for one that has begun at the same instant
+		if kept == nil { // it has ended already, at the instant at which another began
 			continue
 		}
 		if err := p.tx.File.Remove(row.Changes, key); err != nil {
@@ -110,7 +111,7 @@ func (p *clockAdvance) all(due []change) error {
 	return nil
 }
 
-// change is an instant at which a job's or reservation's time begins or ends by the clock.
+// change is an instant at which a job or reservation begins or ends by the clock.
 type change struct {
 	at    int64
 	owner uint64
@@ -130,7 +131,7 @@ func (p *clockAdvance) reservation(c change) error {
 		if err := p.tx.Happened(kernel.ReservationEvent(r, "planned", "active")); err != nil {
 			return err
 		}
-		p.tx.Loaded.Freed.On(r.Nodes) // for the jobs it admits
+		p.tx.Loaded.Freed.On(r.Nodes) // for the jobs that it admits
 		return nil
 	}
 	if err := (booking.Booking{Tx: p.tx, Reservation: r}).Finish(); err != nil {
@@ -153,9 +154,9 @@ func (p *clockAdvance) beginOn(nodes []uint32) error {
 	return p.tx.NodeIndex().Reclass(nodes, p.tx.Calendar().Now())
 }
 
-// renew makes the missing occurrences of standing reservations, one after the other. A reader stops
-// at the first that needs a search for nodes: a writer will find some, and later ones get what is
-// left.
+// renew makes the missing occurrences of standing reservations, one after the other. A reader
+// stops at the first that needs a search for nodes. A writer will make that one, and the later
+// ones on what it leaves.
 func (p *clockAdvance) renew() error {
 	for _, name := range p.renewed {
 		s, err := p.tx.Reservations().Standing(name)
@@ -183,11 +184,11 @@ func Pass(tx *kernel.Tx) error {
 	return err
 }
 
-// settle settles what the cycle's own changes have left to decide.
+// settle settles what the cycle's own changes have left open.
 func (p *pass) settle() error { return Settle(p.tx) }
 
-// Settle decides what changes have left to decide: occurrences of standing reservations that were
-// missed, and plans that cannot be kept.
+// Settle settles what changes have left open: missed occurrences of standing reservations, and
+// plans that cannot be kept.
 func Settle(tx *kernel.Tx) error {
 	if tx.Loaded.Freed.Made() {
 		if err := booking.RetryStandings(tx, false); err != nil {

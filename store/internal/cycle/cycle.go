@@ -19,30 +19,31 @@ import (
 // CycleSpec configures a cycle. The zero value follows the settings.
 type CycleSpec struct {
 	Backfill kernel.Backfill
-	// Depth is the number of jobs that EASY plans ahead; 0: the setting depth.
+	// Depth is the number of jobs that EASY plans ahead; 0 for the setting depth.
 	Depth int
 	// WidestFirst lets the jobs with the most processors go first among those that could start
 	// around the planned ones, whatever their priority.
 	WidestFirst bool
-	// Silent is for a cycle whose report is not acted on: the next one reports the jobs that this
-	// one starts, and no job is stopped.
+	// Silent is for a cycle whose report the caller does not act on. The next cycle reports
+	// the jobs that this one starts, and no job is stopped.
 	Silent bool
-	// By says who gets the started jobs in Launch. ByLauncher is the site's own launcher: it
-	// counts as executing them from then on, under Nonce. ByNobody is a reader of the report; if
-	// the setting launch is set, it gets no jobs with a command, because their launcher takes
-	// them. With BySupervisor Launch is empty: passes find the started jobs.
+	// By says who gets the started jobs in Launch. ByLauncher is the site's own launcher,
+	// which counts as executing them from then on, under Nonce. ByNobody only reads the
+	// report: if the setting launch is set, it gets no jobs with a command, because their
+	// launcher takes them. With BySupervisor, Launch is empty, because passes find the started
+	// jobs.
 	By    row.Claimant
 	Nonce row.Nonce
-	// Enough is called between jobs and ends the cycle by returning true; nil: no limit.
+	// Enough is called between jobs, and ends the cycle if it returns true; nil for no limit.
 	Enough func() bool
 
 	stands bool    // plans do not move, as with Relaxed
 	slack  float64 // with Relaxed
 
-	Singly bool // each job is decided alone, even in a lot of equal jobs: for tests
+	Singly bool // decides each job alone, even in a lot of equal jobs: for tests
 }
 
-// depth is how many jobs are planned ahead at most.
+// depth returns the most jobs to plan ahead.
 func (s *CycleSpec) depth() int {
 	switch {
 	case s.Backfill == kernel.FCFS:
@@ -92,21 +93,21 @@ func cyclesAs(tx *kernel.Tx, s *CycleSpec) {
 // CycleReport lists what a cycle did.
 type CycleReport struct {
 	Started []*kernel.Job // in this cycle
-	// Stopped are the launched jobs that must be stopped since the last cycle: preempted, at
-	// the end of their walltime, cancelled, or queued again by a user. They have the nodes that
+	// Stopped lists the launched jobs that must be stopped since the last cycle: preempted, at
+	// the end of their walltime, cancelled, or requeued by a user. They have the nodes that
 	// they ran on.
 	Stopped   []*kernel.Job
 	Finished  []*kernel.Job // past their end, with the setting overdue = finish
-	Planned   []*kernel.Job // given a start or another one, which is later if an overdue job is in the way
-	Never     []NeverRuns   // in this cycle or before: no nodes of the cluster could ever serve them
-	Cancelled []*kernel.Job // their dependencies cannot be met, or their deadline has passed
-	// Launch are the jobs to launch now: started since the last cycle, by it, by this one or by
-	// the clock. They are reported once.
+	Planned   []*kernel.Job // jobs that got a start, or another one; it is later if an overdue job is in the way
+	Never     []NeverRuns   // jobs that no nodes of the cluster could ever serve, found now or before
+	Cancelled []*kernel.Job // jobs whose dependencies cannot be met, or whose deadline has passed
+	// Launch lists the jobs to launch now: those started by the clock or by a cycle and not
+	// reported before. They are reported once.
 	Launch    []*kernel.Job
 	Waiting   int // left in the queue, planned jobs included
 	Unreached int // of those, not reached before Enough
-	// Next is the next instant at which the clock begins or ends something. Until then another
-	// cycle changes nothing unless the database has changed. The zero time: never.
+	// Next is the next instant at which the clock begins or ends something; zero if there is
+	// none. Until then, another cycle changes nothing unless the database has changed.
 	Next time.Time
 }
 
@@ -154,7 +155,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 		}
 	}
 	err := tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
-	if asPasses && !p.alone { // one of theirs would see no more: this has seen what came before it in the transaction
+	if asPasses && !p.alone { // a cycle of the passes would see no more: this one saw everything before it in the transaction
 		since = tx.Starts.Clock
 	}
 	tx.StartsLooked(since)
@@ -175,14 +176,14 @@ func newPass(tx *kernel.Tx, spec CycleSpec) *pass {
 	return p
 }
 
-// lists is a pass's memory for the queue. In a play the next pass uses it again.
+// lists is a pass's memory for the queue. In a play, the next pass reuses it.
 type lists struct {
 	queue []*row.Job
 	turns []*cycle.Job
 	jobs  map[uint64]*row.Job
 }
 
-// Report returns what the caller is told.
+// Report returns the report for the caller.
 func (p *pass) Report() *CycleReport {
 	list := func(l []*row.Job) []*kernel.Job { return kernel.Converted(l, kernel.JobOf) }
 	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
@@ -202,8 +203,8 @@ type pass struct {
 	placed    []placedJob               // the jobs placed before them
 	late      map[uint64]row.Reason     // jobs whose plans cannot be kept, and why
 	absent    map[uint64]bool           // jobs without a process to start them
-	aside     []*row.Job                // jobs that wait for something else than nodes
-	jobs      map[uint64]*row.Job       // of both, by number, with the decisions so far
+	aside     []*row.Job                // jobs that wait for something other than nodes
+	jobs      map[uint64]*row.Job       // jobs of queue and aside, by number, with the decisions so far
 	EqualTo   map[uint64][]uint64       // the equal jobs directly after one of the queue
 	decider   *cycle.Pass               // of the queue
 	told      map[uint64]bool           // the jobs in Never
@@ -212,10 +213,10 @@ type pass struct {
 	rank      map[uint64]int            // places of the waiting jobs in the queue; nil until needed
 	following map[uint64][]*row.Job     // the jobs of aside that depend on the start of a job
 	turn      map[uint64]int            // places of jobs in the queue, if not by priority
-	claims    map[uint64]*row.Claim     // as they were before
-	madeWay   map[uint64][]MadeWay      // the jobs preempted in this cycle, by the job that takes their room; 0: for the share of a class
-	why       map[uint64]row.Reason     // why a job was stopped in this cycle and queued again
-	held      map[uint64]jobs.HeldStart // jobs whose start is decided and not carried out yet
+	claims    map[uint64]*row.Claim     // claims as they were before
+	madeWay   map[uint64][]MadeWay      // the jobs preempted in this cycle, by the job that takes their room, 0 for the share of a class
+	why       map[uint64]row.Reason     // why a job was stopped in this cycle and requeued
+	held      map[uint64]jobs.HeldStart // jobs whose start is decided but not carried out yet
 	allotted  *shares.Allotment         // nil without classes
 	letting   *Letting                  // nil until needed
 	began     uint64                    // the count of freed room when the cycle began
@@ -228,8 +229,8 @@ type tally struct {
 
 	never              []neverRuns
 	waiting, unreached int
-	next               int64 // the next instant at which the clock begins or ends something, 0 for never
-	alone              bool  // only a cycle knows of that: of a begin time, or a deadline
+	next               int64 // the next instant at which the clock begins or ends something; 0 for never
+	alone              bool  // only a cycle handles that instant: a begin time or a deadline
 }
 
 // at adds an instant at which something begins or ends.
@@ -307,8 +308,8 @@ func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 	return queue, nil
 }
 
-// keep records which jobs the cycle has seen, and that it has seen all plans. The second alone is
-// not worth a commit, which would wake every process that waits for one.
+// keep records which jobs the cycle has seen, and that it has seen all plans. The latter alone
+// is not worth a commit, which would wake every process that waits for one.
 func (p *pass) keep() error {
 	tx := p.tx
 	if tx.State.Looked != tx.State.NextJob {
@@ -377,7 +378,7 @@ func (p *pass) launches() error {
 			return err
 		}
 		if p.spec.By == row.BySupervisor || p.spec.By == row.ByNobody && set.Launch != "" && j.HasCommand() {
-			continue // the launcher of this site takes it
+			continue // this site's launcher takes it
 		}
 		j.Launched = true
 		if p.spec.By == row.ByLauncher {

@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LearnedFrom is the number of jobs to learn from, the last that ended. As many runs of removed
-// jobs are kept.
+// LearnedFrom is the number of jobs to learn from: the last that ended. The file keeps that
+// many runs of removed jobs.
 const LearnedFrom = 3000
 
 // durations predicts run times from jobs that have ended.
@@ -76,13 +76,13 @@ func (d *durations) ended() (runs []*row.PastRun, err error) {
 	return runs, err
 }
 
-// run is how an ended job ran.
+// run returns how an ended job ran.
 func (d *durations) run(j *row.Job) (*row.PastRun, error) {
 	of, err := d.of(j)
 	return &row.PastRun{Job: j.ID, User: of.User, Name: of.Name, Asked: of.Asked, Size: of.Size, End: j.End, Ran: j.End - j.Start}, err
 }
 
-// pastRuns keeps the runs of jobs that leave the file.
+// pastRuns stores the runs of jobs that leave the file.
 type pastRuns struct {
 	*durations
 	added bool
@@ -117,7 +117,8 @@ func (ps *pastRuns) trim() error {
 	return err
 }
 
-// tells reports whether the run time of an ended job counts: it ended by itself or at its walltime.
+// tells reports whether the run time of an ended job counts, because it ended by itself or at
+// its walltime.
 func tells(j *row.Job) bool {
 	if j.Start == 0 || j.End < j.Start || j.State != row.JobFinished && j.State != row.JobFailed {
 		return false
@@ -129,7 +130,7 @@ func tells(j *row.Job) bool {
 	return true
 }
 
-// of returns what the prediction looks at in a job.
+// of returns the properties of a job that predictions use.
 func (d *durations) of(j *row.Job) (forecast.Job, error) {
 	key := [2]string{j.Select, j.Place}
 	size, known := d.sizes[key]
@@ -152,13 +153,14 @@ func (d *durations) runs(j *row.Job, ran int64) (int64, error) {
 	return d.history.Likely(of, ran), nil
 }
 
-// records are the outcomes of earlier forecasts.
+// records holds the outcomes of earlier forecasts.
 type records struct {
 	first, later forecast.Record
 	kept         map[uint64]row.Forecast
 }
 
-// recordsOf returns the outcomes in a value, nil for none, and those of its forecasts since.
+// recordsOf returns the outcomes in a stored value, which may be nil, and those of its
+// forecasts since.
 func recordsOf(tx *kernel.Tx, kept *Forecasts) (*records, error) {
 	rs := new(records)
 	if kept == nil {

@@ -10,24 +10,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Expected starts are one value in the file: the outcome of the last play of the queue, as of its
-// instant. The process that runs the queue renews it when idle (DB.Forecast), and every answer with
-// expected starts reads it. If it is out of date and few jobs wait, a reader plays the queue
-// itself.
+// The file holds expected starts as one value: the outcome of the last play of the queue, at
+// its instant. The process that runs the queue renews it when idle (DB.Forecast), and every
+// answer with expected starts reads it. If it is out of date and few jobs wait, a reader plays
+// the queue itself.
 
 const (
 	mostPlayed   = 1000             // waiting jobs that a play covers: the first in the queue
-	fewPlayed    = 50               // waiting jobs up to which a reader plays
-	fewJudged    = 1000             // the same, waiting jobs times nodes
+	fewPlayed    = 50               // the most waiting jobs for which readers play the queue
+	fewJudged    = 1000             // the same, in waiting jobs times nodes
 	PlayEvery    = 30 * time.Second // pause between two plays for the value
 	PlayPatience = 20               // the same, in durations of the last play
 )
 
-// Forecasts are the expected starts of waiting jobs. Held and late jobs have none, nor have jobs
+// Forecasts are the expected starts of waiting jobs. Held and late jobs have none, nor do jobs
 // that wait for something with an unknown end.
 type Forecasts struct {
 	AsOf  time.Time
-	After time.Time // start of the last job played: those behind it start later; zero: there are none
+	After time.Time // start of the last job played, before which those behind it do not start; zero if there are none
 
 	revision uint64
 	Took     time.Duration
@@ -60,16 +60,16 @@ func (fs *Forecasts) Record() (kept, of int) {
 	return kept, len(fs.Value.First)
 }
 
-// IsBehind reports whether a job waits behind the last one played.
+// IsBehind reports whether a job waits behind the last job played.
 func (fs *Forecasts) IsBehind(job uint64) bool {
 	_, played := fs.Jobs[job]
 	return !played && !fs.After.IsZero()
 }
 
-// readForecasts holds the value that a transaction has read, nil if it has read none.
+// readForecasts holds the value that a transaction has read, or nil.
 var readForecasts kernel.Slot[**Forecasts]
 
-// Forecasts returns the expected starts, nil if there are none.
+// Forecasts returns the expected starts, or nil if there are none.
 func (cy Cycle) Forecasts() (*Forecasts, error) {
 	read := readForecasts.In(cy.tx)
 	if *read != nil {
@@ -128,8 +128,8 @@ func forecastsOf(v *row.Forecasts) *Forecasts {
 	return fs
 }
 
-// OutOfDate reports whether anything since may have let a job start, or a job still waits past its
-// likely start.
+// OutOfDate reports whether a later change may have let a job start, or a job still waits past
+// its likely start.
 func OutOfDate(tx *kernel.Tx, fs *Forecasts) bool {
 	if fs.revision != tx.State.Startable {
 		return true
@@ -142,7 +142,7 @@ func OutOfDate(tx *kernel.Tx, fs *Forecasts) bool {
 	return false
 }
 
-// FewWait reports whether few enough jobs wait, or none, for readers to play the queue.
+// FewWait reports whether so few jobs wait that readers play the queue themselves.
 func FewWait(tx *kernel.Tx) (bool, error) {
 	n := 0
 	err := tx.File.Each(row.Waiting, nil, func(_, _ []byte) (bool, error) {

@@ -73,8 +73,8 @@ func RemoveEvents(tx *kernel.Tx, ids []uint64) error {
 	return nil
 }
 
-// ForgetStep is the maximum number of jobs, and of events, that a cycle examines for deletion. The
-// next cycle goes on after them.
+// ForgetStep is the maximum number of jobs, and of events, that a cycle examines for deletion.
+// The next cycle continues after them.
 const ForgetStep = 1000
 
 // forget deletes jobs that ended longer ago than the setting keep_ended, and their events.
@@ -94,13 +94,13 @@ func (p *pass) forget() error {
 	return errors.Join(p.forgetEvents(before), forgetNodes(p.tx, before))
 }
 
-// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because no
-// request names the array any more.
+// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because
+// no request names the array.
 func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 	tx := p.tx
 	var old []uint64
 	looked, from := 0, tx.State.ForgottenJobs
-	tx.State.ForgottenJobs = 0 // from the first one on, where the last one is reached
+	tx.State.ForgottenJobs = 0 // start again from the first one after the last
 	err := tx.File.EachFrom(row.Jobs, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
 		if looked++; looked > ForgetStep {
 			tx.State.ForgottenJobs = row.Number64(key)
@@ -136,7 +136,7 @@ func (p *pass) forgetEvents(before int64) error {
 		}
 		ev, err := row.DecodeEvent(key, payload)
 		if err != nil || ev.Time >= before {
-			return false, err // the rows behind it are later
+			return false, err // the rows after it are later
 		}
 		if ev.Job != 0 {
 			there, err := tx.File.Get(row.Jobs, row.Key64(ev.Job))

@@ -13,13 +13,15 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// If jobs of an array wait one after the other, a cycle reads the first, and compares the rows of
-// the next ones with its row. Those with the same content form a lot. They are read one by one only
-// as far as the cycle starts or plans them. If the rest of the array has the same content, too, which
-// the table Lots counts, it is not compared: a cycle does not take longer for more jobs.
+// If jobs of an array wait one after the other, a cycle reads the first, and compares the rows
+// of the next ones with its row. Those with the same content form a lot. The cycle reads them
+// one by one only if it starts or plans them. If the rest of the array has the same content,
+// too, which the table Lots counts, it is not compared. So a cycle does not take longer for
+// more jobs.
 
-// inLots reports whether what jobs' rows have in common is enough to decide about them. It is not
-// if each has an order of its own, if its number lets it in somewhere, or if jobs change places.
+// inLots reports whether jobs with equal rows can be decided together. They cannot if each has
+// its own place in the order, if a reservation admits jobs by number, or if jobs change
+// places.
 func (p *pass) inLots() (bool, error) {
 	if p.spec.Singly || p.spec.Backfill == kernel.Conservative || p.spec.Backfill == kernel.Relaxed || p.spec.WidestFirst {
 		return false, nil
@@ -44,14 +46,14 @@ func (p *pass) inLots() (bool, error) {
 	return !letting.jobs, err
 }
 
-// lot is a waiting job and the jobs directly behind it whose rows say the same.
+// lot is a waiting job and the jobs directly behind it with equal rows.
 type lot struct {
 	*row.Job
 	payload []byte
 	alike   []uint64
 }
 
-// lots are the waiting jobs, in the order in which the queue is kept.
+// lots returns the waiting jobs, in the order in which the queue is kept.
 func lots(tx *kernel.Tx) (line []lot, err error) {
 	rows := tx.File.Finder(row.Jobs)
 	var siblings row.Siblings
@@ -94,12 +96,12 @@ func lots(tx *kernel.Tx) (line []lot, err error) {
 	return line, err
 }
 
-// fewAlike is how many equal jobs are compared before it is asked whether all others are counted.
+// fewAlike is the number of equal jobs compared before Lots is asked about the rest.
 const fewAlike = 32
 
-// passRest lists the rest of an array in the last lot, if all that waits of it is equal, and returns
-// the key behind it. Otherwise, for example if jobs in the middle were cancelled, the next ones must
-// be compared.
+// passRest adds the rest of an array to the last lot, if all its waiting jobs are equal, and
+// returns the key behind it. Otherwise, for example if jobs in the middle were cancelled, the
+// next ones must be compared.
 func passRest(tx *kernel.Tx, line []lot) (behind []byte, passed bool, err error) {
 	last := &line[len(line)-1]
 	key := row.AppendLot(nil, last.Job, last.payload)
@@ -117,7 +119,7 @@ func passRest(tx *kernel.Tx, line []lot) (behind []byte, passed bool, err error)
 	}
 	at := func(id uint64) []byte { return append(key[:8:8], row.Key64(id)...) }
 	id := last.alike[len(last.alike)-1]
-	end := id + uint64(rest) // if the array waits until there and no further, there is no room for others
+	end := id + uint64(rest) // if the array's waiting jobs reach exactly this far, there are no others between them
 	if is, err := tx.File.Get(row.Waiting, at(end)); is == nil || err != nil {
 		return nil, false, err
 	}
@@ -147,7 +149,7 @@ func (p *pass) listLots() error {
 			return err
 		}
 		if len(p.held) > 0 {
-			l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, and its row does not say so yet
+			l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, but its row does not say so yet
 				_, held := p.held[id]
 				if held {
 					p.waiting++

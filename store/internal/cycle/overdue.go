@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// overdue deals with jobs past their end. They end, or they are expected to go on for a grace from
-// now, and plans that are in conflict with that are made again. Jobs that were never reported for
-// launching are queued again.
+// overdue handles jobs past their end. They end, or are expected to continue for a grace from
+// now, and conflicting plans are made again. Jobs that were never reported for launching are
+// requeued.
 func (p *pass) overdue() error {
 	set, err := p.tx.Settings()
 	if err != nil {
@@ -56,15 +56,15 @@ func executed(tx *kernel.Tx, j *row.Job, set *kernel.Settings) error {
 	return jobs.MachineOf(tx).EndsAs(j, row.JobFailed, WalltimeOver)
 }
 
-// missed queues a job again that was not reported for launching before its end. A planned job
-// begins by the clock and has its nodes from then on, but only a cycle reports it for launching.
-// Without one in all its time it has not run, so it has not finished and waits again.
+// missed requeues a job that was not reported for launching before its end. A planned job
+// begins by the clock and has its nodes from then on, but only a cycle reports it for
+// launching. Without a cycle in that time it has not run, so it waits again.
 func missed(tx *kernel.Tx, j *row.Job) error {
 	return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseUntold, "its start at "+kernel.Stamp(j.Start)+" was not reported before its end"), Leaving: jobs.NeverTold})
 }
 
-// unready queues jobs again that were not reported for launching yet, and depend on a job that was
-// queued again since they began.
+// unready requeues jobs that were not reported for launching yet and depend on a job that was
+// requeued since they began.
 func (p *pass) unready() error {
 	ids, err := p.tx.ToBeLaunched()
 	if err != nil {

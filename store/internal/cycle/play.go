@@ -16,13 +16,13 @@ import (
 // PlaySpec says how to play the queue forward.
 type PlaySpec struct {
 	Cycle CycleSpec
-	Until time.Time   // the zero time: until no more jobs start
-	First int         // so many waiting jobs at most, the first in the queue; 0: all
-	Done  func() bool // reports between instants whether to stop; nil: never
+	Until time.Time   // zero for: until no more jobs start
+	First int         // the most waiting jobs to play, the first in the queue; 0 for all
+	Done  func() bool // reports between instants whether to stop; nil never stops
 
-	Forgets bool // each pass finds out everything again: for tests
+	Forgets bool // each pass examines everything again: for tests
 
-	Runs func(j *row.Job, ran int64) (int64, error) // how long a job runs in all that has run for a while; nil: its walltime
+	Runs func(j *row.Job, ran int64) (int64, error) // total run time of a job that has run for a while; nil for its walltime
 }
 
 // Played is a waiting job and its start in a play.
@@ -32,7 +32,7 @@ type Played struct {
 	Class  string // its own, else its user's
 	CPUs   int64  // requested
 	Submit time.Time
-	Start  time.Time // zero: not before the end of the play
+	Start  time.Time // zero if it does not start before the end of the play
 }
 
 // Play plays the queue forward in a transaction that Suppose has begun. Each job runs for its
@@ -67,13 +67,13 @@ type Playing struct {
 	Tx      *kernel.Tx
 	spec    PlaySpec
 	Waiting []*row.Job       // as they were before the play, in the order of the queue
-	Behind  int              // how many more wait behind them
-	Started map[uint64]int64 // first start of each waiting job; 0: none yet
-	begins  []int64          // begin times that are still to come
+	Behind  int              // number of jobs that wait behind them
+	Started map[uint64]int64 // first start of each waiting job; 0 if none yet
+	begins  []int64          // begin times in the future
 	ends    ends             // of jobs that end before or after their walltime
-	overrun map[uint64]int64 // until when jobs that were past their end keep their nodes
-	never   map[uint64]bool  // jobs that passes of this play found to be impossible
-	Whole   bool             // Done has not stopped it
+	overrun map[uint64]int64 // until when jobs that were already past their end keep their nodes
+	never   map[uint64]bool  // jobs that passes of this play found can never run
+	Whole   bool             // it ran to its end: Done did not stop it
 
 	Memory   *cycle.Memory
 	lists    lists
@@ -137,10 +137,10 @@ func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	return p, nil
 }
 
-// Repeating reservations would keep a play going forever.
+// Bounds of plays, because repeating reservations would keep a play going forever.
 const (
-	mostIdle  = 1000 // instants without a start or an end after which a play ends
-	hopeEvery = 63   // of these, how often it looks for jobs that could run at all, less 1
+	mostIdle  = 1000 // a play ends after this many instants without a start or an end
+	hopeEvery = 63   // mask of these: how often it checks whether any job could run at all
 )
 
 // running is the number of running jobs.

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// Between instants, a play keeps what a cycle in the file reads and computes anew: the queue, its
-// jobs and requests, and which requests were refused (cycle.Memory). It does so only if that
-// changes no decision.
+// From one instant to the next, a play keeps what a cycle in a file reads and computes each
+// time: the queue, its jobs and requests, and which requests were refused (cycle.Memory). It
+// does so only if that changes no decision.
 
 // keepsRequests decides whether requests and jobs are kept from one instant to the next.
 func (p *Playing) keepsRequests() error {
@@ -29,8 +29,8 @@ func (p *Playing) keepsRequests() error {
 	return err
 }
 
-// remembers returns the memory of the play's passes, nil if jobs may change places in the queue or
-// get nodes that are not free.
+// remembers returns the memory of the play's passes, or nil if jobs may change places in the
+// queue or get nodes that are not free.
 func (p *Playing) remembers(freed *cycle.Freed, ordered bool) (*cycle.Memory, error) {
 	if p.counts() == nil || ordered || p.spec.Forgets {
 		return nil, nil
@@ -45,8 +45,8 @@ func (p *Playing) remembers(freed *cycle.Freed, ordered bool) (*cycle.Memory, er
 	return p.Memory, nil
 }
 
-// played returns the queue from the play's memory, nil if it must be read: outside a play, or if
-// jobs may change places.
+// played returns the queue from the play's memory, or nil if it must be read: outside a play,
+// or if jobs may change places.
 func (p *pass) played() ([]*kernel.QueuedJob, error) {
 	played, q := p.playing, p.tx.Loaded.Queue
 	if played == nil || q.Read == nil || played.spec.Forgets {
@@ -69,8 +69,8 @@ func (p *pass) played() ([]*kernel.QueuedJob, error) {
 	return q.Waiting(), nil
 }
 
-// counts returns the count of free cpus. It is nil if jobs may get others: in reservations, of
-// overdue jobs, or of preempted jobs.
+// counts returns the count of free cpus. It is nil if jobs may get other cpus: in
+// reservations, of overdue jobs, or of preempted jobs.
 func (p *Playing) counts() func() (int64, error) {
 	if p == nil || p.kinds == nil || p.queue.Read == nil || len(p.overrun) > 0 {
 		return nil

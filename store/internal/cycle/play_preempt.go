@@ -49,8 +49,8 @@ func (p *Playing) spared(at func(int64)) error {
 type MadeWay struct {
 	Job     uint64
 	Becomes row.JobState // queued again, or cancelled
-	Until   time.Time    // when its nodes are the other's at the latest
-	Rule    string       // by which
+	Until   time.Time    // the latest instant at which the other job gets its nodes
+	Rule    string       // the rule by which it makes way
 }
 
 // MayStop reports whether a waiting job may preempt others by some rule.

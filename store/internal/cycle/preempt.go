@@ -19,8 +19,9 @@ import (
 // executed keeps its nodes until it has stopped. Whatever the rules say, no job is preempted twice
 // for the same job, nor for a job that was preempted for it.
 
-// making is a cycle's knowledge of the jobs that it may preempt. It implements cycle.Preempter. The
-// running jobs are read when a job that may preempt others is short of nodes.
+// making holds what a cycle knows of the jobs that it may preempt. It implements
+// cycle.Preempter. The running jobs are read when a job that may preempt others is short of
+// nodes.
 type making struct {
 	*pass
 	ranks   *preempt.Ranks
@@ -35,8 +36,8 @@ type making struct {
 	urgent  map[preempt.Subject]bool     // waiting jobs that may preempt others; nil until needed
 }
 
-// asker is a job that preempts others: its subject in the rules, and whether it is within its soft
-// limits, so that jobs beyond theirs make way for it.
+// asker is a job that preempts others: its subject in the rules, and whether it is within its
+// soft limits. If it is, jobs beyond theirs make way for it.
 type asker struct {
 	preempt.Subject
 	within bool
@@ -132,7 +133,7 @@ func (m *making) lookUp() error {
 	err := m.tx.EachJob(func(r *row.Job) error {
 		all = append(all, r)
 		switch {
-		case m.jobs[r.ID] != nil: // this cycle has started it
+		case m.jobs[r.ID] != nil: // started by this cycle
 		case r.Ending && len(r.YieldedTo) > 0:
 			m.awaited[r.YieldedTo[len(r.YieldedTo)-1]] = true
 		case r.Queued && !r.Ending:
@@ -147,8 +148,8 @@ func (m *making) lookUp() error {
 	return err
 }
 
-// add adds a job to those that can be stopped for another, if that one goes before it and it may be
-// stopped now.
+// add adds a job to those that can be stopped for another, if a rule allows it and the job may
+// be stopped now.
 func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	is, known := m.subject[r]
 	if !known {
@@ -169,7 +170,7 @@ func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 	if err != nil {
 		return err
 	}
-	if grace > 0 && r.End <= m.tx.Now+grace { // it ends by itself as soon
+	if grace > 0 && r.End <= m.tx.Now+grace { // it ends by itself no later
 		return nil
 	}
 	lost, err := m.lost(r)
@@ -230,8 +231,8 @@ func told(tx *kernel.Tx, j *row.Job) (bool, error) {
 	return err == nil && a.By == row.ByLauncher && a.Claimed != 0, err
 }
 
-// less removes the jobs that a job must not preempt: those that were stopped for it before, and
-// those that it was stopped for itself.
+// less removes the jobs that a job must not preempt: those stopped for it before, and those it
+// was stopped for.
 func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
 	spared, err := m.madeWayFor(j)
 	if err != nil {
@@ -247,7 +248,8 @@ func (m *making) less(shared *cycle.Below, j *row.Job) (*cycle.Below, error) {
 	return &cycle.Below{Candidates: slices.DeleteFunc(slices.Clone(shared.Candidates), out)}, nil
 }
 
-// Yields: jobs that wait now may have their turn before the cycle is over.
+// Yields implements cycle.Preempter. Jobs that wait now may still have their turn in this
+// cycle.
 func (m *making) Yields(c *cycle.Job) (bool, error) {
 	j := m.jobs[c.ID]
 	if !j.Queued {
@@ -302,7 +304,7 @@ func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 			return j.YieldedTo, nil
 		}
 		other, err := m.tx.Job(id)
-		if errors.Is(err, kernel.ErrNotFound) { // it has ended, and is forgotten
+		if errors.Is(err, kernel.ErrNotFound) { // it has ended and was deleted
 			return nil, nil
 		}
 		if err != nil {
@@ -312,8 +314,8 @@ func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 	})
 }
 
-// allotmentHolds reports whether a job's class may not start it even if there was room. That is so
-// if the class has all that it is entitled to, and nothing idle is left to borrow.
+// allotmentHolds reports whether a job's class may not start it even if there were room,
+// because the class has all that it is entitled to, and there is nothing idle to borrow.
 func (m *making) allotmentHolds(j *row.Job) (bool, error) {
 	if m.allotted == nil {
 		return false, nil
@@ -373,18 +375,18 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 
 // stopping says how a job is preempted.
 type stopping struct {
-	forJob uint64 // 0: for another class's share
+	forJob uint64 // 0 for another class's share
 	how    preempt.How
 	grace  int64 // seconds for which it keeps its nodes if it may be executed
 	rule   string
 	reason row.Reason
 }
 
-// makesWay preempts a running job: it is queued again, or cancelled. It leaves its nodes at once if
-// it is not executed, else when it has stopped or its grace is over.
+// makesWay preempts a running job: it is queued again, or cancelled. If it is not being
+// executed, it leaves its nodes at once, else when it has stopped or its grace is over.
 func (p *pass) makesWay(j *row.Job, s stopping) error {
 	if j.Ending {
-		return nil // it gives its nodes back already
+		return nil // it is already giving its nodes back
 	}
 	becomes := row.JobQueued
 	if j.NoRequeue || s.how == preempt.Cancel {

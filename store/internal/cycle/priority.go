@@ -19,10 +19,10 @@ import (
 	"github.com/placectl/placectl/store/internal/sharing"
 )
 
-// The setting job_priority orders waiting jobs. By default that is the priority they were submitted
-// with, the order in which the queue is stored, and nothing is computed. Any other expression is
-// evaluated for each waiting job, at whole multiples of the setting priority_every, so that plans
-// do not change every few seconds.
+// The setting job_priority orders waiting jobs. By default that is the submitted priority, in
+// whose order the queue is stored, and nothing is computed. Any other expression is evaluated
+// for each waiting job, at whole multiples of the setting priority_every, so that plans do not
+// change every few seconds.
 
 // Priorities gives access to the order of jobs in a transaction, and to the numbers it uses besides
 // the jobs' own.
@@ -150,16 +150,16 @@ type Order struct {
 	tx      *kernel.Tx
 	at      int64 // the instant of the values
 	ledger  *ledger.Ledger
-	classed bool                 // it speaks of classes
+	classed bool                 // it depends on classes
 	classes map[[2]string]string // the jobs' classes, by the class named and the user
-	ages    bool                 // it speaks of how long jobs have waited
+	ages    bool                 // it depends on how long jobs have waited
 }
 
 // Orders holds the order of a transaction, nil until it is needed.
 var Orders kernel.Slot[*Order]
 
-// OrderOf returns the order of these waiting jobs; nil means all, which are read only if the
-// expression needs them. It is made once in a transaction.
+// OrderOf returns the order of these waiting jobs. nil means all, which are read only if the
+// expression needs them. The order is made once per transaction.
 func OrderOf(tx *kernel.Tx, line []*row.Job) (*Order, error) {
 	made := Orders.In(tx)
 	if *made != nil {
@@ -349,7 +349,7 @@ func (o *Order) Sort(line []*row.Job) error {
 	return nil
 }
 
-// ages stops the aging of jobs that a limit keeps from their turn.
+// ages stops the aging of jobs that a limit holds back.
 func (p *pass) ages() error {
 	set, err := p.tx.Settings()
 	if err != nil || !set.Ages {
@@ -383,8 +383,8 @@ func (p *pass) ages() error {
 	return nil
 }
 
-// reordered reports whether an expression orders the jobs. If their order may have changed since
-// the last cycle, it has plans checked.
+// reordered reports whether an expression orders the jobs. If their order may have changed
+// since the last cycle, it lets the cycle check all plans.
 func reordered(tx *kernel.Tx) (bool, error) {
 	set, err := tx.Settings()
 	if err != nil || set.JobPriority == "" {

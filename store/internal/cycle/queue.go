@@ -52,10 +52,11 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	return nil
 }
 
-// overdueInWay returns the reason why a plan cannot be kept.
+// overdueInWay is the reason for a plan that cannot be kept.
 var overdueInWay = row.Because(row.CauseOverdue, "an overdue job is on its nodes")
 
-// promiseOf returns the promise of a job that a pass has decided on: none once it starts later.
+// promiseOf returns the promise of a job that a pass has decided on, or none if it starts
+// later.
 func promiseOf(c *cycle.Job, plan *placer.Plan) *jobs.StartPromise {
 	if c.Promised < plan.Start {
 		return nil
@@ -217,7 +218,7 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 	for _, j := range p.following[c.ID] {
 		waitsFor, err := jobs.Ready(p.tx, j)
 		if errors.Is(err, kernel.ErrUnmet) {
-			continue // it is cancelled with the next list
+			continue // the next listing cancels it
 		}
 		if err != nil {
 			return nil, err
@@ -300,7 +301,7 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	}
 	if absent != "" {
 		p.absent[j.ID] = true
-		return j.State == row.JobReserved, nil // it keeps its plan until that comes due, and gets no earlier one
+		return j.State == row.JobReserved, nil // it keeps its plan until that is due, and gets no earlier one
 	}
 	if j.Begin > p.tx.Now {
 		p.at(j.Begin)
@@ -316,11 +317,11 @@ func (p *pass) cancel(j *row.Job, reason row.Reason) error {
 	return jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobCancelled, Reason: reason})
 }
 
-// shares stops jobs so that classes get back what they are entitled to, and computes how much each
+// shares stops jobs so that classes get back their entitlements, and computes how much each
 // class may start.
 func (p *pass) shares() error { return p.allot(false) }
 
-// allot does the same; anew: a second time in this cycle.
+// allot does the same; anew is true for a second time in this cycle.
 func (p *pass) allot(anew bool) error {
 	set, err := p.tx.Shares()
 	if err != nil || len(set.Loads) == 0 {
@@ -361,7 +362,7 @@ func (p *pass) allot(anew bool) error {
 	if stops == 0 {
 		return nil
 	}
-	return errors.Join(p.listQueue(), p.allot(true)) // stopped jobs have their turn, too
+	return errors.Join(p.listQueue(), p.allot(true)) // stopped jobs get a turn, too
 }
 
 // givesBack stops a running job for the sake of other classes.

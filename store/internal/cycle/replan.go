@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// PlaceAnew plans the placed jobs whose plans were taken away.
+// PlaceAnew plans the placed jobs whose plans were removed.
 func PlaceAnew(tx *kernel.Tx) error {
 	if len(tx.Loaded.Unplaced)+len(tx.Loaded.Stranded) == 0 {
 		return nil
@@ -74,14 +74,14 @@ func replan(tx *kernel.Tx, late []*row.Job) error {
 	if err := errors.Join(p.shares(), p.schedule()); err != nil {
 		return err
 	}
-	tx.Loaded.Freed.Anywhere() // the next cycle looks at everything once more
+	tx.Loaded.Freed.Anywhere() // the next cycle examines everything again
 	return nil
 }
 
 // placedJob is a job placed at an instant that was put off.
 type placedJob struct {
 	*row.Job
-	wanted int64 // when it was to start
+	wanted int64 // its requested start
 }
 
 // putOffs lists the jobs placed at an instant that were put off, in the order of these
@@ -132,7 +132,7 @@ func (p *pass) keepPutOffs() error {
 // awaits returns the jobs placed at an instant, which wait before the queue.
 func (p *pass) awaits() (out []*cycle.Job) {
 	for i, x := range p.placed {
-		if x.State == row.JobRunning || !x.State.Live() { // since the queue was gone through before
+		if x.State == row.JobRunning || !x.State.Live() { // it ended, or started, since the queue was processed before
 			continue
 		}
 		j := p.waits(x.Job)

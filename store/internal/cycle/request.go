@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// RequestKind is the key of jobs with equal requests, including what else may set them apart. Facts
-// about a request are kept by it.
+// RequestKind returns the key of jobs with equal requests; apart lists what else distinguishes
+// them. Facts about a request are cached by this key.
 func RequestKind(j *row.Job, apart []string) string {
 	var b strings.Builder
 	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
@@ -33,7 +33,8 @@ func RequestKind(j *row.Job, apart []string) string {
 	return b.String()
 }
 
-// Letting says whether any reservation admits users, and whether one admits jobs by number or name.
+// Letting tells whether any reservation admits users, and whether one admits jobs by number or
+// name.
 type Letting struct{ some, jobs bool }
 
 func LettingOf(tx *kernel.Tx) (l Letting, err error) {
@@ -44,9 +45,9 @@ func LettingOf(tx *kernel.Tx) (l Letting, err error) {
 	return l, err
 }
 
-// TellsApart adds what matters of a job besides its request: its user, if reservations admit some
-// users only; its number, if one admits jobs by number; and its submission, if it may come to span
-// placement sets.
+// TellsApart lists what matters of a job besides its request: its user if reservations admit
+// only some users, its number if one admits jobs by number, and its submission time if it may
+// come to span placement sets.
 func TellsApart(tx *kernel.Tx, j *row.Job, l Letting) (apart []string, err error) {
 	set, err := tx.Settings()
 	if err != nil {
@@ -137,11 +138,11 @@ func (p *pass) Snapshot(c *cycle.Job) (*placer.Snapshot, error) {
 	return booking.Snapshot(p.tx, p.jobs[c.ID].Queue)
 }
 
-// Some jobs can never run on the cluster as it is. The submission says so, or the cycle that finds
-// out, and so does each later cycle. They block no other job, and are checked again when something
-// has changed.
+// Some jobs can never run on the present cluster. The submission reports that, or the cycle
+// that finds out, and each later cycle. Such jobs block no other job, and are checked again
+// when something has changed.
 
-// NeverRuns is a job that can never run on the cluster as it is.
+// NeverRuns is a job that can never run on the present cluster.
 type NeverRuns struct {
 	*kernel.Job
 	Why string
@@ -156,7 +157,7 @@ type neverRuns struct {
 func (p *pass) Never(c *cycle.Job, why error) error {
 	j := p.jobs[c.ID]
 	if p.told[j.ID] {
-		return nil // when it was looked at before
+		return nil // it was reported before, in this cycle
 	}
 	if p.playing != nil && j.State != row.JobReserved {
 		p.playing.never[j.ID] = true
@@ -165,7 +166,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		return nil
 	}
 	p.told[j.ID] = true
-	if !j.Queued && j.State == row.JobReserved { // it keeps its plan: by then it may run
+	if !j.Queued && j.State == row.JobReserved { // it keeps its plan, because it may be able to run by then
 		return nil
 	}
 	if !j.Queued { // it has failed
@@ -185,9 +186,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	return jobs.PutJob(p.tx, j, j.State)
 }
 
-// stillNever reports the jobs that can never run and had no turn: the marked ones, and, if
-// something has changed since the last cycle, those that wait for something else than room. It
-// unmarks those that could run by now.
+// stillNever reports the jobs that can never run and had no turn. It examines the marked ones
+// and, if something has changed since the last cycle, those that wait for something other than
+// room. It unmarks those that could run by now.
 func (p *pass) stillNever() error {
 	changed := p.began != p.tx.State.Planned
 	look := func(list []*row.Job, all bool) error {

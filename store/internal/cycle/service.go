@@ -31,15 +31,16 @@ func (cy Cycle) LastTook() (time.Duration, error) {
 	return time.Duration(last.Took), nil
 }
 
-// Overdue reports whether a running job is past its end. A cycle in the transaction of a report
-// then need not decide as one of its own does: how long such a job will stay is a guess of each
-// transaction.
+// Overdue reports whether a running job is past its end. If so, a cycle in the transaction of
+// a report may decide differently from a separate one, because each transaction estimates how
+// long such a job will stay.
 func (cy Cycle) Overdue() (bool, error) {
 	late, err := OverdueJobs(cy.tx)
 	return len(late) > 0, err
 }
 
-// NextChange is when something planned begins or ends next by the clock, the zero time for never.
+// NextChange returns when something planned next begins or ends by the clock, or the zero time
+// for never.
 func (cy Cycle) NextChange() (next time.Time, err error) {
 	for _, t := range [...]row.Table{row.Changes, row.Releases} {
 		err := cy.tx.File.Each(t, nil, func(key, _ []byte) (bool, error) {
@@ -56,11 +57,11 @@ func (cy Cycle) NextChange() (next time.Time, err error) {
 	return next, nil
 }
 
-// Pending reports whether a cycle or a pass may have something to do, now or later: a job
-// waits or is planned, was started and is not executed yet, or is executed. It reads a few
-// rows, however many jobs there are.
+// Pending reports whether a cycle or a pass may have something to do, now or later, because a
+// job waits, is planned, has started or is being executed. It reads a few rows, however many
+// jobs there are.
 func (cy Cycle) Pending() (bool, error) {
-	queues, err := cy.tx.Loaded.Tallies.All() // changes of this transaction count, too
+	queues, err := cy.tx.Loaded.Tallies.All() // changes of this transaction count
 	if err != nil {
 		return false, err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// silent notes which attempts cannot be reached, and keeps others off their hosts.
+// silent records which attempts are unreachable, and keeps other jobs off their hosts.
 func (p *pass) silent() error {
 	hs := jobs.HostsOf(p.tx)
 	beats, err := hosts.Beats(p.tx.File)
@@ -17,7 +17,7 @@ func (p *pass) silent() error {
 	if err != nil || set.LostAfter == 0 {
 		return err
 	}
-	heard := make(map[string]int64) // of each host, by anybody
+	heard := make(map[string]int64) // by host, of any user
 	for _, b := range beats {
 		heard[b.Host] = max(heard[b.Host], b.Seen)
 	}

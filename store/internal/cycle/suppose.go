@@ -8,9 +8,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Suppose runs fn on a transaction of its own that sees what this reader sees and may change
-// everything. Its changes are in memory alone and are gone when fn returns. Others read and write
-// meanwhile. The policy local takes nodes in the order of their declaration.
+// Suppose runs fn on a separate transaction that sees what this reader sees and may change
+// anything. Its changes exist only in memory and are gone when fn returns. Other processes
+// read and write meanwhile. In it, the policy local takes nodes in the order of their
+// declaration.
 func Suppose(tx *kernel.Tx, fn func(*kernel.Tx) error) error {
 	if tx.File.Format() < kernel.FirstLog {
 		return row.Clash("the database", fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there", tx.File.Format(), row.Format))

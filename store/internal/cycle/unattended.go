@@ -9,12 +9,12 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A process can start jobs of its own user only. Where start is auto, a cycle that any user's
-// command has made would give nodes to jobs that no process starts. So a job with a command has
-// its turn only while a process of its user executes jobs: until then it keeps its place in the
-// queue, takes no part in it, and loses a plan that comes due.
+// A process can only start jobs of its own user. If start is auto, a cycle by any user's
+// command would give nodes to jobs that no process starts. So a job with a command has its
+// turn only while a process of its user executes jobs. Until then it keeps its place in the
+// queue but is not considered, and loses a plan that comes due.
 
-// Unattended says why no process would start a job, "" if one would.
+// Unattended says why no process would start a job, or returns "" if one would.
 func Unattended(tx *kernel.Tx, j *row.Job) (why string, err error) {
 	if tx.Opt.Present == nil || !j.HasCommand() || j.Attended {
 		return "", nil
@@ -23,7 +23,7 @@ func Unattended(tx *kernel.Tx, j *row.Job) (why string, err error) {
 	if err != nil || set.Start != kernel.StartAuto || set.Launch == kernel.LaunchExec {
 		return "", err
 	}
-	if j.UID != nil { // nearly always that of the payload's owner, which takes longer to read
+	if j.UID != nil { // nearly always the payload's owner, which takes longer to read
 		if is, err := present(tx, kernel.Submitter{UID: *j.UID, Name: j.User}, set); is || err != nil {
 			return "", err
 		}
@@ -53,12 +53,12 @@ func Unattended(tx *kernel.Tx, j *row.Job) (why string, err error) {
 	return fmt.Sprintf("unattended: no process of %s starts jobs; any command of %s leaves one", who, who), nil
 }
 
-// presences has what a transaction has found out of users: whether a process of theirs executes
+// presences holds what a transaction knows of users: whether a process of theirs executes
 // jobs.
 var presences kernel.Slot[map[uint32]bool]
 
-// present reports whether a process of a user executes jobs: this one, another one on this host,
-// or one on another host that was heard of not long ago.
+// present reports whether a process of a user executes jobs: this one, another one on this
+// host, or one on another host that has sent a heartbeat lately.
 func present(tx *kernel.Tx, who kernel.Submitter, set *kernel.Settings) (is bool, err error) {
 	found := presences.In(tx)
 	if is, known := (*found)[who.UID]; known {
