@@ -21,7 +21,8 @@ func AskOf(tx *kernel.Tx) Ask { return Ask{tx} }
 // read-only.
 func (ak Ask) Ask(r placer.Request) (placer.Ask, error) { return booking.AskFor(ak.tx, r) }
 
-// Policy returns the policy of a request: its own, else that of its queue, else the store's.
+// Policy returns the policy of a request: its own, that of its queue, or the store's, in this
+// order.
 func (ak Ask) Policy(r placer.Request) (placer.Policy, error) { return booking.PolicyOf(ak.tx, r) }
 
 // Route returns the placer's path that serves a request, and the reason.
@@ -49,9 +50,9 @@ func (ak Ask) Candidates(r placer.Request) ([]kernel.Candidate, error) {
 	return q.Candidates(a)
 }
 
-// When finds the first count starts of a request from an instant on, and changes nothing. These are
-// the earliest start, then each later instant at which nodes are given back and the request fits.
-// Where a limit would refuse the job, the error is that *placer.Refusal.
+// When finds the first count starts of a request from an instant on, and changes nothing.
+// These are the earliest start, then each later instant at which nodes are given back and the
+// request fits. If a limit would refuse the job, the error is its *placer.Refusal.
 func (ak Ask) When(r placer.Request, after time.Time, count int) ([]booking.Opening, error) {
 	plans, err := booking.PlansOf(ak.tx).Starts(r, kernel.Unix(after), count)
 	if err == nil {

@@ -82,8 +82,8 @@ func (ak Ask) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 	return out, snap.Index.Err()
 }
 
-// WaitsFor lists the jobs and reservations whose end a plan's start waits for; none for a start
-// now.
+// WaitsFor lists the jobs and reservations whose end a plan's start waits for. There are none
+// for a start now.
 func (ak Ask) WaitsFor(plan *placer.Plan) ([]kernel.Owner, error) {
 	var out []kernel.Owner
 	if plan.Start <= ak.tx.Now {
@@ -129,7 +129,7 @@ type Stats struct {
 	Jobs       map[row.JobState]int
 	Reserved   int // reservations that have not ended
 	CPUs       int64
-	CPUsTaken  int64 // by jobs that run now
+	CPUsTaken  int64 // by running jobs
 	UsageSince time.Time
 }
 

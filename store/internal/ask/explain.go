@@ -21,21 +21,21 @@ type Explained struct {
 	Request placer.Request
 	Ask     placer.Ask
 	// Explanation is nil for a job that runs, is planned or has ended: the job itself holds
-	// the facts. For a waiting job it is about placing it now, as if nothing else kept it from
-	// starting; nil if its request can no longer be parsed.
+	// the facts. For a waiting job, it explains placing the job now, as if nothing else kept
+	// it from starting. It is nil if the request can no longer be parsed.
 	*placer.Explanation
 	Job      *kernel.Job    // nil for a request
 	Queue    *Queueing      // of a job without nodes: what it waits for; nil for others
-	Why      string         // of a job: why on its path; "" where that is not known any more
+	Why      string         // for a job: why it took its path; "" if no longer known
 	WaitsFor []kernel.Owner // the jobs and reservations whose end the start waits for
-	Ahead    []Ahead        // for a planned job: the owners of its nodes before it
+	Ahead    []Ahead        // for a planned job: who has its nodes before it
 
-	Priority float64          // of a planned job that came from the queue, as in Queueing
-	Terms    []priorityf.Term // of that, those that it adds up
-	Stops    []cycle.MadeWay  // of a waiting job: who would be stopped for it, where WouldStop was asked; nil from ExplainJob
+	Priority float64          // for a planned job from the queue, as in Queueing
+	Terms    []priorityf.Term // the terms that Priority adds up
+	Stops    []cycle.MadeWay  // for a waiting job: the jobs that would be stopped for it, if WouldStop was called; nil from ExplainJob
 }
 
-// Ahead is an owner of nodes of a planned job before that job.
+// Ahead is a job or reservation that has nodes of a planned job before that job starts.
 type Ahead struct {
 	kernel.Owner
 	Nodes   []uint32
@@ -130,7 +130,7 @@ func (e explainer) otherwise(r placer.Request, a placer.Ask, snap *placer.Snapsh
 	return out, err
 }
 
-// onQueue is the part of a request that its queue decides.
+// onQueue returns, as text, the part of a request that its queue decides.
 func onQueue(a placer.Ask, snap *placer.Snapshot) string {
 	if snap == nil {
 		return ""

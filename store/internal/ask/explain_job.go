@@ -18,15 +18,15 @@ import (
 // Queueing is a waiting job's place in the queue.
 type Queueing struct {
 	Prospect
-	Place   int       // in the queue, from 1 on; 0 for a job that is held, or was placed by hand
-	Waiting int       // how many are in the queue
+	Place   int       // in the queue, from 1; 0 for a job that is held or was placed by hand
+	Waiting int       // number of jobs in the queue
 	Before  []uint64  // the jobs ahead that may take nodes first
 	Depends []Awaited // on other jobs
 
 	Forecasts *cycle.Forecasts // including its own; nil for none
 
 	Priority float64          // its value of the setting job_priority
-	Terms    []priorityf.Term // of that, those that it adds up; nil where jobs wait in the order of what they were submitted with
+	Terms    []priorityf.Term // the terms that Priority adds up; nil if jobs wait in the order of their submitted priorities
 }
 
 // Awaited is a job that another depends on.
@@ -34,7 +34,7 @@ type Awaited struct {
 	kernel.Dependency
 	State row.JobState // of that job
 	Met   bool
-	Due   time.Time // when it is expected to be met, zero if unknown
+	Due   time.Time // when the dependency is expected to be met; zero if unknown
 }
 
 // ExplainJob says where a job runs and why there, what a planned job waits for, or how an ended job
@@ -49,7 +49,7 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return explainer{ak.tx, o}.waiting(j)
 	}
 	out := &Explained{Request: j.Request(), Job: kernel.JobOf(j)}
-	out.Request.Policy = j.Policy // the one that it was placed by
+	out.Request.Policy = j.Policy // the policy that it was placed by
 	if !j.State.Live() {
 		return out, nil
 	}
@@ -138,7 +138,7 @@ func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 			return nil, err
 		}
 		switch p.Wait {
-		case WaitsPlan: // it may be planned anew where room was made since the last cycle
+		case WaitsPlan: // it may be planned again where room was made since the last cycle
 			if o.tx.State.Invalidations == o.tx.State.Planned {
 				continue
 			}
@@ -158,7 +158,7 @@ func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 	return q, err
 }
 
-// depends finds out about the jobs that a job depends on.
+// depends fills in the jobs that a job depends on.
 func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	for _, d := range j.After {
 		other, err := jobs.RowOf(o.tx.File, d.Job)
@@ -178,8 +178,9 @@ func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	return nil
 }
 
-// WhenJob returns when a job that has not started is expected to start. A *placer.Refusal says why
-// that is unknown, a Conflict that it has started.
+// WhenJob returns when a job that has not started is expected to start. It fails with a
+// *placer.Refusal that says why the start is unknown, or with a Conflict if the job has
+// started.
 func (ak Ask) WhenJob(id uint64) (Prospect, error) {
 	j, err := ak.tx.Job(id)
 	if err != nil {
@@ -221,7 +222,7 @@ func planOf(j *row.Job) *placer.Plan {
 	return plan
 }
 
-// noStart refuses to name the start of a job.
+// noStart returns the error for a job without a known start.
 func noStart(job string, p Prospect) error {
 	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Reason}
 	switch p.Wait {
@@ -236,9 +237,9 @@ func noStart(job string, p Prospect) error {
 	return r
 }
 
-// Next reports whether a job's turn is next: whether it is the first of the jobs that may run and
-// that wait for neither a time nor another job. For a few jobs, it reads the queue only as far as a
-// job that is before them.
+// Next reports whether a job's turn is next: whether it is the first of the jobs that may run
+// and wait for neither a time nor another job. For the first few calls, it reads the queue
+// only up to a job that comes before.
 func (o *Outlook) Next(j *kernel.Job) (bool, error) {
 	if o.first == nil {
 		set, err := o.tx.Settings()
@@ -273,8 +274,8 @@ func (o *Outlook) ready(j *row.Job) (bool, error) {
 	return waitsFor == "", err
 }
 
-// eachReady calls fn for the jobs whose turn may come, in the order in which the queue is
-// kept, until it returns false.
+// eachReady calls fn for the jobs whose turn may come, in the stored order of the queue, until
+// fn returns false.
 func (o *Outlook) eachReady(fn func(*row.Job) (bool, error)) error {
 	return o.tx.File.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {
 		j, err := o.tx.Waiting().ByKey(key)
@@ -288,7 +289,7 @@ func (o *Outlook) eachReady(fn func(*row.Job) (bool, error)) error {
 	})
 }
 
-// leads reports whether by job_priority no job whose turn may come is before another.
+// leads reports whether, by job_priority, a job comes before all others whose turn may come.
 func (o *Outlook) leads(j *row.Job) (bool, error) {
 	if ok, err := o.ready(j); !ok || err != nil {
 		return false, err
@@ -317,8 +318,8 @@ func (o *Outlook) leads(j *row.Job) (bool, error) {
 	return ok, err
 }
 
-// foremost is the number of the first job whose turn may come, by job_priority or as the
-// queue is kept; 0 for none.
+// foremost returns the number of the first job whose turn may come, by job_priority or in the
+// stored order of the queue, or 0.
 func (o *Outlook) foremost(prioritised bool) (first uint64, err error) {
 	var by *cycle.Order
 	if prioritised {

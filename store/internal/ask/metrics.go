@@ -15,59 +15,59 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Metrics are a store's numbers for a monitoring system, as of now. What counts up never
-// goes back as long as the database is the same one.
+// Metrics holds a store's current values for a monitoring system. Counters never decrease
+// while the database is the same one.
 type Metrics struct {
 	Format    uint32
-	Nodes     []NodeCount     // of the queues that have nodes, each with all states
+	Nodes     []NodeCount     // of the queues that have nodes, one for each state
 	Resources []ConsumableUse // of the consumables
-	Queues    []QueueMetrics  // of the queues that there are or that have had jobs, "" for none, by name
+	Queues    []QueueMetrics  // of the existing queues and those that have had jobs, by name; "" for jobs without a queue
 	Classes   []ClassMetrics  // of the shares
-	LastCycle time.Time       // when it began; zero: there was none
-	Took      time.Duration   // the last cycle
+	LastCycle time.Time       // when the last cycle began; zero if there was none
+	Took      time.Duration   // duration of the last cycle
 	Bytes     int64           // of the file
 	FreeBytes int64           // of its free pages
 }
 
-// NodeCount is how many nodes of a queue are in a state.
+// NodeCount is the number of nodes of a queue in a state.
 type NodeCount struct {
 	Queue string
 	State index.NodeState
 	Nodes int
 }
 
-// ConsumableUse is how much of a consumable the nodes of a queue have, up or not: sizes in
+// ConsumableUse is how much of a consumable the nodes of a queue have, up or not. Sizes are in
 // bytes.
 type ConsumableUse struct {
 	Resource string
 	Size     bool
 	Queue    string
 	Capacity float64
-	Used     float64 // by jobs; of a node that a job has whole, all
-	Reserved float64 // by reservations that have begun, what jobs have of it among it
+	Used     float64 // by jobs; a node that a job has whole counts fully
+	Reserved float64 // by reservations that have begun, including what jobs have of them
 }
 
-// QueueMetrics are the jobs of a queue.
+// QueueMetrics counts the jobs of a queue.
 type QueueMetrics struct {
 	Queue     string
-	Jobs      map[row.JobState]uint64 // counts, by state
-	Submitted uint64                  // since the database was made, placed ones among them
-	Ended     map[row.JobState]uint64 // since then, as finished, failed or cancelled
-	Waits     []uint64                // of the ended ones that had started: by how long they had waited, those beyond all bounds last
-	Waited    time.Duration           // all of them together
-	Oldest    time.Duration           // how long the oldest of those has waited that wait for nodes; 0 if none does
+	Jobs      map[row.JobState]uint64 // number of jobs, by state
+	Submitted uint64                  // since the database was made, including placed jobs
+	Ended     map[row.JobState]uint64 // since then, by final state: finished, failed or cancelled
+	Waits     []uint64                // ended jobs that had started, by their waiting time, those beyond all bounds last
+	Waited    time.Duration           // sum of those times
+	Oldest    time.Duration           // how long the oldest job that waits for nodes has waited; 0 if none does
 }
 
-// ClassMetrics is the part of the cluster that a class is meant to have, and has.
+// ClassMetrics holds a class's target and actual share of the cluster.
 type ClassMetrics struct {
 	Class    string
 	Entitled float64
 	Used     float64
 }
 
-// Metrics counts what a monitoring system needs. It reads only nodes that are not up or in an
-// active reservation, and, if there are classes, running jobs and those that wait ahead of the
-// first of their queue.
+// Metrics counts what a monitoring system needs. It reads only nodes that are not up or are in
+// an active reservation. If there are classes, it also reads running jobs, and the jobs that
+// wait before the first of their queue.
 func (ak Ask) Metrics() (*Metrics, error) {
 	g, err := newGauges(ak.tx)
 	if err != nil {
@@ -89,7 +89,7 @@ type gauges struct {
 	queues map[string]*roaring.Bitmap
 	names  []string // of queues that have nodes
 	busy   *roaring.Bitmap
-	each   *roaring.Bitmap // nodes that are looked at one by one
+	each   *roaring.Bitmap // nodes that are examined one by one
 	notUp  *roaring.Bitmap
 }
 
@@ -112,10 +112,10 @@ func newGauges(tx *kernel.Tx) (*gauges, error) {
 	})
 }
 
-// queueOf is the queue of a node.
+// queueOf returns the queue of a node.
 func (g *gauges) queueOf(node uint32) string { return g.names[g.queueAt(node)] }
 
-// queueAt is the position of the node's queue among names.
+// queueAt returns the position of a node's queue among names.
 func (g *gauges) queueAt(node uint32) int {
 	last := len(g.names) - 1
 	for i, name := range g.names[:last] {
@@ -150,7 +150,7 @@ func (g *gauges) nodes(m *Metrics) error {
 	return err
 }
 
-// amounts is how much there is of resources, by queue.
+// amounts holds amounts of resources, by queue.
 type amounts map[index.ResID]map[string]int64
 
 func (a amounts) add(id index.ResID, queue string, n int64) {
@@ -160,8 +160,8 @@ func (a amounts) add(id index.ResID, queue string, n int64) {
 	a[id][queue] = index.Plus(a[id][queue], n)
 }
 
-// resources takes all of busy nodes less what shared ones have left, and examines the others one by
-// one.
+// resources counts busy nodes whole, minus what shared ones have left, and examines the other
+// nodes one by one.
 func (g *gauges) resources(m *Metrics) error {
 	used, reserved := make(amounts), make(amounts)
 	left, err := g.left()
@@ -192,8 +192,8 @@ func (g *gauges) resources(m *Metrics) error {
 	return g.tx.Calendar().Err()
 }
 
-// left is what shared nodes have left. All nodes may be shared, so sums are kept by numbers, not
-// names.
+// left returns the free amounts of shared nodes. All nodes may be shared, so it sums by
+// numbers, not names.
 func (g *gauges) left() (amounts, error) {
 	sums := make([][]int64, len(g.names)) // by queue and resource
 	single := g.each.IsEmpty()
@@ -220,7 +220,7 @@ func (g *gauges) left() (amounts, error) {
 	return left, err
 }
 
-// on adds what is taken of a node.
+// on adds the amounts taken of a node.
 func (g *gauges) on(node uint32, used, reserved amounts) error {
 	c := g.tx.Calendar()
 	for _, b := range c.At(node) {
@@ -299,8 +299,8 @@ func queueMetrics(q *tallies.Queue) QueueMetrics {
 	return out
 }
 
-// oldest finds the first job of each queue that waits for nodes, with a planned start or
-// none, by number: of its state that is the one that has waited longest.
+// oldest finds, for each queue, how long the oldest job that waits for nodes has waited. In
+// each state that is the first job by number.
 func (g *gauges) oldest(m *Metrics) error {
 	for _, state := range []row.JobState{row.JobQueued, row.JobReserved, row.JobLate} {
 		missing := make(map[string]*QueueMetrics)

@@ -17,61 +17,62 @@ import (
 	"github.com/placectl/placectl/store/internal/shares"
 )
 
-// Outlook says why jobs wait and when they are expected to start, as things stand. A planned job
-// has its planned start, and a late one has none. Any other has the earliest start that its hold,
-// its begin time, its dependencies, the share of its class and the plans of others allow. Jobs
-// without plans may still take nodes first: their turns are not foreseen.
+// Outlook tells why jobs wait and when they are expected to start, in the present state. A
+// planned job has its planned start, and a late one has none. Any other has the earliest start
+// that its hold, its begin time, its dependencies, the share of its class and the plans of
+// others allow. Jobs without plans may still take nodes first: an outlook does not predict
+// their turns.
 //
-// Jobs with equal requests are examined once, so a list of many costs only as much as its different
-// requests. An outlook is valid as long as its transaction writes nothing.
+// Jobs with equal requests are examined once, so a long list costs only as much as its
+// different requests. An outlook is valid until its transaction writes.
 type Outlook struct {
 	tx       *kernel.Tx
 	requests *requests
-	jobs     [2]map[uint64]Prospect // of those that were asked about last, and before them
+	jobs     [2]map[uint64]Prospect // prospects of the jobs asked about last, and of those before
 	letting  cycle.Letting
 	claims   bool              // the last job asked about has a claim of its own
 	asked    row.Job           // the last job asked about
-	delays   bool              // how long a job has waited matters: the setting set_delay
-	shares   *shares.Allotment // nil as long as it was not asked for
-	first    *uint64           // whose turn is next; nil as long as it was not asked for
-	rival    struct {          // a job that is before those that were asked about
+	delays   bool              // the setting set_delay is in use: how long a job has waited matters
+	shares   *shares.Allotment // nil until needed
+	first    *uint64           // the job whose turn is next; nil until needed
+	rival    struct {          // a job that comes before those that were asked about
 		Value float64
 		ID    uint64
 	}
-	scans int // how often one was looked for
+	scans int // how often such a job was searched for
 }
 
-// Wait is what a job waits for before all else.
+// Wait is what a job waits for first.
 type Wait string
 
-// What jobs wait for. The words are part of what programs read.
+// What jobs wait for. Programs read these words.
 const (
-	WaitsNot   Wait = ""           // it runs, or has ended
-	WaitsNever Wait = "never"      // it can never run
-	WaitsHeld  Wait = "held"       // to be released from its hold
+	WaitsNot   Wait = ""           // for nothing: it runs or has ended
+	WaitsNever Wait = "never"      // for nothing: it can never run
+	WaitsHeld  Wait = "held"       // for the release of its hold
 	WaitsJob   Wait = "dependency" // for other jobs
 	WaitsBegin Wait = "begin"      // for its begin time
 	WaitsUser  Wait = "unattended" // for a process of its user
 	WaitsClass Wait = "class"      // its class may start nothing more
 	WaitsPlan  Wait = "planned"    // for its planned start
-	WaitsLate  Wait = "late"       // to be planned anew, because its planned start was not to be had
-	WaitsLimit Wait = "limit"      // for others under a limit to give back, whether or not there is room
+	WaitsLate  Wait = "late"       // for a new plan, because it could not start as planned
+	WaitsLimit Wait = "limit"      // for others under a limit to finish, whether or not there is room
 	WaitsRoom  Wait = "room"       // for nodes
 	WaitsTurn  Wait = "turn"       // for nothing but a cycle
 )
 
-// Prospect is how a job stands.
+// Prospect tells why a job waits and when it may start.
 type Prospect struct {
-	Wait            Wait      // "" for one that neither waits nor has a plan
+	Wait            Wait      // "" for a job that neither waits nor has a plan
 	Throttled       bool      // the limit is the throttle of its array
-	Cause           row.Cause // of what has become of such a one
-	Reason          string    // why it is where it is, in words; "" where there is nothing to say
-	booking.Opening           // the expected one, zero where that is unknown; Plan is found by WhenJob and ExplainJob alone
+	Cause           row.Cause // the cause of its state, for such a job
+	Reason          string    // explains its state; "" if there is nothing to say
+	booking.Opening           // the expected start; zero if unknown. Only WhenJob and ExplainJob set its Plan
 	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
-	After           time.Time // the job is behind those that were played, and starts later than that; zero: it is not
+	After           time.Time // the job is behind those that were played, and starts later than this; zero if it is not
 }
 
-// Code is the word for programs: what the job waits for, or the cause of what has become of it.
+// Code returns the word for programs: what the job waits for, or the cause of its state.
 func (p Prospect) Code() string { return cmp.Or(string(p.Wait), p.Cause.String()) }
 
 // Outlook begins an outlook.
@@ -89,14 +90,14 @@ func (ak Ask) Outlook() (*Outlook, error) {
 	return o, nil
 }
 
-// Prospect says how a job stands, and when it is expected to start.
+// Prospect tells why a job waits and when it is expected to start.
 func (o *Outlook) Prospect(j *kernel.Job) (Prospect, error) {
 	o.asked = j.Row()
 	return o.Look(&o.asked)
 }
 
-// Keeps says what keeps a job from its turn, and not when that will come: much sooner said
-// than Prospect.
+// Keeps tells what keeps a job from its turn, but not when its turn will come. It is much
+// faster than Prospect.
 func (o *Outlook) Keeps(j *kernel.Job) (Prospect, error) {
 	if j.State != row.JobHeld && j.State != row.JobQueued {
 		return decided(j.State, j.Ending, j.Reason, booking.Opening{Start: j.Start, End: j.End}), nil
@@ -105,7 +106,7 @@ func (o *Outlook) Keeps(j *kernel.Job) (Prospect, error) {
 	return o.kept(&o.asked)
 }
 
-// decided is the prospect of a job that is neither held nor queued.
+// decided returns the prospect of a job that is neither held nor queued.
 func decided(state row.JobState, ending bool, because row.Reason, runs booking.Opening) Prospect {
 	reason := kernel.Why(ending, because.String())
 	switch state {
@@ -147,8 +148,8 @@ func (o *Outlook) Look(j *row.Job) (p Prospect, err error) {
 	return p, err
 }
 
-// remembered is how many prospects are remembered, and as many of before: jobs mostly
-// depend on jobs with numbers near theirs, and a list may be of any length.
+// remembered is the number of cached prospects; as many older ones are kept. Jobs mostly
+// depend on jobs with nearby numbers, and a list may have any length.
 const remembered = 1 << 13
 
 func (o *Outlook) remember(id uint64, p Prospect) {
@@ -158,8 +159,7 @@ func (o *Outlook) remember(id uint64, p Prospect) {
 	o.jobs[0][id] = p
 }
 
-// kept says what keeps a job that has no plan from its turn, with no Wait when
-// nothing does.
+// kept tells what keeps a job without a plan from its turn. Wait is empty if nothing does.
 func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	w, err := o.requests.find(j)
 	if err != nil {
@@ -192,7 +192,7 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	if absent != "" {
 		return Prospect{Wait: WaitsUser, Reason: absent}, nil
 	}
-	limit, throttled, err := o.limited(j) // shares count no job that a limit keeps
+	limit, throttled, err := o.limited(j) // shares do not count a job that a limit holds back
 	if err != nil {
 		return Prospect{}, err
 	}
@@ -203,13 +203,13 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	switch {
 	case err != nil || class == "":
 		return Prospect{}, err
-	case j.Reason != (row.Reason{}): // stopped for another class, say
+	case j.Reason != (row.Reason{}): // for example, stopped for another class
 		return Prospect{Wait: WaitsClass, Reason: j.Reason.String()}, nil
 	}
 	return Prospect{Wait: WaitsClass, Reason: "class " + class + " may start nothing more now"}, nil
 }
 
-// expect finds the start of a job that is neither held nor can never run.
+// expect finds the start of a job that is not held and can run.
 func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	fs, err := cycle.CycleOf(o.tx).Forecasts()
 	if err != nil || p.Wait == WaitsUser {
@@ -244,7 +244,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	switch {
 	case late, !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
 		p.Reason = "it would not end by its deadline, " + kernel.Stamp(j.Deadline)
-	case j.ID >= o.tx.State.Looked || j.Never: // no cycle has come to it yet
+	case j.ID >= o.tx.State.Looked || j.Never: // no cycle has examined it yet
 	case p.Wait == WaitsRoom && short == "":
 		p.Reason = "jobs before it come first"
 	default:
@@ -270,7 +270,7 @@ func (o *Outlook) sooner(j *row.Job, p *Prospect) error {
 	return nil
 }
 
-// allDue reports whether it is known when what a job depends on comes.
+// allDue reports whether it is known when all dependencies of a job will be met.
 func (o *Outlook) allDue(j *row.Job, p *Prospect) (bool, error) {
 	if p.Wait != WaitsJob {
 		return true, nil
@@ -302,7 +302,7 @@ func (o *Outlook) placed(j *row.Job, p *Prospect) error {
 	return nil
 }
 
-// due is when a dependency is expected to be met.
+// due returns when a dependency is expected to be met.
 func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 	other, err := jobs.RowOf(o.tx.File, d.Job)
 	if err != nil {
@@ -327,7 +327,8 @@ func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
 	return end, true, nil
 }
 
-// capped is the class of a job that may start nothing more now, though others may, "" for none.
+// capped returns a job's class if that may start nothing more now while other classes may,
+// else "".
 func (o *Outlook) capped(j *row.Job) (string, error) {
 	if o.shares == nil {
 		a, err := cluster.AllottedShares(o.tx)
@@ -346,7 +347,7 @@ func (o *Outlook) capped(j *row.Job) (string, error) {
 	return o.shares.State.Classes[at].Name, nil
 }
 
-// limited says which rule keeps a job from starting now, "" for none.
+// limited returns the rule that keeps a job from starting now, or "".
 func (o *Outlook) limited(j *row.Job) (text string, throttled bool, err error) {
 	w, err := o.requests.find(j)
 	if err != nil || len(w.ask.Demands) == 0 {
@@ -358,7 +359,7 @@ func (o *Outlook) limited(j *row.Job) (text string, throttled bool, err error) {
 	return "", false, nil
 }
 
-// kind tells jobs apart that ask for different things.
+// kind returns a key that is equal for jobs with equal requests.
 func (o *Outlook) kind(j *row.Job) (string, error) {
 	apart, err := cycle.TellsApart(o.tx, j, o.letting)
 	key := cycle.RequestKind(j, apart)

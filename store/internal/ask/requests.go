@@ -9,36 +9,37 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// requests remembers what jobs that ask for the same have in common: whether that can ever run, why
-// it does not now, and the earliest starts that were found. A list of many jobs costs what their
-// different requests cost.
+// requests caches the facts that jobs with equal requests share: whether the request can ever
+// run, why it does not fit now, and the earliest starts found. So a list of many jobs costs
+// only as much as their different requests.
 type requests struct {
 	of        *Outlook
 	known     map[string]*request         // by kind
 	snapshots map[string]*placer.Snapshot // by queue
-	searches  int                         // for starts
+	searches  int                         // number of searches for starts
 }
 
 func newRequests(of *Outlook) *requests {
 	return &requests{of: of, known: make(map[string]*request), snapshots: make(map[string]*placer.Snapshot)}
 }
 
-// request is what jobs that ask for the same have in common.
+// request holds the facts that jobs with equal requests share.
 type request struct {
 	ask    placer.Ask
 	never  error  // why it can never run
-	short  string // why it does not fit now, once that was asked
+	short  string // why it does not fit now, once computed
 	starts []start
 }
 
-// start is an earliest start that was found: that from any instant of after..plan.Start on.
+// start is an earliest start: the plan is the earliest from any instant of after..plan.Start
+// on.
 type start struct {
 	after   int64
 	plan    *placer.Plan
 	refused error
 }
 
-// find finds what is known of a job's request.
+// find returns what is known of a job's request.
 func (rs *requests) find(j *row.Job) (*request, error) {
 	key, err := rs.of.kind(j)
 	if err != nil {
@@ -73,7 +74,7 @@ func (rs *requests) read(w *request, j *row.Job) (err error) {
 	return snap.Possible(w.ask)
 }
 
-// earliest finds the earliest start of a job's request from an instant on; refused says why
+// earliest finds the earliest start of a job's request from an instant on. refused says why
 // there is none.
 func (rs *requests) earliest(j *row.Job, after int64) (plan *placer.Plan, refused, err error) {
 	w, err := rs.find(j)
@@ -95,7 +96,7 @@ func (rs *requests) earliest(j *row.Job, after int64) (plan *placer.Plan, refuse
 	return plan, err, nil
 }
 
-// short says why a job's request does not fit now, "" if it does.
+// short says why a job's request does not fit now, or returns "" if it does.
 func (rs *requests) short(j *row.Job) (string, error) {
 	w, err := rs.find(j)
 	if err != nil || w.short != "" {

@@ -28,10 +28,10 @@ type Asking struct {
 	Tx  *kernel.Tx
 	R   placer.Request
 	Who placer.Subject
-	// Walltime is the walltime that it already has, in seconds; 0: the request's, or the
-	// default.
+	// Walltime is the walltime that the job already has, in seconds. 0 means that of the
+	// request, or the default.
 	Walltime int64
-	new      bool // it is not a job's that is there
+	new      bool // the request is new: it is not of an existing job
 }
 
 func AskingOf(tx *kernel.Tx, r placer.Request) Asking { return Asking{tx, r, subjectOf(r), 0, true} }
@@ -156,7 +156,8 @@ func (q Asking) queue() (string, error) {
 	return r.Queue, err
 }
 
-// PolicyOf returns the policy of a request: its own, else that of its queue, else the store's.
+// PolicyOf returns the policy of a request: its own, that of its queue, or the store's, in
+// this order.
 func PolicyOf(tx *kernel.Tx, r placer.Request) (placer.Policy, error) {
 	p, err := placer.ParsePolicy(r.Policy)
 	if err != nil || p != placer.NoPolicy {

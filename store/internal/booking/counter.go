@@ -12,10 +12,11 @@ import (
 	"github.com/placectl/placectl/store/internal/rules"
 )
 
-// bind sets the amounts that a request needs of counters: its pools, the throttle of its array, and
-// limits. A request that requires a reservation takes them from what the reservation holds.
+// bind sets the amounts that a request needs of counters: its pools, the throttle of its
+// array, and limits. A request that insists on a reservation takes them from what the
+// reservation holds.
 func bind(tx *kernel.Tx, a *placer.Ask, r placer.Request, array uint64) (err error) {
-	c, err := tx.Counters().Throttle(array) // the array's own, and so no limit that it could be over
+	c, err := tx.Counters().Throttle(array) // the array's own throttle, which over_limits does not lift
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,8 @@ func Admit(tx *kernel.Tx, j *row.Job, spec placer.Spec, jobs int64, waits bool) 
 	return nil
 }
 
-// HoldsBack reports whether a limit keeps a waiting job from starting now, whatever else allows it.
+// HoldsBack reports whether a limit keeps a waiting job from starting now, whether or not
+// there is room.
 func HoldsBack(tx *kernel.Tx, j *row.Job) (bool, error) {
 	all, err := tx.Counters().Rules.All()
 	if all == nil || err != nil || j.OverLimits {
@@ -119,15 +121,15 @@ func pools(tx *kernel.Tx, list []placer.PoolAmount, insist string) (out limits.D
 	return out, nil
 }
 
-// within records the reservation from which a job that insists on one takes its pools: the one in
-// whose time it runs.
+// within records the reservation from which a job that insists on one takes its pools: the
+// occurrence in which it runs.
 func within(tx *kernel.Tx, j *row.Job) error {
 	j.PoolsWithin = 0
 	if len(j.Pools) == 0 || j.Reservation == "" {
 		return nil
 	}
 	list, err := occurrences(tx, j.Reservation)
-	if errors.Is(err, kernel.ErrNotFound) { // it is gone
+	if errors.Is(err, kernel.ErrNotFound) { // it was deleted
 		return nil
 	}
 	if err != nil {
@@ -141,7 +143,8 @@ func within(tx *kernel.Tx, j *row.Job) error {
 	return nil
 }
 
-// take verifies that a job may hold what its plan takes of counters, and counts it.
+// take verifies that a job may hold the amounts that its plan takes of counters, and counts
+// them.
 func take(tx *kernel.Tx, j *row.Job) error {
 	if err := tx.Counters().Rules.Disclaim(j.ID); err != nil {
 		return err
@@ -191,8 +194,8 @@ func ArrayEnded(tx *kernel.Tx, array uint64) error {
 	return Unthrottle(tx, array)
 }
 
-// choosePools computes what a reservation keeps of the pools, and refuses amounts that are not
-// available throughout.
+// choosePools computes the amounts of pools that a reservation keeps, and refuses those that
+// are not available throughout.
 func (r Booking) choosePools(req placer.Request) error {
 	defs, err := r.Tx.Resources()
 	if err != nil {

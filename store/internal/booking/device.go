@@ -94,7 +94,7 @@ func NoteDevices(tx *kernel.Tx, j *row.Job) {
 	}
 }
 
-// EachHolder calls fn for the running jobs that have something of a node, except one.
+// EachHolder calls fn for the running jobs that have a part of a node, except one.
 func EachHolder(tx *kernel.Tx, number uint32, except uint64, fn func(*row.Job) error) error {
 	c := tx.Calendar()
 	for _, b := range slices.Clone(c.At(number)) {
@@ -193,7 +193,7 @@ type DeviceInfo struct {
 
 // NodeDevice is a device of a node, and the job that has it.
 type NodeDevice struct {
-	*devices.Device // the node's
+	*devices.Device // the node's device
 	Node            uint32
 	Resource        string
 	State           string

@@ -56,14 +56,15 @@ func MayReach(tx *kernel.Tx, j *row.Job, spans []kernel.Span, end int64) error {
 	return nil
 }
 
-// staysWithin returns a Conflict if a job requires a reservation that ends before the job would.
+// staysWithin returns a Conflict if a job insists on a reservation that ends before the job
+// would.
 func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 	if j.Reservation == "" {
 		return nil
 	}
 	list, err := occurrences(tx, j.Reservation)
 	if errors.Is(err, kernel.ErrNotFound) {
-		return nil // it is gone, and blocks no job
+		return nil // it was deleted, and blocks no job
 	}
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 	return nil
 }
 
-// GuestOf returns a job as a guest on its nodes, which knows what it does not conflict with.
+// GuestOf returns a job as a guest on its nodes, which tells what it does not conflict with.
 func GuestOf(tx *kernel.Tx, j *row.Job) (*placer.Guest, error) {
 	grants, err := tx.Reservations().Grants(Subject(j), "", min(tx.Now, j.Start))
 	return &placer.Guest{Grants: grants, Owner: row.JobOwner(j.ID)}, err

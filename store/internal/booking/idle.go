@@ -5,11 +5,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// NoteIdle records when a job leaving a state stops or resumes waiting for its turn, and adds up
-// the time in which it did not: while it was held, or a limit held it back. Its row has the other
-// reasons: its begin time and other jobs.
+// NoteIdle records when a job that leaves a state stops or resumes waiting for its turn, and
+// adds up the time in which it did not wait: while it was held, or a limit held it back. The
+// other reasons, its begin time and other jobs, are in its row.
 func NoteIdle(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
-	if !j.Queued || j.State == row.JobQueued && was == row.JobQueued { // the next cycle looks at its limits
+	if !j.Queued || j.State == row.JobQueued && was == row.JobQueued { // the next cycle checks its limits
 		return nil
 	}
 	idle := j.State == row.JobHeld
@@ -22,8 +22,8 @@ func NoteIdle(tx *kernel.Tx, j *row.Job, was row.JobState) (err error) {
 	return nil
 }
 
-// SetIdle begins or ends a time in which a job does not wait for its turn. It reports whether that
-// is a change.
+// SetIdle begins or ends a period in which a job does not wait for its turn. It reports
+// whether that is a change.
 func SetIdle(tx *kernel.Tx, j *row.Job, idle bool) bool {
 	switch {
 	case idle && j.IdleSince == 0:

@@ -1,5 +1,5 @@
-// Package booking reads requests. It takes and frees what they get: nodes, devices, pools, limits
-// and reservations.
+// Package booking reads requests, and takes and frees what they get: nodes, devices, pools,
+// limits and reservations.
 package booking
 
 import (
@@ -35,7 +35,7 @@ func WithStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) e
 // Opening is a possible start of a request.
 type Opening struct {
 	Start, End time.Time
-	Plan       *placer.Plan // on which nodes
+	Plan       *placer.Plan // with its nodes
 }
 
 func OpeningAt(plan *placer.Plan) Opening {
@@ -68,7 +68,7 @@ func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	j.Start, j.End = plan.Start, plan.End
 	j.Path, j.Policy, j.Set = plan.Path, plan.Policy, plan.Set
 	if j.State == row.JobRunning {
-		j.Attempt, j.Exit = j.Attempt+1, 0 // that of an earlier attempt is in its row
+		j.Attempt, j.Exit = j.Attempt+1, 0 // the exit of an earlier attempt is in its row
 	}
 	j.Chunks, j.Along = nil, nil
 	for i, c := range plan.Chunks {
@@ -95,7 +95,8 @@ func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	return ps.tx.Loaded.Releases.Put(j.End, row.JobOwner(j.ID), j.AllNodes())
 }
 
-// fewNodes is the largest number of nodes to move one by one. A bitmap does not pay for so few.
+// fewNodes is the largest number of nodes to move one by one. A bitmap does not pay off for so
+// few.
 const fewNodes = 64
 
 // placing is a plan for a job that is being carried out.

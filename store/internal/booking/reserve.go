@@ -54,11 +54,11 @@ func only(list []*kernel.Reservation, err error) (*kernel.Reservation, error) {
 	return list[0], nil
 }
 
-// Add makes a reservation, or the first occurrences of a standing one. Reservations that
-// admit someone may overlap: a request must then have access to all of them. It fails with a
-// Conflict if a node is taken in that time by a job without access, or by a reservation if either
-// admits no one. It fails with a *placer.Refusal if the request does not fit. The name of an ended
-// reservation may be used again.
+// Add makes a reservation, or the first occurrences of a standing one. Reservations that admit
+// users may overlap; a request must then have access to all of them. It fails with a Conflict
+// if a node is taken in that time by a job without access, or by a reservation if either of
+// the two admits no one. It fails with a *placer.Refusal if the request does not fit. The name
+// of an ended reservation may be used again.
 func (rs Reservations) Add(s kernel.ReserveSpec) ([]*kernel.Reservation, error) {
 	if err := access.Operates(rs.tx, "reservations"); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ type Booking struct {
 
 // choose chooses the nodes, or amounts of nodes, for a reservation made by request.
 func (r Booking) choose(s row.ReserveSpec) error {
-	s.Request.OverLimits = true // a reservation is under no limit: the jobs in it are
+	s.Request.OverLimits = true // no limit applies to a reservation, only to the jobs in it
 	a, err := AskFor(r.Tx, s.Request)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (r Booking) choose(s row.ReserveSpec) error {
 		return err
 	}
 	start := max(s.Start, r.Tx.Now)
-	a.Duration = r.End - start // the rest of a window that has begun
+	a.Duration = r.End - start // the rest of a period that has begun
 	plan, err := snap.Place(a, start)
 	if err != nil {
 		return WithStart(snap, a, start, err)
@@ -150,8 +150,8 @@ func (r Booking) choose(s row.ReserveSpec) error {
 	return nil
 }
 
-// allOf returns a use of everything on a node. It is for a node taken whole in a reservation that
-// takes parts of others.
+// allOf returns a use of everything on a node. It is used for a node taken whole in a
+// reservation that takes parts of other nodes.
 func (r Booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
 	u := new(timeline.Use)
 	n, err := r.Tx.NodeByNumber(node)
@@ -192,7 +192,7 @@ func (r Booking) keep() error {
 	if err := r.Tx.Loaded.Releases.Put(r.End, owner, r.Nodes); err != nil {
 		return err
 	}
-	if len(r.Access) > 0 { // for the jobs that require it
+	if len(r.Access) > 0 { // for the jobs that insist on it
 		r.Tx.Loaded.Freed.On(r.Nodes)
 	}
 	if err := r.Tx.Happened(kernel.ReservationEvent(r.Reservation, "", r.State(r.Tx.Now))); err != nil {
@@ -201,7 +201,7 @@ func (r Booking) keep() error {
 	return r.Tx.Loaded.Reservations.Put(r.Reservation)
 }
 
-// freeName makes sure that a name is available. The name of an ended reservation is.
+// freeName makes sure that a name is available. The name of an ended reservation is available.
 func freeName(tx *kernel.Tx, name string) error {
 	if !tx.Writable() {
 		return kernel.ErrReadOnly
@@ -237,9 +237,9 @@ func forgetEnded(tx *kernel.Tx, name string) error {
 	return tx.Loaded.Reservations.Remove([]byte(old.Name))
 }
 
-// keptOut returns the Conflict of a reservation with the holder of its i-th node in its time. That
-// is a job without access or, if either admits no one, a reservation. A job that only uses amounts
-// that are left over is no conflict.
+// keptOut returns the Conflict of a reservation with the holder of its i-th node in its time.
+// The holder is a job without access or, if either admits no one, a reservation. A job that
+// only uses amounts left over is no conflict.
 func (r Booking) keptOut(i int) error {
 	node, mine := r.Nodes[i], r.Span(i)
 	c := r.Tx.Calendar()
@@ -258,7 +258,7 @@ func (r Booking) keptOut(i int) error {
 	return c.Err()
 }
 
-// bearable reports whether a reservation may lie over a stretch.
+// bearable reports whether a reservation may overlap a stretch.
 func (r Booking) bearable(b timeline.Busy) (bool, error) {
 	if !b.Claim {
 		return r.LetsIn(b)
@@ -278,8 +278,8 @@ func (r Booking) LetsIn(b timeline.Busy) (bool, error) {
 	return in && (r.Limit == 0 || min(until, r.End)-max(b.Start, r.Start) <= r.Limit), nil
 }
 
-// Remove deletes a reservation and frees its nodes; a standing one goes with all its
-// occurrences. It returns what was deleted.
+// Remove deletes a reservation and frees its nodes, or a standing one with all its
+// occurrences. It returns the deleted reservations.
 func (rs Reservations) Remove(name string) ([]*kernel.Reservation, error) {
 	if err := access.Operates(rs.tx, "reservations"); err != nil {
 		return nil, err

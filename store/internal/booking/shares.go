@@ -23,8 +23,8 @@ type ClassShares struct{ tx *kernel.Tx }
 
 func ClassSharesOf(tx *kernel.Tx) ClassShares { return ClassShares{tx} }
 
-// OfJob returns the class whose share a job uses: the given class, if it exists, else that of its
-// user as a requestor; "" in a store without classes.
+// OfJob returns the class whose share a job uses: the given class if it exists, or that of its
+// user as a requestor. It returns "" in a store without classes.
 func (cs ClassShares) OfJob(j *row.Job) (string, error) {
 	s, err := cs.tx.Shares()
 	if err != nil {
@@ -68,7 +68,7 @@ func (cs ClassShares) Tally() (*shares.Tally, error) {
 	return t, ix.Err()
 }
 
-// Allot finds out how much each class may start, with these jobs waiting.
+// Allot computes how much each class may start, with these jobs waiting.
 func (cs ClassShares) Allot(t *shares.Tally, line []*row.Job) (*shares.Allotment, *fairshare.Plan, error) {
 	if err := cs.tx.EachJob(t.Runs, row.JobRunning); err != nil {
 		return nil, nil, err

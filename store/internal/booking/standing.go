@@ -29,7 +29,7 @@ const MaxStandingName = index.MaxNodeName - len(".18446744073709551615")
 type Series struct {
 	Tx *kernel.Tx
 	*row.Standing
-	made map[int64]bool // renew: when the occurrences that there are start
+	made map[int64]bool // during renewal: starts of the existing occurrences
 }
 
 func (s Series) put() error {
@@ -50,8 +50,8 @@ func (rs Reservations) EachStanding(fn func(*kernel.Standing) error) error {
 	return rs.tx.Reservations().EachStanding(func(s *row.Standing) error { return fn(kernel.StandingOf(s)) })
 }
 
-// addStanding makes a standing reservation and its first occurrences. Each of them must fit, or all
-// are refused now.
+// addStanding makes a standing reservation and its first occurrences. If one of them does not
+// fit, all are refused.
 func addStanding(tx *kernel.Tx, spec row.ReserveSpec) ([]*row.Reservation, error) {
 	if err := freeName(tx, spec.Name); err != nil {
 		return nil, err
@@ -177,7 +177,8 @@ func (s Series) occurAgain(at int64) error {
 	return err
 }
 
-// stillFree removes nodes from a list that are gone, or that a job without access has.
+// stillFree removes from a list the nodes that no longer exist, or that a job without access
+// has.
 func (s Series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
 		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
@@ -195,7 +196,7 @@ func (s Series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 }
 
 // Renew makes the missing occurrences of a standing reservation. A window that does not fit is
-// tried again until it is over. A missed one is an event, and none is skipped.
+// tried again until it is over. A missed window is recorded as an event, and none is skipped.
 func (s Series) Renew() error {
 	made, err := s.occurrences()
 	if err != nil {
@@ -208,7 +209,7 @@ func (s Series) Renew() error {
 	s.made = make(map[int64]bool, len(made))
 	ahead := 0
 	for _, r := range made {
-		if s.made[r.Start] = true; r.Start <= s.Last { // one behind is counted in its turn
+		if s.made[r.Start] = true; r.Start <= s.Last { // an occurrence after Last is counted in its turn
 			ahead++
 		}
 	}
@@ -244,10 +245,10 @@ func (s Series) Renew() error {
 	return s.put()
 }
 
-// further makes occurrences after the last, until there are as many ahead as its depth says. It
-// looks past unavailable windows for available ones.
+// further makes occurrences after the last, until there are as many ahead as its depth says.
+// It skips unavailable windows.
 func (s Series) further(rule *recur.Recurrence, ahead int) error {
-	var missing []int64 // behind the last that can be had
+	var missing []int64 // windows after the last available one
 	lacks := s.Depth - ahead - len(s.Missing)
 	last := s.Last
 	for ahead < s.Depth && len(missing) < maxMissing {
@@ -295,7 +296,7 @@ func (s Series) Try(at int64) (had bool, err error) {
 
 // lasts returns the length of an occurrence, in seconds.
 func (s Series) lasts() int64 {
-	if s.End <= s.Start { // its request says it
+	if s.End <= s.Start { // the request says how long
 		if a, err := AskFor(s.Tx, s.Request); err == nil {
 			return a.Duration
 		}
@@ -312,8 +313,8 @@ func (s Series) missed(first, last int64, why string) error {
 	return s.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: s.Name, New: "missed", Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
 }
 
-// RetryStandings retries the windows that standing reservations could not get; with over, only if
-// one of them is over.
+// RetryStandings retries the windows that standing reservations could not get. If over is
+// true, it does so only if one of them is over.
 func RetryStandings(tx *kernel.Tx, over bool) error {
 	var again []*row.Standing
 	err := tx.Reservations().EachStanding(func(s *row.Standing) error {
@@ -364,7 +365,7 @@ func (s Series) removeAfter(last int64) error {
 	return err
 }
 
-// occurrences returns those of a standing reservation that have not ended.
+// occurrences returns the occurrences of a standing reservation that have not ended.
 func (s Series) occurrences() ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	err := s.Tx.File.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {

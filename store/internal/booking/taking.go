@@ -10,19 +10,19 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Taking is a user's share of a node that must still be verified: the whole node or amounts, for a
-// stretch of time.
+// Taking is a user's part of a node that must still be verified: the whole node or amounts,
+// for a stretch of time.
 type Taking struct {
 	Tx    *kernel.Tx
-	What  string // the owner, as messages call it
+	What  string // the owner, as messages name it
 	Node  uint32
 	Span  timeline.Busy
 	Guest timeline.Guest
 	User  string
 }
 
-// Conflict returns the Conflict with a job or reservation that the guest may not overlap and that
-// has the node or the amounts then; nil if there is none. It uses the node's own row and calendar,
+// Conflict returns the Conflict with a job or reservation that the guest may not overlap and
+// that has the node or the amounts then, or nil. It uses the node's own row and calendar,
 // whatever the indexes say.
 func (t Taking) Conflict() error {
 	c := t.Tx.Calendar()
@@ -42,8 +42,8 @@ func (t Taking) Conflict() error {
 	return c.Err()
 }
 
-// stranger reports whether another's share of the node rules this one out, because one of the two
-// accepts only jobs of its own user beside it.
+// stranger reports whether another's part of the node rules this one out, because one of the
+// two accepts only jobs of its own user beside it.
 func (t Taking) stranger(other timeline.Busy) bool {
 	if !other.Use.Alone && !t.Span.Use.Alone || other.Claim || t.Span.Claim {
 		return false
@@ -65,7 +65,7 @@ func (t Taking) TakenBy(b timeline.Busy) error {
 	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Tx.Calendar().End(b))))
 }
 
-// overcommitted returns the Conflict of a share that exceeds what is left of the node.
+// overcommitted returns the Conflict of a part that exceeds what is left of the node.
 func (t Taking) overcommitted() error {
 	n, err := t.Tx.Loaded.Nodes.Kept(t.Node)
 	if err != nil {

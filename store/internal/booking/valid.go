@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// valid refuses, at an instant, a reservation without nodes or with an invalid time. It may last at
-// most longest seconds.
+// valid refuses a reservation without nodes, or with an invalid time at the instant now. It
+// may last at most longest seconds.
 func valid(r *row.Reservation, now, longest int64) error {
 	if len(r.Nodes) == 0 {
 		return fmt.Errorf("%w: reservation %s has no nodes", row.ErrInvalid, r.Name)

@@ -45,9 +45,10 @@ func LettingOf(tx *kernel.Tx) (l Letting, err error) {
 	return l, err
 }
 
-// TellsApart lists what matters of a job besides its request: its user if reservations admit
-// only some users, its number if one admits jobs by number, and its submission time if it may
-// come to span placement sets.
+// TellsApart lists what decides about a job besides its request: its submission time if it may
+// come to span placement sets, its limits, and the nodes that it avoids. If reservations admit
+// only some users, it adds the job's group, account, class and name, and its number if one
+// admits jobs by number.
 func TellsApart(tx *kernel.Tx, j *row.Job, l Letting) (apart []string, err error) {
 	set, err := tx.Settings()
 	if err != nil {
