@@ -1,10 +1,10 @@
 // Command placectl places jobs on a cluster that is described by one file: no
 // daemon, every verb one transaction.
 //
-// This package starts a run (internal/session) of one of the verbs that verbs.go lists. Each verb,
-// or small family of verbs, has a file in a package below internal/verb, with a function that
-// declares it: its arguments, flags and exit statuses, what it does to the database, what help says
-// of it. What a verb means is decided in package store and below.
+// This package starts a run (internal/session) of one of the verbs listed in verbs.go. Each verb, or
+// small family of verbs, has a file in a package below internal/verb. A function in it declares the
+// verb's arguments, flags, exit statuses, what it does to the database, and its help. What a verb means
+// is decided in package store and below.
 package main
 
 import (
@@ -27,14 +27,14 @@ import (
 
 func main() { runProcess(processEnv()) }
 
-// runProcess is a whole process.
+// runProcess runs a whole process.
 func runProcess(e session.Env) {
-	// The first interrupt asks the verb to stop; the next one has its usual effect, in case the
+	// The first interrupt asks the verb to stop. The next one has its usual effect, in case the
 	// verb does not listen.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
-	// Writing an answer that no process reads must fail, and not end the process: it may report a
-	// change.
+	// Writing an answer that nothing reads must fail, but not end the process, which may have a
+	// change to report.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := process.CheckPoller(); err != nil {
 		os.Exit(newRun(ctx, e).Report(err))
@@ -46,7 +46,7 @@ func runProcess(e session.Env) {
 	os.Exit(status)
 }
 
-// processEnv is the env of a real process.
+// processEnv returns the Env of a real process.
 func processEnv() session.Env {
 	return session.Env{
 		Args:       front.Args(os.Args),

@@ -1,7 +1,7 @@
-// Package asked is a verb in words: what a process that waits in the line of a database in etcd
-// hands over to the one that is first, and the answer. Another process of the same version does
-// what the verb would do here, for the same user, with what is here: the contents of the files that
-// the verb has read, the directory and what else a job takes along.
+// Package asked encodes a verb in words for another process, and its answer. A process that waits for
+// a database in etcd hands its verb to the process at the head of the queue. That process, of the same
+// version, does what the verb would do here, for the same user and with what is here: the contents of
+// the files that the verb has read, the directory, and whatever else a job takes along.
 package asked
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// ErrAlone says that a verb does not do without the process that asks, which runs it itself.
+// ErrAlone says that only the asking process can run the verb.
 var ErrAlone = errors.New("it takes the process that asks")
 
-// ErrVersion says that another version asks.
+// ErrVersion says that a process of another version asks.
 var ErrVersion = errors.New("another version asks")
 
 // Request is a verb in words.
 type Request struct {
-	Version string           // of the program; another one does not understand it
+	Version string           // of the program: others may not understand it
 	Words   []string         // the verb, its flags and arguments
-	Output  output.Format    // the output format asked for
-	User    string           // for whom it asks
-	From    store.Submitter  // the process that asks
-	Apart   bool             `json:",omitempty"` // it is in a user namespace
-	Zone    string           // in which times are given
-	Env     []string         `json:",omitempty"` // NAME=VALUE of those in Variables
+	Output  output.Format    // the requested output format
+	User    string           // the user that it asks for
+	From    store.Submitter  // the asking process
+	Apart   bool             `json:",omitempty"` // the process is in a user namespace
+	Zone    string           // the zone of times
+	Env     []string         `json:",omitempty"` // NAME=VALUE for those of Variables
 	Files   []File           `json:",omitempty"`
 	Carried *payload.Carried `json:",omitempty"` // of a submission
 }
 
-// File is what was read of a file, by the name that the verb has for it.
+// File is what was read of a file, with the verb's name for it.
 type File struct {
 	Name, Text string
 }
 
-// Variables are those of the environment that verbs in words read.
+// Variables are the environment variables that verbs in words read.
 var Variables = []string{"PLACECTL_JOB", "PLACECTL_ATTEMPT", "TZ"}
 
-// Encode is the request as it is handed over.
+// Encode encodes the request for the other process.
 func (q *Request) Encode() ([]byte, error) { return bytejson.Marshal(q) }
 
-// Decode reads a request of a version of the program. It fails with ErrVersion if the request is
-// of another.
+// Decode decodes a request. It fails with ErrVersion if the request is of another version of the
+// program.
 func Decode(text []byte, version string) (*Request, error) {
 	q := new(Request)
 	if err := bytejson.Unmarshal(text, q); err != nil || q.Version != version {
@@ -58,7 +58,7 @@ func Decode(text []byte, version string) (*Request, error) {
 	return q, nil
 }
 
-// Getenv is the value of a variable there.
+// Getenv returns a variable of the asking process.
 func (q *Request) Getenv(name string) string {
 	for _, v := range q.Env {
 		if len(v) > len(name) && v[:len(name)] == name && v[len(name)] == '=' {
@@ -68,7 +68,7 @@ func (q *Request) Getenv(name string) string {
 	return ""
 }
 
-// Open is what was read of a file there. It fails with ErrAlone if none was.
+// Open returns what the asking process has read of a file. It fails with ErrAlone if it has read none.
 func (q *Request) Open(name string) (io.ReadCloser, error) {
 	for _, f := range q.Files {
 		if f.Name == name {
@@ -78,7 +78,7 @@ func (q *Request) Open(name string) (io.ReadCloser, error) {
 	return nil, ErrAlone
 }
 
-// Location is the time zone there. It fails with ErrAlone if it is not known here.
+// Location returns the asking process's time zone. It fails with ErrAlone if the zone is unknown here.
 func (q *Request) Location() (*time.Location, error) {
 	loc, err := time.LoadLocation(q.Zone)
 	if err != nil || q.Zone == "" || q.Zone == "Local" {
@@ -87,34 +87,34 @@ func (q *Request) Location() (*time.Location, error) {
 	return loc, nil
 }
 
-// Answer is what came of a request.
+// Answer is the result of a request.
 type Answer struct {
 	Said    *keyed.Recording
-	Changed bool     // something was
-	Attend  *Attends `json:",omitempty"` // the process that asked leaves an attendant behind
+	Changed bool     // the database was changed
+	Attend  *Attends `json:",omitempty"` // the asking process leaves an attendant behind
 }
 
-// Attends is what an attendant has to know of the database.
+// Attends is what an attendant needs to know about the database.
 type Attends struct {
-	StateDir, Path string // settings
+	StateDir, Path string // the settings state_dir and path
 }
 
-// Encode is the answer as it is handed back.
+// Encode encodes the answer for the asking process.
 func (a *Answer) Encode() ([]byte, error) { return bytejson.Marshal(a) }
 
-// DecodeAnswer reads an answer.
+// DecodeAnswer decodes an answer.
 func DecodeAnswer(text []byte) (*Answer, error) {
 	a := &Answer{Said: new(keyed.Recording)}
 	return a, bytejson.Unmarshal(text, a)
 }
 
-// Read is what a verb has read of files, so far.
+// Read is what a verb has read of files so far.
 type Read struct {
 	Files []File
 	Bytes int
 }
 
-// Reader passes an input on, and notes what was read of it when it is closed.
+// Reader passes an input on. When it is closed, it records what was read.
 func (r *Read) Reader(name string, from io.ReadCloser) io.ReadCloser {
 	return &noted{from: from, name: name, to: r}
 }
@@ -130,7 +130,7 @@ func (n *noted) Read(p []byte) (int, error) {
 	count, err := n.from.Read(p)
 	if n.to != nil {
 		n.to.Bytes += count
-		if n.to.Bytes <= store.MaxWords { // else it is not handed over
+		if n.to.Bytes <= store.MaxWords { // more is not handed over
 			n.text = append(n.text, p[:count]...)
 		}
 	}

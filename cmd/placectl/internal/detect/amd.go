@@ -11,17 +11,17 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// kfd is where the kernel's driver of AMD's GPUs lists processors: a directory each, of
-// GPUs and of the sockets beside them, in the order of their numbers. The libraries count
-// GPUs in this order, and so does ROCR_VISIBLE_DEVICES.
+// kfd is the directory where the kernel's driver of AMD's GPUs lists processors, each in a directory:
+// GPUs, and the sockets beside them, in order of their numbers. The libraries and ROCR_VISIBLE_DEVICES
+// count GPUs in this order.
 const kfd = "sys/class/kfd/kfd/topology/nodes"
 
-// amdGPUs reads AMD's GPUs. Parts into which one was partitioned are GPUs to the driver,
-// and so they are here.
+// amdGPUs reads AMD's GPUs. To the driver, the parts of a partitioned GPU are GPUs, and so they are
+// here.
 func (l *looking) amdGPUs() {
 	dirs, err := fs.ReadDir(l.src.Root, kfd)
 	if err != nil {
-		return // a machine without
+		return // no AMD GPUs
 	}
 	var nodes []int
 	for _, d := range dirs {
@@ -56,7 +56,7 @@ func (l *looking) amdGPUs() {
 	l.GPUs, l.asked = found, true
 }
 
-// amdGPU is a GPU by its directory and its properties.
+// amdGPU makes a GPU from its directory and its properties.
 func (l *looking) amdGPU(dir string, p map[string]uint64, id string) devices.Device {
 	at := p["location_id"]
 	address := func(function uint64) string {
@@ -82,8 +82,8 @@ func (l *looking) amdGPU(dir string, p map[string]uint64, id string) devices.Dev
 	return d
 }
 
-// amdName is what a GPU is called that does not tell what it was sold as: its instruction
-// set, as compilers have it, or else the number of its kind.
+// amdName returns a name for a GPU that does not give its product name: its instruction set as in
+// compilers, or else its device number.
 func (l *looking) amdName(dir string, p map[string]uint64) string {
 	if v := p["gfx_target_version"]; v != 0 {
 		return fmt.Sprintf("gfx%d%x%x", v/10000, v/100%100, v%100)
@@ -91,7 +91,7 @@ func (l *looking) amdName(dir string, p map[string]uint64) string {
 	return cmp.Or(l.text(dir+"/name"), fmt.Sprintf("%#04x", p["device_id"]))
 }
 
-// properties reads lines of a name and a number.
+// properties reads lines with a name and a number.
 func (l *looking) properties(path string) map[string]uint64 {
 	out := make(map[string]uint64)
 	for line := range strings.Lines(l.text(path)) {

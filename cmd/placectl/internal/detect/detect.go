@@ -1,8 +1,7 @@
-// Package detect finds out what a machine has: cores and their hardware threads, memory,
-// scratch space, GPUs and their slices, and in which group (NUMA node) each lies. It reads
-// what Linux tells under /sys and /proc, and what NVIDIA's program prints, from the machine
-// it runs on or from a recorded tree. What cannot be read is told and left out; it is no
-// error.
+// Package detect finds out what a machine has: cores and their hardware threads, memory, scratch space,
+// GPUs and their slices, and the group (NUMA node) of each. It reads /sys, /proc and the output of
+// NVIDIA's program, on its own machine or from a recorded tree. What it cannot read it notes and leaves
+// out, without an error.
 package detect
 
 import (
@@ -16,27 +15,26 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// Source is what is read of a machine.
+// Source is where the facts about a machine come from.
 type Source struct {
-	Root fs.FS // of its files: sys/..., proc/...
-	// Run runs a program and returns what it prints; fs.ErrNotExist where there is none of
-	// the name.
+	Root fs.FS // with its files: sys/..., proc/...
+	// Run runs a program and returns its output, or fs.ErrNotExist if there is no such program.
 	Run func(words ...string) (string, error)
-	// Free is how much of a file system is free, in kb; 0 if it is not local.
+	// Free returns the free space of a file system in kB, 0 if it is not local.
 	Free func(dir string) int64
 }
 
-// Machine is what was found.
+// Machine is what was detected.
 type Machine struct {
-	Cores     devices.Set // whole ones, with their threads; or threads, where those are counted
+	Cores     devices.Set // whole cores with their threads, or threads if those are counted
 	GPUs      devices.Set
-	Slices    map[string]devices.Set // of GPUs, by resource
-	Distances devices.Distances      // of the groups, nil if there is one
-	Memory    int64                  // kb, 0 if it is not known, as is Disk
+	Slices    map[string]devices.Set // slices of GPUs, by resource
+	Distances devices.Distances      // between groups, nil if there is only one
+	Memory    int64                  // kB, 0 if unknown; so is Disk
 	Disk      int64
-	Notes     []string // each thing that was not found, and why
+	Notes     []string // what could not be detected, and why
 
-	asked bool // the driver of GPUs has answered
+	asked bool // a driver of GPUs has answered
 }
 
 // Found returns the devices of the resources that could be detected.
@@ -53,7 +51,7 @@ func (m *Machine) Found() (found []devices.Held) {
 	return found
 }
 
-// Look looks at a machine. With threads each hardware thread counts as a core.
+// Look detects a machine. With threads, each hardware thread counts as a core.
 func Look(src *Source, threads bool) *Machine {
 	m := &Machine{}
 	l := looking{src, m}
@@ -70,7 +68,7 @@ func Look(src *Source, threads bool) *Machine {
 	return m
 }
 
-// looking is a look at a machine.
+// looking is a detection in progress.
 type looking struct {
 	src *Source
 	*Machine
@@ -80,7 +78,7 @@ func (l *looking) note(format string, args ...any) {
 	l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 }
 
-// text is a file without blanks around it, "" if it cannot be read.
+// text returns a file without surrounding blanks, "" if it cannot be read.
 func (l *looking) text(path string) string {
 	b, err := fs.ReadFile(l.src.Root, path)
 	if err != nil {
@@ -89,13 +87,13 @@ func (l *looking) text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// number is a file's number.
+// number returns a file's number.
 func (l *looking) number(path string) (int64, bool) {
 	n, err := strconv.ParseInt(l.text(path), 10, 64)
 	return n, err == nil
 }
 
-// list reads 0-3,8,10-11.
+// list parses 0-3,8,10-11.
 func list(text string) (out []int) {
 	for item := range strings.SplitSeq(strings.TrimSpace(text), ",") {
 		from, to, ranged := strings.Cut(item, "-")
@@ -114,7 +112,7 @@ func list(text string) (out []int) {
 	return out
 }
 
-// line is the value of the line of a file that begins with a key.
+// line returns the value of a file's line that begins with a key.
 func (l *looking) line(path, key string) string {
 	for line := range strings.Lines(l.text(path)) {
 		if value, ok := strings.CutPrefix(line, key); ok {
@@ -124,10 +122,10 @@ func (l *looking) line(path, key string) string {
 	return ""
 }
 
-// groups are the NUMA nodes there are.
+// groups returns the NUMA nodes.
 func (l *looking) groups() []int { return list(l.text("sys/devices/system/node/online")) }
 
-// distances reads how far the groups lie apart.
+// distances reads the distances between the groups.
 func (l *looking) distances() {
 	groups := l.groups()
 	if len(groups) < 2 || groups[len(groups)-1] > devices.MaxGroup {
@@ -154,7 +152,7 @@ func (l *looking) distances() {
 	l.Distances = far
 }
 
-// memory is the lower of what the machine has and what its control group may have.
+// memory takes the smaller of the machine's memory and its control group's limit.
 func (l *looking) memory() {
 	kb, _, _ := strings.Cut(l.line("proc/meminfo", "MemTotal:"), " ")
 	n, err := strconv.ParseInt(kb, 10, 64)
@@ -179,7 +177,7 @@ func (l *looking) memory() {
 
 func parentOf(path string) string { return path[:max(0, strings.LastIndex(path, "/"))] }
 
-// cores reads the cores that this process may use, and their threads.
+// cores reads the cores that this process may use, with their threads.
 func (l *looking) cores(threads bool) {
 	allowed := list(l.line("proc/self/status", "Cpus_allowed_list:"))
 	if len(allowed) == 0 {
@@ -211,7 +209,7 @@ func (l *looking) cores(threads bool) {
 	}
 }
 
-// siblings are the threads of the core of one of them, as far as they may be used.
+// siblings returns the usable threads of a thread's core.
 func (l *looking) siblings(cpu int, allowed []int) (out []int) {
 	dir := fmt.Sprintf("sys/devices/system/cpu/cpu%d/topology/", cpu)
 	text := l.text(dir + "core_cpus_list")

@@ -14,17 +14,17 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// What nvidia-smi is asked.
+// The queries of nvidia-smi.
 var (
 	NVIDIAQuery = []string{"nvidia-smi", "--query-gpu=index,uuid,pci.bus_id,name,memory.total", "--format=csv,noheader,nounits"}
 	NVIDIAList  = []string{"nvidia-smi", "-L"}
 )
 
-// gpus asks NVIDIA's driver for its GPUs, and for their slices.
+// gpus reads GPUs and their slices from NVIDIA's driver.
 func (l *looking) gpus() {
 	out, err := l.src.Run(NVIDIAQuery...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return // a machine without
+		return // no NVIDIA GPUs
 	}
 	if err != nil {
 		l.note("GPUs: nvidia-smi: %v", err)
@@ -60,8 +60,8 @@ func (l *looking) gpus() {
 	}
 }
 
-// groupOf is the group of the device at an address of the PCI bus, as in 00000000:3B:00.0;
-// 0 if the system says that it is in none.
+// groupOf returns the group of the device at a PCI address such as 00000000:3B:00.0. It returns 0 if the
+// device is in none.
 func (l *looking) groupOf(address string) int {
 	address = strings.ToLower(strings.TrimSpace(address))
 	if domain, rest, ok := strings.Cut(address, ":"); ok && len(domain) > 4 {
@@ -73,7 +73,7 @@ func (l *looking) groupOf(address string) int {
 	return 0
 }
 
-// The lines of a GPU and of a slice of it.
+// Lines of a GPU and of one of its slices.
 var (
 	aGPU = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^GPU (\d+): `) })
 	aMIG = sync.OnceValue(func() *regexp.Regexp {
@@ -81,8 +81,8 @@ var (
 	})
 )
 
-// slices reads which GPUs are cut: MIG devices of one size are gslices, of several sizes
-// each has a resource, gslices20gb.
+// slices reads the slices of GPUs. MIG devices of a single size are gslices. With several sizes, each
+// size has its own resource, such as gslices20gb.
 func (l *looking) slices() {
 	out, err := l.src.Run(NVIDIAList...)
 	if err != nil {

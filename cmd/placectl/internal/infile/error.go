@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// ErrInput is what every error about what a file says matches: the user has to
-// write it differently.
+// ErrInput matches every error about the content of a file, which the user must correct.
 var ErrInput = errors.New("wrong usage")
 
 // Position is a place in a file. Lines and columns count from 1, columns in
@@ -17,11 +16,10 @@ type Position struct {
 	Line, Col int
 }
 
-// NoLine is the Line of what stands in none, such as options of a command line. It comes
-// behind all others.
+// NoLine is the Line of what has none, such as options of a command line. It sorts behind all others.
 const NoLine = math.MaxInt
 
-// String is how messages name the place.
+// String returns the position as messages show it.
 func (p Position) String() string {
 	switch {
 	case p.Line == NoLine:
@@ -32,7 +30,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s, line %d, column %d", p.File, p.Line, p.Col)
 }
 
-// Error says what is wrong in a file, and where. It matches ErrInput.
+// Error says what is wrong in a file and where. It matches ErrInput.
 type Error struct {
 	Position
 	Err error
@@ -40,5 +38,5 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Position.String() + ": " + e.Err.Error() }
 
-// Unwrap makes errors.Is see ErrInput and what the error is besides.
+// Unwrap returns ErrInput and the underlying error.
 func (e *Error) Unwrap() []error { return []error{ErrInput, e.Err} }

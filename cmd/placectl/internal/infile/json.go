@@ -13,9 +13,8 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// DecodeStrictly decodes raw, which begins at at in the file, into what to points
-// to. What to has no place for is an error; of the words known the likeliest is
-// suggested. what is how the errors call it.
+// DecodeStrictly decodes raw, which begins at offset at in the file, into what to points to. Unknown
+// members are errors, with a suggestion from the known words. what is the value's name in errors.
 func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []string) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -37,15 +36,14 @@ func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []s
 	return f.Errorf(at, "%s: %w", what, err)
 }
 
-// unknownMember is what encoding/json says of a member that it has no place for. It
-// has no type for it. It is made when it is first asked for: most runs meet no such
-// error.
+// unknownMember matches the error of encoding/json for an unknown member, which has no type. It is
+// compiled at the first use, because most runs meet no such error.
 var unknownMember = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^json: unknown field ("(?:[^"\\]|\\.)*")$`)
 })
 
-// literalStart is where the value begins that a decoder refused: the decoder says
-// where it ends, or of a list or an object the byte after the first.
+// literalStart returns where a refused value begins. The decoder only tells where it ends, or for a
+// list or an object the byte after its first.
 func literalStart(raw []byte, end int) int {
 	i := min(end, len(raw)) - 1
 	if i < 0 || raw[i] == '[' || raw[i] == '{' {

@@ -17,16 +17,15 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Records goes through a list, CSV with a header or an object of JSON a line, and
-// gives fn the cells of each record in the order of columns, "" for what it lacks.
-// The cells are fn's only until it returns: the list is never in memory as a whole.
-// progress is told every some thousand lines how many there were since. Errors say
-// the line; name is for them.
+// Records calls fn for each record of a list, which is CSV with a header, or one JSON object a line. fn
+// gets the record's cells in the order of columns, "" for missing ones, and must not keep them: the list
+// is never in memory as a whole. progress is called every few thousand lines with their number. name is
+// for errors, which give the line.
 func Records(in io.Reader, name string, columns []string, progress func(lines int64), fn func(line int, cells []string) error) error {
 	l := &recordList{file: name, columns: columns, fn: fn, progress: progress}
 	buf := bufio.NewReaderSize(in, MaxLine)
 	if bom, _ := buf.Peek(3); string(bom) == "\xef\xbb\xbf" {
-		buf.Discard(3) //nolint:errcheck // they are there
+		buf.Discard(3) //nolint:errcheck // they are buffered
 	}
 	for {
 		c, err := buf.Peek(1)
@@ -41,7 +40,7 @@ func Records(in io.Reader, name string, columns []string, progress func(lines in
 			if c[0] == '\n' {
 				l.line++
 			}
-			buf.Discard(1) //nolint:errcheck // it is there
+			buf.Discard(1) //nolint:errcheck // it is buffered
 		case '{':
 			return l.readJSON(buf)
 		case '[':
@@ -52,7 +51,7 @@ func Records(in io.Reader, name string, columns []string, progress func(lines in
 	}
 }
 
-// recordList is a list that is being read.
+// recordList is a list being read.
 type recordList struct {
 	file     string
 	columns  []string
@@ -68,7 +67,7 @@ func (l *recordList) badAt(line, col int, err error) error {
 	return &Error{Position{l.file, line, col}, err}
 }
 
-// take hands one record on.
+// take passes one record to fn.
 func (l *recordList) take(line int) error {
 	if err := l.fn(line, l.cells); err != nil {
 		return l.bad(line, err)
@@ -125,7 +124,7 @@ func (l *recordList) readCSV(in io.Reader) error {
 	}
 }
 
-// recordBudget bounds what one record may read: package csv keeps all of it in memory.
+// recordBudget bounds how much one record may read, because package csv keeps all of it in memory.
 type recordBudget struct {
 	from io.Reader
 	left int
@@ -178,7 +177,7 @@ func (l *recordList) readJSON(in *bufio.Reader) error {
 	}
 }
 
-// object reads the object of a line into the cells.
+// object reads a line's object into the cells.
 func (l *recordList) object(line []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {
@@ -198,7 +197,7 @@ func (l *recordList) object(line []byte) error {
 	return nil
 }
 
-// jsonCell is a value as a cell of CSV would have it: a list is joined by |.
+// jsonCell returns a value as a cell of CSV. The elements of a list are joined by |.
 func jsonCell(raw json.RawMessage) (string, error) {
 	switch raw[0] {
 	case '"':

@@ -1,7 +1,6 @@
-// Package infile holds the text of input files and says where in them something is:
-// one kind of position, and one kind of error with a position, for all that reads
-// them. Of forms it knows lists of records, and JSON decoded into Go values. It knows
-// no verb and nothing of what a file is about, and opens none: a name is for messages.
+// Package infile holds the text of input files and locates things in them. It has one type of position,
+// and one type of error with a position, for all that reads files. It knows lists of records, and JSON
+// decoded into Go values. It knows no verb and no contents, and opens no file: names are for messages.
 package infile
 
 import (
@@ -13,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Text is a file, or standard input, that has been read whole and is being
-// understood. Its errors say line and column.
+// A Text is a file or standard input that has been read completely. Its errors give line and column.
 type Text struct {
 	Name string // for messages
 	Data []byte
@@ -23,12 +21,12 @@ type Text struct {
 // maxSize bounds a file, in bytes.
 const maxSize = 1 << 30
 
-// New drops the mark that some editors put in front of UTF-8.
+// New makes a Text. It drops the byte order mark that some editors write.
 func New(name string, data []byte) Text {
 	return Text{name, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 }
 
-// ReadAll reads to the end. More than 1 GiB is refused.
+// ReadAll reads to the end. It refuses more than 1 GiB.
 func ReadAll(in io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxSize+1))
 	if err == nil && len(data) > maxSize {
@@ -37,7 +35,7 @@ func ReadAll(in io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// Check refuses what is no text before anything looks closer.
+// Check refuses data that is no text.
 func (f *Text) Check() error {
 	if bytes.HasPrefix(f.Data, []byte("\xff\xfe")) || bytes.HasPrefix(f.Data, []byte("\xfe\xff")) {
 		return f.Errorf(0, "the file is UTF-16; save it as UTF-8")
@@ -58,7 +56,7 @@ func (f *Text) Check() error {
 	return nil
 }
 
-// SkipBlanks is the offset of the first byte from at on that is no blank.
+// SkipBlanks returns the offset of the first non-blank byte from at on.
 func SkipBlanks(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\n' || b[at] == '\r') {
 		at++
@@ -66,14 +64,14 @@ func SkipBlanks(b []byte, at int) int {
 	return at
 }
 
-// At is the position of an offset; one behind the end is the end.
+// At returns the position of an offset. An offset behind the end means the end.
 func (f *Text) At(offset int) Position {
 	offset = min(offset, len(f.Data))
 	start := bytes.LastIndexByte(f.Data[:offset], '\n') + 1
 	return Position{f.Name, 1 + bytes.Count(f.Data[:start], []byte{'\n'}), 1 + utf8.RuneCount(f.Data[start:offset])}
 }
 
-// Errorf is an Error at an offset.
+// Errorf returns an Error at an offset.
 func (f *Text) Errorf(offset int, format string, args ...any) error {
 	return &Error{f.At(offset), fmt.Errorf(format, args...)}
 }
@@ -81,8 +79,8 @@ func (f *Text) Errorf(offset int, format string, args ...any) error {
 // MaxLine bounds a line, or a node in JSON, in bytes.
 const MaxLine = 1 << 20
 
-// ReadLine reads a line with its end, the last one maybe without. More than MaxLine bytes are
-// refused, not kept.
+// ReadLine reads a line with its newline, which the last line may lack. It refuses more than MaxLine
+// bytes, and does not keep them.
 func ReadLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -96,7 +94,7 @@ func ReadLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// CheckLines refuses lines that are too long, before they are copied about.
+// CheckLines refuses lines that are too long before they are copied.
 func (f *Text) CheckLines() error {
 	for at := 0; at < len(f.Data); {
 		n := bytes.IndexByte(f.Data[at:], '\n')

@@ -16,7 +16,7 @@ import (
 // Request is what a key is bound to. The form of the answer is not part of it.
 type Request struct {
 	Verb   string   // "node import"
-	Flags  []string // as words, --name=value, in any order; those given twice keep theirs
+	Flags  []string // as words, --name=value, in any order; repeated ones keep theirs
 	Args   []string
 	Dash   int // how many arguments stood before "--", -1 without one
 	Inputs *Inputs
@@ -37,13 +37,13 @@ func (q Request) Encode() []byte {
 	return append(b, q.Inputs.sums...)
 }
 
-// flagName is what stands before the = of a flag.
+// flagName returns the part of a flag before its =.
 func flagName(word string) []byte {
 	name, _, _ := bytes.Cut([]byte(word), []byte("="))
 	return name
 }
 
-// Inputs is the content that a request has read, as hashes in the order of reading.
+// Inputs holds hashes of the contents that a request has read, in the order of reading.
 type Inputs struct {
 	sums []byte
 }
@@ -54,8 +54,7 @@ func (in *Inputs) Add(text string) {
 	in.sums = append(in.sums, sum[:]...)
 }
 
-// Reader is an input whose content, as far as it was read, becomes part of the request
-// when it is closed.
+// Reader wraps an input. When it is closed, the content read so far becomes part of the request.
 func (in *Inputs) Reader(from io.ReadCloser) io.ReadCloser {
 	sum := sha256.New()
 	return &hashed{io.TeeReader(from, sum), from, sum, in}

@@ -9,21 +9,21 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// Recording is an answer as data, in parts: it is printed in whatever form it is asked
-// for, now and whenever its key is used again.
+// Recording is an answer as data, in parts. It is printed in the requested form, now and whenever its
+// key is used again.
 type Recording struct {
 	Parts []Part `json:"parts,omitempty"`
 
-	Refused bool `json:"-"` // it is not to be kept
+	Refused bool `json:"-"` // it must not be kept
 
-	not uint32 // the forms that have no part in what is recorded now
+	not uint32 // the forms without what is being recorded
 }
 
 // Part is one of: rows, text as printed, a note, the answer of a line of tx, a job to launch, and a
 // failure after the commit. The JSON names of its fields are stored in databases and must not
 // change.
 type Part struct {
-	Not     uint32            `json:"not,omitempty"` // the forms, by number, that go without
+	Not     uint32            `json:"not,omitempty"` // the forms without this part, by number
 	Rows    *output.Recording `json:"rows,omitempty"`
 	Text    string            `json:"text,omitempty"`
 	Note    string            `json:"note,omitempty"`
@@ -55,8 +55,8 @@ func (rec *Recording) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// InForms records what fn prints for the forms that have it: a later use of the key may ask for
-// any.
+// InForms records what fn prints for the forms that have it, because a later use of the key may ask for
+// any form.
 func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) error {
 	was := rec.not
 	defer func() { rec.not = was }()
@@ -68,16 +68,16 @@ func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) err
 	return fn()
 }
 
-// Encode returns the recording as it is kept.
+// Encode encodes the recording for storage.
 func (rec *Recording) Encode() ([]byte, error) { return bytejson.Marshal(rec) }
 
-// Decode reads a recording that was kept.
+// Decode decodes a stored recording.
 func Decode(b []byte) (*Recording, error) {
 	rec := new(Recording)
 	return rec, bytejson.Unmarshal(b, rec)
 }
 
-// Notices are the jobs to launch and to stop.
+// Notices returns the jobs to launch and to stop.
 func (rec *Recording) Notices() []launch.Notice {
 	for _, p := range rec.Parts {
 		if p.Launch != nil {
@@ -87,7 +87,7 @@ func (rec *Recording) Notices() []launch.Notice {
 	return nil
 }
 
-// Launched notes in the answer that nothing is left to launch, and the result of launching.
+// Launched records in the answer that all launches are done, and their result.
 func (rec *Recording) Launched(err error) {
 	for i := range rec.Parts {
 		rec.Parts[i].Launch = nil
@@ -105,7 +105,7 @@ type Audience interface {
 	Note(Part)
 }
 
-// Print prints the parts for a form. It returns the error of what has failed after the commit.
+// Print prints the parts for a form. It returns the error of what failed after the commit.
 func (rec *Recording) Print(to Audience, form output.Format) error {
 	var end error
 	var lines []Part // of tx, which are one answer

@@ -15,18 +15,18 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// errWanted stops a transaction that has met the policy local: the program is run first.
+// errWanted stops a transaction that needs the policy local, so that its program runs first.
 var errWanted = errors.New("the policy local has not been asked")
 
 // Asker runs the program of a database.
 type Asker struct {
 	Open      func() (*store.DB, error)
-	Distrusts func(*store.DB) string // why programs that it names are not run, "" if they are
+	Distrusts func(*store.DB) string // why its programs must not run, "" if they may
 	Note      func(format string, args ...any)
 }
 
-// Ordered runs fn, which must call Wanted when it has a transaction; if the request's policy
-// turns out to be local, the site's program is run and fn again.
+// Ordered runs fn, which must call Wanted once it has a transaction. If the request's policy is local,
+// Ordered runs the site's program and then fn again.
 func (a *Asker) Ordered(ctx context.Context, q *placer.Request, fn func() error) error {
 	err := fn()
 	if !errors.Is(err, errWanted) {
@@ -38,7 +38,7 @@ func (a *Asker) Ordered(ctx context.Context, q *placer.Request, fn func() error)
 	return fn()
 }
 
-// Wanted is an error for a request that needs the site's program, which was not run.
+// Wanted returns an error if a request needs the site's program and that has not run.
 func Wanted(tx *store.Tx, q *placer.Request) error {
 	if q.Ranking != nil {
 		return nil
@@ -50,7 +50,7 @@ func Wanted(tx *store.Tx, q *placer.Request) error {
 	return err
 }
 
-// ask runs the site's program and notes the order of nodes that it wants.
+// ask runs the site's program and stores its order of nodes in the request.
 func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 	q.Ranking = []string{}
 	var program launch.Program
@@ -75,7 +75,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 		}
 		list, err := tx.Ask().Candidates(*q)
 		if err != nil {
-			return nil //nolint:nilerr // placing says it better
+			return nil //nolint:nilerr // placing gives a better error
 		}
 		candidates, err = described(tx, list)
 		return err
@@ -91,7 +91,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 	return ctx.Err()
 }
 
-// described are candidates as the program reads them.
+// described converts candidates for the program.
 func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
 	defs, err := tx.Config().Resources()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Families are a store's numbers under the names by which they are known.
+// Families returns a store's numbers under their published names.
 func Families(m *store.Metrics, version string) []*Family {
 	var list []*Family
 	family := func(kind Kind, name, unit, help string) *Family {
@@ -48,7 +48,7 @@ func Families(m *store.Metrics, version string) []*Family {
 	return list
 }
 
-// jobs are the families of queues.
+// jobs adds the families of queues.
 func jobs(family func(kind Kind, name, unit, help string) *Family, queues []store.QueueMetrics) {
 	now := family(Gauge, "jobs", "", "Jobs by state; those that have ended as long as they are kept.")
 	submitted := family(Counter, "jobs_submitted", "", "Jobs that were submitted or placed.")
@@ -61,7 +61,7 @@ func jobs(family func(kind Kind, name, unit, help string) *Family, queues []stor
 	}
 	for _, q := range queues {
 		for state, n := range q.Jobs {
-			if state != store.JobLate || n > 0 { // usually there are none
+			if state != store.JobLate || n > 0 { // usually no job is late
 				now.Add(float64(n), "queue", q.Queue, "state", state.String())
 			}
 		}

@@ -1,9 +1,8 @@
-// Package metrics writes numbers as a monitoring system reads them: in the text format
-// 0.0.4 of Prometheus, or as OpenMetrics 1.0 has it. It knows no store.
+// Package metrics writes numbers for monitoring systems, in Prometheus's text format 0.0.4 or as
+// OpenMetrics 1.0. It knows no store.
 //
-// Families come by name, the samples of one by their labels, and labels by name; there is
-// one HELP and one TYPE for a family, and no sample has a time: node_exporter's textfile
-// collector takes none that has.
+// Families are sorted by name, their samples by labels, and labels by name. Each family has one HELP and
+// one TYPE. No sample has a time, because node_exporter's textfile collector accepts none.
 package metrics
 
 import (
@@ -17,7 +16,7 @@ import (
 	"strings"
 )
 
-// Format is how the text is written.
+// Format is a text format.
 type Format int
 
 // The formats.
@@ -26,7 +25,7 @@ const (
 	OpenMetrics
 )
 
-// Kind is what kind of numbers a family has.
+// Kind is the type of a family's numbers.
 type Kind string
 
 // The kinds.
@@ -41,21 +40,21 @@ type Label struct{ Name, Value string }
 
 // Sample is a number with its labels.
 type Sample struct {
-	Suffix string // behind the name of the family: _total, _bucket, _sum or _count
+	Suffix string // follows the family's name: _total, _bucket, _sum or _count
 	Labels []Label
 	Value  float64
 }
 
-// Family is the samples of a name.
+// Family is the samples with one name.
 type Family struct {
 	Name    string // without a counter's _total
 	Help    string
 	Kind    Kind
-	Unit    string // the suffix of its name, "" for none
+	Unit    string // the unit at the end of its name, "" for none
 	Samples []Sample
 }
 
-// Add adds a number, with the names and values of its labels in turn.
+// Add adds a number. labels alternate names and values.
 func (f *Family) Add(value float64, labels ...string) {
 	suffix := ""
 	if f.Kind == Counter {
@@ -64,8 +63,8 @@ func (f *Family) Add(value float64, labels ...string) {
 	f.Samples = append(f.Samples, Sample{suffix, pairs(labels), value})
 }
 
-// Distribute adds a histogram: how many were at most each of the bounds and above the one
-// before, those beyond all of them last, and their sum.
+// Distribute adds a histogram. counts has a number for each bound: how many values are above the bound
+// before and at most this one. Its last number is for values beyond all bounds. sum is their total.
 func (f *Family) Distribute(bounds []float64, counts []uint64, sum float64, labels ...string) {
 	all := uint64(0)
 	for i, n := range counts {
@@ -88,8 +87,7 @@ func pairs(labels []string) []Label {
 	return list
 }
 
-// Sort puts families in order, and of each but a histogram, which comes as it was made,
-// the samples.
+// Sort sorts families, and the samples of each except those of a histogram.
 func Sort(list []*Family) {
 	slices.SortFunc(list, func(a, b *Family) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range list {
@@ -136,10 +134,10 @@ func (f *Family) write(out *bufio.Writer, format Format) {
 	}
 }
 
-// escaped are the values of labels.
+// escaped escapes the values of labels.
 var escaped = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// number writes whole numbers as such, and others as short as they are told apart.
+// number formats a whole number as such, and any other with the fewest digits that identify it.
 func number(v float64) string {
 	if math.IsInf(v, 1) {
 		return "+Inf"
@@ -150,7 +148,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Text is the labels as they are written.
+// Text formats the labels.
 func (s *Sample) Text() string {
 	var list []string
 	for _, l := range s.Labels {
@@ -159,8 +157,8 @@ func (s *Sample) Text() string {
 	return strings.Join(list, ",")
 }
 
-// boundary writes a bound in the form that OpenMetrics asks for, which Prometheus reads
-// as well: two forms would be two series.
+// boundary formats a bound as OpenMetrics requires. Prometheus also reads that form, and two forms would
+// be two series.
 func boundary(v float64) string {
 	text := number(v)
 	if !strings.ContainsAny(text, ".I") {

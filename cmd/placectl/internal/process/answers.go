@@ -2,14 +2,14 @@ package process
 
 import "io"
 
-// Answers is where the answer of a run goes. It remembers that it could not be written.
+// Answers writes the answer of a run. It remembers the first error.
 type Answers struct {
 	io.Writer
-	Err error // the first, nil for none
+	Err error // the first error, nil for none
 }
 
 func (a *Answers) Write(b []byte) (int, error) {
-	if len(b) == 0 { // a full device refuses that, too
+	if len(b) == 0 { // even this fails on a full device
 		return 0, nil
 	}
 	n, err := a.Writer.Write(b)

@@ -13,10 +13,9 @@ import (
 // poller: the database, its lock, copies, pipes.
 const spareFiles = 16
 
-// CheckPoller refuses to begin where the Go runtime could not make what its timers and
-// pipes wait with. It does that when it is first needed, and ends the process where no
-// file can be opened any more, perhaps in the middle of something. Where files are short
-// it is made now.
+// CheckPoller fails if the Go runtime could not make the poller for its timers and pipes. The runtime
+// makes it when it first needs one. If the process can open no more files by then, it ends, perhaps in
+// the middle of something. So if files are short, CheckPoller makes the poller now.
 func CheckPoller() error {
 	if canOpen(spareFiles) {
 		return nil

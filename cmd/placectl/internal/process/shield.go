@@ -1,5 +1,5 @@
-// Package process is the process that a run lives in: signals, what it waits with, and
-// whether its answer gets away.
+// Package process handles the process of a run: signals, the runtime's poller, and whether the answer
+// could be written.
 package process
 
 import (
@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// A signal that ended a process during its commit would leave the outcome unknown. So from the
-// moment that a commit is certain until its answer is written, signals only ask the verb to stop
-// after it.
+// A signal that ends a process during its commit would leave the outcome unknown. So from the moment
+// that a commit is certain until its answer is written, signals only ask the verb to stop afterwards.
 
-// answerTime is how long writing an answer may take when a signal waits for it: its reader may not
-// read on.
+// answerTime bounds how long writing an answer may take once a signal has come, because its reader may
+// have stopped reading.
 const answerTime = time.Second
 
-// Shield keeps signals off a commit and its answer.
+// Shield protects a commit and its answer from signals.
 type Shield struct {
 	interrupt         context.CancelFunc
 	signals           chan os.Signal
 	committed, passed chan struct{}
 }
 
-// Raise keeps signals off from now on. One that comes interrupts the run.
+// Raise starts the protection. A signal now interrupts the run.
 func Raise(interrupt context.CancelFunc) *Shield {
 	s := &Shield{interrupt, make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})}
 	signal.Notify(s.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -33,8 +32,8 @@ func Raise(interrupt context.CancelFunc) *Shield {
 	return s
 }
 
-// watch waits for a signal, and lets it have its effect if it came in time and the
-// answer does not get away.
+// watch waits for a signal. It ends the process by it if the answer is not written in time after the
+// commit.
 func (s *Shield) watch() {
 	select {
 	case <-s.passed:
@@ -49,19 +48,19 @@ func (s *Shield) watch() {
 	}
 }
 
-// Committed says that the commit is over: what is left is the answer.
+// Committed says that the commit is over, so that only the answer is left.
 func (s *Shield) Committed() { close(s.committed) }
 
-// Drop lets signals have their usual effect again.
+// Drop ends the protection.
 func (s *Shield) Drop() {
 	signal.Stop(s.signals)
 	close(s.passed)
 }
 
-// DieBy ends the process as a signal does.
+// DieBy ends the process as a signal would.
 func DieBy(sig syscall.Signal) {
 	signal.Reset(sig)
-	syscall.Kill(os.Getpid(), sig) //nolint:errcheck // it is followed by an exit
+	syscall.Kill(os.Getpid(), sig) //nolint:errcheck // an exit follows
 	time.Sleep(time.Second)
 	os.Exit(128 + int(sig))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Headings of flags that are rarer: help lists them by these, and explains them with --all.
+// Headings of rarer flags: help lists those under them, and --all explains them.
 const (
 	ItsNodes        = "nodes"
 	Whose           = "owner"
@@ -19,7 +19,7 @@ const (
 	ItsTurn         = "turn"
 )
 
-// Flags are the flags of a request, the same in every verb that takes one.
+// Flags returns the flags of a request, the same in every verb that takes one.
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "select", Aliases: []string{"l"}, Usage: "resources `S`, such as 2:ncpus=4:mem=8gb"},
@@ -40,7 +40,7 @@ func Flags() []cli.Flag {
 	}
 }
 
-// Size are the flags of a request of one chunk, for those who have no use for a select.
+// Size returns flags for a request of one chunk, which do without a select.
 func Size() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "cpus", Aliases: []string{"c"}, Usage: "`N` cpus, in one chunk (instead of a select)"},
@@ -49,7 +49,7 @@ func Size() []cli.Flag {
 	}
 }
 
-// sized is the select that the flags of Size ask for, "" if none was given.
+// sized returns the select for the flags of Size, "" if none was given.
 func sized(c *cli.Context) (string, error) {
 	if !c.IsSet("cpus") && !c.IsSet("gpus") && !c.IsSet("mem") {
 		return "", nil
@@ -73,18 +73,18 @@ func sized(c *cli.Context) (string, error) {
 	return sel, nil
 }
 
-// OverLimits is the flag of the verbs whose requests are jobs, or would be: reservations are
-// under no limits.
+// OverLimits returns the flag for verbs whose requests are jobs, or would be. Limits do not apply to
+// reservations.
 func OverLimits() cli.Flag {
 	return &cli.BoolFlag{Category: ItsNodes, Name: "over-limits", Usage: "start beyond all limits but its own array's; it still counts"}
 }
 
-// Bind is the flag of the verbs whose jobs get devices.
+// Bind returns the flag for verbs whose jobs get devices.
 func Bind() cli.Flag {
 	return verbs.Choice(&cli.StringFlag{Category: ItsNodes, Name: "bind", Usage: "choice of named devices, `HOW`: compact (evenly from few groups), tight (group after group) or scatter (evenly from all) (the setting bind)"}, "compact", "tight", "scatter")
 }
 
-// PayloadFlags are the flags that say in what surroundings a job is to run.
+// PayloadFlags returns the flags for the environment of a job.
 func PayloadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Category: itsSurroundings, Name: "script", Usage: "script to run, `FILE`, - for standard input"},
@@ -110,17 +110,17 @@ func PayloadFlags() []cli.Flag {
 	}
 }
 
-// OfPayload are those that say what a job carries beside its command. alter has them, too.
+// OfPayload names the flags for what a job carries besides its command. alter has them, too.
 var OfPayload = []string{"chdir", "export", "umask", "out", "err", "input", "out-mode", "compat", "retries", "retry-on", "retry-wait", "retry-mem", "signal", "grace", "mail", "mail-to"}
 
-// OnlyWithPayload are those that say nothing of a job that runs nothing.
+// OnlyWithPayload names the flags that make no sense for a job that runs nothing.
 var OnlyWithPayload = append([]string{"each"}, OfPayload...)
 
-// Carried is the flag that says that the surroundings of who submits come from standard input:
-// submit over ssh sends them along.
+// Carried is the flag that says that the submitter's environment comes from standard input: submit over
+// ssh sends it along.
 const Carried = "carried"
 
-// policies are the words of --policy.
+// policies returns the values of --policy.
 func policies() (words []string) {
 	for _, p := range placer.Policies() {
 		words = append(words, p.String())

@@ -1,5 +1,5 @@
-// Package request has the flags for what to place and what a job carries, the same in every verb
-// that takes them, and reads a request from them.
+// Package request has the flags for what to place and what a job carries, the same in every verb, and
+// reads a request from them.
 package request
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Read reads the flags of a request; the select may be an argument as well.
+// Read reads the flags of a request. The select may also be an argument.
 func Read(c *cli.Context, args []string) (placer.Request, error) {
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
@@ -63,7 +63,7 @@ func walltime(c *cli.Context, q *placer.Request) error {
 	return nil
 }
 
-// Any refuses a command line without a request: a forgotten one must not take a cpu.
+// Any refuses a command line without a request: one that was forgotten must not take a cpu.
 func Any(c *cli.Context, q *placer.Request) error {
 	if q.Select != "" || q.Place != "" || len(q.Pools) > 0 {
 		return nil

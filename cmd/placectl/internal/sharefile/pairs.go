@@ -9,10 +9,10 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// A Pair is NAME=VALUE as an argument.
+// A Pair is an argument NAME=VALUE.
 type Pair struct{ Class, Value string }
 
-// Pairs takes words apart; what is how the value is called.
+// Pairs splits words into pairs. what is the name of the value in errors.
 func Pairs(words []string, what string) ([]Pair, error) {
 	var pairs []Pair
 	for _, arg := range words {
@@ -25,7 +25,7 @@ func Pairs(words []string, what string) ([]Pair, error) {
 	return pairs, nil
 }
 
-// ParseLoad reads CLASS=LOAD.
+// ParseLoad parses CLASS=LOAD.
 func ParseLoad(p Pair) (fairshare.ClassLoad, error) {
 	n, err := strconv.Atoi(p.Value)
 	if err != nil || n < 0 || n > fairshare.MaxCount {

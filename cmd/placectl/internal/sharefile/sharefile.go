@@ -1,7 +1,7 @@
-// Package sharefile reads states of class shares: JSON with what each class has, wants and should
-// get. It refuses unknown fields inside a class, since a share would come out wrong. Beside the
-// classes it only names them, because records of states bring notes and answers along. It opens no
-// file and knows no verb.
+// Package sharefile reads states of class shares: JSON with what each class has, wants and should get.
+// It refuses unknown fields within a class, because a share would come out wrong. Outside the classes
+// it only lists them, because records of states also contain notes and answers. It opens no file and
+// knows no verb.
 package sharefile
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// File is a state that has been read and checked. Parse makes one.
+// File is a parsed and checked state. Parse makes one.
 type File struct {
 	infile.Text
 	Unknown []string // its unknown settings, quoted
@@ -49,11 +49,10 @@ type job struct {
 	Waiting int    `json:"waiting"`
 }
 
-// notes are members that say nothing about the state: of records, what a
-// state is called and what came of it.
+// notes are members that say nothing about the state, such as a record's name and result.
 var notes = []string{"name", "kind", "deterministic", "anomaly", "outcomes", "test_expected_net"}
 
-// Parse reads a state. What is wrong with it is an *infile.Error.
+// Parse parses a state. A mistake in it is an *infile.Error.
 func Parse(text infile.Text) (*File, error) {
 	f := &File{Text: text, Rebalance: rebalance{ExceededFor: -1}}
 	if err := f.Check(); err != nil {
@@ -68,7 +67,7 @@ func Parse(text infile.Text) (*File, error) {
 	return f, f.check()
 }
 
-// checkJSON finds what is no JSON, or more than one document.
+// checkJSON refuses invalid JSON, and more than one document.
 func (f *File) checkJSON() error {
 	at := infile.SkipBlanks(f.Data, 0)
 	if at == len(f.Data) {
@@ -92,7 +91,7 @@ func (f *File) checkJSON() error {
 
 const example = `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`
 
-// members reads what the outer object has. That it is JSON is known.
+// members reads the members of the outer object, which must be valid JSON.
 func (f *File) members() error {
 	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers, "running_workers": &f.RunningWorkers,
 		"running": &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder, "rebalance": &f.Rebalance, "classes": &f.Classes}
@@ -122,7 +121,7 @@ func (f *File) members() error {
 	return nil
 }
 
-// member reads a member, whose value raw begins at at.
+// member reads a member. Its value raw begins at offset at.
 func (f *File) member(name string, raw []byte, at int, to any) error {
 	return f.DecodeStrictly(name, raw, at, to,
 		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})

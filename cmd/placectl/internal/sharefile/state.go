@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// check finds what a file lacks, or says twice, that a plan would not tell.
+// check finds what a file lacks or says twice, if a plan would not notice.
 func (f *File) check() error {
 	switch {
 	case f.TotalWorkers == nil:
@@ -35,8 +35,7 @@ func (f *File) check() error {
 	return f.checkWorkers(running)
 }
 
-// checkWorkers verifies that the workers of the classes, the idle ones and all of
-// them agree.
+// checkWorkers verifies that the numbers of workers agree: those of the classes, idle ones, and all.
 func (f *File) checkWorkers(running int) error {
 	if f.RunningWorkers != nil && *f.RunningWorkers < running {
 		return f.Errorf(0, "running_workers is %d, but the classes run %d", *f.RunningWorkers, running)
@@ -50,8 +49,8 @@ func (f *File) checkWorkers(running int) error {
 	return nil
 }
 
-// State is what the file says, at an instant in Unix seconds. Workers that are neither idle nor
-// run something for a class are away.
+// State returns the file's state at an instant in Unix seconds. Workers that are neither idle nor run
+// something for a class are away.
 func (f *File) State(now int64) *fairshare.State {
 	s := &fairshare.State{TotalWorkers: *f.TotalWorkers, ClassOrder: f.ClassOrder, Now: now,
 		Rebalance: fairshare.Rebalance{Threshold: f.Rebalance.Threshold, MinDuration: f.Rebalance.MinDuration}}
@@ -76,8 +75,7 @@ func (f *File) State(now int64) *fairshare.State {
 	return s
 }
 
-// JobID is what the file calls a job of a class, its place among them where it
-// says nothing.
+// JobID returns the file's name for a job of a class, or the job's index in the class if it has none.
 func (f *File) JobID(class, job int) string {
 	if id := f.Classes[class].Jobs[job].ID; id != "" {
 		return id

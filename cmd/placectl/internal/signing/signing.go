@@ -1,6 +1,6 @@
-// Package signing signs what a job executes. In a file that others may write, a row proves
-// nothing: a pass executes only what its own user has signed, with a key that no other user
-// can read, ~/.config/placectl/key. Where homes differ, the key is copied.
+// Package signing signs what a job executes. In a file that others can write to, a row proves nothing.
+// So a pass executes only what its own user has signed, with a key that no other user can read,
+// ~/.config/placectl/key. If a user has several home directories, the key must be copied.
 package signing
 
 import (
@@ -20,14 +20,14 @@ import (
 // Key signs and verifies for one user.
 type Key struct{ secret []byte }
 
-// Path is the name of the key file below a home directory.
+// Path returns the path of the key file below a home directory.
 func Path(home string) string { return filepath.Join(home, ".config", "placectl", "key") }
 
-// size is that of a key in bytes; the file has it in hexadecimal.
+// size is the size of a key in bytes. The file has it in hexadecimal.
 const size = 32
 
-// Read reads a key. It fails with fs.ErrNotExist if there is none, and otherwise if the file
-// is another user's, or others may read it.
+// Read reads a key. It fails with fs.ErrNotExist if there is none. It also fails if the file belongs to
+// another user, or if others may read it.
 func Read(path string) (*Key, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -58,8 +58,7 @@ func Read(path string) (*Key, error) {
 	return &Key{secret[:size]}, nil
 }
 
-// ReadOrMake reads a key, and makes it if there is none. Of several processes that make it
-// one makes it, and all get that one.
+// ReadOrMake reads a key, or makes one. If several processes do so at once, all get the same key.
 func ReadOrMake(path string) (*Key, error) {
 	k, err := Read(path)
 	if !errors.Is(err, fs.ErrNotExist) {

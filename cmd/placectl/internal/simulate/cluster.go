@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/placer/cluster"
 )
 
-// Cluster is the nodes that a log is replayed on, and what jobs ask of them.
+// Cluster is the nodes on which a log is replayed, and what jobs request of them.
 type Cluster struct {
 	defs   *index.Defs
 	nodes  []*index.Node
@@ -22,15 +22,15 @@ type Cluster struct {
 	procs  int64            // cpus of all nodes
 	memory bool             // some node has memory
 	hosts  map[string]bool  // the nodes by name
-	trial  *cluster.Cluster // on which nothing is
-	judged map[string]error // by request: whether it could ever run
+	trial  *cluster.Cluster // an empty cluster
+	judged map[string]error // whether each request could ever run
 
-	unfit   map[string]int // jobs that could not, by why
-	avoided int            // jobs that named nodes or features to be kept off
+	unfit   map[string]int // number of jobs that could never run, by reason
+	avoided int            // jobs that asked to avoid nodes or features
 }
 
-// ReadCluster reads nodes, in any form that node import takes and as a list of machines.
-// Units are of sizes without one.
+// ReadCluster reads nodes, in any form that node import takes, or as a list of machines. units applies
+// to sizes without a unit.
 func ReadCluster(text infile.Text, policy placer.Policy, units *nodefile.Units) (*Cluster, error) {
 	var err error
 	s := &Cluster{defs: index.NewDefs(), policy: policy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
@@ -50,7 +50,7 @@ func ReadCluster(text infile.Text, policy placer.Policy, units *nodefile.Units) 
 	return s, err
 }
 
-// parseNodes reads a list of nodes of any form. Those that are not up are left out.
+// parseNodes parses a list of nodes in any form. It leaves out nodes that are not up.
 func parseNodes(text infile.Text, defs *index.Defs, units *nodefile.Units) ([]*index.Node, error) {
 	if nodefile.IsMachines(&text) {
 		return nodefile.ParseMachines(&text)
@@ -66,7 +66,7 @@ func parseNodes(text infile.Text, defs *index.Defs, units *nodefile.Units) ([]*i
 		if err != nil {
 			return nil, f.Errorf(p.At, "node %s: %w", p.Name, err)
 		}
-		n.Queue = "" // whose nodes they are a log does not say
+		n.Queue = "" // a log does not say to which queue nodes belong
 		if n.State == index.Up {
 			nodes = append(nodes, n)
 		}
@@ -74,18 +74,18 @@ func parseNodes(text infile.Text, defs *index.Defs, units *nodefile.Units) ([]*i
 	return nodes, nil
 }
 
-// empty is the cluster with nothing on it, at an instant.
+// empty returns the empty cluster at an instant.
 func (s *Cluster) empty(now int64) (*cluster.Cluster, error) {
 	nodes := make([]*index.Node, len(s.nodes))
 	for i, n := range s.nodes {
-		mine := *n // it is given a number
+		mine := *n // a copy, because it gets a number
 		nodes[i] = &mine
 	}
 	return cluster.New(s.defs, nodes, placer.Rules{}, now)
 }
 
-// ask adds what a job asks for, and says in the job how many cpus that is; false for
-// one that could never run.
+// ask adds a job's request, and sets the job's number of cpus. It returns false for a job that could
+// never run.
 func (t *Trace) ask(j *backfill.Job, rec swf.Job) bool {
 	s := t.cluster
 	sel := s.request(*j, rec)
@@ -109,8 +109,8 @@ func (t *Trace) ask(j *backfill.Job, rec swf.Job) bool {
 	return true
 }
 
-// everFits fails where a request does not fit with nothing else on the nodes. Many
-// ask for the same.
+// everFits fails if a request does not fit on the empty cluster. It caches results, because many
+// requests are the same.
 func (s *Cluster) everFits(sel string, a placer.Ask) error {
 	err, known := s.judged[sel]
 	if !known {
@@ -120,7 +120,7 @@ func (s *Cluster) everFits(sel string, a placer.Ask) error {
 	return err
 }
 
-// request is what a job asks for: what is recorded, or as many cpus as it had.
+// request returns a job's request: the recorded one, or as many cpus as the job had.
 func (s *Cluster) request(j backfill.Job, rec swf.Job) string {
 	if n := len(rec.Extra); n > 0 && strings.Contains(rec.Extra[n-1], "ppn=") {
 		sel, avoids := swf.Select(rec.Extra[n-1], rec.WantMemory, func(name string) bool { return s.hosts[name] })
@@ -136,7 +136,7 @@ func (s *Cluster) request(j backfill.Job, rec swf.Job) string {
 	return sel
 }
 
-// nodeList is the nodes of a placement: n[1-4].
+// nodeList formats the nodes of a placement: n[1-4].
 func (s *Cluster) nodeList(p *cluster.Placement) string {
 	names := make([]string, len(p.Takings))
 	for i, t := range p.Takings {

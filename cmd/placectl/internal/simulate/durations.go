@@ -11,17 +11,17 @@ import (
 // Durations are the durations that jobs are planned with.
 type Durations uint8
 
-// The durations. No database plans by the last two: they are here to be compared with.
+// The durations. No database plans by the last two: they are only for comparison.
 const (
 	AskedDurations   Durations = iota // the requested times
 	ActualDurations                   // the run times, as if users knew them
 	LearnedDurations                  // learned from the user's last two jobs, shortest first: EASY++
 )
 
-// DurationNames are the words for durations, each at its place.
+// DurationNames holds the name of each kind of durations.
 var DurationNames = []string{AskedDurations: "asked", ActualDurations: "actual", LearnedDurations: "learned"}
 
-// readDurations reads the flag of durations.
+// readDurations reads the flag for durations.
 func (o *Asked) readDurations(c Flags) error {
 	word := c.String("durations")
 	i := slices.Index(DurationNames, word)
@@ -42,7 +42,7 @@ func (o *Asked) readDurations(c Flags) error {
 	return nil
 }
 
-// users are the users of the jobs.
+// users returns the users of the jobs.
 func (t *Trace) users() []string {
 	users := make([]string, len(t.of))
 	for i, j := range t.of {

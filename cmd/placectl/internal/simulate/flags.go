@@ -27,24 +27,24 @@ type Flags interface {
 // Asked is what a command line asks for.
 type Asked struct {
 	Trace     string
-	Procs     int64 // 0 for what the trace says
+	Procs     int64 // 0 for the trace's number
 	Policies  []Rule
-	Compare   bool // the policies are rows of one answer
+	Compare   bool // the answer has a row for each policy
 	Requested bool
 	Durations Durations
-	Forecast  bool   // the answer is how well starts are forecast
-	CSV, HTML string // the files of starts and of the page, "" for none
+	Forecast  bool   // report how well starts are forecast
+	CSV, HTML string // files for the starts and the page, "" for none
 
-	Nodes      string          // the file, "" to count processors
-	Units      *nodefile.Units // of the file
+	Nodes      string          // the file of nodes, "" to count processors
+	Units      *nodefile.Units // for that file
 	NodePolicy placer.Policy
 
 	Shares *Shares // nil for none
 	Ranks  *preempt.Ranks
 }
 
-// ReadFlags reads the flags of a simulation of a trace. known are the class shares of the
-// database, which count where the command line names no classes.
+// ReadFlags reads the flags for simulating a trace. known returns the database's class shares, which
+// apply if the command line names no classes.
 func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error)) (*Asked, error) {
 	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), CSV: c.String("csv"), HTML: c.String("html"), Compare: c.IsSet("compare"), Nodes: c.String("nodes")}
 	words := []string{c.String("policy")}
@@ -95,7 +95,7 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 	return o, o.readShares(c, known)
 }
 
-// readForecast reads the flags of forecasts.
+// readForecast reads the flags for forecasts.
 func (o *Asked) readForecast(c Flags) error {
 	if o.Forecast = c.Bool("forecast"); !o.Forecast {
 		return nil
@@ -111,7 +111,7 @@ func (o *Asked) readForecast(c Flags) error {
 	return nil
 }
 
-// readPreempt reads the rules of who makes way for whom.
+// readPreempt reads the rules of preemption.
 func (o *Asked) readPreempt(c Flags) error {
 	var rules []*preempt.Rule
 	for _, text := range c.StringSlice("preempt") {
@@ -134,7 +134,7 @@ func (o *Asked) readPreempt(c Flags) error {
 	return nil
 }
 
-// readNodeFlags reads the flags that are about nodes.
+// readNodeFlags reads the flags for nodes.
 func (o *Asked) readNodeFlags(c Flags) (err error) {
 	switch {
 	case c.IsSet("nodes") && o.Nodes == "":
@@ -161,8 +161,8 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 	return nil
 }
 
-// readShares reads the flags that are about class shares: the settings are those of
-// the command line, else those of the database.
+// readShares reads the flags for class shares. The settings come from the command line, or else from
+// the database.
 func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (err error) {
 	if !c.IsSet("shares") {
 		if c.IsSet("class") || c.IsSet("class-map") {
@@ -194,7 +194,7 @@ func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (
 	return nil
 }
 
-// addClasses adds the classes and mappings of the command line.
+// addClasses adds the command line's classes and mappings.
 func addClasses(c Flags, settings *fairshare.Settings) error {
 	loads, err := sharefile.Pairs(c.StringSlice("class"), "LOAD")
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/placectl/placectl/placer/forecast/backtest"
 )
 
-// mostForecasts is about how many forecasts are made of a log.
+// mostForecasts is the approximate number of forecasts for a log.
 const mostForecasts = 10_000
 
-// mostOnNodes is the same where jobs are placed on nodes, and a play costs more.
+// mostOnNodes is mostForecasts if jobs are placed on nodes, where a play takes longer.
 const mostOnNodes = 2_000
 
-// ForecastResult is the answer that has a row for how well starts are forecast under each rule:
-// see Forecast.
+// ForecastResult describes the answer about how well starts are forecast, with a row for each rule: see
+// Forecast.
 var ForecastResult = output.Result{Columns: []output.Column{{Name: "policy"}, {Name: "forecasts", Kind: output.Integer},
 	{Name: "alone", Kind: output.Number}, {Name: "alone_error", Kind: output.Duration}, {Name: "likely", Kind: output.Number}, {Name: "likely_error", Kind: output.Duration},
 	{Name: "safe", Kind: output.Number}, {Name: "safe_worst", Kind: output.Number}, {Name: "safe_wait", Kind: output.Duration}, {Name: "asked_wait", Kind: output.Duration},
 	{Name: "safe_short", Kind: output.Number}, {Name: "safe_middle", Kind: output.Number}, {Name: "safe_long", Kind: output.Number}}}
 
-// Forecast replays the log under a rule, with forecasts of the jobs that have to wait, and sums
-// up how they have turned out.
+// Forecast replays the log under a rule with forecasts for the jobs that must wait, and sums up how
+// right they were.
 func (t *Trace) Forecast(r Rule, progress func(started int) error) ([]any, error) {
 	log := &backtest.Log{Procs: t.procs, Jobs: t.jobs, Of: t.of, Policy: r.Policy, Slack: r.Slack, Every: max(1, len(t.jobs)/mostForecasts), Progress: progress}
 	if t.cluster != nil {

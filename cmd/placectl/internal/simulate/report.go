@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer/backfill"
 )
 
-// Result is the answer that has a row for each run under some rules: see Row. Record says that
-// there is one.
+// Result describes the answer with a row for each run under some rules: see Row. record says that there
+// is only one run.
 func (t *Trace) Result(rules []Rule, record bool) output.Result {
 	res := output.Result{Record: record, Many: true, Columns: []output.Column{{Name: "policy"},
 		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Duration}, {Name: "avg_slowdown", Kind: output.Number},
@@ -25,13 +25,13 @@ func (t *Trace) Result(rules []Rule, record bool) output.Result {
 	return res
 }
 
-// promise reports whether jobs are promised a start by a rule.
+// promise reports whether a rule promises jobs a start.
 func (r Rule) promise() bool { return r.Policy == backfill.Relaxed }
 
-// fourHours is how much later than under the first policy of a comparison counts.
+// fourHours is the delay in seconds, compared with the first policy, above which a job counts as later.
 const fourHours = 4 * 3600
 
-// laterThan is how many of a hundred jobs start more than four hours later than in another run.
+// laterThan returns the percentage of jobs that start more than four hours later than in another run.
 func (run *Run) laterThan(first *Run) float64 {
 	n := 0
 	for i, at := range run.starts {
@@ -42,7 +42,7 @@ func (run *Run) laterThan(first *Run) float64 {
 	return math.Round(1e4*float64(n)/float64(len(run.starts))) / 100
 }
 
-// p99 is the wait that one of a hundred jobs exceeds.
+// p99 returns the wait in seconds that one of a hundred jobs exceeds.
 func (t *Trace) p99(run *Run) int64 {
 	waits := make([]int64, len(t.jobs))
 	for i, j := range t.jobs {
@@ -52,7 +52,7 @@ func (t *Trace) p99(run *Run) int64 {
 	return waits[(len(waits)*99+99)/100-1]
 }
 
-// Row is the row of the i-th of some runs, which the answer is about.
+// Row returns the row of the i-th of the runs.
 func (t *Trace) Row(runs []*Run, i int, record bool) []any {
 	run := runs[i]
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
@@ -81,14 +81,15 @@ func (t *Trace) Row(runs []*Run, i int, record bool) []any {
 	return append(row, nodes, policy, cut, given, classes, t.p99(run), later, made, used, broken)
 }
 
-// Compared is the mean wait, in seconds, of some jobs in each of several runs.
+// Compared is the mean wait in seconds of some jobs in each of several runs.
 type Compared struct {
 	Name  string
 	Jobs  int
 	Waits []float64
 }
 
-// Compare sums up runs by what of tells of jobs; the group with the most jobs comes first.
+// Compare sums up runs by group, which of returns for each job. The group with the most jobs comes
+// first.
 func (t *Trace) Compare(runs []*Run, of func(*trends.Job) string) (list []Compared) {
 	places := make(map[string]int)
 	for n, run := range runs {
@@ -105,9 +106,9 @@ func (t *Trace) Compare(runs []*Run, of func(*trends.Job) string) (list []Compar
 	return list
 }
 
-// AppendStarts appends CSV of whole numbers, with the columns that predictsim's
-// results have; more may follow them one day, none may go between. On a cluster the
-// nodes follow, and where jobs make way how often each has: its start is the last one.
+// AppendStarts appends CSV of whole numbers, with the columns of predictsim's results. New columns may
+// only be added at the end. On a cluster the nodes follow. With preemption, so does how often each job
+// made way, and its start is its last one.
 func (t *Trace) AppendStarts(b []byte, run *Run) []byte {
 	b = append(b, "job,submit,start,run,procs,req_time"...)
 	if t.cluster != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Rule is a policy, with the slack of its promises where that is relaxed.
+// Rule is a policy, with the slack of its promises if it is relaxed.
 type Rule struct {
 	backfill.Policy
 	Slack float64
 }
 
-// ParseRule reads the name of a policy, which may have a slack behind it: relaxed:0.5.
+// ParseRule parses the name of a policy, which may have a slack: relaxed:0.5.
 func ParseRule(word string) (Rule, error) {
 	name, slack, has := strings.Cut(word, ":")
 	p := slices.Index(backfill.PolicyNames(), name)
@@ -37,7 +37,7 @@ func ParseRule(word string) (Rule, error) {
 	return r, err
 }
 
-// ParseSlack reads a slack, in walltimes.
+// ParseSlack parses a slack, in walltimes.
 func ParseSlack(word string) (slack float64, err error) {
 	if slack, err = strconv.ParseFloat(word, 64); err != nil || !(slack >= 0 && slack <= mostSlack) {
 		return 0, fmt.Errorf("%s is not a number from 0 to %d", text.Quoted(word), mostSlack)
@@ -55,22 +55,23 @@ func (r Rule) String() string {
 	return r.Policy.String()
 }
 
-// Run is what came of a policy.
+// Run is the result of a policy.
 type Run struct {
 	Rule
 	promises backfill.Promises
-	starts   []int64              // of each job
-	placed   []*cluster.Placement // of each job, nil where processors were counted
-	cut      []cut                // by rules of who makes way
+	starts   []int64              // one for each job
+	placed   []*cluster.Placement // one for each job, nil if processors were counted
+	cut      []cut                // by preemption
 }
 
-// cut is a part of a run that came to nothing: its job made way at an instant.
+// cut is a part of a run that was lost, because its job made way at an instant.
 type cut struct {
 	*cluster.Placement
 	at int64
 }
 
-// Run replays the log under a policy, told of jobs that have started so far; its error ends the run.
+// Run replays the log under a policy. progress is called with the number of jobs started so far, and
+// its error ends the run.
 func (t *Trace) Run(r Rule, progress func(started int) error) (run *Run, err error) {
 	run = &Run{Rule: r}
 	if t.cluster != nil {
@@ -113,11 +114,11 @@ func (t *Trace) onNodes(run *Run, progress func(int) error) error {
 	return err
 }
 
-// Jobs is how many jobs a run starts.
+// Jobs returns how many jobs a run starts.
 func (t *Trace) Jobs() int { return len(t.jobs) }
 
-// preemption is who makes way for whom in a run. Users, groups and queues are what the log calls
-// them, and classes are those of shares.
+// preemption returns which jobs make way for which in a run. Users, groups and queues have the log's
+// names, and classes are those of shares.
 func (t *Trace) preemption(run *Run, gate *shareGate) *cluster.Preemption {
 	p := &cluster.Preemption{Ranks: t.ranks, Subjects: make([]preempt.Subject, len(t.jobs)),
 		Stopped: func(p *cluster.Placement, at int64) { run.cut = append(run.cut, cut{p, at}) }}
@@ -133,7 +134,7 @@ func (t *Trace) preemption(run *Run, gate *shareGate) *cluster.Preemption {
 	return p
 }
 
-// times is how often each job made way.
+// times returns how often each job made way.
 func (run *Run) times(jobs int) []int {
 	times := make([]int, jobs)
 	for _, c := range run.cut {

@@ -9,14 +9,14 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// Shares are class shares in a simulation: which class each job is in, and how
-// many cpus each class may start on in a pass. No job is stopped.
+// Shares are class shares in a simulation: each job's class, and on how many cpus each class may start
+// jobs in a pass. No job is stopped.
 type Shares struct {
-	by       string // the column that says who a job's requestor is
+	by       string // the field with a job's requestor
 	settings *fairshare.Settings
 	matcher  *fairshare.Matcher
 	places   map[string]int
-	class    []int // of each job
+	class    []int // one for each job
 }
 
 // requestorColumns are the fields of a log that can be a requestor.
@@ -28,10 +28,10 @@ var requestorColumns = map[string]func(swf.Job) int64{
 	"program":   func(j swf.Job) int64 { return j.App },
 }
 
-// requestorWords are their names.
+// requestorWords are the names of those fields.
 var requestorWords = []string{"user", "group", "queue", "partition", "program"}
 
-// CheckRequestor refuses what is no column of a log that can be a requestor.
+// CheckRequestor refuses fields of a log that cannot be a requestor.
 func CheckRequestor(by string) error {
 	if requestorColumns[by] == nil {
 		return text.NotOneOf(by, requestorWords)
@@ -39,8 +39,7 @@ func CheckRequestor(by string) error {
 	return nil
 }
 
-// NewShares makes them of settings; by is the column of the log that says who a job's
-// requestor is.
+// NewShares makes shares from settings. by is the field of the log with a job's requestor.
 func NewShares(by string, settings *fairshare.Settings) (*Shares, error) {
 	s := &Shares{by: by, settings: settings}
 	if err := CheckRequestor(by); err != nil {
@@ -55,8 +54,8 @@ func NewShares(by string, settings *fairshare.Settings) (*Shares, error) {
 	return s, nil
 }
 
-// take notes which class the next job is in. A queue that the log names, behind its
-// numbers, goes by that name; everything else is its number.
+// take records the class of the next job. A queue with a name in the log, behind its number, goes by
+// that name. Everything else goes by its number.
 func (s *Shares) take(rec swf.Job) {
 	requestor := strconv.FormatInt(requestorColumns[s.by](rec), 10)
 	if n := len(rec.Extra); s.by == "queue" && n >= 2 {
@@ -66,24 +65,23 @@ func (s *Shares) take(rec swf.Job) {
 	s.class = append(s.class, s.places[class])
 }
 
-// gate is the shares of a run.
+// gate returns the shares for a run.
 func (s *Shares) gate(t *Trace) *shareGate {
 	classes, _ := s.settings.NewClasses()
 	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes}, left: make([]int, len(classes)), due: make([]int, len(classes))}
 }
 
-// shareGate lets a class start jobs while what it is allotted in a pass is not used
-// up. It counts cpus.
+// shareGate lets a class start jobs until its allotment in a pass is used up. It counts cpus.
 type shareGate struct {
 	shares  *Shares
 	jobs    []backfill.Job
 	state   fairshare.State
 	planner fairshare.Planner
-	left    []int // of what each class is allotted
+	left    []int // of each class's allotment
 	due     []int // entitlements
 }
 
-// Count makes it a backfill.Gate, as the others.
+// Count implements backfill.Gate, as do the other methods.
 func (g *shareGate) Count(job int32, waiting, running int) {
 	at, cpus := g.shares.class[job], int(g.jobs[job].Procs)
 	c := &g.state.Classes[at]
@@ -107,14 +105,14 @@ func (g *shareGate) Pass() error {
 
 func (g *shareGate) Open(job int32) bool { return g.left[g.shares.class[job]] > 0 }
 
-// entitled reports whether a job may start at others' expense: what its class may start is not used
-// up, or it is entitled to more than it has.
+// entitled reports whether a job may start at the expense of others: its class's allotment is not used
+// up, or the class is entitled to more than it has.
 func (g *shareGate) entitled(job int32) bool {
 	at := g.shares.class[job]
 	return g.left[at] > 0 || g.due[at]-g.state.Classes[at].Running >= int(g.jobs[job].Procs)
 }
 
-// simClass is what came of a class, as JSON shows it.
+// simClass is the result of a class, as JSON shows it.
 type simClass struct {
 	Class       string  `json:"class"`
 	Jobs        int     `json:"jobs"`
@@ -123,7 +121,7 @@ type simClass struct {
 	Utilisation float64 `json:"utilisation"` // of the whole machine, until its own last end
 }
 
-// classes sums a run up by class.
+// classes sums up a run by class.
 func (s *Shares) classes(t *Trace, run *Run) []simClass {
 	out := make([]simClass, len(s.settings.Loads))
 	for at := range out {

@@ -1,7 +1,6 @@
-// Package simulate replays a log of jobs under other policies: it reads the log, and the
-// nodes and class shares that its jobs are to have, lets package placer/backfill or
-// placer/cluster run them, and sums up what came of it, as rows, as CSV and as a drawing.
-// It touches no database.
+// Package simulate replays a log of jobs under other policies. It reads the log, and optionally nodes
+// and class shares for its jobs. Package placer/backfill or placer/cluster runs them, and simulate sums
+// up the result as rows, as CSV and as a drawing. It touches no database.
 package simulate
 
 import (
@@ -25,39 +24,39 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// Options are how a log is read.
+// Options say how to read a log.
 type Options struct {
-	Name      string         // of the log, as messages show it
-	Procs     int64          // of the machine; 0 for what the log says
+	Name      string         // of the log, for messages
+	Procs     int64          // of the machine; 0 for the log's number
 	Durations Durations      // the durations that plans assume
-	Requested bool           // jobs take the processors that they asked for
+	Requested bool           // jobs take the processors that they requested
 	Cluster   *Cluster       // nil to count processors
 	Shares    *Shares        // nil for none
 	Ranks     *preempt.Ranks // ranks for preemption, on a cluster; nil: none
-	// Progress is told of so many entries more; its error ends the reading.
+	// Progress is called with the number of further entries read. Its error ends the reading.
 	Progress func(entries int64) error
 }
 
 // Trace is a log that can be simulated.
 type Trace struct {
-	name    string // as messages show it
+	name    string // for messages
 	procs   int64
 	numbers []int64 // the log's job numbers
 	origins []origin
 	jobs    []backfill.Job
-	of      []forecast.Job // the same, as far as durations are foretold
-	began   int64          // Unix seconds at which the log begins, where it says so; else 0
-	skipped int            // entries that are no jobs to simulate
-	wide    int            // of these: for more processors than the machine has
+	of      []forecast.Job // the same jobs, for forecasting durations
+	began   int64          // start of the log in Unix seconds, 0 if unknown
+	skipped int            // entries that are not simulated
+	wide    int            // those that need more processors than the machine has
 
 	cluster *Cluster     // nil to count processors
-	asks    []placer.Ask // of each job, on a cluster
+	asks    []placer.Ask // one for each job, on a cluster
 	shares  *Shares      // nil for none
 	planned Durations    // the durations that plans assume
 	ranks   *preempt.Ranks
 }
 
-// first is when the first job is submitted.
+// first returns when the first job is submitted.
 func (t *Trace) first() int64 {
 	first := t.jobs[0].Submit
 	for _, j := range t.jobs {
@@ -66,8 +65,8 @@ func (t *Trace) first() int64 {
 	return first
 }
 
-// Read reads a log, plain or gzip. It fails with a usage.Error where the log is not what it
-// should be, or has no job to replay.
+// Read reads a log, plain or gzip. It fails with a usage.Error if the log is malformed, or has no job
+// to replay.
 func Read(in io.Reader, o *Options) (*Trace, error) {
 	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks, planned: o.Durations}
 	if t.cluster != nil {
@@ -98,8 +97,8 @@ func Read(in io.Reader, o *Options) (*Trace, error) {
 	return t, nil
 }
 
-// Skipped tells which jobs are not in the simulation, and why: note what everybody is to
-// know, and detail what only those want to know who look closely.
+// Skipped says which jobs are not in the simulation, and why. note gets what all users should know,
+// detail the rest.
 func (t *Trace) Skipped(note, detail func(format string, args ...any)) {
 	if t.wide > 0 {
 		note("skipped %s wider than the machine's %d processors", text.Plural(t.wide, "job"), t.procs)
@@ -123,8 +122,7 @@ func (t *Trace) Skipped(note, detail func(format string, args ...any)) {
 	}
 }
 
-// isMalformed tells what is wrong with the file's content from what went wrong
-// with reading it.
+// isMalformed reports whether reading failed because of the file's content.
 func isMalformed(err error) bool {
 	var line *swf.LineError
 	var packed flate.CorruptInputError
@@ -167,8 +165,8 @@ func (t *Trace) readEntries(log *swf.Reader, o *Options) error {
 	}
 }
 
-// machineSize is how many processors the log says there are, 0 when it does not.
-// MaxProcs is left out where nodes have one processor each.
+// machineSize returns the log's number of processors, 0 if it is missing. Logs of one-processor nodes
+// omit MaxProcs.
 func machineSize(log *swf.Reader) int64 {
 	for _, label := range []string{"MaxProcs", "MaxNodes"} {
 		if n := number(log.Label(label)); n >= 1 && n <= backfill.MaxProcs {
@@ -178,7 +176,7 @@ func machineSize(log *swf.Reader) int64 {
 	return 0
 }
 
-// number is what a label says, 0 if that is no number. Notes follow in some logs.
+// number parses the number at the beginning of a label, 0 if there is none. In some logs notes follow.
 func number(label string) int64 {
 	word, _, _ := strings.Cut(label, " ")
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -188,11 +186,11 @@ func number(label string) int64 {
 	return n
 }
 
-// decade tells instants of a log, which count from its start, from those in Unix seconds.
+// decade tells instants of a log that count from its start from those in Unix seconds.
 const decade = 10 * 365 * 86400
 
-// move is what is added to instants of the log: they become Unix seconds where it says when it
-// began. No job is submitted at 0, which would say that it has not started.
+// move returns what to add to the log's instants. They become Unix seconds if the log says when it
+// began. No job is submitted at 0, because a start at 0 means that it has not started.
 func (t *Trace) move() int64 {
 	first := t.first()
 	if t.began > 0 && first < decade {
@@ -201,7 +199,7 @@ func (t *Trace) move() int64 {
 	return max(1-first, 0)
 }
 
-// isDated reports whether it is known when jobs were submitted.
+// isDated reports whether the jobs' times of submission are known.
 func (t *Trace) isDated() bool { return t.first()+t.move() >= decade }
 
 // dropWide skips jobs that the machine could never run.

@@ -13,19 +13,19 @@ import (
 	"github.com/placectl/placectl/placer/backfill/swf"
 )
 
-// origin is where a job came from, as the log calls it.
+// origin is where a job came from, in the log's names.
 type origin struct{ user, group, queue string }
 
 func originOf(j swf.Job) origin {
 	o := origin{user: strconv.FormatInt(j.User, 10), group: strconv.FormatInt(j.Group, 10), queue: strconv.FormatInt(j.Queue, 10)}
-	if n := len(j.Extra); n >= 2 { // logs of MetaCentrum name their queues
+	if n := len(j.Extra); n >= 2 { // logs of MetaCentrum have names of queues
 		o.queue = j.Extra[n-2]
 	}
 	return o
 }
 
-// Trends are the jobs of a run, for sums over time. Instants are Unix seconds where the log says
-// when it began.
+// Trends returns the jobs of a run for sums over time. Instants are Unix seconds if the log says when it
+// began.
 func (t *Trace) Trends(run *Run) []trends.Job {
 	move := t.move()
 	out := make([]trends.Job, len(t.jobs))
@@ -39,10 +39,10 @@ func (t *Trace) Trends(run *Run) []trends.Job {
 	return out
 }
 
-// mostSteps is how many steps a series has.
+// mostSteps is the greatest number of steps in a series.
 const mostSteps = 31 * 24
 
-// Series sums a run up over time, from the first submission to the last end.
+// Series sums up a run over time, from the first submission to the last end.
 func (t *Trace) Series(run *Run) *trends.Series {
 	jobs := t.Trends(run)
 	from, to := jobs[0].Submit, jobs[0].End
@@ -54,7 +54,7 @@ func (t *Trace) Series(run *Run) *trends.Series {
 	return s
 }
 
-// Page is a run as a page.
+// Page returns a run as a page.
 func (t *Trace) Page(run *Run) *report.Page {
 	jobs, s := t.Trends(run), t.Series(run)
 	sum := backfill.Summarise(t.procs, t.jobs, run.starts)

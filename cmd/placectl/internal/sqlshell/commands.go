@@ -40,7 +40,7 @@ func commands() []command {
 	}
 }
 
-// do runs a line that begins with a point.
+// do runs a line that begins with a period.
 func (s *Shell) do(line string) error {
 	name, arg, _ := strings.Cut(line, " ")
 	all := commands()
@@ -96,7 +96,7 @@ func (s *Shell) mode(arg string) error {
 	return nil
 }
 
-// mostReading bounds how deep files read files.
+// mostReading bounds how deeply files may read other files.
 const mostReading = 16
 
 func (s *Shell) read(arg string) error {
@@ -127,7 +127,7 @@ func (s *Shell) read(arg string) error {
 	}
 }
 
-// oneWord reads the one argument of a command, which may be in quotes.
+// oneWord returns the single argument of a command, which may be in quotes.
 func oneWord(command, arg string) (string, error) {
 	words, err := splitWords(arg)
 	if err == nil && len(words) != 1 {
@@ -139,7 +139,7 @@ func oneWord(command, arg string) (string, error) {
 	return words[0], nil
 }
 
-// splitWords parts an argument at blanks, but not in quotes, single or double.
+// splitWords splits an argument at blanks outside single and double quotes.
 func splitWords(arg string) (words []string, err error) {
 	for arg = strings.TrimSpace(arg); arg != ""; arg = strings.TrimSpace(arg) {
 		if quote := arg[0]; quote == '"' || quote == '\'' {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// complete finds what the word before a position of a text may become.
+// complete finds completions for the word before a position.
 func (s *Shell) complete(text string, pos int) (head string, found []string, tail string) {
 	line := text[strings.LastIndexByte(text[:pos], '\n')+1 : pos]
 	if strings.HasPrefix(strings.TrimSpace(line), ".") {
@@ -31,17 +31,17 @@ func (s *Shell) complete(text string, pos int) (head string, found []string, tai
 		for _, col := range cols {
 			c.add(col.Name, col.Name)
 		}
-		if cols == nil { // the alias may be declared further on
+		if cols == nil { // the alias may follow later
 			s.anyColumn(&c)
 		}
-	case word != "": // a tab that is pasted stands before nothing
+	case word != "": // a pasted tab has no word before it
 		s.completeWord(text, &c)
 	}
 	sort.Strings(c.found)
 	return text[:start], c.found, text[pos:]
 }
 
-// candidates gathers what begins with a word.
+// candidates collects names that begin with a word.
 type candidates struct {
 	word  string // in lower case
 	found []string
@@ -53,8 +53,8 @@ func (c *candidates) add(name, shown string) {
 	}
 }
 
-// completeWord finds tables, aliases, columns, functions and keywords. Where the statement
-// names tables, it is their columns alone.
+// completeWord finds tables, aliases, columns, functions and keywords. If the statement names tables,
+// it finds only their columns.
 func (s *Shell) completeWord(text string, c *candidates) {
 	for _, name := range s.schema.Tables {
 		c.add(name, name)
@@ -89,7 +89,7 @@ func (s *Shell) anyColumn(c *candidates) {
 	}
 }
 
-// completeCommand completes a command, or the words of its argument that are known.
+// completeCommand completes a command, or a known word of its argument.
 func (s *Shell) completeCommand(line string) (word string, found []string) {
 	name, arg, spaced := strings.Cut(line, " ")
 	c := candidates{word: strings.ToLower(name)}
@@ -111,7 +111,7 @@ func (s *Shell) completeCommand(line string) (word string, found []string) {
 	return arg, c.found
 }
 
-// wordBefore is where the name begins that ends at a position.
+// wordBefore returns where the name begins that ends at a position.
 func wordBefore(text string, pos int) int {
 	for pos > 0 && (text[pos-1] == '_' || text[pos-1]|0x20 >= 'a' && text[pos-1]|0x20 <= 'z' || text[pos-1] >= '0' && text[pos-1] <= '9') {
 		pos--
@@ -119,7 +119,7 @@ func wordBefore(text string, pos int) int {
 	return pos
 }
 
-// inText reports whether a text ends within a quoted one, or in a comment.
+// inText reports whether a position is within quotes or a comment.
 func inText(text string) bool {
 	for i := 0; i < len(text); i++ {
 		end := ""
@@ -142,15 +142,15 @@ func inText(text string) bool {
 	return false
 }
 
-// source is a table that a statement names, and what it is called there.
+// source is a table that a statement names, with its alias.
 type source struct{ table, alias string }
 
-// sources finds tables behind FROM, JOIN and commas with their aliases.
+// sources matches tables behind FROM, JOIN and commas, with their aliases.
 var sources = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:\bfrom|\bjoin|,)\s+([a-z_][a-z0-9_]*)(?:\s*\([^()]*\))?(?:\s+at\s+(?:'[^']*'|[0-9]+))?(?:\s+(?:as\s+)?([a-z_][a-z0-9_]*))?`)
 })
 
-// named are the tables of the statement.
+// named returns the tables of the statement.
 func named(text string) (out []source) {
 	for _, m := range sources().FindAllStringSubmatch(text, -1) {
 		alias := m[2]
@@ -162,7 +162,7 @@ func named(text string) (out []source) {
 	return out
 }
 
-// columnsOf are those of a table by its name or alias in the statement.
+// columnsOf returns the columns of a table, given by its name or its alias in the statement.
 func (s *Shell) columnsOf(text, name string) []query.Column {
 	for _, t := range named(text) {
 		if strings.ToLower(t.alias) == name {

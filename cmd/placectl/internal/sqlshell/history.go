@@ -8,26 +8,26 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 )
 
-const mostKept = 1000 // texts
+const mostKept = 1000 // texts in the file
 
-// breakMark stands for the end of a line where a text of several is edited as one.
+// breakMark stands for a line break while a text of several lines is edited as one.
 const breakMark = "⏎"
 
-// history is texts that were read, the oldest first. It is the term.History of the editor.
+// history holds the texts that were read, oldest first. It is the term.History of the editor.
 type history struct{ texts []string }
 
-// Add is called by the editor for each line; keep takes whole texts.
+// Add does nothing. The editor calls it for each line, but keep stores whole texts.
 func (h *history) Add(string) {}
 
 // Len returns the number of texts.
 func (h *history) Len() int { return len(h.texts) }
 
-// At returns a text as a line, the newest for 0.
+// At returns a text as a line. 0 is the newest.
 func (h *history) At(back int) string {
 	return strings.ReplaceAll(h.texts[len(h.texts)-1-back], "\n", breakMark)
 }
 
-// keep adds a text as it is, unless it is blank or the same as the last.
+// keep adds a text, unless it is blank or equals the last one.
 func (h *history) keep(text string) {
 	text = strings.TrimRight(text, " \t\n")
 	if strings.TrimSpace(text) == "" || len(h.texts) > 0 && h.texts[len(h.texts)-1] == text {
@@ -37,8 +37,8 @@ func (h *history) keep(text string) {
 	h.texts = h.texts[max(len(h.texts)-mostKept, 0):]
 }
 
-// load adds the texts of a file: a line each, in quotes as JSON has them. A line that is not
-// in quotes is a text itself.
+// load adds the texts of a file, each on a line as a JSON string. A line without quotes is itself a
+// text.
 func (h *history) load(r io.Reader) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 1<<21)
@@ -63,7 +63,7 @@ func (h *history) save(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		out.Write(append(line, '\n')) //nolint:errcheck // Flush tells
+		out.Write(append(line, '\n')) //nolint:errcheck // Flush reports it
 	}
 	return out.Flush()
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// answer prints one answer where that is to go: into a file, or to stdout, there through a
-// pager.
+// answer prints one answer to its destination: a file, or stdout, there through a pager.
 func (s *Shell) answer(print func(*Settings) error) error {
 	to := s.Settings
 	if s.file != nil {
@@ -30,7 +29,7 @@ func (s *Shell) answer(print func(*Settings) error) error {
 	return errors.Join(print(&to), pager.Close())
 }
 
-// outputTo has answers go into a file, or to stdout again.
+// outputTo directs answers to a file, or back to stdout.
 func (s *Shell) outputTo(arg string, once bool) error {
 	if arg == "" && once {
 		return usage.Of("shell", ".once: which file?")
@@ -62,7 +61,7 @@ func (s *Shell) pager(arg string) error {
 	return s.toggle(&s.paged, arg)
 }
 
-// width says how wide columns are, from the first on.
+// width sets the widths of columns, from the first on.
 func (s *Shell) width(arg string) error {
 	var widths []int
 	for _, w := range strings.Fields(arg) {

@@ -15,8 +15,8 @@ import (
 // MostNumbered is the greatest number of a parameter.
 const MostNumbered = 1000
 
-// SetParam says what a parameter stands for: :NAME, or ?1 for a number. What is written as
-// a number is one.
+// SetParam sets the value of a parameter, :NAME or a number for ?1. A value that looks like a number is
+// one.
 func (s *Settings) SetParam(name, value string) error {
 	var v any = value
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
@@ -49,7 +49,7 @@ func (s *Settings) setParam(name string, v any) error {
 	return nil
 }
 
-// Args are the parameters that are numbers, in their order, nil for those not given.
+// Args returns the numbered parameters in order, nil for missing ones.
 func (s *Settings) Args() (args []any) {
 	for n, v := range s.Numbered {
 		for len(args) < n {
@@ -60,7 +60,7 @@ func (s *Settings) Args() (args []any) {
 	return args
 }
 
-// param is the command: set, unset, list, clear.
+// param runs the command .param: set, unset, list, clear.
 func (s *Shell) param(arg string) error {
 	what, rest, _ := strings.Cut(arg, " ")
 	words, err := splitWords(rest)
@@ -69,7 +69,7 @@ func (s *Shell) param(arg string) error {
 	}
 	switch {
 	case what == "set" && len(words) == 2 && strings.HasSuffix(strings.TrimSpace(rest), "'"):
-		err = s.setParam(words[0], words[1]) // a text, even if it is digits
+		err = s.setParam(words[0], words[1]) // as text, even if it is digits
 	case what == "set" && len(words) == 2:
 		err = s.SetParam(words[0], words[1])
 	case what == "unset" && len(words) == 1:

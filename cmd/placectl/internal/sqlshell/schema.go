@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// tables lists what can be asked, as LIKE has it where a pattern is given.
+// tables lists tables and views, those LIKE a pattern if one is given.
 func (s *Shell) tables(arg string) error {
 	pattern := "%"
 	if arg != "" {
@@ -31,7 +31,7 @@ func (s *Shell) tables(arg string) error {
 	})
 }
 
-// showSchema tells the columns of a table, or of all; of a view its SELECT.
+// showSchema shows the columns of a table, or of all tables. For a view it shows its SELECT.
 func (s *Shell) showSchema(arg string) error {
 	names := s.schema.Tables
 	if arg != "" {

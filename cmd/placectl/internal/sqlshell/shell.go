@@ -1,5 +1,5 @@
-// Package sqlshell is the shell of SQL: it reads statements and commands, from a terminal
-// with history and completion, or from anything else, and asks its host.
+// Package sqlshell is a shell for SQL. It reads statements and commands, from a terminal with history
+// and completion or from any other input, and lets its host run them.
 package sqlshell
 
 import (
@@ -18,32 +18,32 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// Host answers what is asked in a shell.
+// Host runs the statements of a shell.
 type Host interface {
-	// Ask prints the answer of a statement of a text, or makes a view.
+	// Ask runs a statement of a text and prints its answer, or makes a view.
 	Ask(ctx context.Context, text string, statement *query.Statement, s *Settings) error
-	// Printer starts another answer.
+	// Printer starts any other answer.
 	Printer(res output.Result, s *Settings) *output.Printer
-	// Schema is what can be asked for now.
+	// Schema returns what can be queried now.
 	Schema() (Schema, error)
-	// Report tells an error that does not end the shell.
+	// Report reports an error that does not end the shell.
 	Report(error)
 }
 
-// Schema is what can be asked for.
+// Schema is what can be queried.
 type Schema struct {
-	Tables  []string // views among them
+	Tables  []string // with views
 	Columns map[string][]query.Column
-	Views   map[string]string // by their names: their SELECT
+	Views   map[string]string // the SELECT of each view
 }
 
-// Settings say how answers are printed, and what parameters stand for.
+// Settings say how to print answers, and hold the values of parameters.
 type Settings struct {
 	Format   output.Format
 	NoHeader bool
-	Widths   []int          // of columns, 0 for as wide as they are
-	Named    map[string]any // parameters, without their sign
-	Numbered map[int]any    // parameters by number
+	Widths   []int          // of columns, 0 for automatic
+	Named    map[string]any // named parameters, without their sign
+	Numbered map[int]any    // numbered parameters
 	Out      io.Writer      // where answers go
 	Terminal bool           // In is a terminal
 }
@@ -51,7 +51,7 @@ type Settings struct {
 // Shell is a running shell.
 type Shell struct {
 	Settings
-	// Pager makes what shows an answer that is higher than the terminal; nil for none.
+	// Pager makes a pager for an answer higher than the terminal. It is nil for none.
 	Pager func(out io.Writer) io.WriteCloser
 
 	host    Host
@@ -63,7 +63,7 @@ type Shell struct {
 	explain bool
 	echoed  io.Writer // stdout
 	file    *os.File  // of .output or .once
-	once    bool      // it is for one answer
+	once    bool      // for one answer only
 	reading int       // how many files of .read are open
 	pending strings.Builder
 }
@@ -74,8 +74,8 @@ func New(host Host, in io.Reader, s Settings) (*Shell, error) {
 	return &Shell{Settings: s, schema: what, host: host, in: plain(in), echoed: s.Out}, err
 }
 
-// OnTerminal makes one that reads them from a terminal. Its history is kept in a file, ""
-// for none.
+// OnTerminal makes a shell that reads statements from a terminal. history is the path of its history
+// file, "" for none.
 func OnTerminal(host Host, t Terminal, s Settings, history string) (*Shell, error) {
 	shell, err := New(host, nil, s)
 	shell.tty, shell.paged = true, true
@@ -86,8 +86,8 @@ func OnTerminal(host Host, t Terminal, s Settings, history string) (*Shell, erro
 // errQuit ends the shell.
 var errQuit = errors.New("quit")
 
-// Run reads statements and commands until the input ends, .quit, or without a
-// terminal the first error.
+// Run reads statements and commands until the input ends, until .quit, or without a terminal until the
+// first error.
 func (s *Shell) Run() (err error) {
 	defer s.in.Close()
 	defer func() { err = errors.Join(err, s.closeFile()) }()
@@ -136,8 +136,7 @@ func (s *Shell) text(text string) error {
 	return nil
 }
 
-// line takes another line: a command, or one of a statement, which is run when it is
-// complete.
+// line takes another line: a command, or a line of a statement, which runs when it is complete.
 func (s *Shell) line(line string) error {
 	if command := commandOf(line); s.pending.Len() == 0 && command != "" {
 		return s.do(command)
@@ -162,8 +161,8 @@ func (s *Shell) rest() error {
 	return s.statements(text)
 }
 
-// commandOf returns the command that a line is, "" for none: it begins with a period, or is help,
-// exit or quit alone, which begin no statement.
+// commandOf returns the command on a line, "" for none. A command begins with a period, or is one of the
+// single words help, exit and quit, which begin no statement.
 func commandOf(line string) string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, ".") {
@@ -176,7 +175,7 @@ func commandOf(line string) string {
 	return ""
 }
 
-// whole reports whether nothing of a text would be left pending.
+// whole reports whether a text is complete, so that nothing would be left pending.
 func whole(text string) bool {
 	var pending strings.Builder
 	for line := range strings.Lines(text) {
@@ -190,7 +189,7 @@ func whole(text string) bool {
 	return pending.Len() == 0
 }
 
-// statements asks what is complete.
+// statements runs the complete statements of a text.
 func (s *Shell) statements(text string) error {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -210,7 +209,7 @@ func (s *Shell) statements(text string) error {
 	return nil
 }
 
-// ask asks one statement. An interrupt ends it, and not the shell.
+// ask runs one statement. An interrupt ends it but not the shell.
 func (s *Shell) ask(text string, statement *query.Statement) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -226,13 +225,13 @@ func (s *Shell) ask(text string, statement *query.Statement) error {
 	return err
 }
 
-// lines is where a shell reads from: texts of whole lines.
+// lines is the input of a shell: texts of whole lines.
 type lines interface {
 	Next() (string, error)
 	Close() error
 }
 
-// plainLines reads lines where there is no terminal.
+// plainLines reads lines without a terminal.
 type plainLines struct{ *bufio.Reader }
 
 func plain(in io.Reader) lines { return &plainLines{bufio.NewReader(in)} }

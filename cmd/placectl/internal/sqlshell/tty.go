@@ -9,12 +9,12 @@ import (
 	"golang.org/x/term"
 )
 
-// A Terminal is where statements are typed.
+// A Terminal is where the user types statements.
 type Terminal interface {
 	io.ReadWriter
 	// Size returns its columns and rows, 0 for unknown.
 	Size() (columns, rows int)
-	// Raw has it pass on every key; restore takes that back.
+	// Raw makes the terminal pass on every key. restore undoes that.
 	Raw() (restore func() error, err error)
 }
 
@@ -24,7 +24,7 @@ type TTY struct {
 	io.Writer
 }
 
-// NewTTY is the terminal that a file reads from; out draws on it.
+// NewTTY returns the terminal behind a file. out draws on it.
 func NewTTY(in *os.File, out io.Writer) *TTY { return &TTY{in, out} }
 
 // Read reads keys.
@@ -39,7 +39,7 @@ func (t *TTY) Size() (columns, rows int) {
 	return columns, rows
 }
 
-// Raw has it pass on every key.
+// Raw makes the terminal pass on every key.
 func (t *TTY) Raw() (restore func() error, err error) {
 	fd := int(t.in.Fd())
 	before, err := term.MakeRaw(fd)
@@ -49,11 +49,10 @@ func (t *TTY) Raw() (restore func() error, err error) {
 	return func() error { return term.Restore(fd, before) }, nil
 }
 
-// errAborted says that a text was given up.
+// errAborted says that the user has given up a text.
 var errAborted = errors.New("aborted")
 
-// interruptible is a terminal whose Ctrl-C is errAborted. The editor takes it for the end of the
-// input.
+// interruptible turns Ctrl-C into errAborted, which the editor would take for the end of the input.
 type interruptible struct{ Terminal }
 
 func (t interruptible) Read(p []byte) (int, error) {

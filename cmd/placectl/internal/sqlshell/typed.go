@@ -12,23 +12,23 @@ import (
 	"golang.org/x/term"
 )
 
-// typed reads texts from a terminal, line by line until they are whole, and saves the history
-// when it is closed.
+// typed reads texts from a terminal, line by line until they are complete. It saves the history when it
+// is closed.
 type typed struct {
 	tty      Terminal
 	complete func(text string, pos int) (head string, found []string, tail string)
 	editor   *term.Terminal
 	history  history
-	file     string // of the history, "" for none
-	before   string // the lines of the text before the one that is edited
-	sought   string // the text to find, after Ctrl-R
-	back     int    // from where in the history on
+	file     string // the history's path, "" for none
+	before   string // the earlier lines of the text being edited
+	sought   string // the text sought with Ctrl-R
+	back     int    // the position in the history to search from
 }
 
 func edited(t Terminal, s *Shell, file string) lines {
 	e := &typed{tty: t, complete: s.complete, file: file}
 	if f, err := os.Open(file); err == nil {
-		_ = e.history.load(f) // a history that cannot be read is none
+		_ = e.history.load(f) // without a readable file the history is empty
 		f.Close()
 	}
 	return e
@@ -48,7 +48,7 @@ func (e *typed) Next() (string, error) {
 	text, err := e.read()
 	e.editor.SetBracketedPasteMode(false)
 	if err != nil {
-		e.editor = nil // it has the line still
+		e.editor = nil // the editor still holds the line
 		_, _ = io.WriteString(e.tty, "\r\n")
 	}
 	return text, errors.Join(err, restore())
@@ -82,10 +82,10 @@ func (e *typed) size() (columns, rows int) {
 	return columns, rows
 }
 
-// broken puts ends of lines for their marks.
+// broken restores line breaks from their marks.
 func broken(line string) string { return strings.ReplaceAll(line, breakMark, "\n") }
 
-// key is called for a key that the editor has no use for, with the line and the cursor.
+// key handles a key that the editor does not know, given the line and the cursor.
 func (e *typed) key(line string, pos int, key rune) (string, int, bool) {
 	const tab, search = '\t', 'R' - '@'
 	switch key {
@@ -97,8 +97,8 @@ func (e *typed) key(line string, pos int, key rune) (string, int, bool) {
 	return "", 0, false
 }
 
-// tab makes the word before the cursor as long as all candidates have it in common, and lists
-// them if it is that long already.
+// tab extends the word before the cursor to the common prefix of all candidates. If it is that long
+// already, tab lists them.
 func (e *typed) tab(line string, pos int) (string, int, bool) {
 	typed := e.before + broken(line[:pos])
 	head, found, _ := e.complete(typed+broken(line[pos:]), len(typed))
@@ -117,12 +117,12 @@ func (e *typed) tab(line string, pos int) (string, int, bool) {
 		return start + line[pos:], len(start), true
 	}
 	columns, rows := e.size()
-	_, _ = io.WriteString(e.editor, list(found, columns, rows-2)) // it draws the line below
+	_, _ = io.WriteString(e.editor, list(found, columns, rows-2)) // the editor redraws the line below
 	return line, pos, true
 }
 
-// search finds the newest text of the history that has the line in it, and an older one when it
-// is asked again.
+// search finds the newest text of the history that contains the line, and an older one at each
+// repetition.
 func (e *typed) search(line string) (string, int, bool) {
 	if e.back == 0 || e.back > e.history.Len() || e.history.At(e.back-1) != line {
 		e.sought, e.back = line, 0
@@ -136,7 +136,7 @@ func (e *typed) search(line string) (string, int, bool) {
 	return line, len(line), true
 }
 
-// list puts candidates into columns, and says how many there is no room for.
+// list arranges candidates in columns, and says how many do not fit.
 func list(found []string, columns, rows int) string {
 	const most = 200
 	wide := 0
@@ -160,14 +160,14 @@ func list(found []string, columns, rows int) string {
 	return b.String()
 }
 
-// Close writes the history, the new one whole or the old one.
+// Close writes the history. If that fails the old file stays.
 func (e *typed) Close() error {
 	if e.file == "" || os.MkdirAll(filepath.Dir(e.file), 0o700) != nil {
 		return nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(e.file), ".history-*")
 	if err != nil {
-		return nil // as no history at all
+		return nil // as if there were no history
 	}
 	defer os.Remove(f.Name())
 	if e.history.save(f) == nil && f.Close() == nil {

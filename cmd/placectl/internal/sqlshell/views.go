@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// SetView adds a view to those of a session, or takes one away.
+// SetView adds a view to those of a session, or removes one.
 func SetView(views map[string]*query.View, text string, v *query.View) error {
 	name := strings.ToLower(v.Name)
 	_, there := views[name]
