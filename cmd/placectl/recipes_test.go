@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// recipeChecks is what must hold after each recipe of docs/recipes.md, as shell.
+// recipeChecks is what must hold after each recipe of docs/recipes.md, as shell. One first runs
+// commands like those of its recipe's tables.
 var recipeChecks = map[string]string{
 	"A cycle every minute, jobs over ssh": `
 		grep -q 'hello from n01' ~/jobs/1.log
@@ -25,6 +26,26 @@ var recipeChecks = map[string]string{
 		placectl --db here.db show 1 -o json | grep -q '"state":"finished"'
 		placectl --db here.db check -q`,
 	"From pueue, task-spooler, gflow and GNU parallel": `
+		export PLACECTL_DB=$HOME/daily.db
+		placectl submit -t 10m --name test -o id -- sh -c 'echo tested; sleep 1'
+		placectl submit -t 10m --name after --afterok test -o id -- echo reported
+		placectl wait
+		placectl logs after
+		placectl retry test -o id
+		placectl wait
+		placectl limit set 'user:*' running=2
+		job=$(placectl submit -t 10m --hold -o id -- sh -c 'echo made')
+		placectl alter $job --priority 100 --name next
+		placectl unhold next
+		placectl logs -f next
+		placectl limit rm 'user:*' running
+		array=$(placectl submit --array 1-3 -t 10m --name part -o id -- sh -c 'test $PLACECTL_INDEX != 2')
+		placectl wait "${array}[]" || placectl retry "${array}[]" --failed -o json
+		placectl wait || true
+		printf 'red,1\nblue,2\n' >colours.csv
+		placectl submit -t 1m --each colours.csv --array %1 --out 'colour.%a' -o id -- printf '%s is %s\n' {1} {2}
+		placectl submit -t 1m --each colours.csv --out 'line.%a' -m 50mb --retries 1 --retry-on oom --retry-mem x2 -o id -- sh -c 'echo "$PLACECTL_LINE"'
+		placectl wait || true
 		grep -qx reported placectl-2.out
 		placectl --db daily.db show 3 -o json | grep -q '"state":"finished".*"retry_of":1'
 		placectl --db daily.db show next -o json | grep -q '"state":"finished","priority":100'
