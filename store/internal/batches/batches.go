@@ -1,7 +1,6 @@
-// Package batches keeps batches of jobs that share files, which package locality hands
-// out to hosts, in the rows of the file: it makes them, finds the rows that an operation
-// needs, and puts back what came of it. It knows rows and locality, and nothing of
-// transactions, nodes or the queue.
+// Package batches stores batches of jobs that share files, which package locality hands out to
+// hosts. It makes batches, finds the rows that an operation needs, and writes the results
+// back. It knows rows and locality, and nothing of transactions, nodes or the queue.
 package batches
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/state"
 )
 
-// Transaction is told of a change that failed halfway, and returns the error.
+// Transaction receives the error of a change that failed halfway, and returns it.
 type Transaction interface {
 	Spoil(err error) error
 }
@@ -28,11 +27,11 @@ type Batches struct {
 	hosts  *state.Table[locality.Host]
 	ranges *state.Table[row.BatchRange]
 	jobs   map[jobBlock]*locality.JobBlock
-	makers []*Maker // of this transaction
+	makers []*Maker // begun in this transaction
 }
 
-// New is the batches of a transaction's rows. What fails halfway is handed to the transaction,
-// which returns it.
+// New returns the batches in a transaction's rows. A change that fails halfway is reported to
+// the transaction.
 func New(rows *file.Recorder, now int64, tx Transaction) *Batches {
 	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil), ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, tx: tx}
 }
@@ -41,7 +40,7 @@ func (b *Batches) put(one *row.Batch) error {
 	return b.file.Put(row.Batches, []byte(one.Name), row.EncodeBatch(one))
 }
 
-// Each goes through the batches by name.
+// Each calls fn for the batches by name.
 func (b *Batches) Each(fn func(*row.Batch) error) error {
 	return b.file.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
 		one, err := row.DecodeBatch(key, payload)
@@ -75,8 +74,8 @@ func (b *Batches) missing(name string) error {
 	return fmt.Errorf("no batch %q%s: %w", name, index.DidYouMean(name, names), row.ErrNotFound)
 }
 
-// Remove forgets a batch and all of its jobs, and returns what it was. What its hosts
-// have shown of their speed stays.
+// Remove deletes a batch and all of its jobs, and returns its last state. The measured speeds
+// of its hosts are kept.
 func (b *Batches) Remove(name string) (*row.Batch, error) {
 	if !b.file.Writable() {
 		return nil, file.ErrReadOnly
@@ -91,7 +90,7 @@ func (b *Batches) Remove(name string) (*row.Batch, error) {
 	return one, b.file.Remove(row.Batches, []byte(name))
 }
 
-// removeRows deletes all rows of a batch but its own.
+// removeRows deletes all rows of a batch except the batch's own row.
 func (b *Batches) removeRows(number uint32) error {
 	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges, row.BatchLongest,
 		row.BatchBacks, row.BatchDues} {
@@ -103,7 +102,7 @@ func (b *Batches) removeRows(number uint32) error {
 	return nil
 }
 
-// work runs an operation of package locality on a batch and keeps what came of it.
+// work runs an operation of package locality on a batch and stores the result.
 func (b *Batches) work(name string, fn func(*locality.Op, *row.Batch) error) (*row.Batch, error) {
 	if !b.file.Writable() {
 		return nil, file.ErrReadOnly
@@ -125,8 +124,8 @@ func (b *Batches) work(name string, fn func(*locality.Op, *row.Batch) error) (*r
 	return one, err
 }
 
-// explained is an error of package locality as one of the store. A refusal to take
-// an answer has changed nothing; what else fails may have.
+// explained converts an error of package locality to one of the store. A refused answer has
+// changed nothing; any other failure may have.
 func explained(name string, err error) error {
 	what := ""
 	if name != "" {

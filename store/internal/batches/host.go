@@ -38,8 +38,8 @@ func (b *Batches) Host(name string) (*locality.Host, error) {
 	return b.host(number)
 }
 
-// meet finds a host, or makes it: a host exists once it asks for work. A user replaces the one
-// recorded before.
+// meet finds a host, or makes it: a host exists once it asks for work. The given user replaces
+// the one recorded before.
 func (b *Batches) meet(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
 		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)

@@ -9,19 +9,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Maker takes in the files and then the jobs of a new batch, one by one, so
-// that neither list need be in memory.
+// Maker receives the files and then the jobs of a new batch, one by one, so that neither list
+// must be in memory.
 type Maker struct {
 	all    *Batches
 	number uint32
 	name   string
-	files  []row.BatchFile // of a block that is not full
+	files  []row.BatchFile // the last block, which is not full
 	count  int
 	maker  *locality.Maker
 	set    locality.Settings
 
 	finished bool
-	by       *uint32 // the uid of its maker, nil if that is unknown
+	by       *uint32 // the uid of its maker; nil if unknown
 }
 
 // Make begins a batch. Add all its files first, then its jobs.
@@ -58,8 +58,8 @@ func (b *Batches) freeName(name string) error {
 	return err
 }
 
-// Flush deletes what was added to batches that were not finished: another one
-// may get their numbers.
+// Flush deletes the rows of batches that were not finished, because other batches may get
+// their numbers.
 func (b *Batches) Flush() error {
 	for _, m := range b.makers {
 		if m.finished {
@@ -115,8 +115,8 @@ func (m *Maker) keep(b *locality.JobBlock) error {
 	return m.all.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
 }
 
-// Finish makes the batch of what was added. It fails with a Conflict if another one
-// of its name was finished first.
+// Finish makes the batch from the added files and jobs. It fails with a Conflict if another
+// batch of its name was finished first.
 func (m *Maker) Finish() (*row.Batch, error) {
 	if m.maker == nil {
 		return nil, fmt.Errorf("%w batch %s: it has no jobs", row.ErrInvalid, m.name)

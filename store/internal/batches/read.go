@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// EachRange goes through the ranges of a batch in the order of slots.
+// EachRange calls fn for the ranges of a batch in the order of slots.
 func (b *Batches) EachRange(name string, fn func(*locality.Cursor) error) error {
 	one, err := b.Find(name)
 	if err != nil {
@@ -20,7 +20,7 @@ func (b *Batches) EachRange(name string, fn func(*locality.Cursor) error) error 
 	})
 }
 
-// EachHost goes through the hosts of a batch by number.
+// EachHost calls fn for the hosts of a batch by number.
 func (b *Batches) EachHost(name string, fn func(*locality.Host, *locality.Member) error) error {
 	one, err := b.Find(name)
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *Batches) EachHost(name string, fn func(*locality.Host, *locality.Member
 	})
 }
 
-// Places is where the hosts of a batch work.
+// Places returns where the hosts of a batch work.
 func (b *Batches) Places(name string) (locality.Places, error) {
 	var all locality.Places
 	err := b.EachHost(name, func(h *locality.Host, m *locality.Member) error {
@@ -46,7 +46,7 @@ func (b *Batches) Places(name string) (locality.Places, error) {
 	return all, err
 }
 
-// EachJob goes through the jobs of a batch in order, with what became of each.
+// EachJob calls fn for the jobs of a batch in order, with the state of each.
 func (b *Batches) EachJob(name string, fn func(number int, j *locality.Job, t *locality.Task) error) error {
 	one, err := b.Find(name)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Rows gives package locality the rows of one batch. What it has read of the jobs of a
-// batch is kept as long as there are Batches: they do not change.
+// Rows gives package locality the rows of one batch. It keeps the blocks of jobs that it has
+// read as long as the Batches exist, because jobs do not change.
 type Rows struct {
 	all    *Batches
 	file   *file.Recorder
@@ -19,10 +19,10 @@ type Rows struct {
 	tasks  map[int]*locality.TaskBlock
 }
 
-// maxKept bounds how many blocks of each kind are kept.
+// maxKept is the most blocks of each kind that are kept.
 const maxKept = 1024
 
-// Rows are the rows of the batch of a number.
+// Rows returns the rows of the batch with a number.
 func (b *Batches) Rows(number uint32) *Rows {
 	return &Rows{b, b.file, number, make(map[int]*locality.TaskBlock)}
 }
@@ -33,7 +33,7 @@ type jobBlock struct {
 	block int
 }
 
-// Jobs is a block of jobs. It is part of locality.Rows, as are the methods that follow.
+// Jobs returns a block of jobs. It is part of locality.Rows, as are the methods that follow.
 func (r *Rows) Jobs(block int) (*locality.JobBlock, error) {
 	kept := r.all.jobs
 	if b := kept[jobBlock{r.number, block}]; b != nil {
@@ -66,7 +66,7 @@ func (r *Rows) jobsRow(block int) (key, payload []byte, err error) {
 	return key, payload, err
 }
 
-// Before decodes no job: a search through a batch looks into many blocks for it.
+// Before decodes no job, because a search through a batch calls it for many blocks.
 func (r *Rows) Before(block int) ([]locality.Credit, error) {
 	key, payload, err := r.jobsRow(block)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *Rows) Before(block int) ([]locality.Credit, error) {
 	return row.BatchCredit(key, payload)
 }
 
-// Tasks is what became of a block of jobs.
+// Tasks returns the states of a block of jobs.
 func (r *Rows) Tasks(block int) (*locality.TaskBlock, error) {
 	if b := r.tasks[block]; b != nil {
 		return b, nil
@@ -91,14 +91,14 @@ func (r *Rows) Tasks(block int) (*locality.TaskBlock, error) {
 			return nil, err
 		}
 	}
-	if len(r.tasks) >= maxKept && !r.file.Writable() { // an operation may hold one that it is changing
+	if len(r.tasks) >= maxKept && !r.file.Writable() { // an operation may hold a block that it is changing
 		clear(r.tasks)
 	}
 	r.tasks[block] = b
 	return b, nil
 }
 
-// PutTasks keeps a block of them.
+// PutTasks stores the states of a block of jobs.
 func (r *Rows) PutTasks(block int, b *locality.TaskBlock) error {
 	r.tasks[block] = b
 	return r.file.Put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
@@ -107,12 +107,12 @@ func (r *Rows) PutTasks(block int, b *locality.TaskBlock) error {
 // Host finds a host.
 func (r *Rows) Host(number uint32) (*locality.Host, error) { return r.all.host(number) }
 
-// PutHost keeps a host.
+// PutHost stores a host.
 func (r *Rows) PutHost(h *locality.Host) error {
 	return r.all.hosts.Put(h)
 }
 
-// Member is a host's part in the batch, nil if it has none.
+// Member returns a host's part in the batch, or nil.
 func (r *Rows) Member(host uint32) (*locality.Member, error) {
 	key := row.BatchBlockKey(r.number, int(host))
 	payload, err := r.file.Get(row.BatchHosts, key)
@@ -122,12 +122,12 @@ func (r *Rows) Member(host uint32) (*locality.Member, error) {
 	return row.DecodeMember(key, payload)
 }
 
-// PutMember keeps a host's part.
+// PutMember stores a host's part.
 func (r *Rows) PutMember(m *locality.Member) error {
 	return r.file.Put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
 }
 
-// EachMember goes through the hosts of the batch by number.
+// EachMember calls fn for the hosts of the batch by number.
 func (r *Rows) EachMember(fn func(*locality.Member) error) error {
 	return r.file.Each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
 		m, err := row.DecodeMember(key, payload)
@@ -150,12 +150,12 @@ func (r *Rows) CursorAt(slot int) (*locality.Cursor, error) {
 	return row.DecodeRange(key, payload)
 }
 
-// PutCursor keeps a range, and its place among the longest.
+// PutCursor stores a range, and its place among the longest.
 func (r *Rows) PutCursor(c *locality.Cursor) error {
 	return r.all.ranges.Put(&row.BatchRange{Batch: r.number, Cursor: *c})
 }
 
-// Longest goes through the ranges by time left, the longest first.
+// Longest calls fn for the ranges by time left, the longest first.
 func (r *Rows) Longest(fn func(*locality.Cursor) (bool, error)) error {
 	return r.file.Each(row.BatchLongest, row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		if len(key) != 20 {
@@ -169,17 +169,17 @@ func (r *Rows) Longest(fn func(*locality.Cursor) (bool, error)) error {
 	})
 }
 
-// PutBack notes that a slot waits behind its cursor.
+// PutBack records that a slot waits behind its cursor.
 func (r *Rows) PutBack(slot int) error {
 	return r.file.Mark(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
-// TakeBack forgets that.
+// TakeBack removes that record.
 func (r *Rows) TakeBack(slot int) error {
 	return r.file.Remove(row.BatchBacks, row.RangeKey(r.number, slot))
 }
 
-// EachBack goes through such slots from first to last.
+// EachBack calls fn for such slots, from first to last.
 func (r *Rows) EachBack(first, last int, fn func(slot int) (bool, error)) error {
 	if first > last {
 		return nil
@@ -193,17 +193,17 @@ func (r *Rows) EachBack(first, last int, fn func(slot int) (bool, error)) error 
 	})
 }
 
-// PutDue notes what is due.
+// PutDue stores a due.
 func (r *Rows) PutDue(d locality.Due) error {
 	return r.file.Mark(row.BatchDues, row.DueKey(r.number, d))
 }
 
-// TakeDue forgets it.
+// TakeDue removes it.
 func (r *Rows) TakeDue(d locality.Due) error {
 	return r.file.Remove(row.BatchDues, row.DueKey(r.number, d))
 }
 
-// EachDue goes through what is due until an instant.
+// EachDue calls fn for what is due until an instant.
 func (r *Rows) EachDue(until int64, fn func(locality.Due) (bool, error)) error {
 	return r.file.Each(row.BatchDues, row.Key32(r.number), func(key, _ []byte) (bool, error) {
 		d := row.SplitDueKey(key)

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Grant is what a host is given, with its files by name.
+// Grant is a host's work, with its files by name.
 type Grant struct {
 	Jobs   []locality.Given
 	Fetch  []File
@@ -87,13 +87,13 @@ func (b *Batches) files(batch uint32, spans []locality.Span) ([]File, error) {
 	return out, nil
 }
 
-// Done takes a host's results of jobs. One that it does not hold is a Conflict,
-// and nothing of the call is kept.
+// Done records a host's results of jobs. If the host does not hold one of them, it fails with
+// a Conflict and records nothing.
 func (b *Batches) Done(name, host string, jobs []int) ([]locality.Report, error) {
 	return b.answer(name, host, jobs, (*locality.Op).Done)
 }
 
-// Fail takes a host's report that it could not do jobs.
+// Fail records a host's report that it could not do jobs.
 func (b *Batches) Fail(name, host string, jobs []int) ([]locality.Report, error) {
 	return b.answer(name, host, jobs, (*locality.Op).Fail)
 }
@@ -120,7 +120,7 @@ func (b *Batches) answer(name, host string, jobs []int, take func(*locality.Op, 
 	return out, err
 }
 
-// Expire takes back what is overdue in a batch.
+// Expire takes back jobs with expired leases.
 func (b *Batches) Expire(name string) (locality.Expiry, error) {
 	var out locality.Expiry
 	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) (err error) {
@@ -130,8 +130,7 @@ func (b *Batches) Expire(name string) (locality.Expiry, error) {
 	return out, err
 }
 
-// Recompute ages what is known of the hosts of a batch and builds its sums of
-// speeds again.
+// Recompute ages what is known of the hosts of a batch and recomputes its sums of speeds.
 func (b *Batches) Recompute(name string) error {
 	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) error { return b.tx.Spoil(op.Recompute()) })
 	return err

@@ -1,5 +1,5 @@
-// Package drivers is what this build knows of keeping a database's log elsewhere: package
-// etcd where it was built with the tag etcd, else nothing.
+// Package drivers holds the drivers of this build for logs of databases: package etcd if it
+// was built with the tag etcd, else none.
 package drivers
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Connect makes a connection to a log by its name, SCHEME://... It fails with ErrInvalid
-// where this build has no driver of that scheme.
+// Connect connects to a log by its name, SCHEME://... It fails with ErrInvalid if this build
+// has no driver for the scheme.
 func Connect(name, folder string, detail func(string)) (replica.Driver, replica.Config, error) {
 	d, c, err := replica.Connect(name, folder, detail)
 	if err != nil {
@@ -22,8 +22,8 @@ func Connect(name, folder string, detail func(string)) (replica.Driver, replica.
 	return d, c, err
 }
 
-// Open makes a handle on the replica of a log. Where the options name no folder, it lies
-// below the folder that the system has for what can be made again.
+// Open makes a handle on the replica of a log. If the options name no folder, the replica is
+// below the system's cache folder.
 func Open(name string, opt replica.Options) (*replica.Replica, error) {
 	if opt.Folder == "" {
 		cache, err := os.UserCacheDir()

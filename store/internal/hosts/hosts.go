@@ -1,6 +1,6 @@
-// Package hosts keeps what is known of the hosts that execute attempts: when each user's
-// processes there were heard of last, and which jobs their nodes have refused since they
-// executed one. It sees rows; what becomes of jobs and nodes is package store's to say.
+// Package hosts stores facts about the hosts that execute attempts: the last heartbeat of each
+// user's processes there, and the jobs that nodes have refused since they last executed one.
+// It only sees rows. Package jobs decides what follows for jobs and nodes.
 package hosts
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Beats are those of all hosts, in the order of users and hosts.
+// Beats returns the heartbeats of all hosts, in the order of users and hosts.
 func Beats(rows *file.Recorder) (beats []row.Beat, err error) {
 	err = rows.Each(row.Meta, row.BeatPrefix(), func(key, payload []byte) (_ bool, err error) {
 		beats, err = row.Beats(key, payload, beats)
@@ -24,10 +24,10 @@ func Keep(rows *file.Recorder, b *row.Beat) error {
 	return rows.Put(row.Meta, b.Key(), row.EncodeBeat(b))
 }
 
-// Refused takes note at an instant that a node has refused a job, and reports whether it
-// has refused so many different ones within so many seconds: then it is suspect. Only
-// different jobs count, with none in between that it has executed (see Executed): a job
-// that no host can execute must not make one after the other suspect.
+// Refused records that a node refused a job at an instant. It reports whether the node is
+// suspect, because it has refused many different jobs within that many seconds and executed
+// none in between (see Executed). Only different jobs count, so that a job that no host can
+// execute does not make one node after the other suspect.
 func Refused(rows *file.Recorder, node uint32, job uint64, at int64, many int, within int64) (suspect bool, err error) {
 	key := row.KeyRefused(node)
 	is := new(row.Refused)
@@ -47,8 +47,8 @@ func Refused(rows *file.Recorder, node uint32, job uint64, at int64, many int, w
 	return false, rows.Put(row.Meta, key, row.EncodeRefused(is))
 }
 
-// Executed forgets what a node has refused: it has executed something, or its state is
-// another.
+// Executed deletes the record of a node's refusals, because it has executed a job, or its
+// state has changed.
 func Executed(rows *file.Recorder, node uint32) error {
 	key := row.KeyRefused(node)
 	payload, err := rows.Get(row.Meta, key)

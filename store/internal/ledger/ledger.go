@@ -17,30 +17,30 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Nodes is what nodes are called among what is held.
+// Nodes is the name of nodes among the held amounts.
 const Nodes = "nodes"
 
-// Ledger knows what jobs ask for. The zero value but for Defs works.
+// Ledger computes what jobs ask for. All fields but Defs may be zero.
 type Ledger struct {
 	Defs    *index.Defs
 	selects map[string]asked // many jobs have the same
 }
 
-// asked is what a select asks for.
+// asked holds what a select asks for.
 type asked struct {
 	amounts []Amount
 	chunks  int
 }
 
-// Amount is how much of something is held, in its own unit: Num/One of those that totals
-// are counted in.
+// Amount is a held amount of a resource. Num is in the resource's own unit, and Num/One in the
+// unit of totals.
 type Amount struct {
 	Name     string
 	Num, One int64
 }
 
-// Held is what an attempt of a job on so many nodes holds. A select that names what is not
-// defined any more counts for nothing.
+// Held returns what an attempt of a job holds on a number of nodes. A select that names an
+// undefined resource counts for nothing.
 func (l *Ledger) Held(j *row.Job, nodes int) []Amount {
 	out := append(l.asked(j.Select).amounts, Amount{Nodes, int64(nodes), 1})
 	for _, p := range j.Pools {
@@ -49,8 +49,8 @@ func (l *Ledger) Held(j *row.Job, nodes int) []Amount {
 	return out
 }
 
-// asked is what a select asks for: the sum of its chunks. Its capacity is its length, so
-// that who appends gets a copy.
+// asked returns what a select asks for: the sum of its chunks. The capacity of the list is its
+// length, so that appending copies it.
 func (l *Ledger) asked(text string) asked {
 	if a, known := l.selects[text]; known {
 		return a
@@ -85,7 +85,7 @@ func (l *Ledger) asked(text string) asked {
 	return a
 }
 
-// Chunks is how many nodes a job asks for: its chunks, one with place=pack.
+// Chunks returns how many nodes a job asks for: its chunks, or one with place=pack.
 func (l *Ledger) Chunks(j *row.Job) int {
 	if strings.HasPrefix(j.Place, "pack") {
 		return 1
@@ -93,7 +93,7 @@ func (l *Ledger) Chunks(j *row.Job) int {
 	return l.asked(j.Select).chunks
 }
 
-// Asked is how much a job asks for of a consumable or a pool, in its own unit.
+// Asked returns how much of a consumable or a pool a job asks for, in its own unit.
 func (l *Ledger) Asked(j *row.Job, name string) int64 {
 	for _, a := range l.asked(j.Select).amounts {
 		if a.Name == name {
@@ -108,7 +108,7 @@ func (l *Ledger) Asked(j *row.Job, name string) int64 {
 	return 0
 }
 
-// One is what totals count of a resource as 1: 1024 kb of a size.
+// One returns the amount of a resource that totals count as 1: 1024 kb of a size.
 func One(def index.Def) int64 {
 	text := "1"
 	if def.Type == index.Size {
@@ -121,9 +121,9 @@ func One(def index.Def) int64 {
 	return v.Num
 }
 
-// Attempt tells what an attempt has held from its beginning to an instant, and within a
-// time: for each month that it was held in. One that has no nodes on record, because an
-// older version did not keep them, held nothing that anybody knows of.
+// Attempt calls add for each month with what an attempt held in it, from its beginning until
+// an instant and within [from, to). An attempt without recorded nodes, because an older
+// version did not record them, counts for nothing.
 func (l *Ledger) Attempt(j *row.Job, a *row.Attempt, until, from, to int64, add func(m row.Month, t *row.Total)) {
 	from, to = max(a.Began, from), min(until, to)
 	nodes := len(a.AllNodes())
@@ -142,11 +142,11 @@ func (l *Ledger) Attempt(j *row.Job, a *row.Attempt, until, from, to int64, add 
 	}
 }
 
-// mostHeld is the most that one attempt counts for in a month, in units times seconds: sums of
-// several still have room, and no cluster has as much.
+// mostHeld is the most that one attempt counts for in a month, in units times seconds. It is
+// more than any cluster has, and sums of several do not overflow.
 const mostHeld = 1 << 59
 
-// product is a*b/c, rounded down, and mostHeld if that is more.
+// product returns a*b/c, rounded down, at most mostHeld.
 func product(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(max(a, 0)), uint64(max(b, 0)))
 	if high >= uint64(c) {
@@ -156,8 +156,8 @@ func product(a, b, c int64) int64 {
 	return int64(min(q, mostHeld))
 }
 
-// Job is what counts when a job ends, in the month of its end: nothing if it has never
-// begun. began is when its first attempt did.
+// Job returns what counts when a job ends, in the month of its end. A job that never began
+// does not count. began is when its first attempt began.
 func Job(j *row.Job, began int64) (m row.Month, t *row.Total, counts bool) {
 	if j.State.Live() || j.CurrentAttempt() == 0 || j.End <= 0 {
 		return 0, nil, false
@@ -172,12 +172,12 @@ func Job(j *row.Job, began int64) (m row.Month, t *row.Total, counts bool) {
 	return row.MonthOf(j.End), t, true
 }
 
-// Whole tells all that a job that is there has added to the totals: what its attempts that
-// have ended held, and that it has ended. attempt reads one of its attempts.
+// Whole calls add for everything that an existing job has added to the totals: what its ended
+// attempts held, and its end. attempt reads one of its attempts.
 func (l *Ledger) Whole(j *row.Job, attempt func(*row.Job, int) (*row.Attempt, error), add func(m row.Month, t *row.Total)) error {
 	last := j.CurrentAttempt()
 	if j.State == row.JobRunning {
-		last-- // it is at that one
+		last-- // the last attempt has not ended
 	}
 	first := int64(0)
 	for number := 1; number <= max(last, min(1, j.CurrentAttempt())); number++ {

@@ -1,7 +1,7 @@
-// Package nodehistory keeps how nodes were: each commit that changes nodes leaves a small row
-// of what they were like before (row.NodePast), alike changes of many nodes in one. Who goes
-// back from the nodes that there are, the newest change first, has them as they were at any
-// instant since row.State.NodesSince.
+// Package nodehistory records the past of nodes. Each commit that changes nodes writes small
+// rows with their former properties (row.NodePast), one for all nodes with the same change.
+// Going back from the present nodes, the newest change first, gives the nodes at any instant
+// since row.State.NodesSince.
 package nodehistory
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Log gathers what a transaction changes of nodes. The zero value of what is not exported
-// works, and who changes none pays nothing.
+// Log gathers a transaction's changes of nodes. The zero value of its unexported fields works.
+// A transaction that changes no node pays nothing.
 type Log struct {
 	Rows *file.Recorder
 	Now  *int64
@@ -24,7 +24,7 @@ type Log struct {
 	was   map[uint32]*index.Node // as they were when the transaction began
 }
 
-// Added notes a node that was not there.
+// Added records a new node.
 func (l *Log) Added(number uint32) {
 	if l.added == nil {
 		l.added = roaring.New()
@@ -32,7 +32,7 @@ func (l *Log) Added(number uint32) {
 	l.added.Add(number)
 }
 
-// Changes notes a node that is about to be changed, as it is.
+// Changes records a node before it is changed.
 func (l *Log) Changes(n *index.Node) {
 	if l.was == nil {
 		l.was = make(map[uint32]*index.Node)
@@ -43,19 +43,19 @@ func (l *Log) Changes(n *index.Node) {
 	}
 }
 
-// Removes notes a node that is about to be removed, as it is.
+// Removes records a node before it is removed.
 func (l *Log) Removes(n *index.Node) {
 	if l.added == nil || !l.added.CheckedRemove(n.Number) {
 		l.Changes(n)
 	}
 }
 
-// Flush writes down what was gathered.
+// Flush writes the gathered changes.
 func (l *Log) Flush() error {
 	if l.added == nil && l.was == nil || l.Rows.Format() < row.NodePasts.Since() {
 		return nil
 	}
-	var changes []*row.NodePast // by the first node of each
+	var changes []*row.NodePast // sorted by their first nodes
 	alike := make(map[string]*row.NodePast)
 	for _, number := range slices.Sorted(maps.Keys(l.was)) {
 		p, err := l.change(number)
@@ -92,7 +92,7 @@ func (l *Log) Flush() error {
 	return nil
 }
 
-// change is what has changed of a node that was there.
+// change returns what has changed of a node that existed.
 func (l *Log) change(number uint32) (*row.NodePast, error) {
 	was := l.was[number]
 	payload, err := l.Rows.Get(row.Nodes, row.Key32(number))

@@ -7,7 +7,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// parts are those that are compared and taken one by one; resources come by their numbers.
+// parts are the parts of a node that are compared and copied one by one. Resources are handled
+// by number.
 var parts = []struct {
 	part row.NodeParts
 	same func(a, b *index.Node) bool
@@ -26,7 +27,7 @@ var parts = []struct {
 	{row.PartDevices, index.SameDevices, func(to, from *index.Node) { to.Devices, to.Distances = from.Devices, from.Distances }},
 }
 
-// Difference is what has changed of a node that is there before and after: Parts is 0 where
+// Difference returns what has changed of a node that exists before and after. Parts is 0 if
 // nothing has.
 func Difference(was, is *index.Node) *row.NodePast {
 	p := new(row.NodePast)
@@ -52,8 +53,8 @@ func Difference(was, is *index.Node) *row.NodePast {
 	return p
 }
 
-// Before is a node as it was before a change; nil is one that is not there. The node that is
-// given stays as it is.
+// Before returns a node as it was before a change; nil means that it does not exist. It does
+// not modify the given node.
 func Before(p *row.NodePast, is *index.Node, number uint32) *index.Node {
 	if p.Parts == row.PartAbsent {
 		return nil

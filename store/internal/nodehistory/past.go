@@ -10,13 +10,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Change is one change on record.
+// Change is a recorded change.
 type Change struct {
 	At   int64
 	Past *row.NodePast
 }
 
-// Rows are the rows of a store, as of package file.
+// Rows reads rows of a store, as package file does.
 type Rows interface {
 	Get(t row.Table, key []byte) ([]byte, error)
 	EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
@@ -32,16 +32,16 @@ func Since(rows Rows, at int64) (list []Change, err error) {
 	})
 }
 
-// Nodes are nodes as they were, as far as they were not as they are now.
+// Nodes are the nodes of an earlier instant. Changed holds those that differ from now.
 type Nodes struct {
 	rows    Rows
-	Changed map[uint32]*index.Node // nil for one that was not there
+	Changed map[uint32]*index.Node // nil for a node that did not exist
 }
 
-// Now are the nodes as they are. Who goes back gives Back the changes, the newest first.
+// Now returns the present nodes. To go back, pass the changes to Back, the newest first.
 func Now(rows Rows) *Nodes { return &Nodes{rows, make(map[uint32]*index.Node)} }
 
-// Node is a node of these, nil if there is none of the number.
+// Node returns a node by its number, or nil if there is none.
 func (n *Nodes) Node(number uint32) (*index.Node, error) {
 	if node, ok := n.Changed[number]; ok {
 		return node, nil
@@ -54,7 +54,7 @@ func (n *Nodes) Node(number uint32) (*index.Node, error) {
 	return row.DecodeNode(key, payload)
 }
 
-// Back goes back to before a change, and tells fn of each node that it concerns.
+// Back goes back to before a change, and calls fn, if not nil, for each changed node.
 func (n *Nodes) Back(p *row.NodePast, fn func(is, was *index.Node) error) error {
 	for _, number := range p.Nodes {
 		is, err := n.Node(number)
@@ -72,7 +72,7 @@ func (n *Nodes) Back(p *row.NodePast, fn func(is, was *index.Node) error) error 
 	return nil
 }
 
-// At are the nodes as they were at an instant that is on record.
+// At returns the nodes as they were at a recorded instant.
 func At(rows Rows, at int64) (*Nodes, error) {
 	list, err := Since(rows, at)
 	if err != nil {
@@ -87,7 +87,7 @@ func At(rows Rows, at int64) (*Nodes, error) {
 	return n, nil
 }
 
-// Forget removes the changes before an instant, and reports whether there were any.
+// Forget deletes the changes before an instant, and reports whether there were any.
 func Forget(rows *file.Recorder, before int64) (gone bool, err error) {
 	var old [][]byte
 	err = rows.Each(row.NodePasts, nil, func(key, _ []byte) (bool, error) {
@@ -105,8 +105,8 @@ func Forget(rows *file.Recorder, before int64) (gone bool, err error) {
 	return len(old) > 0, err
 }
 
-// Contradiction goes back through all changes, and tells of the first that cannot be true: the
-// present is the one given. At is its instant.
+// Contradiction goes back through all changes from the present nodes. It returns the first
+// change that is impossible, by its instant and the reason, or "".
 func Contradiction(list []Change, present *roaring.Bitmap, state *row.State) (at int64, why string) {
 	there := present.Clone()
 	for i := len(list) - 1; i >= 0; i-- {

@@ -11,29 +11,29 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Devices are those of the nodes of a job that gets some.
+// Devices supplies what Bind needs to know of a job's devices.
 type Devices interface {
-	// Free are those of a node, by resource, that are in service and free.
+	// Free returns the devices of a node, by resource, that are in service and free.
 	Free(node uint32, of *Named) ([]devices.Bits, error)
 	// Asks returns the job's chunks, and how to choose the devices.
 	Asks() ([]placer.Chunk, devices.Policy, error)
 }
 
-// Binder is a job that gets its devices.
+// Binder gives a job its devices.
 type Binder struct {
 	Devices
 	Rows *Rows
 	Job  *row.Job
 
-	asks   bool // was asked
+	asks   bool // chunks and policy are known
 	policy devices.Policy
 	chunks []placer.Chunk
 	nodes  map[uint32]*boundNode
 }
 
-// Bind gives the job the devices of its nodes: of one that it shares what its chunks ask for,
-// of one that it has for itself all that are in service. some are the nodes that name devices.
-// It is a row.Conflict when fewer are free; nothing has changed then.
+// Bind gives the job devices of its nodes: on a shared node those that its chunks ask for, on
+// an exclusive one all in service. some are the nodes that name devices. If too few are free,
+// it fails with a row.Conflict and changes nothing.
 func (b *Binder) Bind(some *roaring.Bitmap) error {
 	b.nodes = make(map[uint32]*boundNode)
 	for i, c := range b.Job.Chunks {
@@ -57,14 +57,13 @@ func (b *Binder) Bind(some *roaring.Bitmap) error {
 	return nil
 }
 
-// boundNode is what is free of a node's devices, and what the job has got of them, both
-// by resource.
+// boundNode holds the free devices of a node and those that the job has got, both by resource.
 type boundNode struct {
 	*Named
 	free, got []devices.Bits
 }
 
-// node binds what is on one node of the chunk at a position.
+// node binds devices on one node of the chunk at a position.
 func (b *Binder) node(chunk int, n row.JobNode) error {
 	if b.nodes[n.Node] == nil {
 		named, err := b.Rows.Devices(n.Node)
@@ -115,7 +114,7 @@ func (b *Binder) asked() (err error) {
 	return err
 }
 
-// wants is what a chunk asks for of the node's devices; at lists the resources.
+// wants returns what a chunk asks for of the node's devices; at lists the resources.
 func (d *Named) wants(c placer.Chunk) (wants []devices.Want, at []int) {
 	for _, w := range c.Wants {
 		if k := d.Find(w.Res); k >= 0 && w.Value.Num > 0 {
@@ -126,7 +125,7 @@ func (d *Named) wants(c placer.Chunk) (wants []devices.Want, at []int) {
 	return wants, at
 }
 
-// short is the Conflict of a node that has fewer devices free than its calendar says.
+// short returns the Conflict of a node with fewer free devices than its calendar says.
 func (b *Binder) short(number uint32, d *boundNode, wants []devices.Want, at []int) error {
 	name, err := b.Rows.Name(number)
 	if err != nil {
@@ -147,7 +146,7 @@ func (b *Binder) short(number uint32, d *boundNode, wants []devices.Want, at []i
 	return fmt.Errorf("%w: the devices of node %s cannot be chosen", row.ErrDamaged, name)
 }
 
-// note writes what was bound into the job.
+// note writes the bound devices into the job.
 func (b *Binder) note() {
 	for number, d := range b.nodes {
 		for i, got := range d.got {

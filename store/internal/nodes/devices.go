@@ -8,19 +8,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Named are the devices of a node, as choosing some needs them.
+// Named holds the devices of a node, in the form for choosing some.
 type Named struct {
 	List    []index.NamedDevices
 	Layouts []*devices.Layout // one for each of List
 	far     devices.Distances
 }
 
-// Find is the position of a resource in the list, -1 for one without devices.
+// Find returns the position of a resource in the list, or -1 if it has no devices.
 func (d *Named) Find(id index.ResID) int {
 	return slices.IndexFunc(d.List, func(x index.NamedDevices) bool { return x.Res == id })
 }
 
-// Devices are the devices of a node.
+// Devices returns the devices of a node.
 func (r *Rows) Devices(number uint32) (*Named, error) {
 	k, err := r.Kept(number)
 	if err != nil || k.named != nil {
@@ -44,7 +44,7 @@ func (r *Rows) Devices(number uint32) (*Named, error) {
 	return k.named, nil
 }
 
-// Took notes that a job that runs has got the devices of one of its nodes.
+// Took records that a running job has got devices of one of its nodes.
 func (k *Kept) Took(d row.JobDevices) {
 	if i := k.named.Find(d.Res); i >= 0 {
 		k.Free[i] = k.Free[i].AndNot(d.Which)

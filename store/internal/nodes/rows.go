@@ -1,6 +1,6 @@
-// Package nodes reads the rows of nodes, each once in a transaction and of each no more than
-// is asked for; says what may stand in one; and chooses which of a node's devices a job gets.
-// It sees rows and nothing of a transaction besides.
+// Package nodes reads the rows of nodes, each once in a transaction and only the parts that
+// are needed. It validates rows, and chooses which of a node's devices a job gets. It sees
+// rows, and nothing else of a transaction.
 package nodes
 
 import (
@@ -15,31 +15,31 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Resources are those that a transaction has declared.
+// Resources returns the declared resources.
 type Resources interface {
 	Resources() (*index.Defs, error)
 }
 
-// Rows read rows of nodes in a transaction.
+// Rows reads rows of nodes in a transaction.
 type Rows struct {
-	Words     row.Words // scratch of who decodes many nodes
+	Words     row.Words // scratch for callers that decode many nodes
 	resources Resources
 	file      *file.Recorder
 	finder    *file.Finder
 	scratch   index.Node
 
 	kept   map[uint32]*keptBlock // nodes that were read, by number / timeline.BlockNodes
-	last   *keptBlock            // of them the one asked for last
+	last   *keptBlock            // the block used last
 	lastNo uint32
-	asked  int                                     // how many names were asked for
+	asked  int                                     // number of names asked for
 	names  map[uint32]*[timeline.BlockNodes]string // the names read so far, by number / timeline.BlockNodes
-	writes int                                     // as of so many writes of nodes
+	writes int                                     // the number of node writes when names was read
 
-	alike map[string]*Named // devices by the part of the row: many nodes name the same
+	alike map[string]*Named // devices by their part of the row, because many nodes name the same
 }
 
-// keptBlock is nodes with neighbouring numbers, nil if one was not read, and what is
-// known of them without that.
+// keptBlock holds nodes with neighbouring numbers, nil for those not read, and what is known
+// of them without reading.
 type keptBlock struct {
 	nodes [timeline.BlockNodes]*Kept
 	heads [timeline.BlockNodes]keptHead
@@ -56,19 +56,18 @@ func NewRows(rows *file.Recorder, resources Resources) *Rows {
 	return &Rows{resources: resources, file: rows, finder: rows.Finder(row.Nodes)}
 }
 
-// Kept is a node as it was read, without its devices, and its consumables: a transaction
-// that places much asks again and again what a node has.
+// Kept is a node as read, without its devices, and its consumables. A transaction that places
+// many jobs asks for these again and again.
 type Kept struct {
 	*index.Node
 	Quantities []uint16
 	Capacity   []int64
 	Free       []devices.Bits // its free devices, by resource; nil if unknown
-	part       string         // of the row: its devices
-	named      *Named         // nil until they are asked for
+	part       string         // the row's part with its devices
+	named      *Named         // nil until needed
 }
 
-// Kept is a node that is read once, as long as no row of a node is written. It is for
-// reading only.
+// Kept returns a node, which is read once until a row of a node is written. Do not change it.
 func (r *Rows) Kept(number uint32) (*Kept, error) {
 	place := &r.block(number).nodes[number%timeline.BlockNodes]
 	if *place != nil {
@@ -96,7 +95,7 @@ func (r *Rows) Kept(number uint32) (*Kept, error) {
 	return k, nil
 }
 
-// Node is a node that is read once, for reading only.
+// Node returns a node, which is read once. Do not change it.
 func (r *Rows) Node(number uint32) (*index.Node, error) {
 	k, err := r.Kept(number)
 	if err != nil {
@@ -105,17 +104,17 @@ func (r *Rows) Node(number uint32) (*index.Node, error) {
 	return k.Node, nil
 }
 
-// Known is a node that was read before, nil if it was not.
+// Known returns a node that was read before, or nil.
 func (r *Rows) Known(number uint32) *Kept {
 	return r.block(number).nodes[number%timeline.BlockNodes]
 }
 
 func missing(number uint32) error { return row.Missing("node", called(number)) }
 
-// called is how a node is called that is there no more.
+// called returns the name for a node that no longer exists.
 func called(number uint32) string { return "#" + strconv.FormatUint(uint64(number), 10) }
 
-// block is where a node is kept.
+// block returns the block that keeps a node.
 func (r *Rows) block(number uint32) *keptBlock {
 	if writes := r.file.Writes(row.Nodes); r.kept == nil || r.writes != writes {
 		r.kept, r.names, r.last, r.writes = make(map[uint32]*keptBlock), nil, nil, writes
@@ -160,8 +159,8 @@ func (r *Rows) Head(number uint32) (bucket uint32, state index.State, err error)
 	return h.bucket, h.state, nil
 }
 
-// Name reads only the name of a node. One that was removed, but is on record
-// in a job that has ended, is called by its number: #7.
+// Name reads only the name of a node. A removed node, which ended jobs may still name, is
+// called by its number: #7.
 func (r *Rows) Name(number uint32) (string, error) {
 	if r.asked++; r.asked > timeline.BlockNodes {
 		if name := r.namesAround(number)[number%timeline.BlockNodes]; name != "" {
@@ -210,8 +209,8 @@ func (r *Rows) namesAround(number uint32) *[timeline.BlockNodes]string {
 	return names
 }
 
-// Traits fills in what policies look at: all of a node but its name and the reason
-// it is not up. The node's slices are reused.
+// Traits fills in what policies use: all of a node but its name and the reason why it is not
+// up. It reuses the node's slices.
 func (r *Rows) Traits(number uint32, n *index.Node) error {
 	key := row.Key32(number)
 	payload, err := r.finder.Find(key)
@@ -224,14 +223,14 @@ func (r *Rows) Traits(number uint32, n *index.Node) error {
 	return row.ReadTraits(key, payload, n, &r.Words)
 }
 
-// Amount is how much a node has of a resource, 0 if it says nothing of it.
+// Amount returns how much a node has of a resource, or 0 if it does not name the resource.
 func (r *Rows) Amount(number uint32, res index.ResID) (int64, error) {
 	err := r.Traits(number, &r.scratch)
 	v, _ := r.scratch.Get(res)
 	return v.Num, err
 }
 
-// NotUp tells the state of each of some nodes that are not up.
+// NotUp calls tell with the state of each of some nodes that are not up.
 func (r *Rows) NotUp(nodes *roaring.Bitmap, tell func(number uint32, s index.NodeState)) error {
 	for it := nodes.Iterator(); it.HasNext(); {
 		number := it.Next()

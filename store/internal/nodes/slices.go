@@ -43,7 +43,7 @@ func validDevices(defs *index.Defs, n *index.Node) error {
 	return nil
 }
 
-// ValidCut refuses a device that is cut into slices of a resource that has none.
+// ValidCut refuses a device that is cut into slices of an unknown resource, or of its own.
 func ValidCut(defs *index.Defs, n *index.Node, def index.Def, d devices.Device) error {
 	if d.Slices == 0 {
 		return nil
@@ -59,8 +59,8 @@ func ValidCut(defs *index.Defs, n *index.Node, def index.Def, d devices.Device) 
 	return nil
 }
 
-// validSlice refuses a slice of a device that the node names too, and that is whole: two
-// jobs would have it. Cores are called by numbers as well, and are none of its devices.
+// validSlice refuses a slice of a device that the node also names as a whole, because two jobs
+// could get it. Cores also have numbers, but are not such devices.
 func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
 	of, _, isSlice := strings.Cut(slice.ID, "/")
 	if !isSlice {
@@ -83,7 +83,7 @@ func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
 	return nil
 }
 
-// AddSlices adds the slices of a device to the devices of the resource that they are of.
+// AddSlices adds the slices of a device to the devices of the slices' resource.
 func AddSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
 	set := n.DevicesOf(target.ID)
 	if v, has := n.Get(target.ID); has && set == nil && v.Num > 0 {
@@ -98,7 +98,7 @@ func AddSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
 	return nil
 }
 
-// DropSlices takes the slices of a device from the resource that they are of.
+// DropSlices removes the slices of a device from the slices' resource.
 func DropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
 	target, _ := defs.Lookup(d.Into)
 	rest := slices.DeleteFunc(n.DevicesOf(target.ID).Clone(), func(s devices.Device) bool { return strings.HasPrefix(s.ID, d.ID+"/") })
@@ -109,7 +109,7 @@ func DropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
 	n.SetDevices(target.ID, rest)
 }
 
-// Called is what messages call a device.
+// Called returns how messages name a device.
 func Called(def index.Def, n *index.Node, id string) string {
 	return fmt.Sprintf("device %s of %s of node %s", id, def.Name, n.Name)
 }

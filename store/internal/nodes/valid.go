@@ -22,7 +22,7 @@ func Valid(defs *index.Defs, n *index.Node) error {
 	return nil
 }
 
-// ValidLoad refuses a load that is none.
+// ValidLoad refuses an invalid load.
 func ValidLoad(n *index.Node, load float64) error {
 	if !index.ValidLoad(load) {
 		return wrongField(n, "load", load, loads)
@@ -42,7 +42,7 @@ func validAmounts(defs *index.Defs, n *index.Node) error {
 	return nil
 }
 
-// validFields refuses values that would mislead whoever computes with them.
+// validFields refuses values that would make computations wrong.
 func validFields(_ *index.Defs, n *index.Node) error {
 	switch {
 	case n.Speed != 0 && !index.ValidSpeed(n.Speed):

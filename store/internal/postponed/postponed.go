@@ -1,7 +1,7 @@
-// Package postponed lists the jobs with a requested start that an overdue job has put off. A job
-// placed at an instant is not planned again: it would stay late, however soon the overdue job ends.
-// Cycles bring the listed jobs forward once there is room, but not to before the requested instant.
-// Queued jobs need no list: cycles plan them again.
+// Package postponed lists the jobs with a requested start that an overdue job has put off.
+// Without the list, such a job would not be planned again, and would stay late however soon
+// the overdue job ends. Cycles bring the listed jobs forward once there is room, but not to
+// before the requested instant. Queued jobs need no list: cycles plan them again.
 package postponed
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Read is the list, by number of the jobs.
+// Read returns the list, by job number.
 func Read(rows *file.Recorder) (*row.Postponed, error) {
 	payload, err := rows.Get(row.Meta, row.KeyPostponed)
 	if err != nil || payload == nil {
@@ -21,7 +21,7 @@ func Read(rows *file.Recorder) (*row.Postponed, error) {
 	return row.DecodePostponed(payload)
 }
 
-// Keep keeps the list; one without jobs goes.
+// Keep stores the list, or deletes it if it is empty.
 func Keep(rows *file.Recorder, p *row.Postponed) error {
 	if len(p.Jobs) == 0 {
 		return rows.Remove(row.Meta, row.KeyPostponed)
@@ -29,7 +29,7 @@ func Keep(rows *file.Recorder, p *row.Postponed) error {
 	return rows.Put(row.Meta, row.KeyPostponed, row.EncodePostponed(p))
 }
 
-// Add takes note that a job with a plan is about to be put off. A reader forgets it.
+// Add records that a job with a plan is about to be put off. In a reader the record is lost.
 func Add(rows *file.Recorder, j *row.Job) error {
 	if j.Queued || !rows.Writable() {
 		return nil
@@ -39,7 +39,7 @@ func Add(rows *file.Recorder, j *row.Job) error {
 		return err
 	}
 	i, known := slices.BinarySearchFunc(p.Jobs, j.ID, func(x row.PostponedJob, id uint64) int { return cmp.Compare(x.Job, id) })
-	if known { // for the second time: when it was to start is known
+	if known { // it was put off before, so its requested start is known
 		return nil
 	}
 	p.Jobs = slices.Insert(p.Jobs, i, row.PostponedJob{Job: j.ID, Wanted: j.Start})

@@ -1,6 +1,6 @@
-// Package rewind puts the rows of a file back to an earlier instant, after a clock was ahead.
-// Each kind of row says in its list of fields what its instants are to the clock. What follows
-// from rows is made again by package check.
+// Package rewind sets the rows of a file back to an earlier instant, after a clock was ahead.
+// For each kind of row, the list of its fields says how its instants move. Package check
+// rebuilds what is derived.
 package rewind
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// To puts the rows of a file that stood for one instant back to an earlier one, both in Unix
+// To sets the rows of a file back from the instant was to the earlier instant to, both in Unix
 // seconds.
 func To(rows *file.Recorder, to, was int64) error {
 	z := row.Rewound{To: to, Was: was, Ended: make(map[uint64]int64)}
@@ -33,7 +33,7 @@ func To(rows *file.Recorder, to, was int64) error {
 	return errors.Join(nodePasts(rows, to), months(rows, to))
 }
 
-// table puts the rows of a table back.
+// table sets the rows of a table back.
 func table(rows *file.Recorder, t row.Table, z row.Rewound) error {
 	if t.Derived() {
 		return nil
@@ -49,7 +49,7 @@ func table(rows *file.Recorder, t row.Table, z row.Rewound) error {
 
 type change struct{ key, payload []byte }
 
-// nodePasts has nodes that were changed by the wrong clock change now, in the same order.
+// nodePasts moves changes of nodes by the wrong clock to the new instant, in the same order.
 func nodePasts(rows *file.Recorder, to int64) error {
 	var list []change
 	next := uint64(0)
@@ -68,7 +68,7 @@ func nodePasts(rows *file.Recorder, to int64) error {
 	return err
 }
 
-// months has jobs that are gone have had, in the month of an instant, all that they had later.
+// months moves the use of deleted jobs in later months to the month of an instant.
 func months(rows *file.Recorder, to int64) error {
 	var list []change
 	err := rows.Each(row.Gone, nil, func(key, payload []byte) (bool, error) {
@@ -84,7 +84,7 @@ func months(rows *file.Recorder, to int64) error {
 	return err
 }
 
-// addGone adds what some had to what they had in the month of an instant.
+// addGone adds a total to that of the same payers in the month of an instant.
 func addGone(rows *file.Recorder, c change, to int64) error {
 	_, payers, err := row.SplitTotalKey(c.key)
 	if err != nil {
@@ -107,7 +107,7 @@ func addGone(rows *file.Recorder, c change, to int64) error {
 	return rows.PutOrRemove(row.Gone, key, goneRow(sum))
 }
 
-// goneRow is the row of a total, nil if it comes to nothing.
+// goneRow returns the row of a total, or nil if the total is empty.
 func goneRow(t *row.Total) []byte {
 	if t.Empty() {
 		return nil

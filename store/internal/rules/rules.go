@@ -1,5 +1,5 @@
-// Package rules says which limits a job is under, and how much of each it counts for. Who
-// moves counters and who checks them ask it alike.
+// Package rules says which limits apply to a job, and how much of each it counts for. The code
+// that moves counters and the code that checks them both use it.
 package rules
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Transaction is the one whose rules are read.
+// Transaction is the transaction whose rules are read.
 type Transaction interface {
 	Resources() (*index.Defs, error)
-	// ClassOf is the class of users who name none.
+	// ClassOf returns the class of a user who names none.
 	ClassOf(user string) (string, error)
 }
 
-// Source is where rules are read.
+// Source is where rules are read from.
 type Source struct {
 	Transaction
 	Rows *file.Recorder
@@ -36,7 +36,7 @@ type Rules struct {
 
 type asking struct{ sel, place string }
 
-// Read reads the rules, nil if there are none.
+// Read reads the rules. It returns nil if there are none.
 func Read(src Source) (*Rules, error) {
 	var list []*limits.Rule
 	err := src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
@@ -61,7 +61,8 @@ func Read(src Source) (*Rules, error) {
 	})
 }
 
-// Subject is whom rules look at of a job: queue, class, account, group and user.
+// Subject returns the names of a job that rules look at: queue, class, account, group and
+// user.
 func Subject(j *row.Job) [5]string { return [5]string{j.Queue, j.Class, j.Account, j.Group, j.User} }
 
 // Under lists the rules that apply to a subject's jobs.
@@ -86,14 +87,14 @@ func (rs *Rules) Under(who [5]string) ([]limits.Applied, error) {
 	return list, nil
 }
 
-// Asked is what a request asks for, as rules measure it.
+// Asked holds what a request asks for, as rules measure it.
 type Asked struct {
 	placer.Spec
 	Walltime int64 // seconds
 }
 
-// Asked is what a job has asked for. What it means is what it meant then, as far as its
-// resources are still there.
+// Asked returns what a job asks for. Its request means the same as at submission, unless one
+// of its resources no longer exists.
 func (rs *Rules) Asked(j *row.Job) (Asked, error) {
 	a := asking{j.Select, j.Place}
 	spec, known := rs.asked[a]
@@ -103,7 +104,7 @@ func (rs *Rules) Asked(j *row.Job) (Asked, error) {
 			return Asked{}, err
 		}
 		spec, err = placer.Parse(defs, placer.Request{Select: j.Select, Place: j.Place})
-		if err != nil { // a resource that it names is gone: it counts as a job
+		if err != nil { // one of its resources no longer exists: it counts as a job
 			spec = placer.Spec{}
 		}
 		rs.asked[a] = spec
@@ -112,7 +113,7 @@ func (rs *Rules) Asked(j *row.Job) (Asked, error) {
 	return Asked{spec, j.Walltime}, nil
 }
 
-// Amount is how much of a measure a request asks for.
+// Amount returns how much of a measure a request asks for.
 func (rs *Rules) Amount(m limits.Measure, a Asked) (int64, error) {
 	switch m.Resource {
 	case "":
@@ -145,8 +146,8 @@ func (rs *Rules) Amount(m limits.Measure, a Asked) (int64, error) {
 	return sum, nil
 }
 
-// nodes is the number of chunks: the number of nodes is unknown before placement. Packed chunks
-// share one.
+// nodes returns the number of chunks, because the number of nodes is unknown before placement.
+// Packed chunks share one node.
 func nodes(s placer.Spec) (n int64) {
 	if s.Place.Arrange == placer.Pack {
 		return 1
@@ -157,7 +158,8 @@ func nodes(s placer.Spec) (n int64) {
 	return n
 }
 
-// Of calls fn for each rule that a job is under, with the amount it counts; it omits zero amounts.
+// Of calls fn for each rule that applies to a job, with the amount that counts. It omits zero
+// amounts.
 func (rs *Rules) Of(j *row.Job, fn func(a *limits.Applied, amount int64) error) error {
 	list, err := rs.Under(Subject(j))
 	if err != nil || len(list) == 0 {
@@ -179,7 +181,7 @@ func (rs *Rules) Of(j *row.Job, fn func(a *limits.Applied, amount int64) error) 
 	return nil
 }
 
-// Text is how amounts of a measure are written, nil for plain numbers.
+// Text returns the function that formats amounts of a measure, or nil for plain numbers.
 func (rs *Rules) Text(m limits.Measure) func(int64) string {
 	defs, err := rs.src.Resources()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Longest bounds times, in seconds: a hundred years.
 const Longest = 100 * 366 * 86400
 
-// Duration reads a duration as everywhere else, in whole seconds, no shorter than another.
+// Duration reads a duration in the common notation, in whole seconds, not shorter than least.
 func Duration(v string, least time.Duration, to *time.Duration) error {
 	d, err := text.ParseDuration(v)
 	switch {

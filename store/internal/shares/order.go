@@ -7,31 +7,32 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Across classes, shares decide the order; inside a class, priority does. So the queue is ordered
-// through time. What classes may start now comes first. Then, at each instant at which something is
-// given back, the class furthest below its target takes its turn, as long as anything is free. This
-// is computed in units, not on nodes: a job that has had its turn counts for its class from then on
-// for its walltime.
+// Across classes, shares decide the order; inside a class, priority does. So the queue is
+// ordered through time. The jobs that classes may start now come first. Then, at each instant
+// at which something is given back, the class furthest below its target has its turn, while
+// anything is free. This is computed in units, not on nodes: after its turn, a job counts for
+// its class for its walltime.
 //
-// A plan is not given up for a job of another class whose turn comes before. Otherwise narrow jobs
-// of one class would delay a wide one of another for ever. It is given up only for a class below
-// its target, and only if its own class is at or above its target without it.
+// A plan is not given up for a job of another class just because that has an earlier turn.
+// Otherwise narrow jobs of one class would delay a wide one of another for ever. It is given
+// up only for a class below its target, and only if its own class is at or above its target
+// without it.
 
-// stretch is what a class holds of the units until an instant.
+// stretch is a number of units that a class holds until an instant.
 type stretch struct {
 	class, units int
 	end          int64
 }
 
-// turns is the order under way.
+// turns is an order that is being made.
 type turns struct {
 	*Allotment
 	queues [][]*row.Job // of each class, in the order of the queue
 	held   []int
 	free   int
-	ends   []stretch // by end
+	ends   []stretch // sorted by end
 	out    []*row.Job
-	fixed  []bool // no other class's plans are lifted
+	fixed  []bool // no plans of other classes are lifted
 }
 
 // Order puts the jobs of a queue in the order of their turns.
@@ -74,7 +75,7 @@ func (a *Allotment) Order(line []*row.Job) ([]*row.Job, error) {
 	}
 }
 
-// release gives back what is given back by an instant: classes are compared once all of it is.
+// release gives back the units that end by an instant. Classes are compared only afterwards.
 func (t *turns) release(now int64) {
 	for len(t.ends) > 0 && t.ends[0].end <= now {
 		t.held[t.ends[0].class] -= t.ends[0].units
@@ -83,7 +84,8 @@ func (t *turns) release(now int64) {
 	}
 }
 
-// lifted says of each class whether its plans are lifted for a class whose turn it is.
+// lifted returns, for each class, whether its plans are lifted for the class that has its
+// turn.
 func (t *turns) lifted(class int) []bool {
 	if t.held[class] >= t.targets[class] {
 		return t.fixed
@@ -95,8 +97,8 @@ func (t *turns) lifted(class int) []bool {
 	return list
 }
 
-// Lifts says of each class whether its plans are lifted for a job of another class: for one that
-// Order did not see, none.
+// Lifts returns, for each class, whether its plans are lifted for a job of another class. For
+// a job that Order did not see, none are.
 func (a *Allotment) Lifts(j *row.Job) []bool {
 	if list := a.lifts[j.ID]; list != nil {
 		return list
@@ -104,7 +106,7 @@ func (a *Allotment) Lifts(j *row.Job) []bool {
 	return make([]bool, len(a.State.Classes))
 }
 
-// next is the class furthest below its target, of those that may have a turn, -1 for none.
+// next returns the class furthest below its target among those that may have a turn, or -1.
 func (t *turns) next(may func(class int) bool) int {
 	best := -1
 	for _, at := range t.order {
@@ -116,7 +118,8 @@ func (t *turns) next(may func(class int) bool) int {
 	return best
 }
 
-// turn gives the first job of a class its turn, and what it asks for if it takes something.
+// turn gives the first job of a class its turn. If takes is true, it returns the units that
+// the job asks for.
 func (t *turns) turn(class int, now int64, takes bool) int {
 	j := t.queues[class][0]
 	t.queues[class] = t.queues[class][1:]
@@ -126,7 +129,7 @@ func (t *turns) turn(class int, now int64, takes bool) int {
 	}
 	units, err := t.Wants(j)
 	if !takes || err != nil {
-		return 0 // it is not understood any more, or cannot start: it has its turn all the same
+		return 0 // its request is no longer valid, or it cannot start: it still has its turn
 	}
 	t.held[class] += units
 	t.free -= units

@@ -1,6 +1,6 @@
-// Package shares counts what classes have and want of the cluster, in the unit that class
-// shares are of, and says how much each may start: what it is told of jobs and reservations
-// becomes a state that package fairshare plans on.
+// Package shares counts what classes have and want of the cluster, in the unit of class
+// shares, and says how much each may start. From jobs and reservations it makes a state, on
+// which package fairshare plans.
 package shares
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/store/internal/usage"
 )
 
-// Classes finds the class whose share a job uses, "" for none.
+// Classes finds the class whose share a job uses; "" for none.
 type Classes interface {
 	OfJob(j *row.Job) (string, error)
 }
@@ -26,14 +26,14 @@ type Allocations interface {
 	Spans(j *row.Job) ([]usage.Stretch, error)
 }
 
-// Overdue tells how long an owner past its end is expected to go on, in seconds from now.
+// Overdue tells how long an owner past its end is expected to continue, in seconds from now.
 type Overdue interface {
 	Overrun(owner uint64) int64
 }
 
 // Limits are pools and limits.
 type Limits interface {
-	// Lets reports whether they let a waiting job start now.
+	// Lets reports whether pools and limits let a waiting job start now.
 	Lets(j *row.Job) (bool, error)
 }
 
@@ -47,14 +47,14 @@ type Source struct {
 	Overdue     Overdue
 }
 
-// Tally counts jobs into the classes of a state. Whoever goes through the jobs anyway, as a
-// cycle does, hands them to Runs and Waits.
+// Tally counts jobs into the classes of a state. A caller that goes through the jobs anyway,
+// such as a cycle, passes them to Runs and Waits.
 type Tally struct {
 	Source
 	State  fairshare.State
 	unit   Unit
 	places map[string]int    // in State.Classes, by name
-	known  map[[2]string]int // the same, by class given and user
+	known  map[[2]string]int // the same, by class and user
 	asked  map[string]int64
 	spare  fairshare.Spare
 	notUp  *roaring.Bitmap
@@ -63,7 +63,7 @@ type Tally struct {
 	starts  map[uint64]bool // the jobs that Waits has counted
 }
 
-// NewTally begins with nothing running or waiting, in a unit.
+// NewTally returns a tally in a unit, with nothing running or waiting.
 func NewTally(src Source, unit Unit, set *fairshare.Settings, timer fairshare.Timer, ix *index.Index) *Tally {
 	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64), spare: set.Spare, notUp: ix.NotUp(), starts: make(map[uint64]bool)}
 	t.State.Now, t.State.Rebalance, t.State.Timer = src.Now, set.Rebalance, timer
@@ -72,7 +72,7 @@ func NewTally(src Source, unit Unit, set *fairshare.Settings, timer fairshare.Ti
 	return t
 }
 
-// Keeps counts what a reservation keeps from everybody as away.
+// Keeps counts what a reservation keeps from all users as away.
 func (t *Tally) Keeps(r *row.Reservation) error {
 	if r.Start > t.Now || r.End <= t.Now || len(r.Access) > 0 {
 		return nil
@@ -92,13 +92,13 @@ func (t *Tally) Keeps(r *row.Reservation) error {
 	return nil
 }
 
-// sum adds up units, as far as shares are planned with.
+// sum adds units, up to the most that shares plan with.
 func sum(a, b int) int { return int(min(index.Plus(int64(a), int64(b)), fairshare.MaxCount)) }
 
-// Runs counts a job that runs.
+// Runs counts a running job.
 func (t *Tally) Runs(j *row.Job) error {
 	if j.Ending {
-		return nil // it gives back what it has already
+		return nil // it is already giving back its nodes
 	}
 	c, err := t.class(j)
 	if c == nil || err != nil {
@@ -128,8 +128,8 @@ func (t *Tally) Runs(j *row.Job) error {
 	return nil
 }
 
-// Waits counts a job that waits, if it could start now for all but nodes: what is not counted
-// keeps nothing from other classes.
+// Waits counts a waiting job, if only nodes keep it from starting now. Jobs that are not
+// counted keep nothing from other classes.
 func (t *Tally) Waits(j *row.Job, limits Limits) error {
 	c, err := t.class(j)
 	if c == nil || err != nil {
@@ -144,7 +144,7 @@ func (t *Tally) Waits(j *row.Job, limits Limits) error {
 	return err
 }
 
-// class finds a job's class, nil in a store without classes.
+// class returns a job's class, or nil in a store without classes.
 func (t *Tally) class(j *row.Job) (*fairshare.Class, error) {
 	if len(t.State.Classes) == 0 {
 		return nil, nil
@@ -156,7 +156,7 @@ func (t *Tally) class(j *row.Job) (*fairshare.Class, error) {
 	return &t.State.Classes[at], nil
 }
 
-// Place is where in the state a job's class is.
+// Place returns the position of a job's class in the state.
 func (t *Tally) Place(j *row.Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
@@ -171,7 +171,7 @@ func (t *Tally) Place(j *row.Job) (int, error) {
 	return at, nil
 }
 
-// Held is how many units a running job has on nodes that are up.
+// Held returns how many units a running job has on nodes that are up.
 func (t *Tally) Held(j *row.Job) (int, error) {
 	spans, err := t.Allocations.Spans(j)
 	if err != nil {
@@ -191,7 +191,8 @@ func (t *Tally) Held(j *row.Job) (int, error) {
 	return sum(0, int(t.unit.steps(amount))), nil
 }
 
-// Wants is how many units a waiting job asks for. Many ask for the same.
+// Wants returns how many units a waiting job asks for. It caches them, because many jobs ask
+// for the same.
 func (t *Tally) Wants(j *row.Job) (int, error) {
 	key := j.Select + "\x00" + j.Place
 	units, known := t.asked[key]
@@ -210,13 +211,13 @@ func (t *Tally) Wants(j *row.Job) (int, error) {
 type Allotment struct {
 	*Tally
 	Left     []int // as in State.Classes
-	Entitled []int // how many more units each is entitled to
-	targets  []int // how many units it should have
-	order    []int // the classes by load, then name
+	Entitled []int // further units that each is entitled to
+	targets  []int // units that each should have
+	order    []int // the classes by load, then by name
 	lifts    map[uint64][]bool
 }
 
-// Allot finds out how much each class may start, of what was counted.
+// Allot computes how much of what was counted each class may start.
 func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
 	plan, err := new(fairshare.Planner).Plan(&t.State)
 	if err != nil {
@@ -238,7 +239,7 @@ func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
 	return a, plan, nil
 }
 
-// Took counts what a job has taken of its class's allotment so many times: with -1 it has given it back.
+// Took charges a job's units to its class's allotment, times times; -1 gives them back.
 func (a *Allotment) Took(j *row.Job, times int) error {
 	at, err := a.Place(j)
 	if err != nil {

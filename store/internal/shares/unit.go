@@ -14,15 +14,15 @@ import (
 type Unit struct {
 	nodes bool
 	res   index.ResID
-	step  int64 // of the resource's own smallest units
+	step  int64 // in the resource's own smallest units
 }
 
-// Nodes is the unit in which every node counts as one.
+// Nodes is the unit that counts every node as one.
 const Nodes = "nodes"
 
-// UnitOf is the unit of a name: Nodes, or a consumable resource. Memory counts in megabytes
-// and numbers with decimals in thousandths: a large cluster's kilobytes are more than shares
-// are planned with.
+// UnitOf returns the unit with a name: Nodes, or a consumable resource. Memory counts in
+// megabytes, because the kilobytes of a large cluster exceed what shares plan with. Numbers
+// with decimals count in thousandths.
 func UnitOf(defs *index.Defs, name string) (Unit, error) {
 	if name == Nodes {
 		return Unit{nodes: true, step: 1}, nil
@@ -41,7 +41,7 @@ func UnitOf(defs *index.Defs, name string) (Unit, error) {
 	return u, nil
 }
 
-// inService is how many units the nodes have that are up.
+// inService returns how many units the nodes that are up have.
 func (u Unit) inService(ix *index.Index) int64 {
 	if u.nodes {
 		return int64(ix.CountUp())
@@ -49,8 +49,9 @@ func (u Unit) inService(ix *index.Index) int64 {
 	return ix.InService(u.res) / u.step
 }
 
-// asked is how many units a request asks for. If a job wants nodes exclusively, what they have
-// beyond that is known only when it is placed; so is the number of nodes, up to one for each chunk.
+// asked returns how many units a request asks for. If a job wants nodes exclusively, what they
+// have beyond that is known only when it is placed. So is the number of nodes, which is at
+// most one for each chunk.
 func (u Unit) asked(defs *index.Defs, spec placer.Spec) int64 {
 	if u.nodes {
 		if spec.Place.Arrange == placer.Pack {
@@ -66,7 +67,7 @@ func (u Unit) asked(defs *index.Defs, spec placer.Spec) int64 {
 	return 0
 }
 
-// steps is an amount in steps, one that is begun counting whole.
+// steps returns an amount in steps, rounded up.
 func (u Unit) steps(amount int64) int64 {
 	steps := amount / u.step
 	if amount%u.step > 0 {
@@ -75,8 +76,8 @@ func (u Unit) steps(amount int64) int64 {
 	return steps
 }
 
-// amountOn is how much of the unit a stretch takes of a node, in the resource's own smallest
-// units.
+// amountOn returns how much of the unit a stretch takes of a node, in the resource's own
+// smallest units.
 func (u Unit) amountOn(rows *nodes.Rows, node uint32, use *timeline.Use) (int64, error) {
 	switch {
 	case u.nodes:

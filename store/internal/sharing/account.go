@@ -1,6 +1,6 @@
-// Package sharing stores how a cluster is shared: accounts, roles, preemption rules, and numbers
-// for priorities. It validates them and reads them back; it works on rows, and knows nothing of
-// transactions.
+// Package sharing stores how a cluster is shared: accounts, roles, preemption rules, and
+// numbers for priorities. It validates them and reads them back. It works on rows, and knows
+// nothing of transactions.
 package sharing
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// MaxShares is the most shares that an account or a member has.
+// MaxShares is the most shares that an account or a member can have.
 const MaxShares = 1 << 31
 
-// EachAccount goes through the accounts by name, until fn fails.
+// EachAccount calls fn for the accounts by name, until fn fails.
 func EachAccount(rows *file.Recorder, fn func(*row.Account) error) error {
 	return rows.Each(row.Accounts, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAccount(key, payload)
@@ -28,7 +28,7 @@ func EachAccount(rows *file.Recorder, fn func(*row.Account) error) error {
 	})
 }
 
-// Account finds an account, row.ErrNotFound where there is none.
+// Account returns an account, or row.ErrNotFound.
 func Account(rows *file.Recorder, name string) (*row.Account, error) {
 	payload, err := rows.Get(row.Accounts, []byte(name))
 	if err != nil {
@@ -45,8 +45,8 @@ func Account(rows *file.Recorder, name string) (*row.Account, error) {
 	return row.DecodeAccount([]byte(name), payload)
 }
 
-// SetAccount makes an account, or changes it, and brings what is said of it into its order.
-// It fails with row.ErrNotFound if there is no such parent, and row.ErrInvalid.
+// SetAccount creates or changes an account, and sorts its lists. It fails with row.ErrNotFound
+// if the parent does not exist, and with row.ErrInvalid.
 func SetAccount(rows *file.Recorder, a *row.Account) error {
 	if err := limits.ValidName(a.Name); err != nil || a.Name == limits.Each {
 		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes", row.ErrInvalid, a.Name)
@@ -67,7 +67,7 @@ func SetAccount(rows *file.Recorder, a *row.Account) error {
 	return rows.Put(row.Accounts, []byte(a.Name), row.EncodeAccount(a))
 }
 
-// validAccount verifies what is said of an account, and brings it into its order.
+// validAccount verifies an account, and sorts its lists.
 func validAccount(a *row.Account) error {
 	shares := func(who string, n int64) error {
 		if n < 0 || n > MaxShares {
@@ -109,8 +109,7 @@ func RemoveAccount(rows *file.Recorder, name string) error {
 	return rows.Remove(row.Accounts, []byte(name))
 }
 
-// ValidAllow verifies who may ask for something: users and groups, as user:ann. It brings
-// them into their order.
+// ValidAllow verifies a list of permitted users and groups, such as user:ann, and sorts it.
 func ValidAllow(list *[]string) error {
 	var out []string
 	for _, text := range *list {

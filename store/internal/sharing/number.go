@@ -10,15 +10,15 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// NumberKinds are what numbers for priorities are set on.
+// NumberKinds lists the kinds of subjects that have numbers for priorities.
 var NumberKinds = []string{"user", "group", "account", "class", "queue"}
 
-// Rows are the rows of the file, to be read.
+// Rows reads rows of the file.
 type Rows interface {
 	Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error
 }
 
-// EachNumber goes through the numbers by kind and name, until fn fails.
+// EachNumber calls fn for the numbers by kind and name, until fn fails.
 func EachNumber(rows Rows, fn func(kind, name string, n int64) error) error {
 	return rows.Each(row.Numbers, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNumber(key, payload)
@@ -30,7 +30,7 @@ func EachNumber(rows Rows, fn func(kind, name string, n int64) error) error {
 	})
 }
 
-// SetNumber sets a number, from -most to most; 0 is what everybody has.
+// SetNumber sets a number, from -most to most. The default is 0.
 func SetNumber(rows *file.Recorder, kind, name string, n, most int64) error {
 	if !slices.Contains(NumberKinds, kind) || limits.ValidName(name) != nil || name == limits.Each {
 		return fmt.Errorf("%w: a priority of %q: write KIND:NAME, where the kind is user, group, account, class or queue", row.ErrInvalid, kind+":"+name)

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// EachRule goes through the rules of preemption in the order of their texts, until fn fails.
+// EachRule calls fn for the preemption rules in the order of their texts, until fn fails.
 func EachRule(rows *file.Recorder, fn func(*preempt.Rule) error) error {
 	return rows.Each(row.Preempts, nil, func(key, payload []byte) (bool, error) {
 		r, err := row.DecodePreempt(key, payload)
@@ -42,8 +42,8 @@ func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 	return row.DecodePreempt([]byte(asked.String()), payload)
 }
 
-// SetRule makes a rule, or replaces the one of the same text; times are at most longest
-// seconds. It fails with row.ErrInvalid if the rules would lead in a circle.
+// SetRule creates a rule, or replaces the one with the same text. Times are at most longest
+// seconds. It fails with row.ErrInvalid if the rules would form a circle.
 func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 	if r.MinRun < 0 || r.MinRun > longest || r.AtMost < 0 || r.AtMost > maxStops || r.Grace < preempt.OwnGrace || r.Grace > longest {
 		return fmt.Errorf("%w: rule %q: times are from 0 to %d s, and a job is stopped at most %d times, or 0 for as often as need be",
@@ -68,13 +68,13 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 	return rows.Put(row.Preempts, []byte(r.String()), row.EncodePreempt(r))
 }
 
-// maxStops bounds how often a job may be said to make way.
+// maxStops is the maximum of a rule's number of stops.
 const maxStops = 1000
 
-// maxRule is how many bytes the text of a rule may have: it is the key of its row.
+// maxRule is the longest text of a rule, in bytes. The text is the key of its row.
 const maxRule = 4096
 
-// Ranks are the rules together, nil if there are none.
+// Ranks returns all rules combined, or nil if there are none.
 func Ranks(rows *file.Recorder) (*preempt.Ranks, error) {
 	var rules []*preempt.Rule
 	if err := EachRule(rows, func(r *preempt.Rule) error { rules = append(rules, r); return nil }); err != nil || rules == nil {

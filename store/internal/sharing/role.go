@@ -10,10 +10,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Operator is the role of those who may do what the owner of the file may.
+// Operator is the role of users who may change what all users share.
 const Operator = "operator"
 
-// EachRole goes through the users who have a role, by name, until fn fails.
+// EachRole calls fn for the users with a role, by name, until fn fails.
 func EachRole(rows *file.Recorder, fn func(user, role string) error) error {
 	return rows.Each(row.Roles, nil, func(key, payload []byte) (bool, error) {
 		return true, fn(string(key), row.DecodeText(payload))
@@ -43,9 +43,9 @@ func RemoveRole(rows *file.Recorder, user string) error {
 	return rows.Remove(row.Roles, []byte(user))
 }
 
-// Allowed says what of a request's queue, class or account is not for its user, "" if all
-// of it is. queue is who may ask for the queue, where anybody may not. What an account says
-// holds for those below it that say nothing.
+// Allowed says which of a request's queue, class and account its user may not ask for, or
+// returns "". queue lists who may ask for the queue; empty means all users. An account's list
+// also applies to the accounts below it that have none.
 func Allowed(rows *file.Recorder, r placer.Request, queue []string, shares func() (*fairshare.Settings, error)) (not string, err error) {
 	lets := func(what, name string, allow []string) string {
 		for _, one := range allow {

@@ -1,8 +1,9 @@
-// Package state keeps the rows of a transaction and what is declared to follow from them.
+// Package state keeps the rows of a transaction, and the derived rows that are declared to
+// follow from them.
 //
-// Rows of a Table are put by Put alone, which knows what the row was and so moves the keys of
-// its indexes: a caller cannot forget one. What a row was is known from the bytes that were
-// handed out in the transaction, so that no row is read twice.
+// Only Put writes rows of a Table. It knows the old row and so moves the keys of its indexes,
+// and a caller cannot forget one. The old row comes from the bytes that were handed out in the
+// transaction, so that no row is read twice.
 package state
 
 import (
@@ -12,22 +13,22 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Table is the rows of a kind, as one transaction reads and changes them. Its memory is used
-// again from one row to the next.
+// Table holds the rows of one kind, as one transaction reads and changes them. It reuses its
+// memory from one row to the next.
 type Table[T any] struct {
 	rows    *file.Recorder
 	of      *row.Stored[T]
 	counter Counter
-	follows []func(was, is *T) error // counts by rules that are rows themselves
+	follows []func(was, is *T) error // derived data that is itself computed by rows, such as limits
 	handed  handed
 	old     T
 	key     []byte
 	was, is []byte
 }
 
-// handed is payloads as the rows are, of those that were read or put.
+// handed holds the present payloads of the rows that were read or put.
 type handed struct {
-	numbered map[uint64][]byte // of keys of eight bytes, as most are
+	numbered map[uint64][]byte // by keys of eight bytes, as most are
 	other    map[string][]byte
 }
 
@@ -48,16 +49,17 @@ func (h *handed) get(key []byte) (payload []byte, known bool) {
 	return payload, known
 }
 
-// Counter changes what a table counts at a key, which is valid until it returns.
+// Counter changes the count of a table at a key. The key is valid until it returns.
 type Counter func(t row.Table, key []byte, by int64) error
 
-// NewTable makes it. The counter is for kinds of rows that are counted. Each of follows is told
-// of a row that comes in place of another one, nil for none; was is valid until it returns.
+// NewTable returns a table. The counter is for kinds of rows that are counted. Each of follows
+// is called when one row replaces another; nil means none. was is valid until the function
+// returns.
 func NewTable[T any](rows *file.Recorder, of *row.Stored[T], counter Counter, follows ...func(was, is *T) error) *Table[T] {
 	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows, handed: handed{make(map[uint64][]byte), make(map[string][]byte)}}
 }
 
-// Read returns the payload of a row, nil if there is none.
+// Read returns the payload of a row, or nil if there is none.
 func (t *Table[T]) Read(key []byte) ([]byte, error) {
 	payload, err := t.rows.Get(t.of.Table, key)
 	if err == nil {
@@ -66,21 +68,21 @@ func (t *Table[T]) Read(key []byte) ([]byte, error) {
 	return payload, err
 }
 
-// Handed notes the payload of a row that was read elsewhere.
+// Handed records the payload of a row that was read elsewhere.
 func (t *Table[T]) Handed(key, payload []byte) {
 	if t.rows.Writable() {
 		t.handed.set(key, payload)
 	}
 }
 
-// Put writes a row and moves what follows from it.
+// Put writes a row and updates what follows from it.
 func (t *Table[T]) Put(v *T) error {
 	t.key = t.of.Key(t.key[:0], v)
 	old, was, err := t.stored(t.key)
 	if err != nil {
 		return err
 	}
-	key, payload := bytes.Clone(t.key), t.of.Encode(v) // bbolt keeps them
+	key, payload := bytes.Clone(t.key), t.of.Encode(v) // cloned, because bbolt keeps them
 	if err := t.move(old, v, was, payload); err != nil {
 		return err
 	}
@@ -101,8 +103,8 @@ func (t *Table[T]) Remove(key []byte) error {
 	return t.rows.Remove(t.of.Table, key)
 }
 
-// Unlist takes a row out of one of its indexes, in a transaction that is only supposed and never
-// written: the row is there, but that index no longer finds it.
+// Unlist takes a row out of one of its indexes, in a transaction that only supposes and is
+// never written. The row still exists, but that index no longer finds it.
 func (t *Table[T]) Unlist(index row.Table, key []byte) error {
 	if !t.rows.Supposed() {
 		panic("state: a row is taken out of an index, in a transaction that is written")
@@ -110,7 +112,7 @@ func (t *Table[T]) Unlist(index row.Table, key []byte) error {
 	return t.rows.Remove(index, key)
 }
 
-// stored is a row as it is in the file, and its payload, nil if it is not.
+// stored returns a row as it is in the file and its payload, or nil if there is none.
 func (t *Table[T]) stored(key []byte) (*T, []byte, error) {
 	payload, known := t.handed.get(key)
 	if !known {
@@ -125,7 +127,8 @@ func (t *Table[T]) stored(key []byte) (*T, []byte, error) {
 	return &t.old, payload, t.of.Borrow(&t.old, key, payload)
 }
 
-// move moves what follows from a row, given with its payload, to what follows from another one.
+// move replaces what follows from the old row by what follows from the new one. was and is are
+// their payloads.
 func (t *Table[T]) move(old, v *T, was, is []byte) error {
 	for i := range t.of.Indexes {
 		if err := t.index(&t.of.Indexes[i], old, v); err != nil {
@@ -145,7 +148,7 @@ func (t *Table[T]) move(old, v *T, was, is []byte) error {
 	return nil
 }
 
-// count counts a row at another key.
+// count moves a row's count from its old key to its new one.
 func (t *Table[T]) count(c *row.Count[T], old, v *T, was, is []byte) error {
 	t.was, t.is = t.was[:0], t.is[:0]
 	if old != nil {
@@ -168,13 +171,13 @@ func (t *Table[T]) count(c *row.Count[T], old, v *T, was, is []byte) error {
 	return nil
 }
 
-// index moves the keys that a row has in an index. All that go go before any comes, as the row
-// may have one of them at another place.
+// index moves the keys that a row has in an index. It removes all old keys before it adds new
+// ones, because the row may have the same key at another position.
 func (t *Table[T]) index(ix *row.Index[T], old, v *T) error {
 	if ix.Nth == nil && old != nil && v != nil {
 		t.was, t.is = ix.Key(t.was[:0], old), ix.Key(t.is[:0], v)
 		if bytes.Equal(t.was, t.is) && (ix.Value == nil || bytes.Equal(ix.Value(old), ix.Value(v))) {
-			return nil // as most do
+			return nil // as for most rows
 		}
 	}
 	moved := old == nil || v == nil || ix.Value != nil && !bytes.Equal(ix.Value(old), ix.Value(v))

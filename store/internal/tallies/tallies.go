@@ -1,6 +1,6 @@
-// Package tallies counts the jobs of a queue by state, and their outcomes since the database was
-// made. It updates the counts in the commit that moves a job, so reading them visits no jobs.
-// Counts stay when the rows of jobs go.
+// Package tallies counts the jobs of a queue by state, and their outcomes since the database
+// was made. It updates the counts in the commit that moves a job, so reading them visits no
+// jobs. Counts stay when the rows of jobs are deleted.
 package tallies
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Jobs goes through the jobs of a transaction, by state.
+// Jobs reads the jobs of a transaction, by state.
 type Jobs interface {
 	EachJob(fn func(*row.Job) error, in ...row.JobState) error
 }
 
-// Tallies are the counts that a transaction has read, and changed.
+// Tallies holds the counts that a transaction has read and changed.
 type Tallies struct {
 	Rows   *file.Recorder
-	Jobs   Jobs // of files that do not count yet
+	Jobs   Jobs // for files without counts
 	queues []*Queue
 	lots   map[string]int64 // changes of Lots that are not written yet
 }
 
-// Queue is the counts of a queue.
+// Queue holds the counts of a queue.
 type Queue struct {
 	Name    string
 	Tally   *row.Tally
 	Counts  [row.JobLate + 1]uint64 // by state
 	known   [row.JobLate + 1]bool
 	changed [row.JobLate + 1]bool
-	ended   bool // the tally has changed
+	ended   bool // the tally changed
 }
 
-// of finds the counts of a queue.
+// of returns the counts of a queue.
 func (ts *Tallies) of(queue string) (*Queue, error) {
 	for _, q := range ts.queues {
 		if q.Name == queue {
@@ -59,7 +59,7 @@ func (ts *Tallies) of(queue string) (*Queue, error) {
 	return q, nil
 }
 
-// add counts jobs of a queue that have come into a state, or have left it: n is negative.
+// add counts n jobs of a queue that have entered a state, or left it if n is negative.
 func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 	if !q.known[state] {
 		key := row.JobCountKey(state, q.Name)
@@ -74,16 +74,16 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 		}
 		q.known[state] = true
 	}
-	q.Counts[state] = uint64(max(0, int64(q.Counts[state])+n)) // a job must not be kept from ending by a wrong count: check finds it
+	q.Counts[state] = uint64(max(0, int64(q.Counts[state])+n)) // a wrong count, which check finds, must not keep a job from ending
 	q.changed[state] = q.changed[state] || n != 0
 	return nil
 }
 
-// counted reports whether the file is of a format that counts. One that is not was not
-// written to by this version.
+// counted reports whether the file's format has counts. If not, this version has not written
+// to it yet.
 func (ts *Tallies) counted() bool { return ts.Rows.Format() >= row.Tallies.Since() }
 
-// Came tallies a job that has come from a state, 0 for none, into another one.
+// Came counts a job that has changed from the state was, 0 for none, to its present one.
 func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	if !ts.counted() {
 		return nil
@@ -102,8 +102,8 @@ func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	return nil
 }
 
-// Count changes how many jobs of a queue are in a state, by the key of JobCounts, or how many equal
-// jobs of an array wait, by that of Lots.
+// Count changes the number of jobs of a queue in a state, by the key of JobCounts, or the
+// number of equal waiting jobs of an array, by that of Lots.
 func (ts *Tallies) Count(t row.Table, key []byte, by int64) error {
 	if !ts.counted() {
 		return nil
@@ -181,7 +181,7 @@ func (ts *Tallies) flushLots() error {
 	return nil
 }
 
-// Lot returns how many jobs of an array wait that are counted at a key of Lots.
+// Lot returns the number of waiting jobs of an array at a key of Lots.
 func (ts *Tallies) Lot(key []byte) (int, error) {
 	by := int(ts.lots[string(key)])
 	payload, err := ts.Rows.Get(row.Lots, key)
@@ -221,12 +221,11 @@ func (ts *Tallies) All() ([]*Queue, error) {
 	return ts.queues, err
 }
 
-// noteEvery is how many seconds pass, at least, before a cycle that changes nothing else
-// notes that it was made.
+// noteEvery is the least number of seconds between records of cycles that change nothing else.
 const noteEvery = 60
 
-// Cycled notes that a cycle was made as of an instant, in Unix seconds, and how long it took;
-// wrote says that it has changed something.
+// Cycled records that a cycle ran at an instant, in Unix seconds, and how long it took. wrote
+// means that it changed something.
 func (ts *Tallies) Cycled(at int64, took time.Duration, wrote bool) error {
 	last, err := ts.LastCycle()
 	if err != nil {
@@ -239,7 +238,7 @@ func (ts *Tallies) Cycled(at int64, took time.Duration, wrote bool) error {
 	return ts.Rows.Put(row.Tallies, row.KeyLastCycle, row.EncodeLastCycle(&now))
 }
 
-// LastCycle is when the last cycle was made, nil if none was.
+// LastCycle returns when the last cycle ran, or nil if none has.
 func (ts *Tallies) LastCycle() (*row.LastCycle, error) {
 	payload, err := ts.Rows.Get(row.Tallies, row.KeyLastCycle)
 	if err != nil || payload == nil {

@@ -1,6 +1,6 @@
-// Package usage adds up what jobs have had: month by month for each user, account, class and
-// queue, in the commits in which attempts and jobs end (see package ledger); with what lies
-// back counting less; and node by node. It sees rows, and asks a transaction for jobs and
+// Package usage adds up the use by jobs in three ways: month by month for each user, account,
+// class and queue, in the commits in which attempts and jobs end (see package ledger); with
+// older use counting less; and node by node. It sees rows, and asks a transaction for jobs and
 // attempts.
 package usage
 
@@ -16,19 +16,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Transaction is the one that adds up.
+// Transaction is the transaction that adds up use.
 type Transaction interface {
 	Resources() (*index.Defs, error)
 	EachJob(fn func(*row.Job) error, in ...row.JobState) error
 	Decay() (Decay, error)
 }
 
-// Attempts are those of its jobs.
+// Attempts reads the attempts of its jobs.
 type Attempts interface {
 	Of(j *row.Job, number int) (*row.Attempt, error)
 }
 
-// Book is what a transaction adds up.
+// Book adds up use in a transaction.
 type Book struct {
 	Transaction
 	Attempts Attempts
@@ -36,7 +36,7 @@ type Book struct {
 	ledger   *ledger.Ledger
 }
 
-// Ledger knows what jobs ask for.
+// Ledger returns the ledger for the present resources.
 func (b *Book) Ledger() (*ledger.Ledger, error) {
 	defs, err := b.Resources()
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *Book) Ledger() (*ledger.Ledger, error) {
 	return b.ledger, nil
 }
 
-// Left counts an attempt that has ended just now, and a job that has.
+// Left counts an attempt that has just ended, and a job that has just ended.
 func (b *Book) Left(j *row.Job, was row.JobState, number int) error {
 	sum := make(Totals)
 	if was == row.JobRunning {
@@ -79,7 +79,7 @@ func (b *Book) Left(j *row.Job, was row.JobState, number int) error {
 	return b.change(row.Totals, sum, 1)
 }
 
-// Whole adds all that a job that is there has added to the totals.
+// Whole adds to totals everything that an existing job has added to the stored ones.
 func (b *Book) Whole(j *row.Job, to Totals) error {
 	l, err := b.Ledger()
 	if err != nil {
@@ -101,7 +101,7 @@ func (sum Totals) adder(j *row.Job) func(row.Month, *row.Total) {
 	}
 }
 
-// change adds totals to the rows of a table so many times.
+// change adds totals to the rows of a table, a number of times, which may be negative.
 func (b *Book) change(table row.Table, sum Totals, times int64) error {
 	for _, key := range slices.Sorted(maps.Keys(sum)) {
 		t := new(row.Total)
@@ -127,7 +127,7 @@ func (b *Book) change(table row.Table, sum Totals, times int64) error {
 	return nil
 }
 
-// Gone moves what jobs had that go to what is known of those that have gone.
+// Gone moves the totals of jobs that are being deleted to those of deleted jobs.
 func (b *Book) Gone(sum Totals) error {
 	if err := b.change(row.Totals, sum, -1); err != nil {
 		return err
@@ -135,8 +135,8 @@ func (b *Book) Gone(sum Totals) error {
 	return b.change(row.Gone, sum, 1)
 }
 
-// Renamed changes a resource: what jobs asked for that have ended and name it reads
-// otherwise from then on, so what they had is kept apart from what the rows say.
+// Renamed changes a resource. The requests of ended jobs that name it then read differently.
+// So their use is kept as totals of deleted jobs, apart from what their rows say.
 func (b *Book) Renamed(name string, change func() error) error {
 	var of []*row.Job
 	err := b.EachJob(func(j *row.Job) error {
@@ -170,7 +170,7 @@ func (b *Book) Renamed(name string, change func() error) error {
 	return b.Gone(before.less(after))
 }
 
-// Kept keeps what a job has had that was altered with whom it has had it.
+// Kept keeps the former use of an altered job with its former subject.
 func (b *Book) Kept(j *row.Job, had Totals) error {
 	has := make(Totals)
 	if err := b.Whole(j, has); err != nil {
@@ -179,7 +179,7 @@ func (b *Book) Kept(j *row.Job, had Totals) error {
 	return b.Gone(had.less(has))
 }
 
-// less takes other totals off.
+// less subtracts other totals.
 func (sum Totals) less(o Totals) Totals {
 	for key, t := range o {
 		if sum[key] == nil {

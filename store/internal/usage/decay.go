@@ -13,7 +13,7 @@ type Decay struct {
 	Unit     string // the counted unit: the setting share_unit
 }
 
-// Turn changes what a subject holds as of an instant: times is 1 for a start, -1 for an end.
+// Turn changes what a subject holds from an instant on: times is 1 for a start, -1 for an end.
 func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
 	set, err := b.Decay()
 	if err != nil || !set.Kept {
@@ -38,7 +38,8 @@ func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
 	return b.Rows.Put(row.Decays, key, row.EncodeDecayed(x))
 }
 
-// EachDecayed tells what everybody has had as of an instant, in its unit.
+// EachDecayed calls fn with the decayed use of each subject at an instant, in the configured
+// unit.
 func (b *Book) EachDecayed(at int64, fn func(s row.Sharer, use float64) error) error {
 	set, err := b.Decay()
 	if err != nil {
@@ -58,8 +59,8 @@ func (b *Book) EachDecayed(at int64, fn func(s row.Sharer, use float64) error) e
 	})
 }
 
-// DecayAnew makes all that decays again of the attempts that are there, where it is kept: because the
-// half-life has changed, or it was not kept before. What was archived counts no more.
+// DecayAnew recomputes decaying use from the existing attempts, if it is kept, because the
+// half-life has changed or it was not kept before. Archived use no longer counts.
 func (b *Book) DecayAnew() error {
 	set, err := b.Decay()
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// The use of a node is the fraction of its cpu-seconds that jobs have had since the statistics were
-// last reset. The use of ended jobs is added up by node; that of running jobs is computed on
-// demand. A node without cpus counts as one with a single cpu.
+// The use of a node is the fraction of its cpu-seconds that jobs have used since the
+// statistics were last reset. The use of ended jobs is added up by node; that of running jobs
+// is computed on demand. A node without cpus counts as one with a single cpu.
 
-// Nodes counts that in the rows of a transaction.
+// Nodes counts the use of nodes in the rows of a transaction.
 type Nodes struct {
 	Rows  *file.Recorder
 	Nodes *nodes.Rows
 }
 
-// Block is what is counted of some nodes with neighbouring numbers, by number /
+// Block returns the counts of nodes with neighbouring numbers, by number /
 // timeline.BlockNodes.
 func (u *Nodes) Block(number uint32) (row.UsageBlock, error) {
 	var b row.UsageBlock
@@ -30,13 +30,13 @@ func (u *Nodes) Block(number uint32) (row.UsageBlock, error) {
 	return row.DecodeUsage(key, payload)
 }
 
-// Stretch is what a job has of a node.
+// Stretch is a job's part of a node.
 type Stretch struct {
 	Node uint32
 	timeline.Busy
 }
 
-// Accrue adds what a job has had of its nodes for so many seconds.
+// Accrue adds a job's use of its nodes for a number of seconds.
 func (u *Nodes) Accrue(spans []Stretch, seconds int64) error {
 	blocks := make(map[uint32]*row.UsageBlock)
 	for _, s := range spans {
@@ -62,7 +62,7 @@ func (u *Nodes) Accrue(spans []Stretch, seconds int64) error {
 	return nil
 }
 
-// CPUsOf is how many cpus of a node a job's stretch takes.
+// CPUsOf returns how many cpus of a node a job's stretch takes.
 func (u *Nodes) CPUsOf(node uint32, b timeline.Busy) (int64, error) {
 	if b.Use == nil {
 		n, err := u.Nodes.Amount(node, index.NCPUs)
@@ -76,7 +76,7 @@ func (u *Nodes) CPUsOf(node uint32, b timeline.Busy) (int64, error) {
 	return 0, nil
 }
 
-// CPUs is how many cpus a node counts as.
+// CPUs returns how many cpus a node counts as.
 func CPUs(n *index.Node) int64 {
 	v, _ := n.Get(index.NCPUs)
 	return max(v.Num, 1)

@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// By is what use is told apart by.
+// By is what use is grouped by.
 type By string
 
-// What use is told apart by. Days and months are those of UTC.
+// The groupings of use. Days and months are in UTC.
 const (
 	ByUser    By = "user"
 	ByAccount By = "account"
@@ -21,16 +21,15 @@ const (
 	ByMonth   By = "month"
 )
 
-// Report adds up what jobs had from an instant to another, what runs now included; left is
-// how many jobs are in no total, because they were archived and only whole months are known
-// of them.
+// Report adds up the use between two instants, including running jobs. left is the number of
+// jobs in no total, because they were archived and only their whole months are known.
 func (b *Book) Report(by By, from, to, now int64) (totals map[string]*row.Total, left int64, err error) {
 	s := &sum{Book: b, now: now, by: by, totals: make(map[string]*row.Total)}
 	left, err = s.read(from, to)
 	return s.totals, left, err
 }
 
-// sum is usage as it is added up.
+// sum is a sum of usage in progress.
 type sum struct {
 	*Book
 	now    int64
@@ -60,8 +59,8 @@ func (s *sum) add(at int64, p row.Payers, t *row.Total) {
 	s.totals[name].Add(t, 1)
 }
 
-// read adds up the use. Whole months include all jobs, other times only those not archived: it
-// returns how many others may have ended in them.
+// read adds up the use. Whole months include all jobs, other periods only those not archived.
+// It returns how many others may have ended in those.
 func (s *sum) read(from, to int64) (left int64, err error) {
 	whole := func(m row.Month) bool { return m.Start() >= from && (m+1).Start() <= to }
 	months := s.by != ByDay && (from <= 0 || row.MonthOf(from).Start() == from) &&
@@ -106,7 +105,7 @@ func readTotal(key, payload []byte) (m row.Month, p row.Payers, t *row.Total, er
 	return m, p, t, err
 }
 
-// job adds what a job had in a time.
+// job adds a job's use in a period.
 func (s *sum) job(j *row.Job, from, to int64) error {
 	if err := s.attempts(j, 1, from, to); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (s *sum) job(j *row.Job, from, to int64) error {
 	return nil
 }
 
-// attempts adds what a job's attempts had in a time, from one of them on.
+// attempts adds the use by a job's attempts in a period, from one of them on.
 func (s *sum) attempts(j *row.Job, first int, from, to int64) error {
 	l, err := s.Ledger()
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *sum) attempts(j *row.Job, first int, from, to int64) error {
 		if a.State != row.AttemptEnded {
 			until = s.now
 		}
-		step := int64(math.MaxInt64) // one add for each month
+		step := int64(math.MaxInt64) // one call for each month
 		if s.by == ByDay {
 			step = 86400
 		}
