@@ -10,7 +10,7 @@ const MaxAmount = 1 << 53
 // Sums over nodes may exceed an int64. They then stop at the greatest value, which is more than any
 // request, as the true sum would be.
 
-// Plus is the sum of two amounts that are not negative, or the greatest there is.
+// Plus returns the sum of two amounts that are not negative, or the greatest there is.
 func Plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -18,7 +18,7 @@ func Plus(a, b int64) int64 {
 	return a + b
 }
 
-// Times is an amount so many times, neither of them negative, or the greatest there
+// Times returns an amount so many times, neither of them negative, or the greatest there
 // is.
 func Times(amount, n int64) int64 {
 	if amount != 0 && n > math.MaxInt64/amount {

@@ -56,7 +56,7 @@ type bitmap struct {
 	changed bool
 }
 
-// numKey is a number as a key's value.
+// numKey returns a number as a key's value.
 func numKey(n int64) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
@@ -94,7 +94,7 @@ func (ix *Index) edit(k BitsKey) *bitmap {
 	return b
 }
 
-// atLeast is the union of the bitmaps of k's family and ID whose values are at
+// atLeast returns the union of the bitmaps of k's family and ID whose values are at
 // or above k's: the buckets (or nodes) that have that much.
 func (ix *Index) atLeast(k BitsKey) *roaring.Bitmap {
 	var parts []*roaring.Bitmap

@@ -27,7 +27,7 @@ type Bucket struct {
 	changed bool
 }
 
-// Up is how many nodes of the bucket are up.
+// Up returns how many nodes of the bucket are up.
 func (b *Bucket) Up() int { return int(b.Count[Free] + b.Count[Later] + b.Count[Busy]) }
 
 // Get finds the value of a signature resource.
@@ -40,10 +40,10 @@ func (b *Bucket) Get(id ResID) (Value, bool) {
 	return Value{}, false
 }
 
-// Values are the signature, by resource number; for reading only.
+// Values returns the signature, by resource number; for reading only.
 func (b *Bucket) Values() []Amount { return b.values }
 
-// CompareBuckets is the order in which buckets are tried: by their first node,
+// CompareBuckets returns the order in which buckets are tried: by their first node,
 // where nodes come by priority, the highest first, then as declared.
 func CompareBuckets(b, c *Bucket) int {
 	return cmp.Or(cmp.Compare(c.Priority, b.Priority), cmp.Compare(b.First, c.First), cmp.Compare(b.ID, c.ID))
@@ -59,13 +59,13 @@ func (ix *Index) family(b *Bucket, f Family) *bitmap {
 	return b.bits[f]
 }
 
-// Nodes is the bitmap of a bucket's nodes of a class, all of them for None. It
+// Nodes returns the bitmap of a bucket's nodes of a class, all of them for None. It
 // is for reading only, and for no longer than the Index's Source lives.
 func (ix *Index) Nodes(b *Bucket, c Class) *roaring.Bitmap {
 	return &ix.family(b, classFamily[c]).Bitmap
 }
 
-// Bucket finds a bucket's head, nil when there is none.
+// Bucket finds a bucket's head, or nil if there is none.
 func (ix *Index) Bucket(id uint32) *Bucket {
 	if int(id) < len(ix.buckets) && ix.buckets[id] != nil {
 		return ix.buckets[id]
@@ -103,7 +103,7 @@ func (ix *Index) Buckets() []*Bucket {
 	return out
 }
 
-// CountNodes is how many nodes a queue owns, or for "" how many belong to none.
+// CountNodes returns how many nodes a queue owns, or for "" how many belong to none.
 func (ix *Index) CountNodes(queue string) int {
 	n := 0
 	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {

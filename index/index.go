@@ -54,7 +54,7 @@ func New(defs *Defs, signature []ResID, src Source, limits Limits) *Index {
 	return ix
 }
 
-// Err is the first failure of the Source, or the first contradiction found.
+// Err returns the first failure of the Source, or the first contradiction found.
 func (ix *Index) Err() error { return ix.err }
 
 // Fail records a failure that its Source found where it could not return it.
@@ -66,10 +66,10 @@ func (ix *Index) fail(err error) {
 	}
 }
 
-// Defs is the resources that the index knows.
+// Defs returns the resources that the index knows.
 func (ix *Index) Defs() *Defs { return ix.defs }
 
-// Limits are the smallest bucket and node numbers never used.
+// Limits returns the smallest bucket and node numbers never used.
 func (ix *Index) Limits() Limits { return ix.limits }
 
 func (ix *Index) typeOf(id ResID) Type {

@@ -23,7 +23,7 @@ const (
 // marks are all of them.
 var marks = [...]Mark{Ranked, Ruled, Named, Judged}
 
-// MarkedNodes is the nodes that have a mark, for reading only.
+// MarkedNodes returns the nodes that have a mark, for reading only.
 func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
 
 // MarkAll gives every node some marks, in memory: for a store whose file is older than

@@ -118,7 +118,7 @@ func intersection(parts []*roaring.Bitmap) *roaring.Bitmap {
 	return found
 }
 
-// having is the buckets whose signature satisfies a demand, other than for a
+// having returns the buckets whose signature satisfies a demand, other than for a
 // boolean that is false.
 func (ix *Index) having(def Def, v Value) *roaring.Bitmap {
 	key := BitsKey{HavingValue, uint32(def.ID), v.Str}
@@ -191,7 +191,7 @@ func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate
 	return out
 }
 
-// With is the nodes that have a word as value of a resource outside the
+// With returns the nodes that have a word as value of a resource outside the
 // signature, host among those: for reading only.
 func (ix *Index) With(id ResID, word string) *roaring.Bitmap {
 	return &ix.at(BitsKey{NodesWith, uint32(id), word}).Bitmap

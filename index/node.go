@@ -135,7 +135,7 @@ func (n *Node) SetAmount(defs *Defs, resource, text string) error {
 	return nil
 }
 
-// Amount is the node's value of a resource as people write it, "" when it has none.
+// Amount returns the node's value of a resource as people write it, or "" if it has none.
 func (n *Node) Amount(defs *Defs, resource string) string {
 	def, ok := defs.Lookup(resource)
 	v, has := n.Get(def.ID)

@@ -12,7 +12,7 @@ type NamedDevices struct {
 	Set devices.Set
 }
 
-// DevicesOf are the devices of a resource, nil if the node names none.
+// DevicesOf returns the devices of a resource, or nil if the node names none.
 func (n *Node) DevicesOf(id ResID) devices.Set {
 	if i, ok := n.findDevices(id); ok {
 		return n.Devices[i].Set

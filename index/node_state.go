@@ -20,7 +20,7 @@ func (s NodeState) String() string {
 	return [...]string{"free", "partly", "busy", "down", "offline", "drained", "?"}[min(s, NodeStates)]
 }
 
-// NotUp is the node state for a state other than up.
+// NotUp returns the node state for a state other than up.
 func (s State) NotUp() NodeState {
 	switch s {
 	case Down:

@@ -57,7 +57,7 @@ func ExpandNodeList(s string) ([]string, error) {
 }
 
 // nodeListItem finds the comma that ends the item at at, or the list's end. A
-// bracket or quote that stays open is told by where it is, -1 when none does.
+// bracket or quote that stays open is told by where it is, or -1 if none does.
 func nodeListItem(s string, at int) (end, opened int) {
 	opened = -1
 	for i := at; i < len(s); i++ {

@@ -182,7 +182,7 @@ func (d *Defs) Remove(id ResID) {
 	}
 }
 
-// Clone is a copy to which others can be added.
+// Clone returns a copy to which others can be added.
 func (d *Defs) Clone() *Defs {
 	return &Defs{list: slices.Clone(d.list), byName: maps.Clone(d.byName), next: d.next}
 }
@@ -190,7 +190,7 @@ func (d *Defs) Clone() *Defs {
 // SetNext raises the number that the next declared resource gets.
 func (d *Defs) SetNext(id ResID) { d.next = max(d.next, id) }
 
-// Next is the number that the next declared resource gets.
+// Next returns the number that the next declared resource gets.
 func (d *Defs) Next() ResID { return d.next }
 
 // All lists the definitions in declared order; do not change it.

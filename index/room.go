@@ -29,7 +29,7 @@ func level(n int64) int64 {
 	return int64(exactLevels+16*(shift-1)) + n>>shift - 16
 }
 
-// mostAt is the largest amount of a level.
+// mostAt returns the largest amount of a level.
 func mostAt(level int64) int64 {
 	if level < exactLevels {
 		return level
@@ -84,7 +84,7 @@ func (ix *Index) SetRoom(node uint32, before, now []Amount) {
 // IsOpen reports whether there is a note of what a node has left.
 func (ix *Index) IsOpen(node uint32) bool { return ix.at(openNodes).Contains(node) }
 
-// OpenNodes is how many of a bucket's busy nodes have a cpu left for others.
+// OpenNodes returns how many of a bucket's busy nodes have a cpu left for others.
 func (ix *Index) OpenNodes(b *Bucket) int {
 	room := ix.WithRoom([]Demand{{Res: NCPUs, Value: Value{Num: 1}}})
 	return int(ix.Nodes(b, Busy).AndCardinality(room))
@@ -157,7 +157,7 @@ func find(list []Amount, id ResID) (Value, bool) {
 // maxRooms bounds how many unions are kept up to date; the next one starts again.
 const maxRooms = 256
 
-// WithRoom is a superset of the shared nodes with room for the demands, in any bucket. Read it
+// WithRoom returns a superset of the shared nodes with room for the demands, in any bucket. Read it
 // only, and only until the index changes.
 func (ix *Index) WithRoom(demands []Demand) *roaring.Bitmap {
 	var found *roaring.Bitmap
@@ -178,7 +178,7 @@ func (ix *Index) WithRoom(demands []Demand) *roaring.Bitmap {
 	return found
 }
 
-// roomFor is the nodes that have a level, or more.
+// roomFor returns the nodes that have a level, or more.
 func (ix *Index) roomFor(d Demand) *roaring.Bitmap {
 	k := BitsKey{Roomy, uint32(d.Res), numKey(level(d.Value.Num))}
 	if union := ix.rooms[k]; union != nil {

@@ -225,7 +225,7 @@ func (ix *Index) restrictMembers(candidates []Candidate, s *Set) []Candidate {
 	return out
 }
 
-// firstUp is where the first node that is up of a set's part of a bucket comes
+// firstUp returns where the first node that is up of a set's part of a bucket comes
 // in node order.
 func (ix *Index) firstUp(s *Set, b *Bucket) place {
 	first := place{b.Priority, NoNode, 0}
@@ -237,7 +237,7 @@ func (ix *Index) firstUp(s *Set, b *Bucket) place {
 	return first
 }
 
-// Up is how many of a candidate's nodes are up, cell by cell.
+// Up returns how many of a candidate's nodes are up, cell by cell.
 func (ix *Index) Up(c Candidate, cell Cell) int {
 	if cell.Nodes == nil {
 		return c.Bucket.Up()

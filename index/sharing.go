@@ -66,7 +66,7 @@ func (a Access) String() string {
 // Valid reports whether it is one of the policies there are.
 func (a Access) Valid() bool { return int(a) < len(accessNames) }
 
-// Stricter is the stricter of two policies: the one that holds on a node when
+// Stricter returns the stricter of two policies: the one that holds on a node when
 // the two meet there.
 func (a Access) Stricter(b Access) Access { return max(a, b) }
 

@@ -67,7 +67,7 @@ func (ix *Index) appendSignature(b []byte, n *Node) []byte {
 // ErrSignature says that the signature of a bucket is none: the bucket is damaged.
 var ErrSignature = errors.New("bad signature")
 
-// decodeSignature is the inverse of appendSignature.
+// decodeSignature returns the inverse of appendSignature.
 func (ix *Index) decodeSignature(s Signature) ([]Amount, error) {
 	bad := fmt.Errorf("%w %x", ErrSignature, string(s))
 	var out []Amount

@@ -64,7 +64,7 @@ func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	return parts, nil
 }
 
-// PartName is the name of the part of a node with a group's devices.
+// PartName returns the name of the part of a node with a group's devices.
 func PartName(name string, group int) string { return name + "." + strconv.Itoa(group) }
 
 // IsPart reports whether a node is called and placed as a part of the node of a name is.
@@ -161,7 +161,7 @@ func Join(defs *Defs, name string, parts []*Node) (*Node, error) {
 	return &n, nil
 }
 
-// differs is the first that two parts of a node should have in common and have not, "" for
+// differs returns the first that two parts of a node should have in common and have not, "" for
 // nothing.
 func differs(defs *Defs, a, b *Node) string {
 	for _, f := range []struct {

@@ -21,7 +21,7 @@ func Suggest(s string, candidates []string) string {
 	return best
 }
 
-// DidYouMean is the end of an error's text: "; did you mean "x"?" or nothing.
+// DidYouMean returns the end of an error's text: "; did you mean "x"?" or nothing.
 func DidYouMean(s string, candidates []string) string {
 	if c := Suggest(s, candidates); c != "" {
 		return "; did you mean " + c + "?"
@@ -33,7 +33,7 @@ func DidYouMean(s string, candidates []string) string {
 // resource that may be meant: DidYouMean.
 type UnknownResource struct{ Name, Hint string }
 
-// NoResource is the error for an unknown name, with a hint if a known one is near.
+// NoResource returns the error for an unknown name, with a hint if a known one is near.
 func NoResource(name string, known []string) error {
 	return &UnknownResource{Name: name, Hint: DidYouMean(name, known)}
 }

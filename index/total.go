@@ -2,7 +2,7 @@ package index
 
 import "github.com/RoaringBitmap/roaring/v2"
 
-// Configured is how much of a consumable all nodes have together.
+// Configured returns how much of a consumable all nodes have together.
 func (ix *Index) Configured(id ResID) int64 {
 	if ix.configured == nil || ix.configuredAt != ix.generation {
 		ix.configured, ix.configuredAt = make(map[ResID]int64), ix.generation
@@ -15,7 +15,7 @@ func (ix *Index) Configured(id ResID) int64 {
 	return sum
 }
 
-// InService is how much of a consumable the nodes that are up have together. It
+// InService returns how much of a consumable the nodes that are up have together. It
 // costs what different values there are, not nodes.
 func (ix *Index) InService(id ResID) int64 {
 	return ix.total(id, func(b *Bucket) int64 { return int64(b.Up()) }, ix.NotUp())
@@ -45,7 +45,7 @@ func (ix *Index) total(id ResID, nodes func(*Bucket) int64, but *roaring.Bitmap)
 	return sum
 }
 
-// NotUp is the nodes that are down, offline or drained.
+// NotUp returns the nodes that are down, offline or drained.
 func (ix *Index) NotUp() *roaring.Bitmap {
 	out := roaring.New()
 	for id := range ix.limits.Buckets {
@@ -61,7 +61,7 @@ func (ix *Index) NotUp() *roaring.Bitmap {
 	return out
 }
 
-// CountUp is how many nodes are up.
+// CountUp returns how many nodes are up.
 func (ix *Index) CountUp() int {
 	n := 0
 	for id := range ix.limits.Buckets {
@@ -72,7 +72,7 @@ func (ix *Index) CountUp() int {
 	return n
 }
 
-// NodesByQueue is the nodes of each queue that has some, "" for those of none.
+// NodesByQueue returns the nodes of each queue that has some, "" for those of none.
 func (ix *Index) NodesByQueue() map[string]*roaring.Bitmap {
 	parts := make(map[string][]*roaring.Bitmap)
 	for _, b := range ix.Buckets() {
@@ -85,7 +85,7 @@ func (ix *Index) NodesByQueue() map[string]*roaring.Bitmap {
 	return out
 }
 
-// Amounts is how much of a consumable some nodes have together, by queue; nil are all
+// Amounts returns how much of a consumable some nodes have together, by queue; nil are all
 // nodes. queues is what NodesByQueue returns. It costs what different values there are.
 func (ix *Index) Amounts(id ResID, nodes *roaring.Bitmap, queues map[string]*roaring.Bitmap) map[string]int64 {
 	out := make(map[string]int64, len(queues))

@@ -42,7 +42,7 @@ const (
 	maxTime     = 1 << 62
 )
 
-// expected is when an instance is expected to be answered: the longer it is overdue,
+// expected returns when an instance is expected to be answered: the longer it is overdue,
 // the later.
 func (o *Op) expected(d Due) (at float64, credit Credit, err error) {
 	holder, err := o.Member(d.Host)
@@ -92,7 +92,7 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	return o.mayHave(m, slot)
 }
 
-// double is the second instance of a slot that is in two hosts' hands, nil when the
+// double returns the second instance of a slot that is in two hosts' hands, or nil if the
 // job has none.
 func (t *Task) double() *Instance {
 	for i := range t.Instances {

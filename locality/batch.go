@@ -95,10 +95,10 @@ func (s Settings) withDefaults() (Settings, error) {
 	return s, err
 }
 
-// Slots is how many places for instances the batch has.
+// Slots returns how many places for instances the batch has.
 func (b *Batch) Slots() int { return b.Jobs * b.Layers }
 
-// Slot is the place of an instance of a job: its layer counts from 0, below the
+// Slot returns the place of an instance of a job: its layer counts from 0, below the
 // greatest quorum of the batch.
 func (b *Batch) Slot(job, layer int) int {
 	if b.Layered {
@@ -107,7 +107,7 @@ func (b *Batch) Slot(job, layer int) int {
 	return job*b.Layers + layer
 }
 
-// JobOf is the job and layer of a slot.
+// JobOf returns the job and layer of a slot.
 func (b *Batch) JobOf(slot int) (job, layer int) {
 	if b.Layered {
 		return slot % b.Jobs, slot / b.Jobs
@@ -115,7 +115,7 @@ func (b *Batch) JobOf(slot int) (job, layer int) {
 	return slot / b.Layers, slot % b.Layers
 }
 
-// mean is the credit of a mean slot.
+// mean returns the credit of a mean slot.
 func (b *Batch) mean() Credit { return max(1, b.Total/Credit(max(1, b.Slots()))) }
 
 // TimeLeft estimates the seconds until the batch is finished, with the hosts that

@@ -132,7 +132,7 @@ func (o *Op) newCursor(first, last int) error {
 	return o.PutCursor(c)
 }
 
-// credits is the credit of the slots of a range.
+// credits returns the credit of the slots of a range.
 func (o *Op) credits(first, last int) (Credit, error) {
 	if o.Batch.Layered {
 		return o.between(first, last)

@@ -27,25 +27,25 @@ type Cursor struct {
 	Ends        [2]End
 }
 
-// Remaining is the credit of everything unfinished.
+// Remaining returns the credit of everything unfinished.
 func (c *Cursor) Remaining() Credit {
 	return c.Waiting() + c.Ends[LowEnd].Hand + c.Ends[HighEnd].Hand
 }
 
-// Waiting is the credit of what no host has.
+// Waiting returns the credit of what no host has.
 func (c *Cursor) Waiting() Credit { return c.Open + c.Ends[LowEnd].Back + c.Ends[HighEnd].Back }
 
-// Rate is the speed of all hosts in it.
+// Rate returns the speed of all hosts in it.
 func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rate }
 
-// Hosts is how many work in it.
+// Hosts returns how many work in it.
 func (c *Cursor) Hosts() int { return c.Ends[LowEnd].Hosts + c.Ends[HighEnd].Hosts }
 
-// TimeLeft is the estimated number of seconds until nothing in the range waits any more. It is
+// TimeLeft returns the estimated number of seconds until nothing in the range waits any more. It is
 // infinite for work without a host. Ranges are ordered by it.
 func (c *Cursor) TimeLeft() float64 { return seconds(c.Waiting(), c.Rate()) }
 
-// sideOf is the end from which a slot was handed out.
+// sideOf returns the end from which a slot was handed out.
 func (c *Cursor) sideOf(slot int) Side {
 	if slot < c.Low {
 		return LowEnd
@@ -55,7 +55,7 @@ func (c *Cursor) sideOf(slot int) Side {
 
 func (c *Cursor) isOpen(slot int) bool { return slot >= c.Low && slot <= c.High }
 
-// seconds is how long some credit takes at a speed.
+// seconds returns how long some credit takes at a speed.
 func seconds(c Credit, rate int64) float64 {
 	switch {
 	case c == 0:

@@ -85,7 +85,7 @@ func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	return o.watch(m, at)
 }
 
-// missing is when a host is taken to be gone if nothing is heard of it.
+// missing returns when a host is taken to be gone if nothing is heard of it.
 func (o *Op) missing(m *Member) (int64, error) {
 	away := o.Batch.Settings.Away
 	if len(m.Live) == 0 {
@@ -99,7 +99,7 @@ func (o *Op) missing(m *Member) (int64, error) {
 	return m.Busy + int64(max(minLease, overdue*left+grace, stretched*o.Batch.Stretch*left)), err
 }
 
-// handsFull is how long a host should take for slots, in seconds.
+// handsFull returns how long a host should take for slots, in seconds.
 func (o *Op) handsFull(slots []int, rate int64) (float64, error) {
 	sum := Credit(0)
 	for _, slot := range slots {

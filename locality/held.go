@@ -20,7 +20,7 @@ func addFiles(held []Span, s Span) (now, missing []Span) {
 	return out, missing
 }
 
-// without is the files of some spans that are in none of the others.
+// without returns the files of some spans that are in none of the others.
 func without(spans, others []Span) []Span {
 	var out []Span
 	for _, s := range spans {
@@ -42,7 +42,7 @@ func without(spans, others []Span) []Span {
 	return out
 }
 
-// count is how many files spans have.
+// count returns how many files spans have.
 func count(spans []Span) int {
 	n := 0
 	for _, s := range spans {
@@ -83,7 +83,7 @@ func (o *Op) deletable(m *Member) ([]Span, error) {
 	return farthest(spare, needed, count(spare)-o.Batch.Settings.Keep), nil
 }
 
-// filesOf is the files from the first that a slot uses to the last that is used up
+// filesOf returns the files from the first that a slot uses to the last that is used up
 // to another.
 func (o *Op) filesOf(first, last int) (Span, error) {
 	from, _ := o.Batch.JobOf(first)

@@ -49,7 +49,7 @@ func (h *Host) fade(most float64) {
 	}
 }
 
-// rate is the estimated speed in micro-credits a day: the record, and priorJobs
+// rate returns the estimated speed in micro-credits a day: the record, and priorJobs
 // mean jobs at the speed of the median host.
 func (h *Host) rate(prior int64, mean Credit) int64 {
 	weight := priorJobs * float64(mean)
@@ -92,7 +92,7 @@ func rateClass(rate int64) int {
 	return min(len(Rates{})-1, max(0, int(4*math.Log2(float64(max(1, rate)))-80)))
 }
 
-// median is a speed that half of the hosts exceed, 0 without any.
+// median returns a speed that half of the hosts exceed, 0 without any.
 func (r *Rates) median() int64 {
 	total := uint32(0)
 	for _, n := range r {
@@ -110,7 +110,7 @@ func (r *Rates) median() int64 {
 	return 0
 }
 
-// prior is the speed that a host is taken to have before it has shown any.
+// prior returns the speed that a host is taken to have before it has shown any.
 func (b *Batch) prior() int64 {
 	if m := b.Rates.median(); m > 0 {
 		return m

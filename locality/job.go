@@ -50,7 +50,7 @@ func (j *Job) credit(layer int) Credit {
 	return j.Credit
 }
 
-// before is the credit of a layer in the jobs before one.
+// before returns the credit of a layer in the jobs before one.
 func (o *Op) before(layer, job int) (Credit, error) {
 	number, at := blockOf(job)
 	if at == 0 && job >= o.Batch.Jobs && job > 0 {
@@ -68,7 +68,7 @@ func (o *Op) before(layer, job int) (Credit, error) {
 	return sum, nil
 }
 
-// between is the credit of the slots first..last, which must be of one layer.
+// between returns the credit of the slots first..last, which must be of one layer.
 func (o *Op) between(first, last int) (Credit, error) {
 	if last < first {
 		return 0, nil
@@ -114,7 +114,7 @@ func (o *Op) seek(layer int, want Credit) (int, error) {
 	return block.First + len(block.Jobs), nil
 }
 
-// reach is the last file that a job before this one uses, -1 for none.
+// reach returns the last file that a job before this one uses, or -1.
 func (o *Op) reach(job int) (int, error) {
 	number, at := blockOf(max(0, job-1))
 	block, err := o.Jobs(number)

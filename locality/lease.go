@@ -2,7 +2,7 @@ package locality
 
 import "slices"
 
-// lease is how long a host has for what it takes. It is what the host asked for. Until a host is
+// lease returns how long a host has for what it takes. It is what the host asked for. Until a host is
 // measured, it is what the batch gives. After that it is a multiple of the time that everything in
 // its hands should take, and less towards the end, when waiting costs most. If a job's lease has
 // expired before, all of that doubles each time. Otherwise a job that takes longer than expected
@@ -24,7 +24,7 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	return int64(lease * float64(int(1)<<over)), err
 }
 
-// mostExpired is how many leases of one of the slots' jobs have been over, those
+// mostExpired returns how many leases of one of the slots' jobs have been over, those
 // that count.
 func (o *Op) mostExpired(slots []int) (int, error) {
 	most := 0

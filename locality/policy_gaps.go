@@ -65,7 +65,7 @@ const (
 	endSlack   = 0.02 // of a batch's whole time, see slack
 )
 
-// slack is how much later than the batch a range may end before anybody is sent to
+// slack returns how much later than the batch a range may end before anybody is sent to
 // help, in seconds.
 func slack(o *Op, left float64) float64 {
 	return endSlack * (float64(o.Now-o.Batch.Created) + left)
@@ -117,7 +117,7 @@ func (g gaps) place(o *Op, m *Member, tried []int) error {
 	return g.enter(o, m, best, left)
 }
 
-// home is the range that a host has left, if its end there is free and speed is
+// home returns the range that a host has left, if its end there is free and speed is
 // still short: the host has the files. One that took longer than expected is back soon.
 func (g gaps) home(o *Op, m *Member, tried []int, left float64) (*Cursor, error) {
 	if m.Moved == 0 || g.tooSlow(o, m, left) {
@@ -183,7 +183,7 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 	return x
 }
 
-// loose is how much of a range the one host in it and another would do in the time
+// loose returns how much of a range the one host in it and another would do in the time
 // left, if that leaves enough for a third; otherwise -1.
 func (g gaps) loose(o *Op, m *Member, c *Cursor, left float64) Credit {
 	plan := float64(m.Rate+c.Rate()) * left / Day

@@ -101,7 +101,7 @@ func (p halves) cut(o *Op, m *Member, c *Cursor) (int, error) {
 	return o.cheapest(c, at, 0.2)
 }
 
-// atCredit is the open slot before which a range has that much open credit, -1
+// atCredit returns the open slot before which a range has that much open credit, -1
 // when none is inside.
 func (o *Op) atCredit(c *Cursor, want Credit) (int, error) {
 	low, layer := o.Batch.JobOf(c.Low)

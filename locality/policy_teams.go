@@ -63,7 +63,7 @@ func (teams) cuts(o *Op) ([]int, error) {
 	return starts, nil
 }
 
-// nextFile is the first job from this one on that begins a file.
+// nextFile returns the first job from this one on that begins a file.
 func (o *Op) nextFile(job int) (int, error) {
 	if job == 0 || job >= o.Batch.Jobs {
 		return job, nil

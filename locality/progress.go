@@ -5,7 +5,7 @@ import "slices"
 // maxEnd is how far ahead an estimated end is told, in seconds.
 const maxEnd = 100 * 365 * Day
 
-// State is how far the batch is, in a word: new, running or finished.
+// State returns how far the batch is, in a word: new, running or finished.
 func (b *Batch) State() string {
 	switch {
 	case b.Over():
@@ -16,7 +16,7 @@ func (b *Batch) State() string {
 	return "running"
 }
 
-// End is when the batch ended, or when it may with the hosts that work in it now; 0
+// End returns when the batch ended, or when it may with the hosts that work in it now; 0
 // where that cannot be told.
 func (b *Batch) End(now int64) int64 {
 	if b.Over() {
@@ -28,14 +28,14 @@ func (b *Batch) End(now int64) int64 {
 	return 0
 }
 
-// Left is the estimated seconds until all of a range is finished; not ok where that
+// Left returns the estimated seconds until all of a range is finished; not ok where that
 // cannot be told.
 func (c *Cursor) Left() (left int64, ok bool) {
 	s := seconds(c.Remaining(), max(1, c.Rate()))
 	return int64(s), c.Rate() > 0 && s < maxEnd
 }
 
-// State is the state of a job in a word: that of its least advanced slot.
+// State returns the state of a job in a word: that of its least advanced slot.
 func (t *Task) State(j *Job) string {
 	slots := append(slices.Clone(t.Slots), make([]SlotState, max(0, j.Quorum-len(t.Slots)))...)[:j.Quorum]
 	switch {
@@ -81,13 +81,13 @@ func (b *Batch) Progress(c *Cursor) Progress {
 // Credits is micro-credits as credits.
 func Credits(c Credit) float64 { return float64(c) / Micro }
 
-// DonePart is the part of the credit that is done, from 0 to 1.
+// DonePart returns the part of the credit that is done, from 0 to 1.
 func (b *Batch) DonePart() float64 { return portion(b.Total-b.Remaining, b.Total) }
 
-// TransferRatio is how many transfers there were for each that there had to be.
+// TransferRatio returns how many transfers there were for each that there had to be.
 func (b *Batch) TransferRatio() float64 { return portion(int64(b.Transfers), int64(b.Bound)) }
 
-// portion is a over b, to four places.
+// portion returns a over b, to four places.
 func portion(a, b int64) float64 {
 	if b == 0 {
 		return 0

@@ -61,7 +61,7 @@ type TaskBlock struct {
 	Tasks []Task
 }
 
-// state is the state of a slot of a job.
+// state returns the state of a slot of a job.
 func (t *Task) state(j *Job, layer int) SlotState {
 	switch {
 	case layer >= j.Quorum:
@@ -100,7 +100,7 @@ func (t *Task) waits(j *Job) bool {
 	return false
 }
 
-// live finds the instance of a job in a host's hands, nil when there is none.
+// live finds the instance of a job in a host's hands, or nil if there is none.
 func (t *Task) live(host uint32) *Instance {
 	for i := range t.Instances {
 		if x := &t.Instances[i]; x.Host == host && x.State == Live {
@@ -136,7 +136,7 @@ func (o *Op) setSlot(slot int, s SlotState) error {
 	return o.putTask(block)
 }
 
-// slot is a slot's state and credit.
+// slot returns a slot's state and credit.
 func (o *Op) slot(slot int) (SlotState, Credit, error) {
 	n, layer := o.Batch.JobOf(slot)
 	j, err := o.job(n)

@@ -33,7 +33,7 @@ type Team struct {
 	rates []int64
 }
 
-// In is the team of a range.
+// In returns the team of a range.
 func (all Places) In(c *Cursor) *Team {
 	t := &Team{Hosts: []string{}, users: make(map[string]int)}
 	from, _ := slices.BinarySearchFunc(all, c.First, func(p place, first int) int { return p.at - first })

@@ -210,7 +210,7 @@ func (s Subject) Entries() []AccessEntry {
 	return out
 }
 
-// ArrayPrefix returns the prefix of entries that name jobs of the subject's array, "" if it is in
+// ArrayPrefix returns the prefix of entries that name jobs of the subject's array, or "" if it is in
 // none.
 func (s Subject) ArrayPrefix() string {
 	if s.Array == 0 {

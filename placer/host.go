@@ -100,7 +100,7 @@ func (m *mapping) ruleHeads() {
 }
 
 // named splits a chunk's wants into those that name nodes and the rest. It returns the rest and the
-// nodes named, nil if there are none.
+// nodes named, or nil if there are none.
 func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
 	var rest []Want
 	var nodes *roaring.Bitmap

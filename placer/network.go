@@ -86,7 +86,7 @@ func (n *network) leaf(sp *spot) int32 {
 	return at
 }
 
-// valueOf returns the number of a node's value of a level's resource, 0 if it has none.
+// valueOf returns the number of a node's value of a level's resource, or 0 if it has none.
 func (n *network) valueOf(l *switchLevel, sp *spot) int32 {
 	switch {
 	case l.named != nil:

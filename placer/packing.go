@@ -156,7 +156,7 @@ func (s *seeker) items(members []member) [][]member {
 	return out
 }
 
-// hostOf returns the host that a member shares with other nodes, "" if it shares none.
+// hostOf returns the host that a member shares with other nodes, or "" if it shares none.
 func (s *seeker) hostOf(m *member) string {
 	if sp := s.spotAt(m.node, m.bucket, m.class); sp != nil {
 		return sp.host

@@ -24,7 +24,7 @@ type scoreGroup struct {
 	rest  roaring.IntPeekable // nodes not examined yet
 }
 
-// byBounds returns the order of a policy by the bounds of scores, nil if there are no bounds.
+// byBounds returns the order of a policy by the bounds of scores, or nil if there are no bounds.
 func (s *seeker) byBounds(cands [][]index.Candidate) ordered {
 	if s.at > s.Now || s.ended != nil || s.empty || s.swept != nil {
 		return nil

@@ -71,7 +71,7 @@ func listItem(s string, at int) int {
 	return len(s)
 }
 
-// parseResourceList reads a resource list. given is the place written beside it, nil if there is
+// parseResourceList reads a resource list. given is the place written beside it, or nil if there is
 // none.
 func parseResourceList(defs *index.Defs, s string, given *Place) (Spec, error) {
 	p, err := newReader(defs, "resource list", s)

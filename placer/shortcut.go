@@ -40,7 +40,7 @@ func (s *seeker) shortcut(cands [][]index.Candidate) ordered {
 	return s.byBounds(cands)
 }
 
-// forOneKind is the order of a request for chunks of one kind; nil for nil.
+// forOneKind returns the order of a request for chunks of one kind; nil for nil.
 func forOneKind(nodes iter.Seq[*spot]) ordered {
 	if nodes == nil {
 		return nil

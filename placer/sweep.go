@@ -75,7 +75,7 @@ func (m *mapping) sweepAll(after int64, count int) (plans []*Plan, err error) {
 	return plans, nil
 }
 
-// sweep finds the first start from an instant on, and its plan, nil if there is none. told reports
+// sweep finds the first start from an instant on, and its plan, or nil if there is none. told reports
 // whether the sweep can tell.
 func (m *mapping) sweep(after int64) (plan *Plan, told bool, err error) {
 	found, known := m.Calendar.FindRoom(m.rooms(), int64(m.Chunks[0].Count), m.Duration, after)

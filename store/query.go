@@ -171,7 +171,7 @@ func aheadIn(zone *time.Location) func(int64) int {
 	}
 }
 
-// nanos is a clock for EXPLAIN ANALYZE.
+// nanos returns a clock for EXPLAIN ANALYZE.
 func nanos() func() int64 {
 	start := time.Now()
 	return func() int64 { return int64(time.Since(start)) }

@@ -33,7 +33,7 @@ type Tx struct{ k *kernel.Tx }
 // Writable reports whether the transaction may change things.
 func (tx *Tx) Writable() bool { return tx.k.Writable() }
 
-// Now is the transaction's instant, in whole seconds.
+// Now returns the transaction's instant, in whole seconds.
 func (tx *Tx) Now() time.Time { return tx.k.Time() }
 
 // Identity returns the identity that tells the database from others. Files of older formats
@@ -179,7 +179,7 @@ func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) 
 	return first.ID + uint64(n), true, err
 }
 
-// RecordedEvents is the number of the latest event in the file. A reader also sees later
+// RecordedEvents returns the number of the latest event in the file. A reader also sees later
 // events, which only the passing of time caused. They get their numbers when a writer records
 // them.
 func (tx *Tx) RecordedEvents() uint64 { return tx.k.State.Events - tx.k.Unrecorded }

@@ -142,7 +142,7 @@ func HostOfNode(n *index.Node) string { return kernel.HostOfNode(n) }
 // SameHost compares host names. It ignores case, and also the domain if one of them has none.
 func SameHost(a, b string) bool { return kernel.SameHost(a, b) }
 
-// UnnamedUser is the name used for a user without one.
+// UnnamedUser returns the name used for a user without one.
 func UnnamedUser(uid uint32) string { return kernel.UnnamedUser(uid) }
 
 // CheckPattern verifies the pattern of a file name: %j is the job, %A its array, %a its index,

@@ -19,7 +19,7 @@ const (
 
 var policyNames = []string{"", "compact", "tight", "scatter"}
 
-// String is the policy's word.
+// String returns the policy's word.
 func (p Policy) String() string {
 	if p.Valid() {
 		return policyNames[p]

@@ -9,7 +9,7 @@ type Bits []uint64
 // Has reports whether a position is among them.
 func (b Bits) Has(i int) bool { return i>>6 < len(b) && b[i>>6]&(1<<(i&63)) != 0 }
 
-// Count is how many there are.
+// Count returns how many there are.
 func (b Bits) Count() int {
 	n := 0
 	for _, w := range b {
@@ -44,7 +44,7 @@ func (b Bits) With(i int) Bits {
 	return out
 }
 
-// Or is the union.
+// Or returns the union.
 func (b Bits) Or(o Bits) Bits {
 	if len(b) < len(o) {
 		b, o = o, b
@@ -56,7 +56,7 @@ func (b Bits) Or(o Bits) Bits {
 	return out
 }
 
-// And is the intersection.
+// And returns the intersection.
 func (b Bits) And(o Bits) Bits {
 	out := append(Bits(nil), b[:min(len(b), len(o))]...)
 	for i := range out {
@@ -65,7 +65,7 @@ func (b Bits) And(o Bits) Bits {
 	return out.trimmed()
 }
 
-// AndNot is the bits that are not in o.
+// AndNot returns the bits that are not in o.
 func (b Bits) AndNot(o Bits) Bits {
 	out := append(Bits(nil), b...)
 	for i := range min(len(b), len(o)) {
@@ -82,7 +82,7 @@ func (b Bits) trimmed() Bits {
 	return b
 }
 
-// countIn is how many of them are among others.
+// countIn returns how many of them are among others.
 func (b Bits) countIn(o Bits) int {
 	n := 0
 	for i := range min(len(b), len(o)) {

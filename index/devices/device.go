@@ -35,7 +35,7 @@ func (d *Device) InService() bool { return !d.Drained && d.Slices == 0 }
 // Set is the devices of a resource of a node, by identity.
 type Set []Device
 
-// Count is how many are in service: the node's amount of the resource.
+// Count returns how many are in service: the node's amount of the resource.
 func (s Set) Count() int {
 	n := 0
 	for i := range s {
@@ -46,7 +46,7 @@ func (s Set) Count() int {
 	return n
 }
 
-// Find is the position of a device, -1 where there is none of the identity.
+// Find returns the position of a device, -1 where there is none of the identity.
 func (s Set) Find(id string) int {
 	i, ok := slices.BinarySearchFunc(s, id, func(d Device, id string) int { return CompareIDs(d.ID, id) })
 	if !ok {
@@ -55,7 +55,7 @@ func (s Set) Find(id string) int {
 	return i
 }
 
-// Clone is a copy that shares nothing that is written to.
+// Clone returns a copy that shares nothing that is written to.
 func (s Set) Clone() Set { return slices.Clone(s) }
 
 // Equal reports whether two sets say the same.
@@ -66,7 +66,7 @@ func (s Set) Equal(o Set) bool {
 	})
 }
 
-// IDs are the identities of some of the devices, in order.
+// IDs returns the identities of some of the devices, in order.
 func (s Set) IDs(which Bits) []string {
 	var out []string
 	for i := range which.Each {
@@ -77,8 +77,8 @@ func (s Set) IDs(which Bits) []string {
 	return out
 }
 
-// Moved is which devices of another list are those of this one, by identity. missing is
-// the first that the other does not have, "" for none.
+// Moved returns which devices of another list are those of this one, by identity. missing is
+// the first that the other does not have, or "".
 func (s Set) Moved(which Bits, to Set) (moved Bits, missing string) {
 	for _, id := range s.IDs(which) {
 		i := to.Find(id)
@@ -125,7 +125,7 @@ func (s Set) Check() error {
 	return nil
 }
 
-// Cut are the slices of a device of the set, as devices of the resource that they belong
+// Cut returns the slices of a device of the set, as devices of the resource that they belong
 // to.
 func (d *Device) Cut(n int) Set {
 	out := make(Set, n)

@@ -62,7 +62,7 @@ func Environ(held, named []Held) []string {
 	return append(out, "NVIDIA_VISIBLE_DEVICES="+visible)
 }
 
-// CPUs are the numbers of the hardware threads of cores, in order: the known ones of each, else its
+// CPUs returns the numbers of the hardware threads of cores, in order: the known ones of each, else its
 // own number.
 func CPUs(cores Set) []int {
 	var out []int
@@ -77,7 +77,7 @@ func CPUs(cores Set) []int {
 	return slices.Compact(out)
 }
 
-// Groups are the groups that devices lie in, in order.
+// Groups returns the groups that devices lie in, in order.
 func Groups(s Set) []int {
 	out := make([]int, len(s))
 	for i := range s {
@@ -87,7 +87,7 @@ func Groups(s Set) []int {
 	return slices.Compact(out)
 }
 
-// threads are the numbers that CPUs has, as text.
+// threads returns the numbers that CPUs has, as text.
 func threads(cores Set) []string {
 	var out []string
 	for _, n := range CPUs(cores) {
@@ -121,7 +121,7 @@ func (s Set) ids() []string {
 	return out
 }
 
-// accelerators are the devices that CUDA or ROCm would see.
+// accelerators returns the devices that CUDA or ROCm would see.
 func (h Held) accelerators() Set {
 	if h.Resource == "ngpus" || strings.HasPrefix(h.Resource, "gslices") {
 		return h.Devices
@@ -142,7 +142,7 @@ func (s Set) amd() bool {
 	})
 }
 
-// visible are the UUIDs of the devices, or their identities where not all are known; each
+// visible returns the UUIDs of the devices, or their identities where not all are known; each
 // once: slices without UUIDs of their own are seen as the device that they are of.
 func (s Set) visible() []string {
 	byUUID := !slices.ContainsFunc(s, func(d Device) bool { return d.UUID == "" })

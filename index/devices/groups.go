@@ -171,7 +171,7 @@ func (l *lanes) left(set uint8) (left int, ok bool) {
 	return int((sum ^ l.top) * 0x0001_0001_0001_0001 >> 48), true // all lanes added up
 }
 
-// least is how many groups it takes at least: so many of those with most free devices.
+// least returns how many groups it takes at least: so many of those with most free devices.
 func (b *binding) least() int {
 	least := 1
 	for w, row := range b.counts {
@@ -191,7 +191,7 @@ func (b *binding) least() int {
 	return least
 }
 
-// left is how many free devices a set has more than are asked for, of all resources; ok is
+// left returns how many free devices a set has more than are asked for, of all resources; ok is
 // false if it has too few of one.
 func (b *binding) left(set uint8) (left int, ok bool) {
 	for w, row := range b.counts {
@@ -269,7 +269,7 @@ func (b *binding) chooseGreedily() {
 	}
 }
 
-// greedy is how good it is to take a group next; it does not serve when nothing that is
+// greedy returns how good it is to take a group next; it does not serve when nothing that is
 // needed is in it.
 func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 	lacks, free, near := 0, 0, 0

@@ -72,7 +72,7 @@ func CompareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(x.label, y.label), cmp.Compare(x.number, y.number), cmp.Compare(x.slice, y.slice))
 }
 
-// parent is the device that a slice is of, "" for one that is none.
+// parent returns the device that a slice is of, "" for one that is none.
 func parent(id string) string {
 	base, _, cut := strings.Cut(id, "/")
 	if !cut {

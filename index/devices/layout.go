@@ -19,7 +19,7 @@ type group struct {
 	members Bits
 }
 
-// Layout is the set's.
+// Layout returns the set's.
 func (s Set) Layout() *Layout {
 	l := &Layout{}
 	var cut map[string]int
@@ -50,7 +50,7 @@ func (s Set) Layout() *Layout {
 	return l
 }
 
-// InService are the devices that jobs get: neither drained nor cut.
+// InService returns the devices that jobs get: neither drained nor cut.
 func (l *Layout) InService() Bits { return l.service }
 
 // take adds to chosen so many of the free devices of a group: the lowest ones, or, of

@@ -25,13 +25,13 @@ func Of[T any](list []T, before func(a, b *T) bool) *Heap[T] {
 	return h
 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (h *Heap[T]) Len() int { return len(h.list) }
 
-// All are the values, the first first and the others in no order. They are the heap's.
+// All returns the values, the first first and the others in no order. They are the heap's.
 func (h *Heap[T]) All() []T { return h.list }
 
-// First is the first value. You may change it before Fix. The heap must not be empty.
+// First returns the first value. You may change it before Fix. The heap must not be empty.
 func (h *Heap[T]) First() *T { return &h.list[0] }
 
 // Push adds a value.

@@ -113,7 +113,7 @@ func badArray(s, why string) error {
 	return fmt.Errorf("%q is not an array: %s; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %%10 behind it for at most 10 at once", s, why)
 }
 
-// String is the array as ParseArray and ParseIndexes read it.
+// String returns the array as ParseArray and ParseIndexes read it.
 func (a Array) String() string {
 	var b []byte
 	if a.Count > 0 {
@@ -137,7 +137,7 @@ func (a Array) String() string {
 	return string(b)
 }
 
-// Indexes are the indexes of its jobs, ascending, each once.
+// Indexes returns the indexes of its jobs, ascending, each once.
 func (a Array) Indexes() []int {
 	var list []int
 	for i := range a.Count {

@@ -38,7 +38,7 @@ func isPrintableWide(s string) bool {
 	return true
 }
 
-// Quoted is a word of the user's in a message: bare when it is plain.
+// Quoted returns a word of the user's in a message: bare when it is plain.
 func Quoted(s string) string {
 	if s == "" || strings.ContainsAny(s, " \"") || !IsPrintable(s) {
 		return strconv.Quote(s)
@@ -46,7 +46,7 @@ func Quoted(s string) string {
 	return s
 }
 
-// Printable is a message with only the characters escaped that cannot be
+// Printable returns a message with only the characters escaped that cannot be
 // shown; the words in it keep their form.
 func Printable(s string) string {
 	if IsPrintable(s) {
@@ -65,7 +65,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Plural is a number of things: 1 job, 2 jobs.
+// Plural returns a number of things: 1 job, 2 jobs.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -73,7 +73,7 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// NotOneOf is the error of a word that is none of those known. It names the likeliest.
+// NotOneOf returns the error of a word that is none of those known. It names the likeliest.
 func NotOneOf(word string, known []string) error {
 	return fmt.Errorf("%s is not one of %s%s", Quoted(word), strings.Join(known, ", "), index.DidYouMean(word, known))
 }

@@ -110,7 +110,7 @@ func (p *timeParser) weekday() (time.Weekday, bool) {
 	return 0, false
 }
 
-// next is the next time that it is a day of the week, and what follows: today where that
+// next returns the next time that it is a day of the week, and what follows: today where that
 // is still to come.
 func (p *timeParser) next(d time.Weekday, now time.Time) (time.Time, error) {
 	ahead := (int(d-now.Weekday()) + 7) % 7
@@ -284,7 +284,7 @@ func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
 	return b
 }
 
-// BriefTime is an instant for people who look at it at another: as much as tells it from
+// BriefTime returns an instant for people who look at it at another: as much as tells it from
 // those near that. 10:00 is today, Fri 10:00 within six days before or after, Nov 20 10:00
 // within the half year, and else a date.
 func BriefTime(t, now time.Time, loc *time.Location) string {

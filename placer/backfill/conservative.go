@@ -66,7 +66,7 @@ func (p *plan) pass(now int64) {
 	p.waiting = p.waiting[:kept]
 }
 
-// earlier is the earliest start of a job planned for old. No job of the pass starts after limit.
+// earlier returns the earliest start of a job planned for old. No job of the pass starts after limit.
 func (p *plan) earlier(j *Job, old, now, limit int64) int64 {
 	if p.holes.stale(j.Procs, old) {
 		p.holes.look(p.profile, now, limit)

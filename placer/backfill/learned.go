@@ -84,7 +84,7 @@ func (q *learned) correct(job int32, now int64) {
 	}
 }
 
-// free is the number of free processors. A job past its request counts as gone.
+// free returns the number of free processors. A job past its request counts as gone.
 func (q *learned) free(now int64) int64 {
 	free := q.procs
 	for _, job := range q.running {
@@ -129,7 +129,7 @@ func (q *learned) pass(now int64) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(job int32) bool { return began[job] })
 }
 
-// shadow is the head's predicted start, and how many processors it leaves free then.
+// shadow returns the head's predicted start, and how many processors it leaves free then.
 func (q *learned) shadow(head int32, free, now int64) (at, extra int64) {
 	type release struct{ at, procs int64 }
 	var list []release

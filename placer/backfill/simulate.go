@@ -122,7 +122,7 @@ func Resume(jobs []Job, running int, now int64) *Replay {
 // OnStart sets a function to call for each start.
 func (s *Replay) OnStart(fn func(job int32, now int64)) { s.started = fn }
 
-// submissions is the order of the log, or of time if the log is not sorted.
+// submissions returns the order of the log, or of time if the log is not sorted.
 func submissions(jobs []Job) []int32 {
 	order := make([]int32, len(jobs))
 	for i := range order {
@@ -184,7 +184,7 @@ const (
 	nothing
 )
 
-// upcoming is the next event.
+// upcoming returns the next event.
 func (s *Replay) upcoming() (kind int, at int64) {
 	kind = nothing
 	if s.starts.Len() > 0 {

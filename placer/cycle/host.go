@@ -42,7 +42,7 @@ func (j *Job) Renew(is Job) {
 	*j = is
 }
 
-// place is a job's place in the queue.
+// place returns a job's place in the queue.
 func (j *Job) place() Place { return Place{j.Priority, j.ID} }
 
 // Place is a place in the queue.

@@ -43,7 +43,7 @@ func NewMemory(ix *index.Index, freed *Freed) *Memory {
 	return m
 }
 
-// lasts returns until when a refusal holds while no room is made, 0 if that is unknown.
+// lasts returns until when a refusal holds while no room is made, or 0 if that is unknown.
 func (k *kind) lasts(r *placer.Refusal) int64 {
 	if r == nil || !k.steady || !k.comparable || len(k.Demands) > 0 || r.Kind != placer.ErrNotNow || r.Chunk != 0 {
 		return 0

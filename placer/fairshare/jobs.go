@@ -30,13 +30,13 @@ func (p *Planner) share(jobs []Job, n int) []int {
 	return starts
 }
 
-// upTo is how many tasks a job starts to have as many running as the level.
+// upTo returns how many tasks a job starts to have as many running as the level.
 func (j *Job) upTo(level int) int { return min(j.Waiting, max(0, level-j.Running)) }
 
 // above reports whether a job starts another task when it is at the level.
 func (j *Job) above(level int) bool { return j.Running <= level && j.Waiting > level-j.Running }
 
-// levelOf is the highest level that n tasks fill.
+// levelOf returns the highest level that n tasks fill.
 func levelOf(jobs []Job, n int) int {
 	low, high := -1, 0
 	for i := range jobs {

@@ -16,7 +16,7 @@ type Rebalance struct {
 // on reports whether rebalancing is on.
 func (b Rebalance) on() bool { return b.Threshold > 0 && b.MinDuration > 0 }
 
-// check says what is impossible, "" if nothing is.
+// check says what is impossible, or "" if nothing is.
 func (b Rebalance) check() string {
 	switch {
 	case b.Threshold < 0 || b.Threshold > MaxThreshold:
@@ -47,7 +47,7 @@ func (t Timer) step(b Rebalance, spread int, now int64) (Timer, bool) {
 	return Timer{}, true
 }
 
-// spread is how far apart the least and best served classes are: the most that one is below its
+// spread returns how far apart the least and best served classes are: the most that one is below its
 // percentage, and the most that one is above. Only classes with waiting tasks or workers on loan
 // count. A single class has a spread of 0.
 func (p *Planner) spread(workers int64) int {
@@ -90,5 +90,5 @@ func (p *Planner) rebalance(idle int64) int64 {
 	return idle
 }
 
-// short is how many tasks a class can start before it reaches its target.
+// short returns how many tasks a class can start before it reaches its target.
 func (r *row) short() int64 { return min(r.waiting, max(0, r.target-r.running)) }

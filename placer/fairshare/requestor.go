@@ -82,7 +82,7 @@ func (m Mapping) compile(entry int) (*regexp.Regexp, error) {
 	return re, err
 }
 
-// position is the byte of an expression where an error begins; -1 if the error is about the whole. The
+// position returns the byte of an expression where an error begins; -1 if the error is about the whole. The
 // parser goes from left to right but does not say how far it came. So position looks for the shortest
 // beginning of the expression that has the same error.
 func position(text string, bad *syntax.Error) int {

@@ -163,7 +163,7 @@ func (p *Planner) dealBy(weight func(*row) int64, idle int64) int64 {
 	return idle
 }
 
-// ceilDiv is a*b/c rounded up, for b <= c. None is negative.
+// ceilDiv returns a*b/c rounded up, for b <= c. None is negative.
 func ceilDiv(a, b, c int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	quo, rem := bits.Div64(hi, lo, uint64(c))

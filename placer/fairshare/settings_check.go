@@ -65,7 +65,7 @@ func loadError(entry int, format string, args ...any) *SettingError {
 	return &SettingError{What: "class loads", Entry: entry, Pos: -1, Why: fmt.Sprintf(format, args...)}
 }
 
-// checkName says what is wrong with a class's name, "" if nothing is. Names are written as NAME=LOAD and
+// checkName says what is wrong with a class's name, or "" if nothing is. Names are written as NAME=LOAD and
 // in lists, so they contain neither = nor a comma.
 func checkName(name string) string {
 	if name == "" {

@@ -72,7 +72,7 @@ func (s *State) check() error {
 	return nil
 }
 
-// check says what is impossible about a class, "" if nothing is.
+// check says what is impossible about a class, or "" if nothing is.
 func (c *Class) check() string {
 	if !counts(c.Load) || !counts(c.Running) || !counts(c.Waiting) {
 		return fmt.Sprintf("load %d, %d running, %d waiting: expected 0 to %d", c.Load, c.Running, c.Waiting, int64(MaxCount))

@@ -24,7 +24,7 @@ type Plays struct {
 	Drawn int64 // if all run for their likely durations
 }
 
-// width is the unit in which outcomes are measured.
+// width returns the unit in which outcomes are measured.
 func (p Plays) width() float64 {
 	return max(float64(p.Asked-p.Drawn), ofWait*float64(p.Asked-p.Now), minWidth)
 }
@@ -45,7 +45,7 @@ type Outcome struct {
 	Start int64
 }
 
-// z is the start in widths after that of the play with likely durations.
+// z returns the start in widths after that of the play with likely durations.
 func (o *Outcome) z() float64 { return float64(o.Start-o.Drawn) / o.width() }
 
 // Kept reports whether the job started by its safe start.
@@ -60,10 +60,10 @@ type Record struct {
 // Outcomes lists the outcomes, the oldest first. Do not change them.
 func (r *Record) Outcomes() []Outcome { return r.list }
 
-// Len is the number of outcomes.
+// Len returns the number of outcomes.
 func (r *Record) Len() int { return len(r.list) }
 
-// Kept is the number of jobs that started by their safe start.
+// Kept returns the number of jobs that started by their safe start.
 func (r *Record) Kept() (n int) {
 	for i := range r.list {
 		if r.list[i].Kept() {

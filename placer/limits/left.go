@@ -20,7 +20,7 @@ func (c *Counter) left(at int64) (sum int64) {
 // MaxLeft is the largest product of an amount and seconds that is counted.
 const MaxLeft = 1 << 60
 
-// Product is an amount times seconds, at most MaxLeft.
+// Product returns an amount times seconds, at most MaxLeft.
 func Product(amount, seconds int64) int64 {
 	if seconds > 0 && amount > MaxLeft/seconds {
 		return MaxLeft

@@ -53,7 +53,7 @@ func (rs *Rules) Look(k Kind) bool { return rs.looks[k] }
 // Soft reports whether some rule is soft.
 func (rs *Rules) Soft() bool { return rs.soft }
 
-// Named finds a rule by its text, nil if there is none.
+// Named finds a rule by its text, or nil if there is none.
 func (rs *Rules) Named(text string) *Rule { return rs.named[text] }
 
 // Each goes through the rules, in no order.

@@ -22,7 +22,7 @@ func Order(list []Candidate) {
 	})
 }
 
-// MadeWayFor is the set of jobs that a job has made way for, directly or through others; nil if there
+// MadeWayFor returns the set of jobs that a job has made way for, directly or through others; nil if there
 // are none. yielded lists the jobs that one has made way for; 0 is an unnamed one.
 func MadeWayFor(job uint64, yielded func(job uint64) ([]uint64, error)) (map[uint64]bool, error) {
 	var seen map[uint64]bool

@@ -121,7 +121,7 @@ func oneWordTerm(defs *index.Defs, word string) (expr, bool) {
 	return expr{}, false
 }
 
-// counting is a term that counts a resource. Its unit is one MB of a size, 1 of anything else.
+// counting returns a term that counts a resource. Its unit is one MB of a size, 1 of anything else.
 func counting(op op, def index.Def, name string) expr {
 	one := "1"
 	if def.Type == index.Size {
@@ -134,7 +134,7 @@ func counting(op op, def index.Def, name string) expr {
 	return expr{op: op, res: def.ID, num: float64(unit.Num), weight: 1, name: name}
 }
 
-// noTerm is the error for an unknown word before the reader.
+// noTerm returns the error for an unknown word before the reader.
 func (p *exprReader) noTerm(at int, word string) error {
 	if p.Peek() == '.' {
 		return p.Fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
@@ -215,7 +215,7 @@ func (p *exprReader) longest(text string, consumable bool) (index.Def, bool) {
 	return index.Def{}, false
 }
 
-// noConsumable is the error for an unknown name after A. or C.
+// noConsumable returns the error for an unknown name after A. or C.
 func (p *exprReader) noConsumable(at int, name string) error {
 	if def, ok := p.longest(name, false); ok {
 		return p.Fail(at, "%s is not a consumable resource", def.Name)

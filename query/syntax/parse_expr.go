@@ -21,7 +21,7 @@ const (
 	bindSign
 )
 
-// binding is the precedence of the current token as an operator, 0 if it is none.
+// binding returns the precedence of the current token as an operator, or 0 if it is none.
 func (p *parser) binding() int {
 	if p.tok.kind == tokenOp {
 		switch p.tok.text {

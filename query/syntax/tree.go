@@ -10,10 +10,10 @@ type Span struct{ pos, end int }
 // At makes a Span.
 func At(pos, end int) Span { return Span{pos, end} }
 
-// Pos is where the node begins.
+// Pos returns where the node begins.
 func (s Span) Pos() int { return s.pos }
 
-// End is where it ends.
+// End returns where it ends.
 func (s Span) End() int { return s.end }
 
 // Node is a node of the syntax tree. Parsing its String gives the same tree.

@@ -58,7 +58,7 @@ func (x *Window) String() string {
 	return x.body()
 }
 
-// body is the window in parentheses.
+// body returns the window in parentheses.
 func (x *Window) body() string {
 	var parts []string
 	if x.Base != "" {

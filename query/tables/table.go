@@ -158,7 +158,7 @@ type Function interface {
 // RowValues is a row in memory.
 type RowValues []values.Value
 
-// Column is a value of the row.
+// Column returns a value of the row.
 func (r RowValues) Column(i int) values.Value { return r[i] }
 
 // NullRow stands for the missing partner of a row in a LEFT JOIN.

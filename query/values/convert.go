@@ -9,7 +9,7 @@ import (
 // Blanks is ASCII white space, as in SQLite.
 const Blanks = " \t\n\v\f\r"
 
-// NumberPrefix returns the length of the longest number at the front of a text, 0 for none, and whether
+// NumberPrefix returns the length of the longest number at the front of a text, or 0, and whether
 // it has a fraction or an exponent. Blanks in front count.
 func NumberPrefix(s string) (end int, real bool) {
 	i := len(s) - len(strings.TrimLeft(s, Blanks))
@@ -49,7 +49,7 @@ func NumberPrefix(s string) (end int, real bool) {
 // IsDigit reports whether a byte is an ASCII digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// LeadingNumber is the number that a text begins with, or 0; whole reports whether only blanks follow
+// LeadingNumber returns the number that a text begins with, or 0; whole reports whether only blanks follow
 // it.
 func LeadingNumber(s string) (v Value, whole bool) {
 	end, real := NumberPrefix(s)

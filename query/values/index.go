@@ -102,7 +102,7 @@ type lateText struct {
 	at   int
 }
 
-// lately is where a text would be if it was found recently.
+// lately returns where a text would be if it was found recently.
 func (h *Index) lately(s string) *lateText {
 	if s == "" {
 		return &h.late[0]

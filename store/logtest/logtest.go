@@ -34,7 +34,7 @@ var (
 	memories   = make(map[string]*replica.Memory)
 )
 
-// Memory is the log that memory://PATH names.
+// Memory returns the log that memory://PATH names.
 func Memory(path string) *replica.Memory {
 	memoriesMu.Lock()
 	defer memoriesMu.Unlock()

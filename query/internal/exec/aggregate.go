@@ -98,7 +98,7 @@ func (a *Aggregate) keep(e *Env, s *tally, v values.Value, args []values.Value) 
 	return e.Err
 }
 
-// resultOf is the result of the rows, in the aggregate's order.
+// resultOf returns the result of the rows, in the aggregate's order.
 func (a *Aggregate) resultOf(e *Env, s *tally) values.Value {
 	if a.Order != nil && s.rows != nil {
 		in := s.rows

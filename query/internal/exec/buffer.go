@@ -150,7 +150,7 @@ func (st *Step) keep(e *Env) error {
 	})
 }
 
-// rowsToKeep is the expected number of rows, 0 if unknown.
+// rowsToKeep returns the expected number of rows, or 0 if unknown.
 func (st *Step) rowsToKeep() int {
 	counted, ok := st.Src.Table.(tables.Counted)
 	switch {

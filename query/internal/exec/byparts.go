@@ -14,7 +14,7 @@ func (p *Plan) gather(e *Env, gs *groups) error {
 	return p.scan(e, func() error { return gs.add(e, 1) })
 }
 
-// partTable is the table of a plan whose groups can be made from its parts; ok is false for other plans.
+// partTable returns the table of a plan whose groups can be made from its parts; ok is false for other plans.
 func (p *Plan) partTable() (st *Step, cols []int, ok bool) {
 	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 && !p.Counted || p.Steps[0].Method != ScanJoin || p.Steps[0].Src.Table == nil {
 		return nil, nil, false

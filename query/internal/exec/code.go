@@ -29,7 +29,7 @@ type Code struct {
 	Refuse   func(text string) error // Column.Refuse
 }
 
-// Constant is the code of a constant.
+// Constant returns the code of a constant.
 func Constant(v values.Value) Code {
 	return Code{Eval: func(*Env) values.Value { return v }, Constant: true}
 }
@@ -43,7 +43,7 @@ func (c *Code) Condition() func(*Env) values.Truth {
 	return func(e *Env) values.Truth { return eval(e).Truth() }
 }
 
-// Passing is the condition of a WHERE or an ON. As in SQLite, nothing after an unknown part of
+// Passing returns the condition of a WHERE or an ON. As in SQLite, nothing after an unknown part of
 // an AND or a BETWEEN is evaluated, because the condition can no longer be true.
 func (c *Code) Passing() func(*Env) values.Truth {
 	if c.Pass != nil {

@@ -79,7 +79,7 @@ func (gs *groups) add(e *Env, times int64) error {
 	return e.Err
 }
 
-// width is the number of results of a group.
+// width returns the number of results of a group.
 func (g *Grouping) width() int { return len(g.Aggs) + len(g.Bares) }
 
 // open begins a group.
@@ -130,7 +130,7 @@ func (g *Grouping) takeBare(e *Env, states []*tally, first, hit bool) {
 	}
 }
 
-// decider is the min() or max() from whose row bare columns are taken: the last one.
+// decider returns the min() or max() from whose row bare columns are taken: the last one.
 func (g *Grouping) decider() int {
 	for i := len(g.Aggs) - 1; i >= 0; i-- {
 		if a := g.Aggs[i]; a.Best && a.Order == nil {

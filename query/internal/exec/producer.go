@@ -54,7 +54,7 @@ func (v *ValuesPlan) Run(e *Env, emit func([]values.Value) error) error {
 	return e.Err
 }
 
-// pastStop is the error of a run that ends early, nil if the reader wants no more.
+// pastStop returns the error of a run that ends early, or nil if the reader wants no more.
 func pastStop(err error) error {
 	if err == ErrStop {
 		return nil

@@ -28,7 +28,7 @@ func (p *partition) group(s *sorter) {
 	p.starts = append(p.starts, len(p.rows))
 }
 
-// input is a computed input of a row.
+// input returns a computed input of a row.
 func (p *partition) input(at, number int) values.Value { return p.r.input(p.rows[at], number) }
 
 // frame returns the rows from..to-1 that belong to a row. If there are none, to may be before from.

@@ -99,7 +99,7 @@ func (r *windowRows) open() {
 	r.width += len(r.eval)
 }
 
-// input is an input of a row.
+// input returns an input of a row.
 func (r *windowRows) input(at, number int) values.Value { return r.row(at)[r.in[number]] }
 
 // keep keeps the current row.

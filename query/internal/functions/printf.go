@@ -303,7 +303,7 @@ func trimZeros(digits string) string {
 	return head
 }
 
-// digits is the number of significant digits: 16, or with ! 26.
+// digits returns the number of significant digits: 16, or with ! 26.
 func (d *directive) digits() int {
 	if d.bang {
 		return 26

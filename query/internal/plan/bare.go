@@ -11,7 +11,7 @@ import (
 // first row. With min() or max() it has the value in the row with the smallest or largest
 // value.
 
-// bare is the code of such a column.
+// bare returns the code of such a column.
 func (s *scope) bare(f found) exec.Code {
 	g := s.group
 	at := strconv.Itoa(f.src.Slot) + "." + strconv.Itoa(f.col)

@@ -118,7 +118,7 @@ func (s *scope) functionUnit(x *syntax.Call, u functions.UnitRule, args []exec.C
 	return tables.NoUnit
 }
 
-// timeArgument is the place of the time among a date function's arguments.
+// timeArgument returns the place of the time among a date function's arguments.
 func timeArgument(x *syntax.Call) int {
 	if x.Name == "strftime" {
 		return 1

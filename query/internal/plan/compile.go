@@ -79,7 +79,7 @@ func (s *scope) all(list []syntax.Expr) []exec.Code {
 	return out
 }
 
-// firstCollation is the collation by which functions compare their arguments: as in SQLite, that of the
+// firstCollation returns the collation by which functions compare their arguments: as in SQLite, that of the
 // first one that is a column or has COLLATE in it.
 func firstCollation(args []exec.Code) values.Collation {
 	for i := range args {
@@ -108,7 +108,7 @@ func (s *scope) columnCode(x *syntax.ColumnRef) exec.Code {
 	return s.found(x, f)
 }
 
-// found is the code of a resolved column. After grouping only keys are allowed.
+// found returns the code of a resolved column. After grouping only keys are allowed.
 func (s *scope) found(x *syntax.ColumnRef, f found) exec.Code {
 	for at := s; at != nil; at = at.parent {
 		if at.group != nil && at.owns(f.src) {
@@ -145,7 +145,7 @@ func (s *scope) viaAlias(from *scope, x *syntax.ColumnRef, alias syntax.Expr) ex
 	return s.compile(alias)
 }
 
-// code is the code of a column.
+// code returns the code of a column.
 func (f found) code() exec.Code {
 	f.src.Used[f.col] = true
 	slot, col := f.src.Slot, f.col
@@ -154,7 +154,7 @@ func (f found) code() exec.Code {
 	return c
 }
 
-// param is the value of a parameter.
+// param returns the value of a parameter.
 func (c *compiler) param(x *syntax.Param) values.Value {
 	if x.Number > 0 {
 		if x.Number > len(c.opt.Args) {

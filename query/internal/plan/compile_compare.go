@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// compareAffinity is the affinity that both sides of a comparison are converted to.
+// compareAffinity returns the affinity that both sides of a comparison are converted to.
 func compareAffinity(a, b values.Affinity) values.Affinity {
 	switch {
 	case a == values.NoAffinity:
@@ -92,7 +92,7 @@ func sign(n int) int {
 	return 0
 }
 
-// compareConstant is a fast path for a column and a constant of its type; nil for anything else.
+// compareConstant returns a fast path for a column and a constant of its type; nil for anything else.
 func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation, holds *[3]bool) func(*exec.Env) values.Truth {
 	left := a.Eval
 	switch {

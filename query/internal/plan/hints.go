@@ -120,7 +120,7 @@ func constant(x syntax.Expr) bool {
 	return false
 }
 
-// handedOn is the name of a column inside the query; nil if it is not a column, or not the only one of
+// handedOn returns the name of a column inside the query; nil if it is not a column, or not the only one of
 // its name.
 func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syntax.ColumnRef {
 	var hit *syntax.ColumnRef

@@ -53,7 +53,7 @@ func (t *partTable) mapped(columns []int) []int {
 	return of
 }
 
-// Order is the column by which the table is sorted, -1 if it is not in the part.
+// Order returns the column by which the table is sorted, or -1 if it is not in the part.
 func (t *partTable) Order() int {
 	if ordered, ok := t.table.(tables.Ordered); ok {
 		return slices.Index(t.of, ordered.Order())

@@ -185,7 +185,7 @@ func (d *decider) findAny(x *syntax.In) (*roaring.Bitmap, bool) {
 	return out, true
 }
 
-// prefix is the text that a pattern requires at the front, if it requires nothing else. LIKE ignores
+// prefix returns the text that a pattern requires at the front, if it requires nothing else. LIKE ignores
 // case, so a text with letters is no prefix for it.
 func (d *decider) prefix(x *syntax.Match) (string, bool) {
 	if x.Not || x.Escape != nil || x.Regexp {

@@ -9,7 +9,7 @@ import (
 // Row values are compared from left to right. The first two values that differ decide. If one of these
 // is NULL the answer is unknown.
 
-// rowWidth is the number of values of a row value, 0 for other expressions.
+// rowWidth returns the number of values of a row value, 0 for other expressions.
 func rowWidth(x syntax.Expr) int {
 	if row, ok := x.(*syntax.RowValue); ok {
 		return len(row.Items)
@@ -36,7 +36,7 @@ func (s *scope) vector(x syntax.Expr, width int) []exec.Code {
 	return nil
 }
 
-// rowOf is the first row of a subquery, NULLs if there is none.
+// rowOf returns the first row of a subquery, NULLs if there is none.
 func (s *scope) rowOf(x *syntax.Subquery, width int) []exec.Code {
 	p := s.inside(x.Sub, false)
 	if len(p.Columns) != width {
@@ -103,7 +103,7 @@ func (s *scope) rowComparison(x *syntax.Binary, op string, a, b []exec.Code, ax,
 	return c.FromTest()
 }
 
-// part is the i-th expression of a row value, or another expression itself.
+// part returns the i-th expression of a row value, or another expression itself.
 func part(x syntax.Expr, i int) syntax.Expr {
 	if row, ok := x.(*syntax.RowValue); ok {
 		return row.Items[i]

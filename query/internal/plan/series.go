@@ -84,7 +84,7 @@ func (s *scope) series(f *syntax.FromItem, args []exec.Code) tables.Function {
 	return functions.Series{Unit: u}
 }
 
-// seriesUnit is the unit of ends given as texts: times if they can be read so, else durations.
+// seriesUnit returns the unit of ends given as texts: times if they can be read so, else durations.
 func (s *scope) seriesUnit(args []exec.Code, xs []syntax.Expr) tables.Unit {
 	for i := range args[:2] {
 		v, ok := args[i].ConstantOf()

@@ -88,7 +88,7 @@ func (c *compiler) orderOfAll(x *syntax.Select, columns []tables.Column) []synta
 	return out
 }
 
-// resultColumn is the number of the result column that an expression names, 0 for none.
+// resultColumn returns the number of the result column that an expression names, or 0.
 func (c *compiler) resultColumn(x *syntax.Select, columns []tables.Column, term syntax.Expr) int {
 	if n, ok := ordinal(term); ok {
 		if n < 1 || int(n) > len(columns) {

@@ -152,7 +152,7 @@ func (s *scope) mergedOf(x *syntax.ColumnRef, f found) *mergedColumn {
 	return m
 }
 
-// starColumn is a column from a star.
+// starColumn returns a column from a star.
 func (s *scope) starColumn(c *syntax.ResultColumn, src *source, i int) syntax.Expr {
 	ref := syntax.ColumnRef{Span: c.Span, Table: src.Name, Name: src.Columns[i].Name}
 	if src.tables != nil && src.Name == "" {
@@ -168,7 +168,7 @@ func (s *scope) starColumn(c *syntax.ResultColumn, src *source, i int) syntax.Ex
 	return &exactColumn{ref, found{src, i}}
 }
 
-// merged is the code of a merged column.
+// merged returns the code of a merged column.
 func (s *scope) merged(x *mergedColumn) exec.Code {
 	parts := make([]exec.Code, len(x.all))
 	for i, f := range x.all {

@@ -74,7 +74,7 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	return c.FromTest()
 }
 
-// member is a column of a subquery after IN. It compares as the expression written there does.
+// member returns a column of a subquery after IN. It compares as the expression written there does.
 // If several queries are joined, SQLite does not specify which one decides.
 func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.Code {
 	if (x.Rest != nil || x.Values != nil) && p.Out[i].Collate != values.ByBytes {

@@ -177,7 +177,7 @@ func (s *scope) orUnit(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	return s.factor(c, x)
 }
 
-// factor is a plain number next to a value with a unit.
+// factor returns a plain number next to a value with a unit.
 func (s *scope) factor(c exec.Code, x syntax.Expr) exec.Code {
 	if c.Prefix || c.IsPrefix() || c.Unit == tables.UTC {
 		s.c.fail(x, "%s is no number", x)

@@ -173,7 +173,7 @@ func (s *scope) unify(parts []exec.Code, xs []syntax.Expr) tables.Unit {
 	return u
 }
 
-// sameUnit is the unit that all parts share, except constants.
+// sameUnit returns the unit that all parts share, except constants.
 func sameUnit(parts []exec.Code) tables.Unit {
 	u, found := tables.NoUnit, false
 	for i := range parts {

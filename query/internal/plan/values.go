@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/query/tables"
 )
 
-// renamed is a producer whose columns have other names.
+// renamed returns a producer whose columns have other names.
 func (c *compiler) renamed(at syntax.Node, p exec.Producer, name string, names []syntax.Name) []tables.Column {
 	columns, _ := p.Shape()
 	if names == nil {
@@ -53,7 +53,7 @@ func (c *compiler) values(x *syntax.Select, parent *scope) exec.Producer {
 	return v
 }
 
-// sameUnit is the unit of a column in two joined queries.
+// sameUnit returns the unit of a column in two joined queries.
 func (c *compiler) sameUnit(at syntax.Node, a, b tables.Unit) tables.Unit {
 	switch {
 	case a == b:

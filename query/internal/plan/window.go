@@ -147,7 +147,7 @@ func (w *windowing) result(s *scope, call *exec.WindowCall) exec.Code {
 	return c
 }
 
-// input is the number of an expression that is computed for each row.
+// input returns the number of an expression that is computed for each row.
 func (w *windowing) input(c exec.Code) int {
 	w.Inputs = append(w.Inputs, c)
 	return len(w.Inputs) - 1

@@ -18,7 +18,7 @@ type common struct {
 	used bool       // it has been used
 }
 
-// layer is a scope with the names of WITH only.
+// layer returns a scope with the names of WITH only.
 func (c *compiler) layer(w *syntax.With, parent *scope) *scope {
 	s := &scope{c: c, parent: parent, common: map[string]*common{}, top: parent == nil || parent.top}
 	for i := range w.Tables {

@@ -124,7 +124,7 @@ func (rs Roles) IsActor(user string) bool {
 	return uid != nil && *uid == a.UID
 }
 
-// Uid returns the uid of a user, nil if it is unknown.
+// Uid returns the uid of a user, or nil if it is unknown.
 func (rs Roles) Uid(user string) *uint32 {
 	opt := rs.tx.Opt
 	if a := opt.Actor; a != nil && user == a.User && user != "" {

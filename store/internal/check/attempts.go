@@ -49,7 +49,7 @@ func (d *recomputed) attempts() error {
 	return err
 }
 
-// jobOf is the job of an attempt, nil if there is none.
+// jobOf returns the job of an attempt, or nil if there is none.
 func (d *recomputed) jobOf(a *row.Attempt) (*row.Job, error) {
 	key := row.Key64(a.Job)
 	payload, err := d.store.Rows.Get(row.Jobs, key)

@@ -29,7 +29,7 @@ type Store struct {
 	State *row.State
 }
 
-// Of is the store of a transaction whose instant is the file's own.
+// Of returns the store of a transaction whose instant is the file's own.
 func Of(tx *kernel.Tx) *Store { return &Store{tx, tx.File, &tx.State} }
 
 func (s *Store) Resources() (*index.Defs, error) { return s.tx.Resources() }

@@ -45,7 +45,7 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 	})
 }
 
-// running goes through the rows of the jobs that run, and maybe of others. Where jobs are not
+// running calls fn for the rows of the jobs that run, and maybe of others. Where jobs are not
 // listed by their states it goes through all.
 func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
 	if any, err := s.Rows.Last(row.JobStates); err != nil {
@@ -62,7 +62,7 @@ func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
 	})
 }
 
-// Rates are the rows of decaying use as they should be, of those that are not: what the jobs
+// Rates returns the rows of decaying use as they should be, of those that are not: what the jobs
 // hold that run. What lies back stays as it is.
 func Rates(s *Store) (map[string]*row.Decayed, error) {
 	return NewFindings(func(string) {}).rates(s)

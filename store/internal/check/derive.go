@@ -300,7 +300,7 @@ func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 	}
 }
 
-// reservationOf is the reservation that an owner is, nil if the file does not lead to
+// reservationOf returns the reservation that an owner is, or nil if the file does not lead to
 // it.
 func (d *recomputed) reservationOf(owner uint64) *row.Reservation {
 	id, err := d.store.Rows.Get(row.ReservationIDs, row.Key64(owner>>1))

@@ -32,7 +32,7 @@ func Derive(s *Store, report func(finding string)) (*Derived, error) {
 	return &Derived{d.blamed, d}, nil
 }
 
-// Each goes through the rows, table by table in the order of their keys, and then
+// Each calls fn for the rows, table by table in the order of their keys, and then
 // through those of nodes that are in another bucket than they say, and of what jobs carry
 // that count other jobs than there are.
 func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
@@ -60,7 +60,7 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	return nil
 }
 
-// Buckets is the smallest bucket number that is not in use.
+// Buckets returns the smallest bucket number that is not in use.
 func (x *Derived) Buckets() uint32 { return x.d.buckets }
 
 // each goes through what a derived table should hold.

@@ -18,7 +18,7 @@ func (d *recomputed) inTurn(j *row.Job) {
 	d.submitted = max(d.submitted, j.Submit)
 }
 
-// inOrder is the jobs that have ended, by their keys.
+// inOrder returns the jobs that have ended, by their keys.
 func (d *recomputed) inOrder() []endedKey {
 	slices.SortFunc(d.ended, func(a, b endedKey) int { return bytes.Compare(a[:], b[:]) })
 	return d.ended

@@ -22,7 +22,7 @@ func (s jobLists) add(prefix []byte, id uint64) {
 	ids.Add(id)
 }
 
-// each goes through the keys of the table, in their order.
+// each calls fn for the keys of the table, in their order.
 func (s jobLists) each(fn func(key []byte) error) error {
 	for _, prefix := range slices.Sorted(maps.Keys(s)) {
 		for ids := s[prefix].Iterator(); ids.HasNext(); {

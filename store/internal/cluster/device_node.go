@@ -86,7 +86,7 @@ func (r renaming) move(j *row.Job) error {
 	return nil
 }
 
-// parts returns the number of slices of the device that this one is a slice of, 0 if it is not a
+// parts returns the number of slices of the device that this one is a slice of, or 0 if it is not a
 // slice.
 func (r renaming) parts(n *index.Node, res index.ResID, id string) int {
 	of, _, slice := strings.Cut(id, "/")

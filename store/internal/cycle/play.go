@@ -143,7 +143,7 @@ const (
 	hopeEvery = 63   // mask of these: how often it checks whether any job could run at all
 )
 
-// running is the number of running jobs.
+// running returns the number of running jobs.
 func (p *Playing) running() (n uint64, err error) {
 	queues, err := p.Tx.Loaded.Tallies.All()
 	for _, q := range queues {
@@ -292,7 +292,7 @@ func (p *Playing) next() (at int64, ok bool, err error) {
 	return at, ok, err
 }
 
-// cpusOf returns the cpus that a job asks for, 0 if its request can no longer be read.
+// cpusOf returns the cpus that a job asks for, or 0 if its request can no longer be read.
 func cpusOf(tx *kernel.Tx, j *row.Job) (int64, error) {
 	defs, err := tx.Resources()
 	if err != nil {

@@ -22,7 +22,7 @@ func CycleOf(tx *kernel.Tx) Cycle { return Cycle{tx} }
 // Startable returns the number of commits that may have let something start or stop.
 func (cy Cycle) Startable() uint64 { return cy.tx.State.Startable }
 
-// LastTook returns how long the last cycle took, 0 if there was none.
+// LastTook returns how long the last cycle took, or 0 if there was none.
 func (cy Cycle) LastTook() (time.Duration, error) {
 	last, err := cy.tx.Loaded.Tallies.LastCycle()
 	if err != nil || last == nil {

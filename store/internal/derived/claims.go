@@ -11,7 +11,7 @@ import (
 // Jobs that a limit keeps may have claims on room in limits (placer/cycle). Claims are rows of
 // their own, and few: at most one for a counter. They count in a counter beside its holdings.
 
-// Claims are the claims, by job.
+// Claims returns the claims, by job.
 func (ru *Ruled) Claims() (map[uint64]*row.Claim, error) {
 	if ru.claims != nil || ru.Rows.Format() < row.Claims.Since() {
 		return ru.claims, nil

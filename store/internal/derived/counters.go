@@ -25,7 +25,7 @@ type Counters struct {
 	searched bool // as far as that is known
 }
 
-// Named finds a counter by its key, nil if there is none.
+// Named finds a counter by its key, or nil if there is none.
 func (cs *Counters) Named(key string) (*limits.Counter, error) {
 	c, known := cs.named[key]
 	if !known {
@@ -133,7 +133,7 @@ func (cs *Counters) Remove(key string, c *limits.Counter, h limits.Holder) error
 var errStop = errors.New("enough")
 
 // Exceeds says which counter a job, which has a start, would hold too much of in a time of
-// its own, "" for none. by counts everybody until the end that was planned.
+// its own, or "". by counts everybody until the end that was planned.
 func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string, err error) {
 	if start >= end {
 		return "", nil

@@ -29,7 +29,7 @@ type Releases struct {
 	nodes map[uint64][]uint32 // by owner, those that were asked for since
 }
 
-// held is all of them in memory, nil if they are not kept there. Whose nodes they are
+// held is all of them in memory, or nil if they are not kept there. Whose nodes they are
 // is read when it is asked for: searches mostly stop at the first few.
 func (r *Releases) held() ([]release, error) {
 	if !r.Often || r.list != nil {
@@ -47,7 +47,7 @@ func (r *Releases) held() ([]release, error) {
 	return r.list, err
 }
 
-// nodesOf are the nodes of an owner, read once.
+// nodesOf returns the nodes of an owner, read once.
 func (r *Releases) nodesOf(owner uint64) (nodes []uint32, err error) {
 	nodes, known := r.nodes[owner]
 	if !known {
@@ -79,7 +79,7 @@ func (r *Releases) Remove(at int64, owner uint64) error {
 	return r.Rows.Remove(row.Releases, row.TimeKey(at, owner))
 }
 
-// from goes through the release times from an instant on.
+// from calls fn for the release times from an instant on.
 func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
 	list, err := r.held()
 	if err != nil {
@@ -145,7 +145,7 @@ type given struct {
 	nodes []uint32
 }
 
-// overdue are the nodes of jobs that should have ended by now, by when they are expected
+// overdue returns the nodes of jobs that should have ended by now, by when they are expected
 // to be given back.
 func (r *Releases) overdue() (list []given, err error) {
 	err = r.from(0, func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error) {

@@ -66,7 +66,7 @@ func (r *Rooms) Flush() error {
 	return nil
 }
 
-// Each goes through the nodes that are shared now, with what is left of each, valid until
+// Each calls fn for the nodes that are shared now, with what is left of each, valid until
 // fn returns.
 func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
 	var scratch [8]index.Amount

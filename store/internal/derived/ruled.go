@@ -34,7 +34,7 @@ func NewRuled(b Base, src rules.Source) *Ruled {
 	return &Ruled{Base: b, src: src, timed: make(map[string]*limits.Counter), tally: make(map[string]int64)}
 }
 
-// All are the rules, nil if there are none.
+// All returns the rules, or nil if there are none.
 func (ru *Ruled) All() (*rules.Rules, error) {
 	if ru.read {
 		return ru.rules, nil
@@ -59,7 +59,7 @@ func (ru *Ruled) Clear() error {
 	return ru.Rows.Clear(row.LimitSums)
 }
 
-// Tally is how much a counter of a rule counts.
+// Tally returns how much a counter of a rule counts.
 func (ru *Ruled) Tally(key string) (int64, error) {
 	if n, known := ru.tally[key]; known {
 		return n, nil
@@ -230,7 +230,7 @@ func (ru *Ruled) Demands(who [5]string, asked rules.Asked) (out limits.Demands, 
 	return out, err
 }
 
-// Barred says which rule on jobs by themselves a request breaks, "" for none.
+// Barred says which rule on jobs by themselves a request breaks, or "".
 func (ru *Ruled) Barred(who [5]string, asked rules.Asked) (string, error) {
 	return ru.broken(who, asked, func(a *limits.Applied, n int64) (how string, much int64, err error) {
 		if a.Measure.Form == limits.OfOne && n > a.Max {
@@ -260,7 +260,7 @@ func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) 
 // How a rule is broken: it is full, or what is asked for is more than it ever lets there be.
 const isFull, tooMuch = "is full", "too much"
 
-// broken is the text of the first hard rule that is: how, and how much it was. That is "" if it
+// broken returns the text of the first hard rule that is: how, and how much it was. That is "" if it
 // is not broken.
 func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64, err error)) (string, error) {
 	all, err := ru.All()

@@ -77,7 +77,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 	}
 }
 
-// appending is the transaction that puts an entry.
+// appending returns the transaction that puts an entry.
 func (d *driver) appending(at replica.Position, entry, value []byte, parts *deposit, mine *place) transaction {
 	line, lineEnd := d.keys.line()
 	t := transaction{

@@ -22,7 +22,7 @@ const (
 // now is this machine's clock.
 func (d *driver) now() time.Time { return time.Now() }
 
-// Clock is how far this machine's clock is ahead of the median of up to three members', to
+// Clock returns how far this machine's clock is ahead of the median of up to three members', to
 // within a second or so: their answers say the time in whole seconds.
 func (d *driver) Clock(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)

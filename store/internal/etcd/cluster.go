@@ -33,7 +33,7 @@ func (g *gateway) same(cluster uint64) error {
 	return nil
 }
 
-// clusterOf is the etcd that an answer is of, 0 if it does not say; its head comes first.
+// clusterOf returns the etcd that an answer is of, or 0 if it does not say; its head comes first.
 func clusterOf(answer []byte) (id uint64) {
 	_, rest, is := bytes.Cut(answer[:min(len(answer), 200)], []byte(`"cluster_id":"`))
 	if number, _, whole := bytes.Cut(rest, []byte(`"`)); is && whole {

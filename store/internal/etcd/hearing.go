@@ -145,7 +145,7 @@ func (h *hearing) hear(member int, m *told, anew bool) {
 	}
 }
 
-// take is what was heard since it was asked last, and the answer, nil for none.
+// take is what was heard since it was asked last, and the answer, or nil.
 func (h *hearing) take() (heard, []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,10 +17,10 @@ func (k keys) snap() []byte  { return k.key("snap") }
 // earlier says of the snapshot before the newest what snap says of that.
 func (k keys) earlier() []byte { return k.key("earlier") }
 
-// chains is the key of the chains of entries that are trimmed, from n on.
+// chains returns the key of the chains of entries that are trimmed, from n on.
 func (k keys) chains(n uint64) []byte { return k.key(fmt.Sprintf("chain/%016x", n)) }
 
-// above are the prefixes that a prefix lies below.
+// above returns the prefixes that a prefix lies below.
 func (k keys) above() (list []keys) {
 	for i, c := range k {
 		if c == '/' {
@@ -38,17 +38,17 @@ func (k keys) parts(n uint64, id [16]byte) []byte { return k.key(fmt.Sprintf("pa
 // pieces is what the keys of the pieces of a snapshot begin with.
 func (k keys) pieces(n uint64) []byte { return k.key(fmt.Sprintf("snap/%016x/", n)) }
 
-// nth is the key of a part or a piece.
+// nth returns the key of a part or a piece.
 func nth(under []byte, i int) []byte { return fmt.Appendf(under[:len(under):len(under)], "%06x", i) }
 
 func (k keys) place(id [8]byte) []byte { return k.key(fmt.Sprintf("line/%x", id)) }
 
-// answer is the key of the answer to words, whose owner stood at n.
+// answer returns the key of the answer to words, whose owner stood at n.
 func (k keys) answer(n uint64, id [8]byte) []byte {
 	return k.key(fmt.Sprintf("answer/%016x/%x", n, id))
 }
 
-// behind is the end of the range of all keys that begin so.
+// behind returns the end of the range of all keys that begin so.
 func behind(under []byte) []byte {
 	end := append([]byte(nil), under...)
 	for i := len(end) - 1; i >= 0; i-- {
@@ -59,10 +59,10 @@ func behind(under []byte) []byte {
 	return []byte{0} // up to the last key of all
 }
 
-// all is the range of everything below the prefix.
+// all returns the range of everything below the prefix.
 func (k keys) all() (from, end []byte) { from = k.key(""); return from, behind(from) }
 
 func (k keys) line() (from, end []byte) { from = k.key("line/"); return from, behind(from) }
 
-// entries is the range of all entries from n on.
+// entries returns the range of all entries from n on.
 func (k keys) entries(n uint64) (from, end []byte) { return k.entry(n), behind(k.key("log/")) }

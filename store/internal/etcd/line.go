@@ -163,7 +163,7 @@ func (p *place) owned(in rangedAnswer) error {
 	return nil
 }
 
-// leaving is the transaction that deletes the key of the place, and not that of another which has it
+// leaving returns the transaction that deletes the key of the place, and not that of another which has it
 // since: copies of it may be carried out late.
 func (p *place) leaving() transaction {
 	return transaction{If: []comparison{valueIs(p.key, p.value)}, Then: []operation{deleting(p.key, nil)}}

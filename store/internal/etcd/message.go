@@ -31,7 +31,7 @@ type rangedAnswer struct {
 	More  bool   `json:"more"`
 }
 
-// value is the value of the first key, nil for none.
+// value returns the value of the first key, or nil.
 func (r rangedAnswer) value() []byte {
 	if len(r.Pairs) == 0 {
 		return nil
@@ -116,7 +116,7 @@ type transaction struct {
 	Else []operation  `json:"failure,omitempty"`
 }
 
-// serializable is a transaction that only reads, of whatever state its member has.
+// serializable returns a transaction that only reads, of whatever state its member has.
 func (t transaction) serializable() transaction {
 	own := func(list []operation) (out []operation) {
 		for _, o := range list {

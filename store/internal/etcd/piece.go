@@ -83,7 +83,7 @@ func (d *driver) keep(ctx context.Context, p *deposit) error {
 	return nil
 }
 
-// counted are the operations that take pieces off their lease.
+// counted returns the operations that take pieces off their lease.
 func counted(keys [][]byte) (list []operation) {
 	for _, key := range keys {
 		list = append(list, operation{Put: &put{Key: key, Keep: true}})

@@ -68,7 +68,7 @@ func (d *driver) below(ctx context.Context) (total int64, err error) {
 	}
 }
 
-// quota is how much a member before 3.6 may store: among its metrics. 0: it does not say.
+// quota returns how much a member before 3.6 may store: among its metrics. 0: it does not say.
 func (d *driver) quota(ctx context.Context) int64 {
 	text, err := d.exchange(ctx, http.MethodGet, d.members[int(d.best.Load())]+"/metrics", nil)
 	if err != nil {

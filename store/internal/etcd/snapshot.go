@@ -38,7 +38,7 @@ func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	}
 }
 
-// collect reads a snapshot, nil if its pieces are not there, or are others.
+// collect reads a snapshot, or nil if its pieces are not there, or are others.
 func (d *driver) collect(ctx context.Context, n newest) (*replica.Snapshot, error) {
 	body, err := d.gather(ctx, d.snapPieces(n), int(n.pieces), n.bytes)
 	if body == nil || err != nil || sha256.Sum256(body) != n.sum {

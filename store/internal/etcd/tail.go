@@ -27,7 +27,7 @@ var errMoved = errors.New("the log was trimmed meanwhile")
 // tailRanges is how many operations tailReads are.
 const tailRanges = 6
 
-// tailReads are the operations that describe the log, and what is behind a position.
+// tailReads returns the operations that describe the log, and what is behind a position.
 func (d *driver) tailReads(at uint64) []operation {
 	from, end := d.keys.entries(at + 1)
 	line, lineEnd := d.keys.line()
@@ -175,7 +175,7 @@ func (d *driver) hole(ctx context.Context, n uint64) error {
 	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: another program has deleted it", n, s.tail.First, s.tail.Head.N)
 }
 
-// whole is the entry that a value stands for.
+// whole returns the entry that a value stands for.
 func (d *driver) whole(ctx context.Context, n uint64, value []byte) ([]byte, error) {
 	s, ok := decodeStub(value)
 	if !ok {

@@ -25,7 +25,7 @@ func (d *driver) lose(id [16]byte, why error) error {
 	return &silence{replica.ErrLost, why}
 }
 
-// lostBefore is an error of a call that has not sent an entry itself: where an earlier one
+// lostBefore returns an error of a call that has not sent an entry itself: where an earlier one
 // has, the entry's outcome is as unknown as it was.
 func (d *driver) lostBefore(id [16]byte, err error) error {
 	if d.isUnsure(id) && !errors.Is(err, replica.ErrLost) {

@@ -66,7 +66,7 @@ func (b *Bulk) Has(t row.Table, key []byte) (bool, error) {
 	return value != nil, err
 }
 
-// Each goes through the rows of a table that have been put.
+// Each calls fn for the rows of a table that have been put.
 func (b *Bulk) Each(t row.Table, fn func(key, payload []byte) error) error {
 	return b.r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
 }

@@ -82,7 +82,7 @@ func (c *changes) get(key []byte) (value []byte, known bool) {
 	return c.pages[page][i].value, true
 }
 
-// at is the row of a place, or the first one after it; its key is nil when there is none.
+// at returns the row of a place, or the first one after it; its key is nil when there is none.
 func (c *changes) at(page, i int) (changedRow, int, int) {
 	if page < len(c.pages) && i == len(c.pages[page]) {
 		page, i = page+1, 0
@@ -93,7 +93,7 @@ func (c *changes) at(page, i int) (changedRow, int, int) {
 	return c.pages[page][i], page, i
 }
 
-// before is the row before a place, and its own; its key is nil when there is none.
+// before returns the row before a place, and its own; its key is nil when there is none.
 func (c *changes) before(page, i int) (changedRow, int, int) {
 	for i == 0 {
 		if page == 0 {

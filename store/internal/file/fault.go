@@ -24,7 +24,7 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
-// Stack is where it comes from.
+// Stack returns where it comes from.
 func (p *Panic) Stack() []byte { return p.stack }
 
 // guard turns the faults and panics that a damaged file sets off inside bbolt, or in a
@@ -55,7 +55,7 @@ func guard(fn func() error) (err error) {
 // trusting are the modules that take what a file holds for what they have written.
 var trusting = []string{"go.etcd.io/bbolt", "github.com/RoaringBitmap/roaring"}
 
-// panicOrigin is the function that a panic which is being recovered comes from. A deferred
+// panicOrigin returns the function that a panic which is being recovered comes from. A deferred
 // function on the way may have recovered it and panicked again: the first panic counts, which
 // is the deepest.
 func panicOrigin() (origin string) {

@@ -109,7 +109,7 @@ func (f *File) detail(text string) {
 	}
 }
 
-// Path is the file's name as given.
+// Path returns the file's name as given.
 func (f *File) Path() string { return f.path }
 
 // View runs fn on a snapshot of the file.

@@ -24,7 +24,7 @@ type Finder struct {
 // Finder makes a finder for a table.
 func (r *Recorder) Finder(t row.Table) *Finder { return &Finder{file: r, table: t} }
 
-// Find is the payload of a row, nil when there is none.
+// Find returns the payload of a row, or nil if there is none.
 func (f *Finder) Find(key []byte) ([]byte, error) {
 	r := f.file
 	if r.patch(f.table) != nil {
@@ -131,7 +131,7 @@ func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int
 	return nil
 }
 
-// Last is the greatest key of a table, nil if it is empty.
+// Last returns the greatest key of a table, or nil if it is empty.
 func (r *Recorder) Last(t row.Table) ([]byte, error) {
 	b, err := r.table(t)
 	if b == nil {
@@ -149,7 +149,7 @@ func (r *Recorder) Last(t row.Table) ([]byte, error) {
 	return k, whole(t, k, v)
 }
 
-// last is a cursor's Last. bbolt's own (1.5) does not return in a table of several pages whose rows
+// last returns a cursor's Last. bbolt's own (1.5) does not return in a table of several pages whose rows
 // the transaction has all removed.
 func last(c *bbolt.Cursor) (key, value []byte) {
 	if key, _ := c.First(); key == nil {

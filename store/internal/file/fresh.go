@@ -95,7 +95,7 @@ func rename(from, to string, how uint) error {
 // cannot reports whether a file system has no such kind of rename.
 func cannot(err error) bool { return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) }
 
-// litterOf is how the files are called that are to become one.
+// litterOf returns how the files are called that are to become one.
 func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
 
 // litterName is what litterOf makes, and the lock file of that.

@@ -21,7 +21,7 @@ func (l *fileLock) sign() {
 	_ = l.writeAt(fmt.Appendf(nil, "%-*.*s\n", signLength-1, signLength-1, text), markLine)
 }
 
-// commandText is a command line as messages show it.
+// commandText returns a command line as messages show it.
 func commandText(words []string) string {
 	if len(words) > 0 {
 		words = append([]string{filepath.Base(words[0])}, words[1:]...)

@@ -44,7 +44,7 @@ type fileLock struct {
 	atDoor   bool   // the door could not be left: it is held for as long as the file is open
 }
 
-// lockPath is the lock file of a database.
+// lockPath returns the lock file of a database.
 func lockPath(db string) string { return db + ".lock" }
 
 // acquire waits for the lock, at most for timeout. A reader that may neither make nor

@@ -149,7 +149,7 @@ func flockWithin(f *os.File, timeout time.Duration) error {
 	}
 }
 
-// newestMeta is the meta page that counts.
+// newestMeta returns the meta page that counts.
 func newestMeta(f *os.File) (newest metaPage, err error) {
 	found, err := validMetas(f)
 	if err != nil {

@@ -27,7 +27,7 @@ func (r *Recorder) Nested(fn func() error) error {
 	return err
 }
 
-// Suppose is a recorder of the same rows, for whoever supposes that they are changed: its changes are
+// Suppose returns a recorder of the same rows, for whoever supposes that they are changed: its changes are
 // in memory alone, and never written down. It is for readers.
 func (r *Recorder) Suppose() (*Recorder, error) {
 	if r.bolt.Writable() {

@@ -112,13 +112,13 @@ func pageElements(page []byte) int   { return int(binary.NativeEndian.Uint16(pag
 func elementAt(i int) int            { return pageHeaderSize + i*elementSize }
 func isBucket(p []byte, at int) bool { return binary.NativeEndian.Uint32(p[at:])&bucketFlag != 0 }
 
-// leafKey is the key of a leaf element, if it lies within the page.
+// leafKey returns the key of a leaf element, if it lies within the page.
 func leafKey(page []byte, at int) ([]byte, bool) {
 	from := uint64(at) + uint64(binary.NativeEndian.Uint32(page[at+4:]))
 	return within(page, from, from+uint64(binary.NativeEndian.Uint32(page[at+8:])))
 }
 
-// branchElement is the key of a branch element, and the page that it leads to.
+// branchElement returns the key of a branch element, and the page that it leads to.
 func branchElement(page []byte, at int) (key []byte, child uint64, ok bool) {
 	from := uint64(at) + uint64(binary.NativeEndian.Uint32(page[at:]))
 	key, ok = within(page, from, from+uint64(binary.NativeEndian.Uint32(page[at+4:])))
@@ -132,7 +132,7 @@ func within(page []byte, from, to uint64) ([]byte, bool) {
 	return page[from:to], true
 }
 
-// readFree reads which pages are free, nil if the list itself is damaged. The pages
+// readFree reads which pages are free, or nil if the list itself is damaged. The pages
 // that the list is on are none of the tree's.
 func (p *pages) readFree() error {
 	page, err := p.reach(p.meta.freelist)

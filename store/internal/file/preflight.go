@@ -149,12 +149,12 @@ type metaPage struct {
 
 type metaPages []metaPage
 
-// newest is the one that counts.
+// newest returns the one that counts.
 func (found metaPages) newest() metaPage {
 	return slices.MaxFunc(found, func(a, b metaPage) int { return cmp.Compare(a.transaction, b.transaction) })
 }
 
-// validMetas are the meta pages that are whole.
+// validMetas returns the meta pages that are whole.
 func validMetas(f *os.File) (found metaPages, err error) {
 	size, err := pageSize(f)
 	if err != nil {

@@ -53,7 +53,7 @@ func badFree(f *os.File, m metaPage) error {
 	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is damaged; salvage reads the others", row.ErrDamaged, m.freelist, f.Name())
 }
 
-// FreeBytes is how much of the file its free pages take, as of the newest commit. Whoever
+// FreeBytes returns how much of the file its free pages take, as of the newest commit. Whoever
 // writes puts new pages there first.
 func (r *Recorder) FreeBytes() (int64, error) {
 	data, err := openData(r.bolt.DB().Path(), false)

@@ -117,7 +117,7 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 	return nil
 }
 
-// leafValue is the value of a leaf element, if it lies within the page.
+// leafValue returns the value of a leaf element, if it lies within the page.
 func leafValue(page []byte, at int) ([]byte, bool) {
 	e := page[at:]
 	from := uint64(at) + uint64(binary.NativeEndian.Uint32(e[4:])) + uint64(binary.NativeEndian.Uint32(e[8:]))

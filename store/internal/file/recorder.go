@@ -72,13 +72,13 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 // Writable reports whether the transaction may change the file.
 func (r *Recorder) Writable() bool { return r.beside || r.bolt.Writable() }
 
-// Format is the format of the file.
+// Format returns the format of the file.
 func (r *Recorder) Format() uint32 { return r.format }
 
 // Migrated reports whether the transaction has migrated the file: derived rows must be rebuilt.
 func (r *Recorder) Migrated() bool { return r.migrated }
 
-// Size is the size of the file, in bytes.
+// Size returns the size of the file, in bytes.
 func (r *Recorder) Size() int64 { return r.bolt.Size() }
 
 // Changed reports whether the file differs from what it was: a row that is put as it is
@@ -116,10 +116,10 @@ func (r *Recorder) differs(t row.Table, key, old, value []byte) {
 	}
 }
 
-// Writes is how often a table was changed in the transaction.
+// Writes returns how often a table was changed in the transaction.
 func (r *Recorder) Writes(t row.Table) int { return r.writes[t] }
 
-// AllWrites is how often any was.
+// AllWrites returns how often any was.
 func (r *Recorder) AllWrites() (n int) {
 	for _, writes := range r.writes {
 		n += writes
@@ -140,7 +140,7 @@ func (r *Recorder) Pass() (done func()) {
 // Passing reports whether that is under way.
 func (r *Recorder) Passing() bool { return r.passing }
 
-// bucket is where a table's rows are in the file: nil when it has no such table.
+// bucket returns where a table's rows are in the file: nil when it has no such table.
 func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 	if r.buckets[t] == nil {
 		r.buckets[t] = r.bolt.Bucket([]byte(t.String()))
@@ -160,7 +160,7 @@ func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
 	return b, nil
 }
 
-// Get finds a row's payload, nil when there is none.
+// Get finds a row's payload, or nil if there is none.
 func (r *Recorder) Get(t row.Table, key []byte) ([]byte, error) {
 	value, err := r.get(t, key)
 	if err != nil {

@@ -51,7 +51,7 @@ func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) e
 	})
 }
 
-// Stored is a row as it is stored, nil if there is none.
+// Stored returns a row as it is stored, or nil if there is none.
 func (r *Recorder) Stored(t row.Table, key []byte) ([]byte, error) { return r.get(t, key) }
 
 // PutStored puts a row as it is stored, or removes it if value is nil. A row that sets the file's
@@ -87,7 +87,7 @@ func (r *Recorder) lower(format uint32) error {
 	return r.writeFormat(format)
 }
 
-// EachStored goes through all rows of a table as they are stored, but for those that are of
+// EachStored calls fn for all rows of a table as they are stored, but for those that are of
 // this file alone, and verifies each, and at the end that no row is missing.
 func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) error {
 	b := r.bucket(t)

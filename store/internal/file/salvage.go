@@ -238,7 +238,7 @@ func listsTables(page []byte) bool {
 	return pageElements(page) > 0
 }
 
-// sumsTransaction is the transaction that wrote the row of the sums in a state, 0 where
+// sumsTransaction returns the transaction that wrote the row of the sums in a state, 0 where
 // that cannot be read.
 func sumsTransaction(f *os.File, meta boltMeta) (transaction uint64) {
 	s := &scan{pages: newPages(f, meta), lost: func(Loss) {}, row: func(t row.Table, key, value []byte) error {

@@ -47,7 +47,7 @@ func (r *Recorder) readSums() error {
 // sumsSince is the format that brought the sums.
 const sumsSince = 4
 
-// storedSums are the sums as the last transaction left them, nil in an older format.
+// storedSums returns the sums as the last transaction left them, nil in an older format.
 func (r *Recorder) storedSums() (*row.Sums, error) {
 	switch {
 	case r.format < sumsSince:
@@ -115,7 +115,7 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same 
 	return false, err
 }
 
-// part returns the sum of the rows of an index whose keys begin as one does, nil if they are
+// part returns the sum of the rows of an index whose keys begin as one does, or nil if they are
 // not summed up.
 func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
 	n := t.Part(key)

@@ -36,7 +36,7 @@ func (w *Walk) End() {
 	}
 }
 
-// Each goes through the rows of a table whose keys begin with prefix, in key order,
+// Each calls fn for the rows of a table whose keys begin with prefix, in key order,
 // until fn fails or says stop. What fn changes meanwhile is no matter.
 func (r *Recorder) Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	return r.EachFrom(t, prefix, prefix, fn)
@@ -81,7 +81,7 @@ func (w *Walk) Each(fn func(key, payload []byte) (more bool, err error)) error {
 	}
 }
 
-// next is the next row, as it is stored; its key is nil at the end.
+// next returns the next row, as it is stored; its key is nil at the end.
 func (w *Walk) next() (key, value []byte, err error) {
 	if !w.apart {
 		return w.cursor.next()

@@ -80,7 +80,7 @@ func untilAnother(tx *kernel.Tx, j *row.Job, end int64, s *Step) error {
 	return err
 }
 
-// grown returns a select whose chunks ask for more memory, "" if none can have more.
+// grown returns a select whose chunks ask for more memory, or "" if none can have more.
 func grown(tx *kernel.Tx, sel string, e *kernel.Ending) (string, error) {
 	defs, err := tx.Resources()
 	if err != nil {

@@ -114,7 +114,7 @@ func (hs Hosts) eachAttempt(b *row.Beat, fn func(*row.Job, *row.Attempt) error) 
 	})
 }
 
-// user returns the user whose processes execute a job, "" if unknown.
+// user returns the user whose processes execute a job, or "" if unknown.
 func (hs Hosts) user(j *row.Job) (string, error) {
 	p, err := hs.tx.Payloads().Of(j)
 	if err != nil || p == nil || p.Owner == nil {

@@ -15,7 +15,7 @@ func NeverRuns(tx *kernel.Tx, j *row.Job, why string) error {
 	return tx.Happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNever, why)})
 }
 
-// whyNever says why a submitted job can never run, "" if it can. It fails if such jobs are refused.
+// whyNever says why a submitted job can never run, or "" if it can. It fails if such jobs are refused.
 func whyNever(tx *kernel.Tx, s Submission, a placer.Ask) (string, error) {
 	set, err := tx.Settings()
 	if err != nil {

@@ -28,7 +28,7 @@ var (
 	ErrNested     = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
 )
 
-// Taken is an ErrExists, which is also a conflict with the present state; more adds details.
+// Taken returns an ErrExists, which is also a conflict with the present state; more adds details.
 func Taken(what, more string) error {
 	return fmt.Errorf("%s: %w%s%w", what, ErrExists, more, file.Wordless(ErrConflict))
 }

@@ -187,7 +187,7 @@ const FirstLog = 8
 // logSkew is how many seconds a clock may be behind the time of a database in a log.
 const logSkew = 10
 
-// Skew is how many seconds a writer's clock may be behind the database's time.
+// Skew returns how many seconds a writer's clock may be behind the database's time.
 func (tx *Tx) Skew() int64 {
 	if tx.Logged {
 		return logSkew

@@ -35,7 +35,7 @@ type Submitter struct {
 	Host string // where the job was submitted
 }
 
-// UnnamedUser is the name used for a user without one.
+// UnnamedUser returns the name used for a user without one.
 func UnnamedUser(uid uint32) string { return "uid:" + strconv.FormatUint(uint64(uid), 10) }
 
 // Named reports whether the submitter had a name there.

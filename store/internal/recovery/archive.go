@@ -19,7 +19,7 @@ type ArchiveOptions struct {
 	Watch       file.Watch    // told of rows
 }
 
-// ArchiveWriter is how an archive of a name is written: as a whole, in the place of the one
+// ArchiveWriter returns how an archive of a name is written: as a whole, in the place of the one
 // that is there, which has to be of the same database and whose rows stay.
 func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, opt ArchiveOptions) error, error) {
 	switch {
@@ -31,7 +31,7 @@ func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, 
 	return nil, fmt.Errorf("%w archive %s: its name must end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
 }
 
-// each goes through the rows that an archive takes, as they are stored in payloads.
+// each calls fn for the rows that an archive takes, as they are stored in payloads.
 func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	numbered := func(t row.Table, has func(uint64) bool) error {
 		return r.Each(t, nil, func(key, payload []byte) (bool, error) {
@@ -64,7 +64,7 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 	return nil
 }
 
-// payloads goes through the rows of what the jobs carry that an archive takes. They count
+// payloads calls fn for the rows of what the jobs carry that an archive takes. They count
 // these jobs.
 func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	named := make(map[row.PayloadKey]uint64)

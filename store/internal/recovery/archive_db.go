@@ -107,7 +107,7 @@ func (x *renamed) vacant(name string) (string, uint32, error) {
 
 func clone(b []byte) []byte { return append([]byte{}, b...) }
 
-// openArchive opens the archive that is there, nil if none is.
+// openArchive opens the archive that is there, or nil if none is.
 func openArchive(path, id string, timeout time.Duration) (*file.File, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -132,7 +132,7 @@ func (l *loader) next() ([]byte, error) {
 	return nil, err
 }
 
-// wrong is an error in the line at hand.
+// wrong returns an error in the line at hand.
 func (l *loader) wrong(why error) error { return l.Wrong(l.line, why) }
 
 // head reads the first line: what this is, and the format of the rows.

@@ -253,7 +253,7 @@ func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
 	return list, errors.Join(jobs, carried)
 }
 
-// unplaced is a job without the nodes that it had or was planned on: held if it came through the
+// unplaced returns a job without the nodes that it had or was planned on: held if it came through the
 // queue, else ended.
 func (s *salvage) unplaced(j *row.Job, why string) mended {
 	was := j.State
@@ -350,7 +350,7 @@ func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, er
 	return list, nil
 }
 
-// shownKey is a key as a note shows it.
+// shownKey returns a key as a note shows it.
 func shownKey(r check.Row) string {
 	if r.Table == row.Nodes || r.Table == row.Hosts {
 		return fmt.Sprintf("number %d", binary.BigEndian.Uint32([]byte(r.Key)))

@@ -54,7 +54,7 @@ func complete(db Scratch, from string) error {
 // maxReasons is how many findings an error tells.
 const maxReasons = 5
 
-// contradicts is an error that says why rows make no database, nil for no reason.
+// contradicts returns an error that says why rows make no database, nil for no reason.
 func contradicts(from string, reasons []string, more int) error {
 	if len(reasons) == 0 {
 		return nil

@@ -21,7 +21,7 @@ type Change struct {
 	Cleared bool     // a table was emptied first
 }
 
-// Each goes through the entries of the log behind a position, the oldest that is there
+// Each calls fn for the entries of the log behind a position, the oldest that is there
 // first.
 func (rep *Replica) Each(since uint64, fn func(*Change) error) error {
 	ctx, cancel := within(rep.until())

@@ -2,7 +2,7 @@ package replica
 
 import "crypto/sha256"
 
-// ChainOf is the chain of an entry: the first 8 bytes of the SHA-256 of its bytes. Each entry
+// ChainOf returns the chain of an entry: the first 8 bytes of the SHA-256 of its bytes. Each entry
 // carries the chain of the one before it, which reveals a log that was modified or put back to an
 // earlier state.
 func ChainOf(entry []byte) [8]byte {
@@ -10,5 +10,5 @@ func ChainOf(entry []byte) [8]byte {
 	return [8]byte(sum[:])
 }
 
-// After is the position behind one more entry.
+// After returns the position behind one more entry.
 func (p Position) After(entry []byte) Position { return Position{p.N + 1, ChainOf(entry)} }

@@ -69,7 +69,7 @@ func change(key, old, value []byte) (o op, same bool, err error) {
 // another: as many as bbolt takes.
 const rowMost = 1<<31 - 2
 
-// becomes is the row that a change makes of another, nil for none. A row that differs from
+// becomes returns the row that a change makes of another, or nil. A row that differs from
 // the one that the change was made from does not make one that matches its checksum.
 func (o *op) becomes(t row.Table, old []byte) ([]byte, error) {
 	switch o.kind {

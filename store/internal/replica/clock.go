@@ -18,7 +18,7 @@ const (
 	clockJump = time.Second
 )
 
-// Ahead is how far this machine's clock is ahead of the log's. An earlier measurement is used if it
+// Ahead returns how far this machine's clock is ahead of the log's. An earlier measurement is used if it
 // is at most most; a larger one is measured again, because the clock may have been corrected.
 func (rep *Replica) Ahead(most time.Duration) (time.Duration, error) {
 	path := filepath.Join(rep.opt.Folder, rep.ID().String()+".clock")
@@ -53,7 +53,7 @@ func readClock(path string) (ahead time.Duration, known bool) {
 	return ahead, passed >= 0 && passed < clockKept && moved.Abs() < clockJump
 }
 
-// sinceBoot is how long ago the machine was booted, the time that it slept included.
+// sinceBoot returns how long ago the machine was booted, the time that it slept included.
 func sinceBoot() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -34,7 +34,7 @@ var (
 // ID tells a log from others: 16 bytes, drawn when it was made.
 type ID [16]byte
 
-// String is the id as text: 32 hexadecimal digits.
+// String returns the id as text: 32 hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
 // Position is a place in a log: behind N entries, the last of which has Chain. Entries count from
@@ -45,13 +45,13 @@ type Position struct {
 	Chain [8]byte
 }
 
-// Start is the position of a log without entries.
+// Start returns the position of a log without entries.
 func (id ID) Start() Position { return Position{Chain: [8]byte(id[:8])} }
 
 // positionBytes is how long a position is as bytes.
 const positionBytes = 16
 
-// Bytes is the position as a log keeps it, below head: number and chain.
+// Bytes returns the position as a log keeps it, below head: number and chain.
 func (p Position) Bytes() []byte {
 	return append(binary.BigEndian.AppendUint64(nil, p.N), p.Chain[:]...)
 }

@@ -16,7 +16,7 @@ const (
 	dueLeast   = 256 << 10
 )
 
-// due is how often the bound at which a snapshot is due has been reached.
+// due returns how often the bound at which a snapshot is due has been reached.
 func due(at *row.Replica) float64 {
 	return max(float64(at.N-min(at.N, at.Since))/dueEntries, float64(at.Behind)/float64(max(dueWeight*at.SinceBytes, dueLeast)))
 }

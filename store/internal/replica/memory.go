@@ -230,7 +230,7 @@ func (m *Memory) SetAhead(d time.Duration) {
 	_ = m.do(func(*memoryState) (bool, error) { m.ahead = d; return false, nil })
 }
 
-// Clock is how far this machine's clock is ahead, see Driver.
+// Clock returns how far this machine's clock is ahead, see Driver.
 func (m *Memory) Clock(context.Context) (ahead time.Duration, err error) {
 	err = m.do(func(*memoryState) (bool, error) { ahead = m.ahead; return false, nil })
 	return ahead, err
@@ -339,7 +339,7 @@ func (s *memoryState) enter(m *Memory, mine *memoryPlace, words []byte) (p *memo
 	return &memoryPlace{m, s.LastPlace}, waits, true
 }
 
-// asked are the words of those behind a place.
+// asked returns the words of those behind a place.
 func (s *memoryState) asked(n uint64) (list []Asked) {
 	for _, other := range s.Line {
 		if words := s.Words[other]; other > n && words != nil && len(list) < MostAsked {
@@ -349,13 +349,13 @@ func (s *memoryState) asked(n uint64) (list []Asked) {
 	return list
 }
 
-// Waiting is how many are in the line, and how many of them have words.
+// Waiting returns how many are in the line, and how many of them have words.
 func (m *Memory) Waiting() (places, words int) {
 	_ = m.do(func(s *memoryState) (bool, error) { places, words = len(s.Line), len(s.Words); return false, nil })
 	return places, words
 }
 
-// Head is the position of the last entry.
+// Head returns the position of the last entry.
 func (m *Memory) Head() (at Position) {
 	_ = m.do(func(s *memoryState) (bool, error) { at = s.Head; return false, nil })
 	return at

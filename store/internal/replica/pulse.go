@@ -54,7 +54,7 @@ func (p *pulse) beats() bool {
 	return err != nil || used-p.used.Swap(used) >= int64(littleWork)
 }
 
-// time is the processor time that the thread has used. Linux makes a thread's clock of its id:
+// time returns the processor time that the thread has used. Linux makes a thread's clock of its id:
 // the complement in the upper 29 bits, then 4 for a thread and 2 for the scheduler's clock.
 func (p *pulse) time() (int64, error) {
 	var t unix.Timespec

@@ -131,7 +131,7 @@ func isDamage(err error) bool {
 	return gone || errors.Is(err, row.ErrDamaged) || errors.Is(err, file.ErrNotOurs)
 }
 
-// saidBy is an error as the function of a transaction gave it.
+// saidBy returns an error as the function of a transaction gave it.
 func saidBy(err error) error {
 	var said *answered
 	if errors.As(err, &said) {
@@ -166,7 +166,7 @@ func (rep *Replica) detail(text string) {
 	}
 }
 
-// position is where the replica stands.
+// position returns where the replica stands.
 func (s *session) position(r *file.Recorder) (*row.Replica, error) {
 	at, err := r.Replica()
 	if err == nil && (at == nil || at.Log != s.rep.ID()) {
@@ -212,7 +212,7 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	return nil
 }
 
-// away is an error of a call under the name that callers know it by.
+// away returns an error of a call under the name that callers know it by.
 func (rep *Replica) away(err error) error {
 	if errors.Is(err, ErrNoLog) {
 		if _, err := os.Stat(rep.path(rep.ID())); err == nil {
@@ -223,7 +223,7 @@ func (rep *Replica) away(err error) error {
 	return away(err)
 }
 
-// away is an error of a call of a log that does not answer.
+// away returns an error of a call of a log that does not answer.
 func away(err error) error {
 	switch {
 	case errors.Is(err, ErrAway), errors.Is(err, ErrLost), errors.Is(err, context.DeadlineExceeded):

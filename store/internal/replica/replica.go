@@ -89,7 +89,7 @@ func readLink(path string) (id ID, err error) {
 	return ID(b), nil
 }
 
-// path is the path of a log's replica. After a reboot it is unknown how much of it is on disk: it
+// path returns the path of a log's replica. After a reboot it is unknown how much of it is on disk: it
 // has another name then.
 func (rep *Replica) path(id ID) string {
 	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", id, bootID(), machineID(), os.Getuid()))
@@ -122,7 +122,7 @@ func (rep *Replica) use(id ID) error {
 	return nil
 }
 
-// File is the local replica, as it is.
+// File returns the local replica, as it is.
 func (rep *Replica) File() *file.File {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
@@ -137,14 +137,14 @@ func (rep *Replica) PutLocal(t row.Table, key, payload []byte) error {
 	})
 }
 
-// ID is the log's.
+// ID returns the log's.
 func (rep *Replica) ID() ID {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
 	return rep.id
 }
 
-// Driver is the connection to the log.
+// Driver returns the connection to the log.
 func (rep *Replica) Driver() Driver { return rep.driver }
 
 // Close gives the connection up.
@@ -153,15 +153,15 @@ func (rep *Replica) Close() error {
 	return rep.closed
 }
 
-// until is when who begins now gives up.
+// until returns when who begins now gives up.
 func (rep *Replica) until() time.Time { return time.Now().Add(rep.opt.LockTimeout) }
 
-// within is a context for a call that may take until then.
+// within returns a context for a call that may take until then.
 func within(until time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.Background(), until)
 }
 
-// freshPath is the file whose time of change says when the replica was fresh.
+// freshPath returns the file whose time of change says when the replica was fresh.
 func (rep *Replica) freshPath() string { return rep.path(rep.ID()) + ".fresh" }
 
 // wasFresh notes that the replica held all that the log held at an instant.
@@ -180,7 +180,7 @@ func touch(path string, at time.Time) {
 // crowdedFor is how long a machine remembers that its writers had to wait for others.
 const crowdedFor = time.Second
 
-// linePath is the file whose time of change says when a writer had to.
+// linePath returns the file whose time of change says when a writer had to.
 func (rep *Replica) linePath() string { return rep.path(rep.ID()) + ".line" }
 
 // crowded reports whether a writer of this machine had to wait for others lately: who
@@ -199,7 +199,7 @@ func (rep *Replica) noteCrowd(waited bool) {
 	}
 }
 
-// Age is how long ago the replica was fresh; false if that is not known.
+// Age returns how long ago the replica was fresh; false if that is not known.
 func (rep *Replica) Age() (time.Duration, bool) {
 	info, err := os.Stat(rep.freshPath())
 	if err != nil {
@@ -227,7 +227,7 @@ func (rep *Replica) contentWith() bool {
 	return true
 }
 
-// now is the clock of whoever writes.
+// now returns the clock of whoever writes.
 func (opt *Options) now() int64 {
 	if opt.Now == nil {
 		return time.Now().Unix()

@@ -53,7 +53,7 @@ func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
 	return d.Driver.After(ctx, at)
 }
 
-// nothing is an entry that changes nothing.
+// nothing returns an entry that changes nothing.
 func nothing(at Position, log [4]byte, format uint32) []byte {
 	e := Entry{Head: Head{Position: at.N + 1, Log: log, Before: at.Chain, Format: format, Version: "restless", Verb: "nothing"}}
 	rand.Read(e.ID[:]) //nolint:errcheck // it never fails

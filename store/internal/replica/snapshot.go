@@ -74,7 +74,7 @@ func (s *Snapshot) verify() error {
 	return nil
 }
 
-// rows goes through the rows of a snapshot, table by table, in the order of their keys.
+// rows calls fn for the rows of a snapshot, table by table, in the order of their keys.
 // They live until the next.
 func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
 	in := &stream{r: bufio.NewReaderSize(flate.NewReader(bytes.NewReader(s.Body)), 64<<10)}

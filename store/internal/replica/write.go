@@ -298,7 +298,7 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 	}
 }
 
-// because is an error as the rest of a sentence.
+// because returns an error as the rest of a sentence.
 func because(err error) string {
 	if err == nil { // the last answer was that others wait, and said nothing of the entry
 		return ""

@@ -31,7 +31,7 @@ func accountFields(f *Fields, a *Account) {
 	f.Texts("allow", &a.Allow)
 }
 
-// EncodeAccount is the row of an account.
+// EncodeAccount returns the row of an account.
 func EncodeAccount(a *Account) []byte { return encode(accountFields, a) }
 
 // DecodeAccount reads it.

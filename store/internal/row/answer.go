@@ -63,7 +63,7 @@ func deflated(b, text []byte) []byte {
 	return out.Bytes()
 }
 
-// EncodeAnswer is the row.
+// EncodeAnswer returns the row.
 func EncodeAnswer(a *Answer) []byte { return encode(answerFields, a) }
 
 // DecodeAnswer reads it, but for the text.

@@ -73,7 +73,7 @@ func named(names []string, i int, what string) string {
 // Nonce tells who executes an attempt from everybody else: it is drawn before the claim.
 type Nonce [16]byte
 
-// String is the nonce in hexadecimal, "" for none.
+// String returns the nonce in hexadecimal, or "".
 func (n Nonce) String() string {
 	if n == (Nonce{}) {
 		return ""
@@ -211,7 +211,7 @@ func attemptFields(f *Fields, a *Attempt) {
 	}
 }
 
-// EncodeAttempt is the row of an attempt.
+// EncodeAttempt returns the row of an attempt.
 func EncodeAttempt(a *Attempt) []byte { return encode(attemptFields, a) }
 
 // DecodeAttempt reads it.
@@ -221,7 +221,7 @@ func DecodeAttempt(key, payload []byte) (*Attempt, error) {
 	return v, f.done(Attempts)
 }
 
-// AttemptKey is the key of an attempt's row.
+// AttemptKey returns the key of an attempt's row.
 func AttemptKey(job uint64, number int) []byte {
 	return binary.BigEndian.AppendUint32(Key64(job), uint32(number))
 }

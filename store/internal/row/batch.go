@@ -67,7 +67,7 @@ func batchFields(f *Fields, b *Batch) {
 	f.Must(b.Jobs >= 1 && b.Layers >= 1 && b.Layers <= locality.MaxQuorum)
 }
 
-// EncodeBatch is the row of a batch.
+// EncodeBatch returns the row of a batch.
 func EncodeBatch(b *Batch) []byte { return encode(batchFields, b) }
 
 // DecodeBatch reads it.
@@ -84,7 +84,7 @@ func batchFilesFields(f *Fields, files *[]BatchFile) {
 	}
 }
 
-// EncodeBatchFiles is a row of files.
+// EncodeBatchFiles returns a row of files.
 func EncodeBatchFiles(files []BatchFile) []byte { return encode(batchFilesFields, &files) }
 
 // DecodeBatchFiles reads it.

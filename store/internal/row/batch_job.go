@@ -33,7 +33,7 @@ func batchJobsFields(f *Fields, b *locality.JobBlock) {
 	}
 }
 
-// EncodeBatchJobs is a row of the jobs of a batch, as they were created.
+// EncodeBatchJobs returns a row of the jobs of a batch, as they were created.
 func EncodeBatchJobs(b *locality.JobBlock) []byte { return encode(batchJobsFields, b) }
 
 // DecodeBatchJobs reads it.
@@ -98,7 +98,7 @@ func slotFields(f *Fields, slots *[]locality.SlotState) {
 	}
 }
 
-// EncodeBatchTasks is a row of what became of the jobs of a batch.
+// EncodeBatchTasks returns a row of what became of the jobs of a batch.
 func EncodeBatchTasks(b *locality.TaskBlock) []byte { return encode(batchTasksFields, b) }
 
 // DecodeBatchTasks reads it.

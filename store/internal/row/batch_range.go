@@ -27,7 +27,7 @@ func rangeFields(f *Fields, c *locality.Cursor) {
 	Uints(f, "gone", &c.Gone)
 }
 
-// EncodeRange is the row of a range of a batch.
+// EncodeRange returns the row of a range of a batch.
 func EncodeRange(c *locality.Cursor) []byte { return encode(rangeFields, c) }
 
 // DecodeRange reads it.

@@ -21,7 +21,7 @@ const (
 // BeatPrefix begins the keys of beats in the table Meta. On disk; must not change.
 func BeatPrefix() []byte { return []byte(beatPrefix) }
 
-// Key is where the row stands.
+// Key returns where the row stands.
 func (b *Beat) Key() []byte { return []byte(beatPrefix + b.User + "@" + b.Host) }
 
 func isBeatKey(key []byte) bool { return strings.HasPrefix(string(key), beatPrefix) }
@@ -39,7 +39,7 @@ func beatFields(f *Fields, b *Beat) {
 	f.Must(string(b.Key()) == string(f.key))
 }
 
-// EncodeBeat is the row.
+// EncodeBeat returns the row.
 func EncodeBeat(b *Beat) []byte { return encode(beatFields, b) }
 
 // DecodeBeat reads it.

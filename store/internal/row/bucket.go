@@ -19,7 +19,7 @@ func bucketFields(f *Fields, b *index.Bucket) {
 	Fixed(f, "first", &b.First)
 }
 
-// EncodeBucket is the row of a bucket.
+// EncodeBucket returns the row of a bucket.
 func EncodeBucket(b *index.Bucket) []byte { return encode(bucketFields, b) }
 
 // DecodeBucket reads it.
@@ -43,7 +43,7 @@ func DecodeBits(key, payload []byte) (*roaring.Bitmap, error) {
 	return bm, nil
 }
 
-// EncodeBits is the row of a bitmap, in the portable format.
+// EncodeBits returns the row of a bitmap, in the portable format.
 func EncodeBits(bm *roaring.Bitmap) ([]byte, error) {
 	if bm.GetSerializedSizeInBytes() > 1024 {
 		bm.RunOptimize()

@@ -23,7 +23,7 @@ func reachFields(f *Fields, r *ReachBlock) {
 	}
 }
 
-// EncodeReaches writes a row of reaches, nil when all are 0.
+// EncodeReaches writes a row of reaches, or nil if all are 0.
 func EncodeReaches(r ReachBlock) []byte {
 	if r == (ReachBlock{}) {
 		return nil

@@ -15,7 +15,7 @@ import (
 // zero key is that of a job that carries nothing.
 type PayloadKey [16]byte
 
-// String is the key in hexadecimal.
+// String returns the key in hexadecimal.
 func (k PayloadKey) String() string { return hex.EncodeToString(k[:]) }
 
 // Compare orders keys as the file does.
@@ -140,7 +140,7 @@ func payloadFields(f *Fields, p *Payload) {
 	}
 }
 
-// EncodePayload is the row of a payload.
+// EncodePayload returns the row of a payload.
 func EncodePayload(p *Payload) []byte { return encode(payloadFields, p) }
 
 // DecodePayload reads it.
@@ -148,7 +148,7 @@ func DecodePayload(key, payload []byte) (*Payload, error) {
 	return decode(Payloads, payloadFields, key, payload)
 }
 
-// HashPayload is the key of a row. What is hashed is the row as it is encoded, so that a
+// HashPayload returns the key of a row. What is hashed is the row as it is encoded, so that a
 // version that writes more fields gives the rows of older ones no other keys.
 func HashPayload(payload []byte) (k PayloadKey, err error) {
 	sum, err := SumPayload(payload)
@@ -156,7 +156,7 @@ func HashPayload(payload []byte) (k PayloadKey, err error) {
 	return k, err
 }
 
-// SumPayload is the whole hash; the key is its beginning.
+// SumPayload returns the whole hash; the key is its beginning.
 func SumPayload(payload []byte) (sum [sha256.Size]byte, err error) {
 	_, content, err := splitPayload(payload)
 	if err == nil {
@@ -165,13 +165,13 @@ func SumPayload(payload []byte) (sum [sha256.Size]byte, err error) {
 	return sum, err
 }
 
-// PayloadJobs is how many jobs name a row.
+// PayloadJobs returns how many jobs name a row.
 func PayloadJobs(payload []byte) (uint64, error) {
 	jobs, _, err := splitPayload(payload)
 	return jobs, err
 }
 
-// RecountPayload is the row with another number of jobs.
+// RecountPayload returns the row with another number of jobs.
 func RecountPayload(payload []byte, jobs uint64) ([]byte, error) {
 	_, content, err := splitPayload(payload)
 	if err != nil {
@@ -190,7 +190,7 @@ func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
 	return jobs, d.B, d.done(Payloads, nil)
 }
 
-// EachPayload goes through the jobs of each payload by key, those that carry nothing left out.
+// EachPayload calls fn for the jobs of each payload by key, those that carry nothing left out.
 func EachPayload(jobs map[PayloadKey]uint64, fn func(key PayloadKey, jobs uint64) error) error {
 	delete(jobs, PayloadKey{})
 	for _, key := range slices.SortedFunc(maps.Keys(jobs), PayloadKey.Compare) {
@@ -201,7 +201,7 @@ func EachPayload(jobs map[PayloadKey]uint64, fn func(key PayloadKey, jobs uint64
 	return nil
 }
 
-// Missing is an ErrDamaged: jobs name what they carry, and it is not there.
+// Missing returns an ErrDamaged: jobs name what they carry, and it is not there.
 func (k PayloadKey) Missing() error {
 	return fmt.Errorf("%w: what a job carries, %s, is missing", ErrDamaged, k)
 }

@@ -8,10 +8,10 @@ import (
 // castagnoli is made with the first row that is read: version and help read none.
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// Checksum is the CRC-32C of bytes.
+// Checksum returns the CRC-32C of bytes.
 func Checksum(b []byte) uint32 { return checksum(nil, b) }
 
-// checksum is the CRC-32C of a key and the payload behind it. It takes a short key byte by byte: a
+// checksum returns the CRC-32C of a key and the payload behind it. It takes a short key byte by byte: a
 // second call of the library for so little takes longer.
 func checksum(key, payload []byte) uint32 {
 	table, sum := castagnoli(), ^uint32(0)

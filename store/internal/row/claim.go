@@ -41,7 +41,7 @@ func claimFields(f *Fields, c *Claim) {
 	f.Must(c.Start < c.End)
 }
 
-// EncodeClaim is the row of a claim.
+// EncodeClaim returns the row of a claim.
 func EncodeClaim(c *Claim) []byte { return encode(claimFields, c) }
 
 // DecodeClaim reads it.

@@ -23,11 +23,11 @@ const (
 	arrayPrefix = "array:"
 )
 
-// PoolKey is the key of a pool, ArrayKey that of the throttle of an array. They are what
+// PoolKey returns the key of a pool, ArrayKey that of the throttle of an array. They are what
 // the counters are called besides.
 func PoolKey(name string) string { return poolPrefix + name }
 
-// ArrayKey is the key of the throttle of an array.
+// ArrayKey returns the key of the throttle of an array.
 func ArrayKey(array uint64) string { return arrayPrefix + strconv.FormatUint(array, 10) }
 
 // PoolPrefix begins the keys of all pools.
@@ -36,10 +36,10 @@ func PoolPrefix() []byte { return []byte(poolPrefix) }
 // ArrayPrefix begins the keys of the throttles of all arrays.
 func ArrayPrefix() []byte { return []byte(arrayPrefix) }
 
-// PoolOf is the pool of a key; ok is false if it is another counter.
+// PoolOf returns the pool of a key; ok is false if it is another counter.
 func PoolOf(key string) (name string, ok bool) { return strings.CutPrefix(key, poolPrefix) }
 
-// ArrayOf is the array of a key; ok is false if it is another counter.
+// ArrayOf returns the array of a key; ok is false if it is another counter.
 func ArrayOf(key string) (array uint64, ok bool) {
 	text, ok := strings.CutPrefix(key, arrayPrefix)
 	array, err := strconv.ParseUint(text, 10, 64)
@@ -61,7 +61,7 @@ func counterFields(f *Fields, c *Counter) {
 	}
 }
 
-// EncodeCounter is the row of a counter.
+// EncodeCounter returns the row of a counter.
 func EncodeCounter(c *Counter) []byte { return encode(counterFields, c) }
 
 // DecodeCounter reads it.
@@ -69,12 +69,12 @@ func DecodeCounter(key, payload []byte) (*Counter, error) {
 	return decode(Counters, counterFields, key, payload)
 }
 
-// HoldingKey is the key of what an owner holds of a counter.
+// HoldingKey returns the key of what an owner holds of a counter.
 func HoldingKey(counter string, owner uint64) []byte {
 	return binary.BigEndian.AppendUint64(HoldingPrefix(counter), owner)
 }
 
-// HoldingPrefix is how the keys of all that is held of a counter begin.
+// HoldingPrefix returns how the keys of all that is held of a counter begin.
 func HoldingPrefix(counter string) []byte { return append([]byte(counter), 0) }
 
 func holdingFields(f *Fields, h *limits.Holder) {
@@ -91,7 +91,7 @@ func holdingFields(f *Fields, h *limits.Holder) {
 	}
 }
 
-// EncodeHolding is the row of what an owner holds.
+// EncodeHolding returns the row of what an owner holds.
 func EncodeHolding(h limits.Holder) []byte { return encode(holdingFields, &h) }
 
 // DecodeHolding reads it.

@@ -43,7 +43,7 @@ func (x *Decayed) Move(to, halfLife int64) {
 	}
 }
 
-// Of is the value of something.
+// Of returns the value of something.
 func (x *Decayed) Of(name string) float64 {
 	for _, u := range x.Uses {
 		if u.Name == name {
@@ -77,7 +77,7 @@ func (x *Decayed) Turn(name string, by, one, at, halfLife int64) {
 	u.Value += float64(by) / float64(max(one, 1)) * grown(float64(x.At-at), halfLife)
 }
 
-// DecayedKey is the key of whose it is.
+// DecayedKey returns the key of whose it is.
 func DecayedKey(s Sharer) []byte {
 	e := encoder{s.append(nil)}
 	e.string(s.Group)
@@ -110,7 +110,7 @@ func decayedFields(f *Fields, x *Decayed) {
 	}
 }
 
-// EncodeDecayed is the row.
+// EncodeDecayed returns the row.
 func EncodeDecayed(x *Decayed) []byte { return encode(decayedFields, x) }
 
 // DecodeDecayed reads it.

@@ -184,7 +184,7 @@ var special = []struct {
 	{Invalidations, "", false, oldKind},
 }
 
-// kindAt is the kind of the row of a key, nil if there is none.
+// kindAt returns the kind of the row of a key, or nil if there is none.
 func kindAt(t Table, key []byte) *kind {
 	for i := range special {
 		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key), x.key)) {
@@ -194,7 +194,7 @@ func kindAt(t Table, key []byte) *kind {
 	return kinds[t]
 }
 
-// Rewind is a row whose instants are put back, nil if none changes.
+// Rewind returns a row whose instants are put back, or nil if none changes.
 func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
 	if k := kindAt(t, key); k != nil {
 		return k.rewind(key, payload, to)

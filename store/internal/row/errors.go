@@ -41,5 +41,5 @@ func (c *Conflict) Error() string { return c.What + ": " + c.Why }
 // Unwrap makes errors.Is see ErrConflict.
 func (c *Conflict) Unwrap() error { return ErrConflict }
 
-// Clash is a Conflict.
+// Clash returns a Conflict.
 func Clash(what, why string) error { return &Conflict{what, why} }

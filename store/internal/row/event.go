@@ -42,7 +42,7 @@ func eventFields(f *Fields, ev *Event) {
 	}
 }
 
-// EncodeEvent is the row of an event.
+// EncodeEvent returns the row of an event.
 func EncodeEvent(ev *Event) []byte { return encode(eventFields, ev) }
 
 // DecodeEvent reads it.

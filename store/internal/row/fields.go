@@ -72,7 +72,7 @@ type number interface {
 	~int | ~int8 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// encode is the payload of a row. It is small enough to be inlined, which makes the call of
+// encode returns the payload of a row. It is small enough to be inlined, which makes the call of
 // the list a static one: then nothing escapes.
 func encode[T any](list func(*Fields, *T), v *T) []byte {
 	f := Fields{b: make([]byte, 0, 128)}
@@ -87,7 +87,7 @@ func decode[T any](t Table, list func(*Fields, *T), key, payload []byte) (*T, er
 	return v, f.done(t)
 }
 
-// done is the error of a payload that was not what it should be. Bytes left over are no
+// done returns the error of a payload that was not what it should be. Bytes left over are no
 // error: a newer version of the row may append fields.
 func (f *Fields) done(t Table) error {
 	if f.bad {
@@ -110,7 +110,7 @@ func (f *Fields) Must(holds bool) {
 	}
 }
 
-// Version is the version that a row is of: current in all directions but reading.
+// Version returns the version that a row is of: current in all directions but reading.
 func (f *Fields) Version(current byte) byte {
 	f.raw(&current)
 	return current
@@ -136,7 +136,7 @@ func (f *Fields) takeByte() byte {
 	return v
 }
 
-// take takes n bytes, nil if there are fewer.
+// take takes n bytes, or nil if there are fewer.
 func (f *Fields) take(n int) []byte {
 	if n < 0 || n > len(f.b) {
 		f.bad, f.b = true, nil
@@ -147,7 +147,7 @@ func (f *Fields) take(n int) []byte {
 	return out
 }
 
-// uvar is a varint, written or read.
+// uvar returns a varint, written or read.
 func (f *Fields) uvar(v uint64) uint64 {
 	if f.dir == writing {
 		if v < 0x80 {
@@ -175,13 +175,13 @@ func (f *Fields) longUvar() uint64 {
 	return v
 }
 
-// ivar is a varint that may be negative.
+// ivar returns a varint that may be negative.
 func (f *Fields) ivar(v int64) int64 {
 	n := f.uvar(uint64(v)<<1 ^ uint64(v>>63))
 	return int64(n>>1) ^ -int64(n&1)
 }
 
-// count is how many of something follow. A row that is read cannot have more of anything
+// count returns how many of something follow. A row that is read cannot have more of anything
 // than bytes.
 func (f *Fields) count(n int) int {
 	v := f.uvar(uint64(n))

@@ -15,7 +15,7 @@ type rewound struct {
 	changed bool
 }
 
-// at is an instant as it will be. 0 stands for none.
+// at returns an instant as it will be. 0 stands for none.
 func (r *rewound) at(t int64, is Clock) int64 {
 	before := t
 	switch {

@@ -55,7 +55,7 @@ func (p *piece) group(name string) *piece {
 	return p.groups[len(p.groups)-1]
 }
 
-// value is an object or an item.
+// value returns an object or an item.
 func (p *piece) value() []byte {
 	for _, g := range p.groups {
 		p.put(g.name, g.value())
@@ -127,7 +127,7 @@ func (h *hearing) fail(format string, args ...any) {
 	}
 }
 
-// take takes a field, nil if the object has none, or null.
+// take takes a field, or nil if the object has none, or null.
 func (h *hearing) take(name string) any {
 	if of, _, grouped := strings.Cut(name, "."); grouped && h.fields[of] != nil {
 		group, ok := h.fields[of].(map[string]any)
@@ -205,7 +205,7 @@ func (h *hearing) next() {
 	x.parts = x.parts[1:]
 }
 
-// hearAs is the value of a field, and whether it has one of a type.
+// hearAs returns the value of a field, and whether it has one of a type.
 func hearAs[V any](f *Fields, name string) (v V, ok bool) {
 	value := f.heard.take(name)
 	if v, ok = value.(V); !ok && value != nil {
@@ -265,7 +265,7 @@ func (f *Fields) digitsAside(name string, v []byte) {
 	}
 }
 
-// eachAside is how many items of a list of fixed length there are: none if all are zero.
+// eachAside returns how many items of a list of fixed length there are: none if all are zero.
 func eachAside[T comparable](f *Fields, name string, of []T) int {
 	var none T
 	switch f.dir {
@@ -429,14 +429,14 @@ func appendOther(b []byte, v any) []byte {
 	return append(b, text...)
 }
 
-// say is a row as JSON: an object, unless its only field has no name.
+// say returns a row as JSON: an object, unless its only field has no name.
 func say[T any](b []byte, list func(*Fields, *T), v *T) []byte {
 	f := Fields{dir: sayingJSON, aside: &aside{said: saying{pieces: []*piece{{}}}}}
 	list(&f, v)
 	return append(b, f.said.pop().value()...)
 }
 
-// hear is the row of JSON that is known to be valid.
+// hear returns the row of JSON that is known to be valid.
 func hear[T any](list func(*Fields, *T), text []byte) (*T, error) {
 	f, v := Fields{dir: hearingJSON, aside: new(aside)}, new(T)
 	var value any

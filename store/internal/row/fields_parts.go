@@ -1,6 +1,6 @@
 package row
 
-// Part is a part of a row behind a pointer, whose end is End; is reports whether the row that
+// Part returns a part of a row behind a pointer, whose end is End; is reports whether the row that
 // is read has it.
 func Part[T any](f *Fields, name string, v **T, is bool) bool {
 	switch f.dir {

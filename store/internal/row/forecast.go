@@ -78,7 +78,7 @@ func outcomesFields(f *Fields, name string, list *[]Foretold) {
 	}
 }
 
-// EncodeForecasts is the row.
+// EncodeForecasts returns the row.
 func EncodeForecasts(v *Forecasts) []byte { return encode(forecastsFields, v) }
 
 // DecodeForecasts reads it.

@@ -48,7 +48,7 @@ func freedFields(f *Fields, x *Freed) {
 	}
 }
 
-// EncodeFreed is the row.
+// EncodeFreed returns the row.
 func EncodeFreed(x *Freed) []byte { return encode(freedFields, x) }
 
 // DecodeFreed reads it.

@@ -19,7 +19,7 @@ func hookFields(f *Fields, h *Hook) {
 	f.At("failing", &h.Failing, Past)
 }
 
-// EncodeHook is the row.
+// EncodeHook returns the row.
 func EncodeHook(h *Hook) []byte { return encode(hookFields, h) }
 
 // DecodeHook reads it.

@@ -19,7 +19,7 @@ func hostFields(f *Fields, h *locality.Host) {
 	f.At("seen", &h.Seen, Past)
 }
 
-// EncodeHost is the row of a host.
+// EncodeHost returns the row of a host.
 func EncodeHost(h *locality.Host) []byte { return encode(hostFields, h) }
 
 // DecodeHost reads it.
@@ -70,7 +70,7 @@ func spanFields(f *Fields, name string, spans *[]locality.Span) {
 	}
 }
 
-// EncodeMember is the row of a host's part in a batch.
+// EncodeMember returns the row of a host's part in a batch.
 func EncodeMember(m *locality.Member) []byte { return encode(memberFields, m) }
 
 // DecodeMember reads it.

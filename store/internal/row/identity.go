@@ -13,7 +13,7 @@ type Identity struct {
 
 const identityVersion = 1
 
-// String is the id as text: 32 hexadecimal digits.
+// String returns the id as text: 32 hexadecimal digits.
 func (i *Identity) String() string { return hex.EncodeToString(i.ID[:]) }
 
 func identityFields(f *Fields, i *Identity) {
@@ -36,7 +36,7 @@ func identityDocument(f *Fields, i *Identity) {
 	}
 }
 
-// Encode is the row.
+// Encode returns the row.
 func (i *Identity) Encode() []byte { return encode(identityFields, i) }
 
 // Decode reads it.

@@ -216,5 +216,5 @@ func (j *Job) Borrow(key, payload []byte) error {
 	return f.done(Jobs)
 }
 
-// WaitingKey is where a job that waits stands in the queue.
+// WaitingKey returns where a job that waits stands in the queue.
 func WaitingKey(j *Job) []byte { return append64(append64(nil, ^(uint64(j.Priority)^1<<63)), j.ID) }

@@ -44,7 +44,7 @@ func partThrough(end byte) func(key []byte) int {
 // Parted reports whether IndexSums has sums of the table.
 func (t Table) Parted() bool { return indexParts[t] != nil }
 
-// Part returns the length of the first part of a key, -1 if IndexSums does not count it.
+// Part returns the length of the first part of a key, or -1 if IndexSums does not count it.
 func (t Table) Part(key []byte) int {
 	if indexParts[t] == nil {
 		return -1
@@ -52,7 +52,7 @@ func (t Table) Part(key []byte) int {
 	return max(-1, indexParts[t](key))
 }
 
-// IndexSumKey is the key in IndexSums of the rows of a table whose keys begin with part.
+// IndexSumKey returns the key in IndexSums of the rows of a table whose keys begin with part.
 func IndexSumKey(b []byte, t Table, part []byte) []byte { return append(append(b, byte(t)), part...) }
 
 func indexSumFields(f *Fields, s *Sum) {
@@ -60,7 +60,7 @@ func indexSumFields(f *Fields, s *Sum) {
 	sumFields(f, s)
 }
 
-// Encode returns the row of a sum in IndexSums, nil if it sums up no row.
+// Encode returns the row of a sum in IndexSums, or nil if it sums up no row.
 func (s *Sum) Encode() []byte {
 	if *s == (Sum{}) {
 		return nil

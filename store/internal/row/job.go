@@ -235,7 +235,7 @@ func (j *Job) HasExit() bool {
 // HasCommand reports whether the job comes with a command to execute.
 func (j *Job) HasCommand() bool { return len(j.Command) > 0 || j.Payload != (PayloadKey{}) }
 
-// CurrentAttempt is the number of the attempt that it is at, or was at last; 0 if it has
+// CurrentAttempt returns the number of the attempt that it is at, or was at last; 0 if it has
 // never started. A job that runs since before attempts were counted is at its first.
 func (j *Job) CurrentAttempt() int {
 	if j.Attempt == 0 && j.State == JobRunning {

@@ -288,7 +288,7 @@ func shareFields(f *Fields, nodes []JobNode) {
 	}
 }
 
-// EncodeJob is the row of a job.
+// EncodeJob returns the row of a job.
 func EncodeJob(j *Job) []byte { return encode(jobFields, j) }
 
 // The parts that may stand at the end of a job's row. On disk; must not change.
@@ -317,7 +317,7 @@ const (
 	moreExclude
 )
 
-// tail is which of the parts at the end of its row the job has.
+// tail returns which of the parts at the end of its row the job has.
 func (j *Job) tail() (parts byte, further uint64) {
 	is := func(bit byte, set bool) {
 		if set {
@@ -364,7 +364,7 @@ func (j *Job) Decode(key, payload []byte) error {
 	return f.done(Jobs)
 }
 
-// share is how a node is shared as one number.
+// share returns how a node is shared as one number.
 func (n JobNode) share() uint64 {
 	head := n.Within << 2
 	if n.Shared {

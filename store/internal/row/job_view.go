@@ -31,7 +31,7 @@ func (v *JobView) Open(key, payload []byte) error {
 // OnlyState makes the view that of a job with only its state known.
 func (v *JobView) OnlyState(s JobState) { v.payload = []byte{jobVersion, byte(s)} }
 
-// ID is the job's number.
+// ID returns the job's number.
 func (v *JobView) ID() uint64 { return v.id }
 
 // State is what has become of the job.
@@ -40,13 +40,13 @@ func (v *JobView) State() JobState { return JobState(v.payload[1]) }
 // Walltime is for how many seconds it asked.
 func (v *JobView) Walltime() int64 { return v.time(jobWalltime) }
 
-// Submit is when it came, in Unix seconds, as are Start and End.
+// Submit returns when it came, in Unix seconds, as are Start and End.
 func (v *JobView) Submit() int64 { return v.time(jobSubmit) }
 
-// Start is when it began, or is to.
+// Start returns when it began, or is to.
 func (v *JobView) Start() int64 { return v.time(jobStart) }
 
-// End is when it ended, or is expected to.
+// End returns when it ended, or is expected to.
 func (v *JobView) End() int64 { return v.time(jobEnd) }
 
 func (v *JobView) time(i int) int64 {
@@ -60,7 +60,7 @@ func (v *JobView) Select() []byte {
 	return v.texts.get(jobSelect)
 }
 
-// Queue is the queue that it is for, "" for none.
+// Queue returns the queue that it is for, or "".
 func (v *JobView) Queue() []byte {
 	v.find()
 	return v.texts.get(jobQueue)
@@ -79,7 +79,7 @@ const (
 	JobSelectText  JobText = jobSelect
 )
 
-// Text is a text of the job, without reading what is behind it.
+// Text returns a text of the job, without reading what is behind it.
 func (v *JobView) Text(t JobText) ([]byte, error) {
 	v.find()
 	text := v.texts.get(int(t))
@@ -224,5 +224,5 @@ func (r *JobNodes) pass(only int64) {
 	r.d.B, r.Node, r.left = b, node, left
 }
 
-// shortDelta is the distance to the next node, where one byte holds it.
+// shortDelta returns the distance to the next node, where one byte holds it.
 func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }

@@ -9,17 +9,17 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// Key16 is a number as a key, as are Key32 and Key64: big-endian, so that the order of
+// Key16 returns a number as a key, as are Key32 and Key64: big-endian, so that the order of
 // the keys is that of the numbers.
 func Key16(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
 
-// Key32 is a number of four bytes.
+// Key32 returns a number of four bytes.
 func Key32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
-// Key64 is a number of eight bytes.
+// Key64 returns a number of eight bytes.
 func Key64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// TimeKey is an instant, then an owner. Instants before 1970 do not occur.
+// TimeKey returns an instant, then an owner. Instants before 1970 do not occur.
 func TimeKey(t int64, owner uint64) []byte {
 	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(t))
 	return binary.BigEndian.AppendUint64(key, owner)
@@ -33,11 +33,11 @@ func SplitTimeKey(k []byte) (t int64, owner uint64) {
 	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
 }
 
-// JobOwner is a job as the owner of a stretch of the calendar. On disk; jobs have even
+// JobOwner returns a job as the owner of a stretch of the calendar. On disk; jobs have even
 // numbers there, reservations odd ones.
 func JobOwner(id uint64) uint64 { return id << 1 }
 
-// ReservationOwner is a reservation as such an owner.
+// ReservationOwner returns a reservation as such an owner.
 func ReservationOwner(id uint64) uint64 { return id<<1 | 1 }
 
 // IsReservation tells the two apart.
@@ -48,17 +48,17 @@ func JobStateKey(s JobState, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), byte(s)), id)
 }
 
-// AccessKey is the key under which a reservation is found by whom it lets in.
+// AccessKey returns the key under which a reservation is found by whom it lets in.
 func AccessKey(a placer.AccessEntry, id uint64) []byte {
 	return append(AccessPrefix(a.Kind, a.Value), Key64(id)...)
 }
 
-// AccessPrefix is how those keys of one entry begin.
+// AccessPrefix returns how those keys of one entry begin.
 func AccessPrefix(kind placer.AccessKind, value string) []byte {
 	return append(append([]byte{byte(kind)}, value...), 0)
 }
 
-// BitsKey is a bitmap's key: family, number, value.
+// BitsKey returns a bitmap's key: family, number, value.
 func BitsKey(k index.BitsKey) []byte {
 	key := make([]byte, 5, 5+len(k.Value))
 	key[0] = byte(k.Family)
@@ -66,7 +66,7 @@ func BitsKey(k index.BitsKey) []byte {
 	return append(key, k.Value...)
 }
 
-// RangeKey is the key of a range of a batch. It begins with the number of the batch, as
+// RangeKey returns the key of a range of a batch. It begins with the number of the batch, as
 // do the keys that follow.
 func RangeKey(batch uint32, first int) []byte {
 	return binary.BigEndian.AppendUint64(Key32(batch), uint64(first))
@@ -93,7 +93,7 @@ func SplitDueKey(key []byte) locality.Due {
 		Slot: int(binary.BigEndian.Uint64(key[16:])) - 1}
 }
 
-// BatchOf is the number of the batch whose row has a key; ok is false if the key has none.
+// BatchOf returns the number of the batch whose row has a key; ok is false if the key has none.
 func BatchOf(key []byte) (number uint32, ok bool) {
 	if len(key) < 4 {
 		return 0, false
@@ -101,10 +101,10 @@ func BatchOf(key []byte) (number uint32, ok bool) {
 	return binary.BigEndian.Uint32(key), true
 }
 
-// BatchBlockKey is the key of a block of a batch's jobs or files, or of a host in it.
+// BatchBlockKey returns the key of a block of a batch's jobs or files, or of a host in it.
 func BatchBlockKey(batch uint32, block int) []byte {
 	return binary.BigEndian.AppendUint32(Key32(batch), uint32(block))
 }
 
-// Number64 is the number that a key of eight bytes is.
+// Number64 returns the number that a key of eight bytes is.
 func Number64(key []byte) uint64 { return binary.BigEndian.Uint64(key) }

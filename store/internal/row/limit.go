@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// LimitKey is the key of a rule, LimitPrefix how those of all rules with a key begin.
+// LimitKey returns the key of a rule, LimitPrefix how those of all rules with a key begin.
 func LimitKey(r *limits.Rule) []byte {
 	key := append(LimitPrefix(r.Key), r.Measure.String()...)
 	if r.Soft {
@@ -21,7 +21,7 @@ func LimitKey(r *limits.Rule) []byte {
 // not change.
 const softSuffix = "\x00soft"
 
-// LimitPrefix is how the keys of the rules with a key begin.
+// LimitPrefix returns how the keys of the rules with a key begin.
 func LimitPrefix(key limits.Key) []byte { return append([]byte(key.String()), 0) }
 
 func limitFields(f *Fields, r *limits.Rule) {
@@ -55,7 +55,7 @@ func limitOfKey(key []byte, r *limits.Rule) bool {
 	return err == nil && found
 }
 
-// EncodeLimit is the row of a rule.
+// EncodeLimit returns the row of a rule.
 func EncodeLimit(r *limits.Rule) []byte { return encode(limitFields, r) }
 
 // DecodeLimit reads it.
@@ -63,7 +63,7 @@ func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
 	return decode(Limits, limitFields, key, payload)
 }
 
-// EncodeLimitSum is the row of a rule's count for a subject.
+// EncodeLimitSum returns the row of a rule's count for a subject.
 func EncodeLimitSum(n int64) []byte { return EncodeNumber(n) }
 
 // DecodeLimitSum reads it.
@@ -76,10 +76,10 @@ func DecodeLimitSum(key, payload []byte) (int64, error) {
 // limitPrefix begins what rules count in Holdings. On disk; must not change.
 const limitPrefix = "limit:"
 
-// LimitHoldings is how the keys of all that rules count in Holdings begin.
+// LimitHoldings returns how the keys of all that rules count in Holdings begin.
 func LimitHoldings() []byte { return []byte(limitPrefix) }
 
-// LimitCounter is the name of a rule's counter for a subject: its key in Holdings is HoldingKey's,
+// LimitCounter returns the name of a rule's counter for a subject: its key in Holdings is HoldingKey's,
 // that in LimitSums its text.
 func LimitCounter(a *limits.Applied) string {
 	return limitPrefix + a.Rule.String() + "\x01" + a.Whom
@@ -92,7 +92,7 @@ func LimitCounterOf(counter string) (rule, whom string, ok bool) {
 	return rule, whom, found && is
 }
 
-// holderOf is the owner of a key of Holdings.
+// holderOf returns the owner of a key of Holdings.
 func holderOf(key []byte) (owner uint64, ok bool) {
 	if at := len(key) - 9; at > 0 && key[at] == 0 {
 		return binary.BigEndian.Uint64(key[at+1:]), true

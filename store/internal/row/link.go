@@ -12,16 +12,16 @@ const linkVersion = 1
 // markSize is how long a mark is in the file: its version and a checksum.
 const markSize = 1 + 4
 
-// EncodeMark is the row of a table whose keys say all.
+// EncodeMark returns the row of a table whose keys say all.
 func EncodeMark() []byte { return append(make([]byte, 0, markSize), linkVersion) }
 
-// EncodeText is a row that holds a text.
+// EncodeText returns a row that holds a text.
 func EncodeText(s string) []byte { return append([]byte{linkVersion}, s...) }
 
 // DecodeText reads it.
 func DecodeText(payload []byte) string { return string(payload[1:]) }
 
-// EncodeNumber32 is the row of a name that leads to a node or host.
+// EncodeNumber32 returns the row of a name that leads to a node or host.
 func EncodeNumber32(n uint32) []byte { return append([]byte{linkVersion}, Key32(n)...) }
 
 // DecodeNumber32 reads it.

@@ -103,7 +103,7 @@ func measureFields(f *Fields, n *index.Node) {
 	}
 }
 
-// EncodeNode is the row of a node.
+// EncodeNode returns the row of a node.
 func EncodeNode(n *index.Node) []byte { return encode(nodeFields, n) }
 
 // ReadNodeOnly fills in a node without its devices, as ReadNode does, and returns the bytes
@@ -179,7 +179,7 @@ type Words struct{ known map[string]string }
 // maxWords bounds how many words are known.
 const maxWords = 1 << 16
 
-// Of is the word of these bytes.
+// Of returns the word of these bytes.
 func (w *Words) Of(b []byte) string {
 	if w == nil || len(b) == 0 {
 		return string(b)
@@ -232,31 +232,31 @@ func (v *NodeView) Err() error {
 	return nil
 }
 
-// Number is the node's number.
+// Number returns the node's number.
 func (v *NodeView) Number() uint32 { return v.number }
 
 // State reports whether the node is up.
 func (v *NodeView) State() index.State { return index.State(v.texts.payload[1]) }
 
-// Bucket is the number of the node's bucket.
+// Bucket returns the number of the node's bucket.
 func (v *NodeView) Bucket() uint32 { return binary.LittleEndian.Uint32(v.texts.payload[2:]) }
 
-// Priority is the node's priority.
+// Priority returns the node's priority.
 func (v *NodeView) Priority() int32 { return int32(binary.LittleEndian.Uint32(v.texts.payload[6:])) }
 
 // Name is what the node is called.
 func (v *NodeView) Name() []byte { return v.texts.get(nodeName) }
 
-// Queue is the queue that owns the node.
+// Queue returns the queue that owns the node.
 func (v *NodeView) Queue() []byte { return v.texts.get(nodeQueue) }
 
 // Reason is why the node is not up.
 func (v *NodeView) Reason() []byte { return v.texts.get(nodeReason) }
 
-// Access is the word of whose jobs may be on the node together, empty for shared.
+// Access returns the word of whose jobs may be on the node together, empty for shared.
 func (v *NodeView) Access() []byte { return v.texts.get(nodeAccess) }
 
-// PriorityF is the node's own formula of policy priority.
+// PriorityF returns the node's own formula of policy priority.
 func (v *NodeView) PriorityF() []byte { return v.texts.get(nodePriorityF) }
 
 // tail finds features, measures and resources.
@@ -283,7 +283,7 @@ func (v *NodeView) tail() {
 	}
 }
 
-// Features are the node's features, joined by commas.
+// Features returns the node's features, joined by commas.
 func (v *NodeView) Features() []byte {
 	v.tail()
 	d := Reader{B: v.texts.payload[v.features.from:v.features.to]}
@@ -297,13 +297,13 @@ func (v *NodeView) Features() []byte {
 	return out
 }
 
-// Speed is the node's speed, 0 if it is not set.
+// Speed returns the node's speed, or 0 if it is not set.
 func (v *NodeView) Speed() float64 { return v.measure(0) }
 
-// ProcSpeed is the speed of its processors.
+// ProcSpeed returns the speed of its processors.
 func (v *NodeView) ProcSpeed() float64 { return v.measure(1) }
 
-// Load is the load that was measured on it.
+// Load returns the load that was measured on it.
 func (v *NodeView) Load() float64 { return v.measure(2) }
 
 // Usage is its usage as declared.

@@ -81,7 +81,7 @@ func runFields(f *Fields, name string, list *[]uint32) {
 	}
 }
 
-// EncodeNodePast is the row of a change.
+// EncodeNodePast returns the row of a change.
 func EncodeNodePast(p *NodePast) []byte { return encode(nodePastFields, p) }
 
 // DecodeNodePast reads it.

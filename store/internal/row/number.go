@@ -2,7 +2,7 @@ package row
 
 import "time"
 
-// NumberKey is the key of the number that is set on one of a kind: user:ann.
+// NumberKey returns the key of the number that is set on one of a kind: user:ann.
 func NumberKey(kind, name string) []byte { return []byte(kind + ":" + name) }
 
 func numberFields(f *Fields, n *int64) {
@@ -10,7 +10,7 @@ func numberFields(f *Fields, n *int64) {
 	Int(f, "", n)
 }
 
-// EncodeNumber is the row of a number.
+// EncodeNumber returns the row of a number.
 func EncodeNumber(n int64) []byte { return encode(numberFields, &n) }
 
 // DecodeNumber reads it.
@@ -18,5 +18,5 @@ func DecodeNumber(key, payload []byte) (*int64, error) {
 	return decode(Numbers, numberFields, key, payload)
 }
 
-// Stamp is how messages write an instant, in Unix seconds.
+// Stamp returns how messages write an instant, in Unix seconds.
 func Stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }

@@ -23,7 +23,7 @@ func pastRunFields(f *Fields, p *PastRun) {
 	f.Must(p.Asked > 0 && p.Ran >= 0)
 }
 
-// EncodePastRun is the row of a past run.
+// EncodePastRun returns the row of a past run.
 func EncodePastRun(p *PastRun) []byte { return encode(pastRunFields, p) }
 
 // DecodePastRun reads it.

@@ -23,7 +23,7 @@ func Unseal(t Table, key, row []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// Shown is a key in a message. A damaged file may have one of many megabytes.
+// Shown returns a key in a message. A damaged file may have one of many megabytes.
 func Shown(key []byte) string {
 	if most := 64; len(key) > most {
 		return fmt.Sprintf("%x... (%d bytes)", key[:most], len(key))
@@ -51,7 +51,7 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// done is the error of a payload that was not what it should be. Bytes left
+// done returns the error of a payload that was not what it should be. Bytes left
 // over are no error: a newer version of the row may append fields.
 func (r *Reader) done(t Table, key []byte) error {
 	if r.Bad {

@@ -25,7 +25,7 @@ func postponedFields(f *Fields, p *Postponed) {
 	}
 }
 
-// EncodePostponed is the row.
+// EncodePostponed returns the row.
 func EncodePostponed(p *Postponed) []byte { return encode(postponedFields, p) }
 
 // DecodePostponed reads it.

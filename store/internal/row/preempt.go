@@ -38,7 +38,7 @@ func termFields(f *Fields, name string, key *preempt.Key) {
 	}
 }
 
-// EncodePreempt is the row of a rule about whose jobs make way for whose. Its key is the
+// EncodePreempt returns the row of a rule about whose jobs make way for whose. Its key is the
 // rule as text.
 func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
 

@@ -22,7 +22,7 @@ func queueFields(f *Fields, q *Queue) {
 	}
 }
 
-// EncodeQueue is the row of a queue.
+// EncodeQueue returns the row of a queue.
 func EncodeQueue(q Queue) []byte { return encode(queueFields, &q) }
 
 // DecodeQueue reads it.

@@ -11,7 +11,7 @@ type Reader struct {
 // Fail makes it bad.
 func (r *Reader) Fail() { r.B, r.Bad = nil, true }
 
-// Take takes n bytes, nil if there are fewer.
+// Take takes n bytes, or nil if there are fewer.
 func (r *Reader) Take(n int) []byte {
 	if n < 0 || n > len(r.B) {
 		r.Fail()

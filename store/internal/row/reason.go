@@ -97,7 +97,7 @@ func (c Cause) String() string {
 // Doc says what it means.
 func (c Cause) Doc() string { return causes[c].doc }
 
-// CauseOf is the cause that an outcome is.
+// CauseOf returns the cause that an outcome is.
 func CauseOf(o Outcome) Cause {
 	if o == OutcomeNone || o > OutcomeStopped {
 		return CauseNone
@@ -112,10 +112,10 @@ type Reason struct {
 	Text  string // in words; times in them are RFC 3339, in UTC
 }
 
-// Because is a reason in words.
+// Because returns a reason in words.
 func Because(c Cause, text string) Reason { return Reason{Cause: c, Text: text} }
 
-// String is the reason in words, "" for none.
+// String returns the reason in words, or "".
 func (r Reason) String() string {
 	switch {
 	case r.By == "":
@@ -126,13 +126,13 @@ func (r Reason) String() string {
 	return r.Text + " (" + r.By + ")"
 }
 
-// Behind is the reason with words before its own.
+// Behind returns the reason with words before its own.
 func (r Reason) Behind(words string) Reason {
 	r.Text, r.By = words+r.String(), ""
 	return r
 }
 
-// And is the reason with more to be said.
+// And returns the reason with more to be said.
 func (r Reason) And(words string) Reason {
 	if is := r.String(); is != "" {
 		words = is + "; " + words

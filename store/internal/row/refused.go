@@ -21,7 +21,7 @@ const (
 	refusedPrefix  = "refused "
 )
 
-// KeyRefused is the key of a node's row in the table Meta. On disk; must not change.
+// KeyRefused returns the key of a node's row in the table Meta. On disk; must not change.
 func KeyRefused(node uint32) []byte {
 	return strconv.AppendUint([]byte(refusedPrefix), uint64(node), 10)
 }
@@ -35,7 +35,7 @@ func refusedFields(f *Fields, r *Refused) {
 	}
 }
 
-// EncodeRefused is the row.
+// EncodeRefused returns the row.
 func EncodeRefused(r *Refused) []byte { return encode(refusedFields, r) }
 
 // DecodeRefused reads it.

@@ -24,7 +24,7 @@ func replicaFields(f *Fields, r *Replica) {
 	Uint(f, "behind", &r.Behind)
 }
 
-// Encode is the row.
+// Encode returns the row.
 func (r *Replica) Encode() []byte { return encode(replicaFields, r) }
 
 // Decode reads it.

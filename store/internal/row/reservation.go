@@ -30,7 +30,7 @@ func (r *Reservation) State(now int64) string {
 	return "ended"
 }
 
-// Span is the reservation's stretch on the i-th of its nodes.
+// Span returns the reservation's stretch on the i-th of its nodes.
 func (r *Reservation) Span(i int) timeline.Busy {
 	b := timeline.Busy{Start: r.Start, End: r.End, Owner: ReservationOwner(r.ID), Claim: true}
 	if r.Uses != nil {
@@ -100,7 +100,7 @@ func useFields(f *Fields, u *timeline.Use) {
 	}
 }
 
-// EncodeReservation is the row of a reservation.
+// EncodeReservation returns the row of a reservation.
 func EncodeReservation(r *Reservation) []byte { return encode(reservationFields, r) }
 
 // DecodeReservation reads it.

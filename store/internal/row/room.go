@@ -13,7 +13,7 @@ type RoomBlock [timeline.BlockNodes][]index.Amount
 
 const roomVersion = 1
 
-// EncodeRooms is the row of a block, nil if there is nothing left of any node.
+// EncodeRooms returns the row of a block, or nil if there is nothing left of any node.
 func EncodeRooms(b *RoomBlock) []byte {
 	e := encoder{}
 	e.byte(roomVersion)
@@ -40,7 +40,7 @@ func DecodeRooms(key, payload []byte) (b RoomBlock, err error) {
 	return b, err
 }
 
-// EachRoom goes through the nodes of a block that have something left. A room is valid
+// EachRoom calls fn for the nodes of a block that have something left. A room is valid
 // until fn returns: it is read into scratch, which may be nil.
 func EachRoom(key, payload []byte, scratch []index.Amount, fn func(at int, room []index.Amount)) error {
 	if scratch == nil {

@@ -42,7 +42,7 @@ func shareSettingsFields(f *Fields, s *fairshare.Settings) {
 	}
 }
 
-// EncodeShareSettings is the row of the settings of class shares.
+// EncodeShareSettings returns the row of the settings of class shares.
 func EncodeShareSettings(s *fairshare.Settings) []byte { return encode(shareSettingsFields, s) }
 
 // DecodeShareSettings reads it.
@@ -59,7 +59,7 @@ func shareTimerFields(f *Fields, t *fairshare.Timer) {
 	t.Running = t.Running || f.dir == reading // there is a row only while it does
 }
 
-// EncodeShareTimer is the row of since when the shares have been out of balance.
+// EncodeShareTimer returns the row of since when the shares have been out of balance.
 func EncodeShareTimer(t fairshare.Timer) []byte { return encode(shareTimerFields, &t) }
 
 // DecodeShareTimer reads it.

@@ -98,7 +98,7 @@ func (j *Job) HasSiblings() bool {
 	return j.Array != 0 && j.State == JobQueued && len(j.After) == 0 && j.Attendant == nil && !j.Never
 }
 
-// hash is a hash of what siblings have in common. On disk; must not change.
+// hash returns a hash of what siblings have in common. On disk; must not change.
 func (s *Siblings) hash() []byte {
 	sum := sha256.New()
 	kind := byte(0)

@@ -72,7 +72,7 @@ func standingFields(f *Fields, s *Standing) {
 	}
 }
 
-// EncodeStanding is the row of a standing reservation.
+// EncodeStanding returns the row of a standing reservation.
 func EncodeStanding(s *Standing) []byte { return encode(standingFields, s) }
 
 // DecodeStanding reads it.

@@ -76,7 +76,7 @@ func stateFields(f *Fields, s *State) {
 	}
 }
 
-// Encode is the row.
+// Encode returns the row.
 func (s *State) Encode() []byte { return encode(stateFields, s) }
 
 // Decode reads it.

@@ -34,7 +34,7 @@ func (s *Sum) Join(other Sum) {
 	s.Sum += other.Sum
 }
 
-// storedChecksum is the one that a row carries, 0 if it is too short for any.
+// storedChecksum returns the one that a row carries, or 0 if it is too short for any.
 func storedChecksum(value []byte) uint64 {
 	if len(value) < 4 {
 		return 0
@@ -79,7 +79,7 @@ func sumFields(f *Fields, s *Sum) {
 	Uint(f, "sum", &s.Sum)
 }
 
-// Encode is the row.
+// Encode returns the row.
 func (s *Sums) Encode() []byte { return encode(sumsFields, s) }
 
 // Decode reads it.
@@ -90,7 +90,7 @@ func (s *Sums) Decode(payload []byte) error {
 	return f.done(Meta)
 }
 
-// SumsTransaction is the transaction that wrote the row, without the rest of it.
+// SumsTransaction returns the transaction that wrote the row, without the rest of it.
 func SumsTransaction(payload []byte) (uint64, error) {
 	f, s := Fields{dir: reading, b: payload, key: KeySums}, Sums{}
 	sumsHead(&f, &s)

@@ -164,7 +164,7 @@ var tables = [TableCount]struct {
 	NodePasts:      {"node_pasts", "instant (8), number of the change at that instant (8)", "how nodes were before something about them changed", 9, false},
 }
 
-// String is the name of the table in the file.
+// String returns the name of the table in the file.
 func (t Table) String() string { return tables[t].name }
 
 // TableNamed finds a table by its name in the file.
@@ -177,7 +177,7 @@ func TableNamed(name string) (Table, bool) {
 	return 0, false
 }
 
-// Since is the format that brought the table.
+// Since returns the format that brought the table.
 func (t Table) Since() uint32 { return tables[t].since }
 
 // Derived reports whether the table can be rebuilt from the others.
@@ -196,7 +196,7 @@ var (
 	KeyReplica   = []byte("replica")   // the log that the file is a replica of, and its position there
 )
 
-// EncodeFormat is the row that says which format the file has. It has no checksum:
+// EncodeFormat returns the row that says which format the file has. It has no checksum:
 // older and newer versions must be able to read it. The upper 16 bits hold the stage of a
 // format that is not released.
 func EncodeFormat(format uint32) []byte {

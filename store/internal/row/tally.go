@@ -42,13 +42,13 @@ const tallyPrefix = "queue:"
 // KeyLastCycle is the key of the last cycle in the table Tallies.
 var KeyLastCycle = []byte("cycle")
 
-// TallyKey is the key of a queue's tally, that of no queue for "".
+// TallyKey returns the key of a queue's tally, that of no queue for "".
 func TallyKey(queue string) []byte { return []byte(tallyPrefix + queue) }
 
 // TallyPrefix begins the keys of all tallies.
 func TallyPrefix() []byte { return []byte(tallyPrefix) }
 
-// TallyQueue is the queue of a key; ok is false for the key of something else.
+// TallyQueue returns the queue of a key; ok is false for the key of something else.
 func TallyQueue(key []byte) (queue string, ok bool) {
 	return strings.CutPrefix(string(key), tallyPrefix)
 }
@@ -72,7 +72,7 @@ func tallyFields(f *Fields, t *Tally) {
 	}
 }
 
-// EncodeTally is the row of a queue's tally.
+// EncodeTally returns the row of a queue's tally.
 func EncodeTally(t *Tally) []byte { return encode(tallyFields, t) }
 
 // DecodeTally reads it.
@@ -86,7 +86,7 @@ func lastCycleFields(f *Fields, c *LastCycle) {
 	Int(f, "took", &c.Took)
 }
 
-// EncodeLastCycle is the row of the last cycle.
+// EncodeLastCycle returns the row of the last cycle.
 func EncodeLastCycle(c *LastCycle) []byte { return encode(lastCycleFields, c) }
 
 // DecodeLastCycle reads it.
@@ -94,7 +94,7 @@ func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
 	return decode(Tallies, lastCycleFields, key, payload)
 }
 
-// JobCountKey is the key under which the jobs of a queue that are in a state are counted.
+// JobCountKey returns the key under which the jobs of a queue that are in a state are counted.
 func JobCountKey(state JobState, queue string) []byte { return append([]byte{byte(state)}, queue...) }
 
 func countFields(f *Fields, n *uint64) {
@@ -102,7 +102,7 @@ func countFields(f *Fields, n *uint64) {
 	Uint(f, "", n)
 }
 
-// EncodeCount is the row of how many there are.
+// EncodeCount returns the row of how many there are.
 func EncodeCount(n uint64) []byte { return encode(countFields, &n) }
 
 // DecodeCount reads it, from a table that counts.

@@ -30,7 +30,7 @@ func (t *Total) Empty() bool {
 	return t.Jobs == 0 && t.Failed == 0 && t.Preempted == 0 && t.Waits == 0 && len(t.Held) == 0
 }
 
-// Of is how long something was held.
+// Of returns how long something was held.
 func (t *Total) Of(name string) int64 {
 	if i, ok := t.find(name); ok {
 		return t.Held[i].Seconds
@@ -78,21 +78,21 @@ func (j *Job) Payers() Payers { return Payers{j.User, j.Account, j.Class, j.Queu
 // Month counts months from year 0 on, in UTC.
 type Month uint32
 
-// MonthOf is the month that an instant is in.
+// MonthOf returns the month that an instant is in.
 func MonthOf(at int64) Month {
 	t := time.Unix(at, 0).UTC()
 	return Month(t.Year()*12 + int(t.Month()) - 1)
 }
 
-// Start is the instant at which it begins, in Unix seconds.
+// Start returns the instant at which it begins, in Unix seconds.
 func (m Month) Start() int64 {
 	return time.Date(int(m/12), time.Month(m%12)+1, 1, 0, 0, 0, 0, time.UTC).Unix()
 }
 
-// String is the month as 2026-11.
+// String returns the month as 2026-11.
 func (m Month) String() string { return time.Unix(m.Start(), 0).UTC().Format("2006-01") }
 
-// TotalKey is the key of what some had in a month.
+// TotalKey returns the key of what some had in a month.
 func TotalKey(m Month, p Payers) []byte {
 	return p.append(binary.BigEndian.AppendUint32(nil, uint32(m)))
 }
@@ -140,7 +140,7 @@ func totalFields(f *Fields, t *Total) {
 	}
 }
 
-// EncodeTotal is the row of a total.
+// EncodeTotal returns the row of a total.
 func EncodeTotal(t *Total) []byte { return encode(totalFields, t) }
 
 // DecodeTotal reads it.

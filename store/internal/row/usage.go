@@ -28,7 +28,7 @@ func usageFields(f *Fields, b *UsageBlock) {
 	}
 }
 
-// EncodeUsage is the row of a block.
+// EncodeUsage returns the row of a block.
 func EncodeUsage(b *UsageBlock) []byte { return encode(usageFields, b) }
 
 // DecodeUsage reads it.

@@ -14,7 +14,7 @@ func viewFields(f *Fields, v *View) {
 	f.Text("select", &v.Select)
 }
 
-// EncodeView is the row of a view.
+// EncodeView returns the row of a view.
 func EncodeView(v *View) []byte { return encode(viewFields, v) }
 
 // DecodeView reads it.

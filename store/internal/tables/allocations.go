@@ -60,7 +60,7 @@ func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Cursor(row.Jobs), only: -1}
 }
 
-// Order is the number of the job.
+// Order returns the number of the job.
 func (t *allocations) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
@@ -134,7 +134,7 @@ func (r *allocationCursor) Err() error {
 
 func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
-// Code is the node's number, for its name.
+// Code returns the node's number, for its name.
 func (r *allocationCursor) Code(int) uint32 { return r.nodes.Node }
 
 // nextJob begins a job; its first node is yet to come.
@@ -185,7 +185,7 @@ func (r *allocationCursor) chunkValue() query.Value {
 	return query.Int(int64(r.nodes.Chunk))
 }
 
-// amount is how much of a consumable the job's chunks ask for on the node.
+// amount returns how much of a consumable the job's chunks ask for on the node.
 func (r *allocationCursor) amount(def index.Def) query.Value {
 	if r.nodes.Chunk >= r.nodes.Chunks {
 		return query.Value{}

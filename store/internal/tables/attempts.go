@@ -67,10 +67,10 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 	}
 }
 
-// exitValue is the exit status of an attempt whose command was executed and whose end was observed.
+// exitValue returns the exit status of an attempt whose command was executed and whose end was observed.
 func exitValue(a *row.Attempt) query.Value { return ifInt(a.HasExit(), a.Exit) }
 
-// secondsColumn is a time of microseconds in seconds, NULL for 0.
+// secondsColumn returns a time of microseconds in seconds, NULL for 0.
 func secondsColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return valueColumn(name, doc, query.RealAffinity, query.NoUnit, func(r *T) query.Value {
 		if n := get(r); n != 0 {
@@ -80,7 +80,7 @@ func secondsColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	})
 }
 
-// sizeColumn is a number of bytes, NULL for 0.
+// sizeColumn returns a number of bytes, NULL for 0.
 func sizeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return valueColumn(name, doc, query.IntegerAffinity, query.Bytes, func(r *T) query.Value {
 		if n := get(r); n != 0 {

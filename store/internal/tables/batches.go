@@ -102,7 +102,7 @@ type batchKeys struct {
 
 func (k *batchKeys) all() *file.Cursor { return k.c.src.Rows.Cursor(k.table) }
 
-// of is the rows of one batch, nil if there is no such batch.
+// of returns the rows of one batch, or nil if there is no such batch.
 func (k *batchKeys) of(name query.Value) *file.Cursor {
 	b, err := k.c.batch(name.String())
 	if b == nil || err != nil {
@@ -129,7 +129,7 @@ func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 	return k.names[binary.BigEndian.Uint32(key)], int(binary.BigEndian.Uint32(key[4:])), nil
 }
 
-// eachBatch goes through the batches by name.
+// eachBatch calls fn for the batches by name.
 func (c *Catalog) eachBatch(fn func(*row.Batch) error) error {
 	return c.src.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
 		b, err := row.DecodeBatch(key, payload)
@@ -140,7 +140,7 @@ func (c *Catalog) eachBatch(fn func(*row.Batch) error) error {
 	})
 }
 
-// batch finds a batch, nil if there is none.
+// batch finds a batch, or nil if there is none.
 func (c *Catalog) batch(name string) (*row.Batch, error) {
 	payload, err := c.src.Rows.Get(row.Batches, []byte(name))
 	if payload == nil || err != nil {
@@ -149,7 +149,7 @@ func (c *Catalog) batch(name string) (*row.Batch, error) {
 	return row.DecodeBatch([]byte(name), payload)
 }
 
-// batchTable is a table of what batches have, found by the name of the batch.
+// batchTable returns a table of what batches have, found by the name of the batch.
 func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
 	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{"batch": k.of},
 		read: func(key, payload []byte, out []T) ([]T, error) {

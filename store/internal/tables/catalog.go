@@ -30,7 +30,7 @@ type Catalog struct {
 	failed  error                     // the first error of what cannot return one
 }
 
-// New is the tables of a transaction.
+// New returns the tables of a transaction.
 func New(tx *kernel.Tx) *Catalog { return &Catalog{src: sourceOf(tx)} }
 
 // Begin begins another query of the same store, with times in a zone, nil for UTC.
@@ -55,7 +55,7 @@ func (c *Catalog) time(words string) (time.Time, error) {
 	return text.ParseTime(words, time.Unix(c.src.Now, 0), c.zone)
 }
 
-// Err is the first error of what cannot return one.
+// Err returns the first error of what cannot return one.
 func (c *Catalog) Err() error { return c.failed }
 
 // queryTable is a table that queries know: what it is about, and how it is made for an
@@ -192,7 +192,7 @@ func (c *Catalog) Columns() (names []string, columns map[string][]query.Column, 
 	return names, columns, nil
 }
 
-// nodeName is a node's name. When many are asked for all are read at once.
+// nodeName returns a node's name. When many are asked for all are read at once.
 func (c *Catalog) nodeName(number uint32) string {
 	if int(number) < len(c.names) && c.names[number] != "" {
 		return c.names[number]
@@ -252,7 +252,7 @@ func (c *Catalog) nodeNumber(name string) (number uint32, ok bool, err error) {
 	return number, err == nil, err
 }
 
-// eachNode goes through the nodes by number, until fn fails.
+// eachNode calls fn for the nodes by number, until fn fails.
 func (c *Catalog) eachNode(fn func(*index.Node) error) error {
 	return c.src.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		n, err := row.DecodeNode(key, payload)

@@ -15,7 +15,7 @@ type counted struct {
 	key string
 }
 
-// eachCounter goes through the counters by their keys: the pools, or the rules.
+// eachCounter calls fn for the counters by their keys: the pools, or the rules.
 func (c *Catalog) eachCounter(rules bool, fn func(counted) error) error {
 	return c.src.Rows.Each(row.Counters, nil, func(key, _ []byte) (bool, error) {
 		k, err := c.src.Counter(string(key))

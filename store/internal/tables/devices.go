@@ -88,7 +88,7 @@ type deviceCursor struct {
 	part  []byte               // and how its row says them
 }
 
-// Code is the node's number, for its name.
+// Code returns the node's number, for its name.
 func (c *deviceCursor) Code(int) uint32 { return c.rows[c.at].Node }
 
 func (c *deviceCursor) Next() bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// eventsTable is the events that have been written down, in the order of their
+// eventsTable returns the events that have been written down, in the order of their
 // numbers. What the clock has brought since has no numbers yet.
 func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 	recorded := int64(c.src.Events)
@@ -28,7 +28,7 @@ func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 	}, part}, nil
 }
 
-// eventColumns are the attributes of an event that package attribute declares.
+// eventColumns returns the attributes of an event that package attribute declares.
 func eventColumns(c *Catalog) []getter[row.Event] {
 	jobs := &eventJobs{c: c}
 	columns := []getter[row.Event]{
@@ -67,7 +67,7 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 // reservationEvents is what events of reservations are called.
 const reservationEvents = "reservation"
 
-// ifText is a text if it applies, else none.
+// ifText returns a text if it applies, else none.
 func ifText(applies bool, text string) string {
 	if !applies {
 		return ""
@@ -75,7 +75,7 @@ func ifText(applies bool, text string) string {
 	return text
 }
 
-// attemptOf is which of the job's attempts an event is about, 0 for none: the first one is not
+// attemptOf returns which of the job's attempts an event is about, 0 for none: the first one is not
 // written down.
 func attemptOf(e *row.Event) int {
 	running := row.JobRunning.String()
@@ -109,7 +109,7 @@ func (r *eventJobs) of(e *row.Event) *row.Job {
 	return &r.last
 }
 
-// exit is the exit status of the attempt that an event ended.
+// exit returns the exit status of the attempt that an event ended.
 func (r *eventJobs) exit(e *row.Event) query.Value {
 	attempt, running := attemptOf(e), row.JobRunning.String()
 	if attempt == 0 || e.Old == e.New || e.Old != running && e.Event != "again" {

@@ -169,7 +169,7 @@ func timelineOf(c *Catalog) query.Function {
 	}}
 }
 
-// nodeOrBucket is a node by its name, or the nodes of a bucket by its number.
+// nodeOrBucket returns a node by its name, or the nodes of a bucket by its number.
 func (c *Catalog) nodeOrBucket(v query.Value) ([]uint32, error) {
 	ix, err := c.src.Index()
 	if err != nil {
@@ -254,7 +254,7 @@ func reasonsOf(c *Catalog) query.Function {
 	}}
 }
 
-// jobNumber is the number of a job that there is, 0 for NULL.
+// jobNumber returns the number of a job that there is, 0 for NULL.
 func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
 	if v.IsNull() {
 		return 0, nil

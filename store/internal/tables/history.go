@@ -21,7 +21,7 @@ type held struct {
 	amounts map[index.ResID]int64
 }
 
-// until is when it ended, or now while it goes on.
+// until returns when it ended, or now while it goes on.
 func (h *held) until(now int64) int64 {
 	if h.attempt.Ended > 0 {
 		return h.attempt.Ended
@@ -52,7 +52,7 @@ func historyTable(c *Catalog, _ int64) (query.Table, error) {
 	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held { return byNode(list) }), nil
 }
 
-// allocationsPast is the table of allocations as they were at an instant.
+// allocationsPast returns the table of allocations as they were at an instant.
 func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *heldThenCursor) Next() bool {
 	return r.err == nil
 }
 
-// amountColumns is a column for each consumable.
+// amountColumns returns a column for each consumable.
 func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64, bool)) []getter[T] {
 	var out []getter[T]
 	for _, def := range defs.All() {
@@ -199,7 +199,7 @@ func (c *Catalog) attemptNodes(j *row.Job, number int) ([]held, error) {
 	return out, nil
 }
 
-// wants is a job's select. Many jobs have the same.
+// wants returns a job's select. Many jobs have the same.
 func (c *Catalog) wants(j *row.Job) ([]placer.Chunk, error) {
 	if chunks, ok := c.selects[j.Select]; ok {
 		return chunks, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// hostName is the name of a host of batches.
+// hostName returns the name of a host of batches.
 func (c *Catalog) hostName(number uint32) string {
 	name, ok := c.hosts[number]
 	if !ok {

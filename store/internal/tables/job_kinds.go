@@ -16,7 +16,7 @@ import (
 // mostKinds is with how many kinds they are leaped through; with more, rows are read.
 const mostKinds = 1 << 14
 
-// jobKinds are the kinds that there are, nil if the file lists none, or too many.
+// jobKinds returns the kinds that there are, or nil if the file lists none, or too many.
 func (c *Catalog) jobKinds() []row.JobKind {
 	if c.kinds != nil || !c.src.Kinds {
 		return c.kinds
@@ -38,7 +38,7 @@ func (c *Catalog) jobKinds() []row.JobKind {
 	return kinds
 }
 
-// listed is the jobs whose keys in the list begin so.
+// listed returns the jobs whose keys in the list begin so.
 func (c *Catalog) listed(prefix []byte) *roaring.Bitmap {
 	out := roaring.New()
 	c.fail(c.src.Rows.Each(row.JobKinds, prefix, func(key, _ []byte) (bool, error) {
@@ -49,7 +49,7 @@ func (c *Catalog) listed(prefix []byte) *roaring.Bitmap {
 	return out
 }
 
-// kindOf is a column of a kind.
+// kindOf returns a column of a kind.
 func kindOf(k row.JobKind, column string) (text string, ok bool) {
 	switch column {
 	case "user":

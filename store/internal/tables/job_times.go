@@ -37,7 +37,7 @@ func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
 	return query.Range{}, false
 }
 
-// submitted is the jobs that were submitted from..to: their numbers.
+// submitted returns the jobs that were submitted from..to: their numbers.
 func (t *jobs) submitted(from, to int64) query.Range {
 	switch {
 	case from > to:
@@ -48,7 +48,7 @@ func (t *jobs) submitted(from, to int64) query.Range {
 	return query.Range{From: int64(t.since(from)), To: int64(t.since(to+1)) - 1}
 }
 
-// since is a number such that all jobs from it on, and none before, were submitted at an
+// since returns a number such that all jobs from it on, and none before, were submitted at an
 // instant or after it.
 func (t *jobs) since(at int64) uint64 {
 	low, high := uint64(1), t.c.src.NextJob
@@ -71,7 +71,7 @@ func (t *jobs) since(at int64) uint64 {
 	return low
 }
 
-// ended is the jobs that have ended from..last, and those that have not, or are in one of some
+// ended returns the jobs that have ended from..last, and those that have not, or are in one of some
 // states; none if nothing is from..to.
 func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, bool) {
 	out := roaring.New()
@@ -102,7 +102,7 @@ func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, b
 	return query.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
 }
 
-// jobsAfter is the numbers of the jobs that have not ended, or ended after an instant, ascending:
+// jobsAfter returns the numbers of the jobs that have not ended, or ended after an instant, ascending:
 // of the others none has had a node since.
 func (c *Catalog) jobsAfter(at int64) ([]uint64, error) {
 	var out []uint64

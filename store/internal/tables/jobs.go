@@ -101,14 +101,14 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	return t, nil
 }
 
-// prospect is how a job stands.
+// prospect returns how a job stands.
 func (c *Catalog) prospect(j *row.Job) ask.Prospect {
 	p, err := c.src.Prospect(j)
 	c.fail(err)
 	return p
 }
 
-// heldBy are the devices of a job as text.
+// heldBy returns the devices of a job as text.
 func (c *Catalog) heldBy(j *row.Job) string {
 	if len(j.Devices) == 0 {
 		return ""
@@ -142,7 +142,7 @@ func (t *jobs) Columns() []query.Column {
 	return out
 }
 
-// inState is the jobs of a state.
+// inState returns the jobs of a state.
 func (t *jobs) inState(s row.JobState) *roaring.Bitmap {
 	out := roaring.New()
 	t.c.fail(t.c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
@@ -155,7 +155,7 @@ func (t *jobs) inState(s row.JobState) *roaring.Bitmap {
 	return out
 }
 
-// Size is how many jobs there have been.
+// Size returns how many jobs there have been.
 func (t *jobs) Size() int { return int(t.c.src.NextJob) }
 
 // All is every job, by number.
@@ -234,7 +234,7 @@ func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
 	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Jobs), rows)}
 }
 
-// Order is the number.
+// Order returns the number.
 func (t *jobs) Order() int { return 0 }
 
 // Range goes through the jobs whose numbers are from..to.
@@ -275,7 +275,7 @@ func (r *jobCursor) Err() error {
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
-// wait is how long the job has waited; NULL for one that was placed or cancelled without.
+// wait returns how long the job has waited; NULL for one that was placed or cancelled without.
 func (r *jobCursor) wait() query.Value {
 	submit, start := r.view.Submit(), r.view.Start()
 	switch s := r.view.State(); {
@@ -302,7 +302,7 @@ func (r *jobCursor) slowdown() query.Value {
 	return query.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
 }
 
-// ran is the time from start to end, or to now while the job runs; NULL for one that has not started.
+// ran returns the time from start to end, or to now while the job runs; NULL for one that has not started.
 func (r *jobCursor) ran() query.Value {
 	start, end := r.view.Start(), r.view.End()
 	switch s := r.view.State(); {
@@ -412,7 +412,7 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// asks is a chunk of a job's select, without how many.
+// asks returns a chunk of a job's select, without how many.
 func asks(j *row.Job, chunk int) string {
 	parts := strings.Split(j.Select, "+")
 	if len(parts) != len(j.Chunks) {

@@ -42,7 +42,7 @@ func realColumn[T any](name, doc string, get func(*T) float64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Float(get(r)) }}
 }
 
-// unitColumn is an integer of a unit.
+// unitColumn returns an integer of a unit.
 func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) getter[T] {
 	c := intColumn(name, doc, get)
 	c.Unit = u

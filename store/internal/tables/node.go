@@ -45,10 +45,10 @@ func (r *nodeCursor) Err() error {
 
 func (r *nodeCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 
-// Code is the node's number, for its name.
+// Code returns the node's number, for its name.
 func (r *nodeCursor) Code(int) uint32 { return r.node.Number() }
 
-// word is a text, NULL for an empty one.
+// word returns a text, NULL for an empty one.
 func (r *nodeCursor) word(b []byte) query.Value {
 	if len(b) == 0 {
 		return query.Value{}
@@ -98,7 +98,7 @@ func (r *nodeCursor) look() {
 
 func (r *nodeCursor) up() bool { return r.node.State() == index.Up }
 
-// freeUntil is when a node that is free is next taken.
+// freeUntil returns when a node that is free is next taken.
 func (r *nodeCursor) freeUntil() query.Value {
 	if r.look(); r.inUse || !r.up() {
 		return query.Value{}
@@ -106,7 +106,7 @@ func (r *nodeCursor) freeUntil() query.Value {
 	return timeValue(r.next)
 }
 
-// left is how much of a resource jobs could have: all of a node that is free, nothing
+// left returns how much of a resource jobs could have: all of a node that is free, nothing
 // of one that is not up or taken whole.
 func (r *nodeCursor) left(def index.Def) query.Value {
 	has := r.resource(def)

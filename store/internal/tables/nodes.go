@@ -144,7 +144,7 @@ func resourceType(t index.Type) (query.Affinity, query.Unit) {
 	return query.TextAffinity, query.NoUnit
 }
 
-// resourceOf is a resource's value; a boolean that is not set is false.
+// resourceOf returns a resource's value; a boolean that is not set is false.
 func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
 	switch {
 	case def.Type == index.Boolean:
@@ -172,7 +172,7 @@ func (t *nodes) Columns() []query.Column {
 	return t.described
 }
 
-// Count is how many nodes there are.
+// Count returns how many nodes there are.
 func (t *nodes) Count() int {
 	n := 0
 	for _, b := range t.ix.Buckets() {
@@ -189,7 +189,7 @@ func (t *nodes) All() *roaring.Bitmap {
 	return t.all
 }
 
-// union is the nodes of all buckets that are of a class.
+// union returns the nodes of all buckets that are of a class.
 func (t *nodes) union(class index.Class) *roaring.Bitmap {
 	var parts []*roaring.Bitmap
 	for _, b := range t.ix.Buckets() {
@@ -314,7 +314,7 @@ func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 	return uint32(n), v.Kind() == query.Integer && n >= 0 && n < math.MaxUint32 && t.All().Contains(uint32(n))
 }
 
-// named is the nodes whose names begin so.
+// named returns the nodes whose names begin so.
 func (t *nodes) named(prefix string) *roaring.Bitmap {
 	out := roaring.New()
 	t.c.fail(t.c.src.Rows.Each(row.NodeNames, []byte(prefix), func(key, payload []byte) (bool, error) {

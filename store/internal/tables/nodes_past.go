@@ -51,7 +51,7 @@ func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
 	return t, nil
 }
 
-// getter is how a column is found of a node of the past.
+// getter returns how a column is found of a node of the past.
 func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
 	null := func(*pastCursor) query.Value { return query.Value{} }
 	switch {
@@ -144,7 +144,7 @@ func (r *pastCursor) taken() *takenThen {
 	return new(takenThen)
 }
 
-// whole is the node with all that it had.
+// whole returns the node with all that it had.
 func (r *pastCursor) whole() *index.Node {
 	if r.is == nil {
 		n, err := r.node.node.Node()
@@ -178,7 +178,7 @@ func (r *pastCursor) state() index.NodeState {
 	return index.NodeBusy
 }
 
-// left is how much of a resource jobs could have had.
+// left returns how much of a resource jobs could have had.
 func (r *pastCursor) left(def index.Def) query.Value {
 	_, num, ok := r.node.node.Resource(def.ID)
 	if !ok {

@@ -28,7 +28,7 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// rule is the rule of a standing reservation, "" if there is none any more.
+// rule returns the rule of a standing reservation, or "" if there is none any more.
 func (c *Catalog) rule(series string) string {
 	if series == "" {
 		return ""
@@ -55,7 +55,7 @@ type calendarSpan struct {
 	now, whole  bool
 }
 
-// reservation is the name of a reservation.
+// reservation returns the name of a reservation.
 func (c *Catalog) reservation(id uint64) (string, error) {
 	payload, err := c.src.Rows.Get(row.ReservationIDs, row.Key64(id))
 	if err == nil && payload == nil {

@@ -47,7 +47,7 @@ type orderedTable[T any] struct {
 	part func(from, to int64) *file.Cursor
 }
 
-// Order is the first column.
+// Order returns the first column.
 func (t *orderedTable[T]) Order() int { return 0 }
 
 func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.part(from, to)) }

@@ -16,7 +16,7 @@ type nodesByState struct {
 	later *roaring.Bitmap // of the free ones those on which something is planned
 }
 
-// of is the state of a node.
+// of returns the state of a node.
 func (s *nodesByState) of(node uint32) index.NodeState {
 	for state, nodes := range s.in {
 		if nodes.Contains(node) {
@@ -46,7 +46,7 @@ func (t *nodes) sorted() bool {
 	return true
 }
 
-// partly is the nodes that are partly in use now.
+// partly returns the nodes that are partly in use now.
 func (t *nodes) partly() *roaring.Bitmap {
 	if t.inPart == nil {
 		t.inPart = t.ix.Partly()

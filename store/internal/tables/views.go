@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// View finds a view that is kept in the store, nil if there is none of the name.
+// View finds a view that is kept in the store, or nil if there is none of the name.
 func (c *Catalog) View(name string) (*query.View, error) {
 	if v, ok := c.views[name]; ok {
 		return v, nil
@@ -43,7 +43,7 @@ func ParseView(name, text string) (*query.View, error) {
 	return &query.View{Name: name, Select: list[0].Select}, nil
 }
 
-// eachView goes through the views by their names.
+// eachView calls fn for the views by their names.
 func (c *Catalog) eachView(fn func(*row.View) error) error {
 	return c.src.Rows.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
 		v, err := row.DecodeView(key, payload)

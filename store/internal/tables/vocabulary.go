@@ -14,7 +14,7 @@ import (
 var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "leftover", "signal", "again", "requeue", "hook",
 	"ending", "preempt", "note", "end", "fail", "cancel", "promise", "node", "device", "reservation"}
 
-// wordColumn is a column that has one of a few words, NULL for none: a word besides
+// wordColumn returns a column that has one of a few words, NULL for none: a word besides
 // those cannot be meant.
 func wordColumn[T any](name, doc string, words []string, get func(*T) string) getter[T] {
 	g := textColumn(name, doc, get)

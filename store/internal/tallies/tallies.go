@@ -83,7 +83,7 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 // to it yet.
 func (ts *Tallies) counted() bool { return ts.Rows.Format() >= row.Tallies.Since() }
 
-// Came counts a job that has changed from the state was, 0 for none, to its present one.
+// Came counts a job that has changed from the state was (0 for a new job) to its present one.
 func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 	if !ts.counted() {
 		return nil
