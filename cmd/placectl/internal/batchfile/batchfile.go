@@ -1,5 +1,5 @@
-// Package batchfile reads the two lists that make up a batch: its files in order, and its jobs,
-// each of which uses consecutive files. It opens no file and knows no verb.
+// Package batchfile reads the two lists of a batch: its files in order, and its jobs, each of which uses
+// consecutive files. It opens no file and knows no verb.
 package batchfile
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// Lists are the two lists, as far as they have been read: the files come first.
+// Lists holds what has been read of the two lists. The files come first.
 type Lists struct {
 	Files []File
 	Jobs  []locality.Job
 
-	quorum  int            // of jobs that do not say
-	numbers map[string]int // of the files, by name
-	lines   []int32        // of the jobs
+	quorum  int            // for jobs without their own
+	numbers map[string]int // of files, by name
+	lines   []int32        // of jobs
 	name    string         // of the list of jobs
 	start   int            // the first file of the last job
 }
@@ -35,11 +35,11 @@ type File struct {
 	Size int64 // bytes
 }
 
-// New makes empty lists. Jobs that do not say get the quorum.
+// New makes empty lists. Jobs without a quorum of their own get quorum.
 func New(quorum int) *Lists { return &Lists{quorum: quorum, numbers: make(map[string]int)} }
 
-// ReadFiles reads the list of files, which messages call by a name; progress is told of so
-// many bytes more.
+// ReadFiles reads the list of files. name is for messages. progress is called with the number of bytes
+// read since.
 func (in *Lists) ReadFiles(from io.Reader, name string, progress func(int64)) error {
 	err := infile.Records(from, name, []string{"name", "size"}, progress, in.file)
 	if err == nil && len(in.Files) == 0 {
@@ -58,12 +58,12 @@ func (in *Lists) ReadJobs(from io.Reader, name string, progress func(int64)) err
 	return err
 }
 
-// At is where the list has a job, by its place in Jobs.
+// At returns the position of a job in its list, given its index in Jobs.
 func (in *Lists) At(job int) infile.Position {
 	return infile.Position{File: in.name, Line: int(in.lines[job]), Col: 1}
 }
 
-// file takes a line of the list of files.
+// file adds a line of the list of files.
 func (in *Lists) file(_ int, cells []string) error {
 	f := File{Name: cells[0]}
 	if err := checkFileName(f.Name); err != nil {
@@ -98,7 +98,7 @@ func checkFileName(s string) error {
 	return nil
 }
 
-// job takes a line of the list of jobs.
+// job adds a line of the list of jobs.
 func (in *Lists) job(line int, cells []string) error {
 	j := locality.Job{Credit: locality.Micro, Quorum: in.quorum}
 	var err error
@@ -134,7 +134,7 @@ func (in *Lists) job(line int, cells []string) error {
 	return nil
 }
 
-// row finds the range of files that are all named.
+// row finds the range of files given by all their names.
 func (in *Lists) row(names []string) (first, last int, err error) {
 	for i, name := range names {
 		n, err := in.number("files", name)
@@ -153,7 +153,7 @@ func (in *Lists) row(names []string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// ends finds the range of files between two that are named.
+// ends finds the range of files given by its two ends.
 func (in *Lists) ends(a, b string) (first, last int, err error) {
 	if first, err = in.number("first", a); err != nil {
 		return 0, 0, err

@@ -1,6 +1,6 @@
-// Package bytejson is JSON whose strings are bytes. Arguments, variables and paths need not
-// be UTF-8, and encoding/json replaces what is not. Here each such byte is \udcXX, as in
-// Python's surrogateescape: no other text is written like that, so the byte comes back.
+// Package bytejson is JSON with bytes as strings. Arguments, variables and paths need not be UTF-8, and
+// encoding/json replaces bytes that are not. Here each such byte becomes \udcXX, as in Python's
+// surrogateescape. No other text is written in this way, so the byte can be restored.
 package bytejson
 
 import (
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Between the bytes and the text stands a form that encoding/json leaves alone: NUL and the
-// two hexadecimal digits of a byte. A NUL of its own is NUL and 00.
+// On its way through encoding/json, such a byte is NUL and its two hexadecimal digits. A real NUL is
+// NUL and 00.
 
 // Marshal returns v as JSON. A type with a MarshalJSON of its own must call Marshal itself.
 func Marshal(v any) ([]byte, error) {
@@ -39,7 +39,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// MarshalIndent is Marshal with a line for each value.
+// MarshalIndent is Marshal with each value on a line.
 func MarshalIndent(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	text, err := Marshal(v)
@@ -49,7 +49,7 @@ func MarshalIndent(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Write writes v and the end of a line.
+// Write writes v and a newline.
 func Write(w io.Writer, v any) error {
 	text, err := Marshal(v)
 	if err == nil {
@@ -58,7 +58,7 @@ func Write(w io.Writer, v any) error {
 	return err
 }
 
-// Unmarshal reads JSON into what v points to.
+// Unmarshal decodes JSON into what v points to.
 func Unmarshal(text []byte, v any) error {
 	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
 		return json.Unmarshal(text, v)
@@ -68,7 +68,7 @@ func Unmarshal(text []byte, v any) error {
 	return err
 }
 
-// Decode reads the next value of a stream into what v points to.
+// Decode decodes the next value of a stream into what v points to.
 func Decode(d *json.Decoder, v any) error {
 	var text json.RawMessage
 	if err := d.Decode(&text); err != nil {
@@ -106,7 +106,7 @@ func unmark(s string) string {
 	}
 }
 
-// unmarkText makes \u0000XX in JSON \udcXX, and \u000000 \u0000.
+// unmarkText turns \u0000XX in JSON into \udcXX, and \u000000 into \u0000.
 func unmarkText(text []byte) []byte {
 	return escapes(text, func(b, rest []byte) ([]byte, int) {
 		switch {
@@ -119,7 +119,7 @@ func unmarkText(text []byte) []byte {
 	})
 }
 
-// markText is its opposite. What follows the first half of a surrogate pair is the second.
+// markText is the inverse of unmarkText. It treats a surrogate pair as one escape.
 func markText(text []byte) []byte {
 	return escapes(text, func(b, rest []byte) ([]byte, int) {
 		code := codeOf(rest)
@@ -137,7 +137,7 @@ func markText(text []byte) []byte {
 	})
 }
 
-// codeOf is the code of the escape \uXXXX that a text begins with, "" for none.
+// codeOf returns the code of the escape \uXXXX at the beginning of a text, "" if there is none.
 func codeOf(text []byte) string {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return ""
@@ -145,8 +145,8 @@ func codeOf(text []byte) string {
 	return strings.ToLower(string(text[2:6]))
 }
 
-// escapes copies JSON and has fn replace escapes: it appends to b and says how many bytes of
-// the rest that stands for, 0 for an escape that stays.
+// escapes copies JSON and lets fn replace escapes. fn appends to b, and returns how many bytes of the
+// rest that replaces, 0 to keep the escape.
 func escapes(text []byte, fn func(b, rest []byte) ([]byte, int)) (b []byte) {
 	for {
 		i := bytes.IndexByte(text, '\\')
@@ -164,7 +164,7 @@ func escapes(text []byte, fn func(b, rest []byte) ([]byte, int)) (b []byte) {
 
 var rawMessage = reflect.TypeFor[json.RawMessage]()
 
-// change changes all strings of v, and all JSON in it. What v leads to is copied first.
+// change changes all strings of v, and all raw JSON in it. It first copies what v points to.
 func change(v reflect.Value, text func(string) string, raw func([]byte) []byte) {
 	copied := func(from reflect.Value) reflect.Value {
 		to := reflect.New(from.Type()).Elem()

@@ -1,6 +1,6 @@
-// Package demo is what a newcomer runs first: a real cluster with six days of its recorded jobs,
-// as placectl scheduled them. It is a dump, moved in time so that the last day ends now.
-// replay_test.go makes the dump again from the record in the folder data.
+// Package demo shows newcomers a real cluster with six days of its recorded jobs, as placectl scheduled
+// them. It is a dump, moved in time so that the last day ends now. replay_test.go makes the dump again
+// from the record in the folder data.
 package demo
 
 import (
@@ -22,20 +22,20 @@ import (
 //go:embed data/demo.jsonl.gz
 var dump []byte
 
-// The six days of the record, in Unix seconds, up to an afternoon in Brno on which nearly
-// everything was taken.
+// The six days of the record, in Unix seconds. They end on an afternoon in Brno when nearly everything
+// was taken.
 const (
 	recordedFrom  = 1360332000 // 2013-02-08 15:00
 	recordedUntil = 1360850400 // 2013-02-14 15:00
 )
 
-// Lasts is how long before its end the demo begins.
+// Lasts is how long the demo lasts.
 const Lasts = (recordedUntil - recordedFrom) * time.Second
 
-// sameID is the identity that the dump has: each demo gets its own.
+// sameID is the dump's identity. Each demo gets its own instead.
 var sameID = strings.Repeat("0", 32)
 
-// Load makes the database, as of an instant. It fails as store.Load does.
+// Load makes the database as of an instant. It fails as store.Load does.
 func Load(path string, now time.Time, opt *store.LoadOptions) error {
 	packed, err := gzip.NewReader(bytes.NewReader(dump))
 	if err != nil {
@@ -46,21 +46,20 @@ func Load(path string, now time.Time, opt *store.LoadOptions) error {
 		return err
 	}
 	var id [16]byte
-	rand.Read(id[:]) //nolint:errcheck // it cannot fail
+	rand.Read(id[:]) //nolint:errcheck // it never fails
 	text = bytes.Replace(text, []byte(sameID), []byte(hex.EncodeToString(id[:])), 1)
 	opt.Moved = time.Duration(now.Unix()-recordedUntil) * time.Second
 	_, err = store.Load(path, bytes.NewReader(text), opt)
 	return err
 }
 
-// kinds are how many nodes the cluster has of each name.
+// kinds are the names of the cluster's nodes, with their numbers.
 var kinds = []struct {
 	name  string
 	count int
 }{{"zewura", 20}, {"zegox", 48}}
 
-// Made reports whether a database has the demo's nodes, which means that an earlier
-// demo made it.
+// Made reports whether a database has the demo's nodes, so that an earlier demo has made it.
 func Made(tx *store.Tx) (bool, error) {
 	var want, names []string
 	for _, k := range kinds {

@@ -13,18 +13,18 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Report is how things stand in the demo's database.
+// Report describes the demo's database.
 type Report struct {
-	DB    string // "" if it is not kept
+	DB    string // "" if the database is not kept
 	until int64
 	nodes int
 	cpus  int64
 	jobs  int
 	in    map[store.JobState]int
-	after int // jobs that have started after a wait
+	after int // jobs started after a wait
 }
 
-// Read looks at the database of a path.
+// Read reads the report from the database at a path.
 func Read(tx *store.Tx, path string) (*Report, error) {
 	rep := &Report{DB: path, until: tx.Now().Unix(), in: make(map[store.JobState]int)}
 	err := tx.Nodes().Each(func(n *index.Node) error {
@@ -51,13 +51,13 @@ type Hint struct {
 	Why     string `json:"why"`
 }
 
-// The jobs of the dump that hints name: the first of the queue waits for the end of the other.
+// The jobs of the dump that hints name: the first in the queue, and the job whose end it waits for.
 const (
 	firstWaiting = 1037
 	heldUpBy     = 802
 )
 
-// hints are commands that work on the database, in this order.
+// hints returns commands to try on the database, in order.
 func (rep *Report) hints() []Hint {
 	if rep.DB == "" {
 		return []Hint{}
@@ -83,8 +83,7 @@ func (rep *Report) hints() []Hint {
 	return list
 }
 
-// program is how to run placectl again: with go run there is
-// no program of that name.
+// program returns how to run placectl again: under go run there is no program of that name.
 func program() string {
 	self, _ := os.Executable()
 	if strings.Contains(self, "go-build") {
@@ -95,7 +94,7 @@ func program() string {
 	return "placectl"
 }
 
-// Print shows the report: as text for people, else as one record. Brief leaves out what to try.
+// Print prints the report as text for people, or as one record. With brief it leaves out the hints.
 func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
 	p := &output.Page{Options: o}
 	f := new(output.Record)

@@ -9,15 +9,15 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Declared is an option that qsub or sbatch has.
+// Declared is an option of qsub or sbatch.
 type Declared struct {
-	Short    byte   // 0: it has none
-	Long     string // "": it has none
-	Value    bool   // it has one,
-	Attached bool   // attached to it or not at all
+	Short    byte   // 0: none
+	Long     string // "": none
+	Value    bool   // it has a value
+	Attached bool   // the value is attached, or there is none
 }
 
-// Declared are the options of a family's command.
+// Declared returns the options of a family's command.
 func (f Family) Declared() []Declared {
 	set := f.options()
 	list := make([]Declared, len(set.list))
@@ -27,14 +27,14 @@ func (f Family) Declared() []Declared {
 	return list
 }
 
-// missing are the options of sbatch that Slurm's other commands do not know, as those of 22.05
-// answer. An array, for one, is of a batch script: srun runs its command once.
+// missing are the options of sbatch that Slurm's other commands do not know in 22.05, with their
+// answers. For example, an array is one of batch scripts: srun runs its command once.
 var missing = map[string]string{
 	"srun":   "array batch export-file get-user-env ignore-pbs kill-on-invalid-dep no-requeue parsable requeue wait-all-nodes wrap",
 	"salloc": "array batch error export export-file ignore-pbs input kill-on-invalid-dep no-requeue open-mode output parsable propagate requeue test-only wrap",
 }
 
-// DeclaredFor are the options of sbatch that another command of Slurm has, too.
+// DeclaredFor returns the options of sbatch that another command of Slurm also has.
 func DeclaredFor(command string) []Declared {
 	lacks := strings.Fields(missing[command])
 	return slices.DeleteFunc(Slurm.Declared(), func(d Declared) bool { return slices.Contains(lacks, d.Long) })
@@ -50,10 +50,10 @@ func (f Family) options() *optionSet {
 	return new(optionSet)
 }
 
-// Given is an option of a command line: its long name, or where it has none the letter.
+// Given is an option of a command line: its long name, or its letter if it has none.
 type Given struct{ Name, Value string }
 
-// Shown is the option as people write it.
+// Shown returns the option as people write it.
 func (g Given) Shown() string {
 	if len(g.Name) == 1 {
 		return "-" + g.Name
@@ -61,9 +61,9 @@ func (g Given) Shown() string {
 	return "--" + g.Name
 }
 
-// OptionError says which option is refused.
+// OptionError says which option was refused.
 type OptionError struct {
-	Option string // as it was written
+	Option string // as written
 	Err    error
 }
 
@@ -71,8 +71,8 @@ func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// readGiven reads the options of the command line. Each goes before what the script says
-// of the same, and counts together with what it says of others.
+// readGiven reads the options of the command line. They override the same options in the script, and
+// are combined with the others.
 func (r *reader) readGiven() {
 	set := r.o.Submits.options()
 	for i, g := range r.o.Given {
@@ -94,8 +94,8 @@ func (r *reader) readGiven() {
 	}
 }
 
-// submitted checks that who submits with a command of a family does not ask for the lines
-// of another.
+// submitted checks that a submission with one family's command does not request the other family's
+// lines.
 func (o *Options) submitted() error {
 	if o.Submits != None && o.Choose == "" {
 		o.Choose = string(o.Submits)

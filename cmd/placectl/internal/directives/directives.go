@@ -1,16 +1,14 @@
-// Package directives reads what a job script asks for in the lines in front of its
-// first command: #placectl lines, which are flags of submit, and the #PBS and #SBATCH
-// lines of scripts that were written for qsub and sbatch. What they ask for comes out
-// as flags of submit, so that nothing behind it has to know where a flag was written.
+// Package directives reads what a job script requests in the lines before its first command: #placectl
+// lines, which are flags of submit, and the #PBS and #SBATCH lines of scripts written for qsub and
+// sbatch. The result is flags of submit. So later code need not know where a flag was written.
 //
-// Every option of qsub and sbatch is in a list (optionsPBS, optionsSlurm): it is
-// mapped, ignored with a note, or refused with the reason. Nothing is half-read: a
-// script with a line that is not understood, or that cannot be kept to here, gives
-// errors with line and option, and nothing else. Among lines the last one wins; lists
-// (dependencies, pools, variables, addresses) add up.
+// Every option of qsub and sbatch is in a list (optionsPBS, optionsSlurm): it is mapped, ignored with a
+// note, or refused with a reason. Nothing is half-read. If a script has a line that placectl does not
+// understand or cannot honour, the result is errors with line and option, and nothing else. The last of
+// several lines wins. Lists (dependencies, pools, variables, addresses) add up.
 //
-// The package knows no store and no verb, opens no file and looks at no clock: what is
-// declared, which flags submit has and what time it is, Options say.
+// The package knows no store and no verb, opens no file and reads no clock. Options provides what is
+// declared, the flags of submit, and the time.
 package directives
 
 import (
@@ -24,19 +22,19 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Family is whose options a script uses besides ours. It decides which variables its
-// job finds in the environment, and where its output goes by default.
+// Family says whose options a script uses besides ours. It determines which variables its job finds in
+// the environment, and where its output goes by default.
 type Family string
 
-// The families. None: the script has #placectl lines alone, or no lines at all.
+// The families. None means that the script has only #placectl lines, or no lines at all.
 const (
 	None  Family = ""
 	PBS   Family = "pbs"
 	Slurm Family = "slurm"
 )
 
-// DefaultOut is where the output of a job goes whose script and submitter say nothing:
-// for Slurm as sbatch has it, "" if the default is ours.
+// DefaultOut returns where the output of a job goes by default: sbatch's default for Slurm, or "" for
+// our own.
 func (f Family) DefaultOut(array bool) string {
 	switch {
 	case f != Slurm:
@@ -47,84 +45,81 @@ func (f Family) DefaultOut(array bool) string {
 	return "slurm-%j.out"
 }
 
-// Options say what the reader cannot know by itself. With the zero value there are no
-// pools, no classes and no resources but the built-in ones, #placectl lines have no
-// flags, and an array has no jobs.
+// Options is what the reader cannot know by itself. With the zero value there are only the built-in
+// resources, no pools and no classes, #placectl lines have no flags, and an array has no jobs.
 type Options struct {
-	// Choose is which lines count besides #placectl: pbs, slurm or none. "" takes
-	// those there are, and refuses a script that has both.
+	// Choose says which lines count besides #placectl: pbs, slurm or none. "" takes those that the
+	// script has, and refuses a script with both.
 	Choose string
-	// Lax makes a note of an option that qsub or sbatch do not have. What they have,
-	// and placectl cannot do, is refused all the same.
+	// Lax turns unknown options of qsub or sbatch into notes. Options that they have and placectl
+	// cannot honour are still refused.
 	Lax bool
-	// Own are the flags that a #placectl line may have.
+	// Own lists the flags that a #placectl line may have.
 	Own []OwnFlag
 
 	Host     string         // the name of this host, for paths written host:path
 	Now      time.Time      // for times of day
-	Zone     *time.Location // whose clocks show them; nil is UTC
-	MaxArray int            // jobs of an array
+	Zone     *time.Location // the zone of times; nil is UTC
+	MaxArray int            // greatest number of jobs in an array
 
-	Resource func(name string) bool // declared; nil: the built-in ones
-	Pool     func(name string) bool // an amount of the whole cluster
+	Resource func(name string) bool // reports whether it is declared; nil: only built-in ones are
+	Pool     func(name string) bool // reports whether it is an amount of the whole cluster
 	Class    func(name string) bool
 
-	// Submits is whose command submits the script, with the options Given: they count as
-	// lines behind those of the script would. None: neither qsub nor sbatch.
+	// Submits says whose command submits the script, with the options Given. They count as further
+	// lines at the end of the script. None means neither qsub nor sbatch.
 	Submits Family
 	Given   []Given
-	Server  string // of PBS: what stands behind the number of a job
+	Server  string // follows job numbers in PBS
 
-	// Choice is what to take where sbatch's options leave a choice; the zero value is the first.
+	// Choice says what to take if sbatch's options leave a choice. The zero value is the first.
 	Choice Choice
 
-	// ReadFile reads the file of sbatch's --nodefile. Without it the option is refused.
+	// ReadFile reads the file of sbatch's --nodefile. If it is nil, that option is refused.
 	ReadFile func(name string) ([]byte, error)
 }
 
 // OwnFlag is a flag of submit.
 type OwnFlag struct {
-	Names  []string // without dashes, the first is what Flag.Name will be
+	Names  []string // without dashes; Flag.Name is the first
 	Switch bool     // on or off
-	List   bool     // may be given several times, and all count
+	List   bool     // it may be repeated, and all values count
 }
 
-// Submission is what the lines of a script ask for.
+// Submission is what the lines of a script request.
 type Submission struct {
-	// Flags are flags of submit, in the order of the lines: each name once, except for lists. The
+	// Flags are flags of submit in the order of the lines, each name once except for lists. The
 	// request is under select and place.
 	Flags []Flag
-	// Family is whose lines there were, if they counted.
+	// Family says whose lines there are, if they counted.
 	Family Family
-	// Interpreter runs the script instead of what its #! line names; "" if nothing
-	// was said.
+	// Interpreter runs the script instead of the one in its #! line. It is "" if none was given.
 	Interpreter string
-	// Variables are those of Slurm that only the lines tell, as NAME=VALUE: how many
-	// cpus a task and how much memory was asked for.
+	// Variables are variables of Slurm that only the lines determine, as NAME=VALUE: the requested
+	// cpus per task and memory.
 	Variables []string
-	// Choices are what the options of sbatch leave open, if that is more than one, the one to be
-	// preferred first.
+	// Choices are the alternatives that sbatch's options leave open, if there are several. The
+	// preferred one comes first.
 	Choices []Choice
-	Joined  bool // by PBS: both streams go to one file; else the default is a file each
+	Joined  bool // both streams go to one file, as in PBS; otherwise each has its own by default
 	Notes   []Note
 }
 
-// Choice is what sbatch decides when it places a job, and is decided here when one is submitted:
-// how many nodes, of a range or where only amounts of a node are asked for, and which of several
-// partitions.
+// Choice is what sbatch decides when it places a job, and placectl at submission. It is the number of
+// nodes, if a range or only amounts of a node are given, and which of several partitions.
 type Choice struct {
 	Nodes     int64  // 0: the least
 	Partition string // "": the first
 }
 
-// Flag is a flag of submit, and where in the script it comes from.
+// Flag is a flag of submit, and its position in the script.
 type Flag struct {
 	Name, Value string
 	Switch      bool // the flag is on; it has no value
 	At          infile.Position
 }
 
-// Word is the flag as an argument of submit.
+// Word returns the flag as an argument of submit.
 func (f Flag) Word() string {
 	if f.Switch {
 		return "--" + f.Name
@@ -132,7 +127,7 @@ func (f Flag) Word() string {
 	return "--" + f.Name + "=" + f.Value
 }
 
-// Words are the flags as arguments of submit.
+// Words returns the flags as arguments of submit.
 func (s Submission) Words() []string {
 	words := make([]string, len(s.Flags))
 	for i, f := range s.Flags {
@@ -141,7 +136,7 @@ func (s Submission) Words() []string {
 	return words
 }
 
-// Note says of an option that it counts for nothing here, or not as it was written.
+// Note says that an option has no effect here, or another effect than written.
 type Note struct {
 	infile.Position
 	Option, Text string
@@ -149,11 +144,11 @@ type Note struct {
 
 func (n Note) String() string { return n.Position.String() + ": " + n.Option + ": " + n.Text }
 
-// maxErrors bounds how many errors of one script are told.
+// maxErrors bounds the errors reported for one script.
 const maxErrors = 20
 
-// Read reads the directives of a script. The error joins an *infile.Error for each
-// line or option that is refused; then the Submission is empty.
+// Read reads the directives of a script. If lines or options are refused, the error joins an
+// *infile.Error for each, and the Submission is empty.
 func Read(text infile.Text, o Options) (Submission, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -191,7 +186,7 @@ func Read(text infile.Text, o Options) (Submission, error) {
 	return r.Submission, nil
 }
 
-// failed joins the errors, in the order of lines.
+// failed joins the errors in the order of lines.
 func (r *reader) failed() error {
 	slices.SortStableFunc(r.errs, func(a, b *infile.Error) int { return cmp.Compare(a.Line, b.Line) })
 	if len(r.errs) == 1 {

@@ -9,31 +9,30 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// option is one that a line may have, and what is done with it.
+// option is an option that a line may have, with its effect.
 type option struct {
-	short byte   // 0: it has none
-	long  string // "": it has none
+	short byte   // 0: none
+	long  string // "": none
 	takes argument
 	read  func(r *reader, value string) error
 }
 
-// argument reports whether an option has a value.
+// argument says whether an option has a value.
 type argument uint8
 
 const (
 	always   argument = iota // the rest of the word, or the next word
 	never                    // a short one may share its word with others
-	attached                 // only what is attached to it: --nice=5, -k1
+	attached                 // only an attached value: --nice=5, -k1
 )
 
-// optionSet is the options of one kind of line, read as getopt_long reads them: short
-// ones share a word, long ones may be cut short as long as no other begins so.
+// optionSet is the options of one kind of line, read as getopt_long does: short ones share a word, and
+// long ones may be abbreviated as long as they are unambiguous.
 type optionSet struct {
 	list []option
-	// stray takes a word that is no option and no value of one.
+	// stray handles a word that is neither an option nor the value of one.
 	stray func(r *reader, w word)
-	// unknown says more of an option that is not in the list; "" if there is no
-	// more to say.
+	// unknown adds an explanation for an unknown option, "" for none.
 	unknown func(name string) string
 }
 
@@ -108,8 +107,7 @@ func (r *reader) shortOptions(set *optionSet, w word, words []word) []word {
 	return words
 }
 
-// skipValue leaves out the word behind an option that nothing is known of, when it
-// could be its value.
+// skipValue skips the word behind an unknown option if it could be the option's value.
 func skipValue(words []word, hasValue bool) []word {
 	if !hasValue && len(words) > 0 && !strings.HasPrefix(words[0].text, "-") {
 		return words[1:]
@@ -117,7 +115,7 @@ func skipValue(words []word, hasValue bool) []word {
 	return words
 }
 
-// option does what the option says.
+// option applies an option.
 func (r *reader) option(o *option, value string) {
 	if err := o.read(r, value); err != nil {
 		r.refuse(r.here, "%w", err)
@@ -142,8 +140,7 @@ func (set *optionSet) short(c byte) *option {
 	return &set.list[i]
 }
 
-// long finds an option by its name, or by the beginning of it. When several begin so
-// it names them.
+// long finds an option by its name or an abbreviation. If that is ambiguous, it returns the names.
 func (set *optionSet) long(name string) (found *option, others []string) {
 	for i := range set.list {
 		switch o := &set.list[i]; {

@@ -29,11 +29,11 @@ var prefixes = []struct {
 // maxLines bounds the lines of directives in a script.
 const maxLines = 10_000
 
-// lines finds the lines of directives that count: those in front of the first line
-// that is neither blank nor a comment.
+// lines returns the lines of directives that count: those before the first line that is neither blank
+// nor a comment.
 func (r *reader) lines() ([]line, error) {
 	var found []line
-	seen := map[Family]int{} // the first line of each family
+	seen := map[Family]int{} // first line of each family
 	number, at := 0, 0
 	for ; at < len(r.text.Data); number++ {
 		var text []byte
@@ -67,7 +67,7 @@ func (r *reader) lines() ([]line, error) {
 	return heeded, nil
 }
 
-// nextLine is the line at an offset, and where the next one begins.
+// nextLine returns the line at an offset, and where the next one begins.
 func nextLine(data []byte, at int) ([]byte, int) {
 	if n := bytes.IndexByte(data[at:], '\n'); n >= 0 {
 		return data[at : at+n], at + n + 1
@@ -75,8 +75,8 @@ func nextLine(data []byte, at int) ([]byte, int) {
 	return data[at:], len(data)
 }
 
-// directive takes a line apart that begins as one of directives. As qsub and sbatch do
-// it takes an option that stands right behind the prefix.
+// directive parses a line that begins like a directive. As qsub and sbatch do, it accepts an option
+// right behind the prefix.
 func directive(text []byte) (line, bool) {
 	for _, p := range prefixes {
 		rest, ok := bytes.CutPrefix(text, []byte(p.text))
@@ -90,7 +90,7 @@ func directive(text []byte) (line, bool) {
 	return line{}, false
 }
 
-// choose says whose lines count beside ours, given the first of each family.
+// choose decides whose lines count besides ours, given the first line of each family.
 func (r *reader) choose(pbs, slurm int) (Family, error) {
 	switch r.o.Choose {
 	case "none":
@@ -118,8 +118,8 @@ func familyIf(f Family, is bool) Family {
 	return None
 }
 
-// late notes the first line of directives that stands behind a command, where neither
-// qsub nor sbatch would have read it. The line of the command is number.
+// late notes the first line of directives behind a command, where neither qsub nor sbatch would read
+// it. number is the line of the command.
 func (r *reader) late(number int, text []byte, at int) {
 	for {
 		if l, ok := directive(text); ok && strings.HasPrefix(strings.TrimLeft(l.rest, " \t"), "-") {
@@ -142,13 +142,14 @@ func (r *reader) badLine(number int, err error) error {
 	return &infile.Error{Position: r.position(number, 0), Err: err}
 }
 
-// word is a word of a line of directives, and where it stands.
+// word is a word of a line of directives, with its position.
 type word struct {
 	text string
 	at   infile.Position
 }
 
-// unprintable reports whether a text steers terminals. Bytes that are not UTF-8 are part of names.
+// unprintable reports whether a text contains control characters. Bytes that are not UTF-8 may be part of
+// names.
 func unprintable(s string) bool {
 	return strings.ContainsFunc(s, func(c rune) bool { return !text.IsPrintable(string(c)) })
 }
@@ -192,11 +193,11 @@ func (r *reader) read(l line) {
 	}
 }
 
-// pbsJobID is the variable that qsub itself expands in the names of files.
+// pbsJobID lists the spellings of the variable that qsub itself expands in the names of files.
 var pbsJobID = [...]string{"${PBS_JOBID}", "$PBS_JOBID"}
 
-// namesJob reports whether the only expansions in a word of a #PBS line are those that qsub makes:
-// the number of the job, in the name of a file.
+// namesJob reports whether a word of a #PBS line contains only the expansion that qsub makes: the number
+// of the job, in the name of a file.
 func (r *reader) namesJob(l line, text string) bool {
 	for _, name := range pbsJobID {
 		text = strings.ReplaceAll(text, name, "")
@@ -204,8 +205,7 @@ func (r *reader) namesJob(l line, text string) bool {
 	return l.family == PBS && r.o.Submits != None && !strings.ContainsAny(text, "$`")
 }
 
-// optionOf is the option that the last of some words is, or is likely the value of;
-// "" if none is near.
+// optionOf returns the option that the last of some words is, or whose value it probably is, "" for none.
 func optionOf(words []word) string {
 	for i := len(words) - 1; i >= max(0, len(words)-2); i-- {
 		name, _, _ := strings.Cut(words[i].text, "=")

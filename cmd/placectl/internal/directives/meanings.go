@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// What the options of both families come to.
+// The meanings of options that both families have.
 
-// to maps an option to a flag as it is.
+// to maps an option to a flag with the same value.
 func to(flag string) func(*reader, string) error {
 	return func(r *reader, v string) error {
 		if v == "" {
@@ -26,17 +26,17 @@ func switchOn(flag string) func(*reader, string) error {
 	return func(r *reader, _ string) error { r.turn(flag, true); return nil }
 }
 
-// refused is an option that cannot be kept to.
+// refused refuses an option that placectl cannot honour.
 func refused(why string) func(*reader, string) error {
 	return func(*reader, string) error { return errors.New(why) }
 }
 
-// noted is an option that changes nothing here.
+// noted ignores an option that changes nothing here.
 func noted(why string) func(*reader, string) error {
 	return func(r *reader, _ string) error { r.note(r.here, "ignored: "+why); return nil }
 }
 
-// noteIf is an option with one value that changes nothing; any other is refused.
+// noteIf ignores an option with one value that changes nothing, and refuses any other value.
 func noteIf(value, note, why string) func(*reader, string) error {
 	return func(r *reader, v string) error {
 		if !strings.EqualFold(v, value) {
@@ -46,7 +46,7 @@ func noteIf(value, note, why string) func(*reader, string) error {
 	}
 }
 
-// array reads the indexes of an array. A lone number is an index there.
+// array reads the indices of an array. Here a single number is an index.
 func (r *reader) array(v string) error {
 	a, err := text.ParseIndexes(v, r.o.MaxArray)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *reader) array(v string) error {
 	return nil
 }
 
-// pool asks for an amount of the whole cluster. The last one said of a pool counts.
+// pool requests an amount of the whole cluster. The last amount of a pool counts.
 func (r *reader) pool(name, amount string) {
 	for i, f := range r.Flags {
 		if known, _, _ := strings.Cut(f.Value, "="); f.Name == "pool" && known == name {
@@ -85,7 +85,7 @@ func (r *reader) variables(v string) error {
 	return nil
 }
 
-// export adds variables to those that go along; all stands in front.
+// export adds variables to those that are exported. The word all comes first.
 func (r *reader) export(items []string) {
 	r.addItems("export", items)
 	f, _ := r.was("export")
@@ -105,7 +105,7 @@ func isVariable(name string) bool {
 	return name != ""
 }
 
-// mailEvents are the words of --mail, in the order in which they are written.
+// mailEvents are the words of --mail, in the order of output.
 var mailEvents = [...]string{"begin", "end", "fail", "requeue"}
 
 // mail adds events to those that are mailed.
@@ -122,7 +122,7 @@ func (r *reader) mail(begin, end, fail, requeue bool) {
 	}
 }
 
-// addresses reads who gets mail, joined by commas.
+// addresses reads the recipients of mail, joined by commas.
 func (r *reader) addresses(v string) error {
 	items := strings.Split(v, ",")
 	for _, item := range items {

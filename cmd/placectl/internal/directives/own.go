@@ -9,12 +9,12 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// commandLineOnly are flags that a script cannot give: the database, the form of the answer, the
-// key of a submission, how to read the script.
+// commandLineOnly are flags that a script cannot set: the database, the form of the answer, the key of a
+// submission, and how to read the script.
 var commandLineOnly = []string{"script", "key", "db", "now", "output", "o", "no-header", "lock-timeout", "quiet", "q", "verbose", "v", "no-color",
 	"dry-run", "help", "h", "directives", "lax"}
 
-// ownLine reads a #placectl line: flags of submit, and its request.
+// ownLine reads a #placectl line: flags of submit, and a select.
 func (r *reader) ownLine(words []word) {
 	for len(words) > 0 {
 		w := words[0]
@@ -89,8 +89,8 @@ func (r *reader) ownValue(f *OwnFlag, value string, hasValue bool) {
 	}
 }
 
-// ownRequest takes the argument of a line, which is a select. One line has one; a
-// later line's replaces it.
+// ownRequest reads the argument of a line, which is a select. A line has at most one, and a later line
+// replaces it.
 func (r *reader) ownRequest(w word) {
 	r.here = spot{w.at, "#placectl"}
 	var err error

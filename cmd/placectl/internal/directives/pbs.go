@@ -8,13 +8,12 @@ import (
 	"sync"
 )
 
-// optionsPBS are the options of OpenPBS's qsub. They are listed when a script first
-// has any.
+// optionsPBS are the options of OpenPBS's qsub. The list is made when a script first has any.
 var optionsPBS = sync.OnceValue(func() *optionSet {
 	return &optionSet{list: pbsList(), stray: pbsStray, unknown: pbsUnknown}
 })
 
-// optionsQsub are those of our own qsub, which takes scripts for Torque's as well.
+// optionsQsub are the options of our own qsub, which also accepts scripts for Torque's.
 var optionsQsub = sync.OnceValue(func() *optionSet {
 	torque := []option{{short: 't', read: (*reader).array}, {short: 'd', read: to("chdir")}, {short: 'w', read: to("chdir")}}
 	return &optionSet{list: append(pbsList(), torque...), stray: pbsStray}
@@ -54,12 +53,12 @@ func pbsList() []option {
 	}
 }
 
-// pbsStray refuses what is no option.
+// pbsStray refuses words that are no options.
 func pbsStray(r *reader, w word) {
 	r.refuse(spot{w.at, "#PBS"}, "%q is no option: the line has options of qsub alone", w.text)
 }
 
-// pbsUnknown says what to write for options of Torque's qsub.
+// pbsUnknown says what to write instead of an option of Torque's qsub.
 func pbsUnknown(name string) string {
 	switch name {
 	case "t":
@@ -70,7 +69,7 @@ func pbsUnknown(name string) string {
 	return ""
 }
 
-// pbsOptions are those options of a script for qsub that make sense only together.
+// pbsOptions are the options of a qsub script that must be combined.
 type pbsOptions struct {
 	account, project spot
 	out, err         pbsOutput
@@ -79,13 +78,13 @@ type pbsOptions struct {
 	resources        resourceLists
 }
 
-// pbsOutput is where a stream goes.
+// pbsOutput says where a stream goes.
 type pbsOutput struct {
 	spot
 	path string
 }
 
-// finishPBS makes flags of what has to be seen together.
+// finishPBS makes flags of the options that must be combined.
 func (r *reader) finishPBS() {
 	r.finishResources()
 	p := &r.pbs
@@ -111,7 +110,7 @@ func (r *reader) finishPBS() {
 	}
 }
 
-// projectIsAccount is said of -A beside -P: to PBS that is a text for the accountants alone.
+// projectIsAccount is the note on -A beside -P: in PBS, -A is only a text for accounting.
 const projectIsAccount = "the account is the project that -P names"
 
 // pbsAccount reads -A, which names the account unless -P does.
@@ -133,8 +132,8 @@ func (r *reader) pbsProject(v string) error {
 	return to("account")(r, v)
 }
 
-// pbsPath reads [HOST:]PATH. What PBS writes for the index is put as we write it, and
-// a % stands for itself there. In a directory the file is called as PBS would.
+// pbsPath reads [HOST:]PATH. It translates PBS's variable for the index into our notation, and escapes
+// each %. In a directory, the file gets the name that PBS would give it.
 func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 	path := v
 	if host, rest, ok := strings.Cut(v, ":"); ok && !strings.Contains(host, "/") {
@@ -159,7 +158,7 @@ func (r *reader) pbsPath(stream *pbsOutput, v, inDirectory string) error {
 	return nil
 }
 
-// isHere reports whether a name is this host's, with its domain or without.
+// isHere reports whether a name is this host's, with or without its domain.
 func (r *reader) isHere(host string) bool {
 	short := func(name string) string { name, _, _ = strings.Cut(name, "."); return name }
 	switch {

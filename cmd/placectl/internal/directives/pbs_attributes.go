@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// notAttribute says of those attributes of -W that placectl cannot keep to why; "" of
-// all else.
+// notAttribute says why placectl cannot honour an attribute of -W, "" for all others.
 func notAttribute(name string) string {
 	switch name {
 	case "sandbox":
@@ -28,8 +27,7 @@ func notAttribute(name string) string {
 	return ""
 }
 
-// pbsAttributes reads -W: NAME=VALUE, joined by commas. What has no = goes on with the
-// value before it.
+// pbsAttributes reads -W: NAME=VALUE, joined by commas. An item without = continues the value before it.
 func (r *reader) pbsAttributes(v string) error {
 	parts, err := quotedItems(v)
 	if err != nil {
@@ -84,7 +82,7 @@ func (r *reader) pbsAttribute(name, value string) error {
 	return nil
 }
 
-// dependencies are the kinds of dependency that all have, under the same names.
+// dependencies are the kinds of dependency that all families have, under the same names.
 var dependencies = []string{"after", "afterok", "afternotok", "afterany"}
 
 // pbsDepend reads TYPE:JOB[:JOB], joined by commas.

@@ -9,20 +9,19 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// resourceLists is what -l asks for, over all its lines.
+// resourceLists is what all lines with -l request.
 type resourceLists struct {
 	sel, nodes pbsItem
-	wants      []pbsItem // resources of the one chunk that there is without a select
+	wants      []pbsItem // resources of the one chunk, if there is no select
 }
 
-// pbsItem is name=value of a resource list.
+// pbsItem is name=value in a resource list.
 type pbsItem struct {
 	spot
 	name, text string
 }
 
-// notResource says of what PBS writes into a resource list, and placectl cannot keep
-// to, why; "" of all else.
+// notResource says why placectl cannot honour an item of PBS's resource lists, "" for all others.
 func notResource(name string) string {
 	switch name {
 	case "software":
@@ -86,7 +85,7 @@ func (r *reader) pbsResource(item pbsItem, value string) error {
 		r.unknown(r.here, &index.UnknownResource{Name: item.name})
 	default:
 		same := func(old pbsItem) bool { return strings.EqualFold(old.name, item.name) }
-		if key == "feature" { // a node may have to have several
+		if key == "feature" { // a node may need several features
 			same = func(old pbsItem) bool { return old.text == item.text }
 		}
 		l.wants = append(slices.DeleteFunc(l.wants, same), item)
@@ -94,8 +93,8 @@ func (r *reader) pbsResource(item pbsItem, value string) error {
 	return nil
 }
 
-// finishResources makes the select of what -l asks for. A list of resources stays one:
-// submit reads it as PBS does.
+// finishResources makes the select from -l. A list of resources stays a list: submit reads it as PBS
+// does.
 func (r *reader) finishResources() {
 	l := r.pbs.resources
 	last := l.sel.spot.later(l.nodes.spot)
@@ -122,7 +121,7 @@ func (r *reader) finishResources() {
 	}
 }
 
-// quotedItems cuts a list at the commas outside quotes. The quotes stay.
+// quotedItems splits a list at the commas outside quotes. The quotes stay.
 func quotedItems(list string) ([]string, error) {
 	var items []string
 	var quote byte
@@ -145,7 +144,7 @@ func quotedItems(list string) ([]string, error) {
 	return append(items, list[from:]), nil
 }
 
-// unquoted takes the quotes away that enclose all of a value.
+// unquoted removes quotes around a whole value.
 func unquoted(value string) string {
 	n := len(value)
 	if n > 1 && (value[0] == '"' || value[0] == '\'') && strings.IndexByte(value[1:], value[0]) == n-2 {

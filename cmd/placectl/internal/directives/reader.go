@@ -9,21 +9,20 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// reader is a script that is being read.
+// reader is a script being read.
 type reader struct {
 	text *infile.Text
 	o    Options
-	here spot // the option that is being read
+	here spot // the option being read
 	errs []*infile.Error
 	Submission
 
-	pbs   pbsOptions   // options that make sense only together
-	slurm slurmOptions // the same
-	own   spot         // where a #placectl line has its request as an argument
+	pbs   pbsOptions   // options that must be combined
+	slurm slurmOptions // options that must be combined
+	own   spot         // the request of a #placectl line
 }
 
-// spot is an option, as it was written, and where it stands. The zero value is an
-// option that was not given.
+// spot is an option as written, with its position. The zero value is an option that was not given.
 type spot struct {
 	at     infile.Position
 	option string
@@ -31,7 +30,7 @@ type spot struct {
 
 func (s spot) given() bool { return s.option != "" }
 
-// later is the one of two spots that stands further down.
+// later returns the later one of two spots.
 func (s spot) later(t spot) spot {
 	if t.at.Line > s.at.Line || t.at.Line == s.at.Line && t.at.Col > s.at.Col {
 		return t
@@ -39,7 +38,7 @@ func (s spot) later(t spot) spot {
 	return s
 }
 
-// refuse keeps an error about an option.
+// refuse adds an error about an option.
 func (r *reader) refuse(s spot, format string, args ...any) {
 	r.refuseAs(s, fmt.Errorf(format, args...))
 }
@@ -51,7 +50,7 @@ func (r *reader) refuseAs(s spot, err error) {
 	r.errs = append(r.errs, &infile.Error{Position: s.at, Err: err})
 }
 
-// unknown refuses an option that the family does not have, or makes a note of it.
+// unknown refuses an option that the family does not have, or notes it.
 func (r *reader) unknown(s spot, err error) {
 	if !r.o.Lax {
 		r.refuseAs(s, err)
@@ -64,7 +63,7 @@ func (r *reader) note(s spot, text string) {
 	r.Notes = append(r.Notes, Note{s.at, s.option, text})
 }
 
-// set gives a flag its value; what was said of it before counts no more.
+// set sets a flag's value, which replaces earlier ones.
 func (r *reader) set(name, value string) { r.setAt(r.here, name, value) }
 
 func (r *reader) setAt(s spot, name, value string) {
@@ -80,8 +79,7 @@ func (r *reader) turn(name string, on bool) {
 	}
 }
 
-// add adds a value to a flag that is a list of flags. The same value again says
-// nothing new.
+// add adds a value to a flag that may be repeated. A value that is already there changes nothing.
 func (r *reader) add(name, value string) {
 	same := func(f Flag) bool { return f.Name == name && f.Value == value }
 	if !slices.ContainsFunc(r.Flags, same) {
@@ -89,8 +87,8 @@ func (r *reader) add(name, value string) {
 	}
 }
 
-// addItems adds items to a flag whose value is a list with commas. An item that says
-// NAME=VALUE replaces one of that name.
+// addItems adds items to a flag whose value is a list with commas. An item NAME=VALUE replaces an
+// earlier one of the same name.
 func (r *reader) addItems(name string, items []string) {
 	var all []string
 	if i := slices.IndexFunc(r.Flags, func(f Flag) bool { return f.Name == name }); i >= 0 {
@@ -104,12 +102,12 @@ func (r *reader) addItems(name string, items []string) {
 	r.set(name, text.JoinItems(all))
 }
 
-// drop forgets a flag.
+// drop removes a flag.
 func (r *reader) drop(name string) {
 	r.Flags = slices.DeleteFunc(r.Flags, func(f Flag) bool { return f.Name == name })
 }
 
-// was is the flag of that name that counts so far.
+// was returns the flag of that name as set so far.
 func (r *reader) was(name string) (Flag, bool) {
 	i := slices.IndexFunc(r.Flags, func(f Flag) bool { return f.Name == name })
 	if i < 0 {
@@ -118,14 +116,14 @@ func (r *reader) was(name string) (Flag, bool) {
 	return r.Flags[i], true
 }
 
-// finish makes flags of the options that make sense only together.
+// finish makes flags of the options that must be combined.
 func (r *reader) finish() {
 	r.finishPBS()
 	r.finishSlurm()
 }
 
-// setUnlessLater gives a flag the value that several options made together, unless a
-// line behind all of them has said something else.
+// setUnlessLater sets a flag to the combined value of several options, unless a line behind all of them
+// has set it.
 func (r *reader) setUnlessLater(s spot, name, value string) {
 	if f, ok := r.was(name); !ok || s.later(spot{at: f.At}) == s {
 		r.setAt(s, name, value)

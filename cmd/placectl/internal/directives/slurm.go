@@ -10,9 +10,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// What sbatch's options mean that are a flag each.
+// The options of sbatch that correspond to one flag each.
 
-// oneOf maps an option to a flag that takes one name, and no list.
+// oneOf maps an option to a flag that takes one name, not a list.
 func oneOf(flag, what string) func(*reader, string) error {
 	return func(r *reader, v string) error {
 		if strings.Contains(v, ",") {
@@ -33,7 +33,7 @@ func (r *reader) slurmOpenMode(v string) error {
 	return nil
 }
 
-// slurmDepend reads TYPE:JOB[:JOB], joined by commas: all have to be met.
+// slurmDepend reads TYPE:JOB[:JOB], joined by commas: all must be met.
 func (r *reader) slurmDepend(v string) error {
 	switch {
 	case strings.Contains(v, "?"):
@@ -64,7 +64,7 @@ func (r *reader) slurmDepend(v string) error {
 	return nil
 }
 
-// slurmExport reads ALL, NONE, NIL and variables. ALL and NONE begin again.
+// slurmExport reads ALL, NONE, NIL and variables. ALL and NONE discard what came before.
 func (r *reader) slurmExport(v string) error {
 	items, err := text.SplitItems(v)
 	if err != nil {
@@ -109,7 +109,7 @@ func (r *reader) slurmLicenses(v string) error {
 	return nil
 }
 
-// slurmMail reads types of events, joined by commas. Lines add up, NONE begins again.
+// slurmMail reads types of events, joined by commas. Lines add up, and NONE discards what came before.
 func (r *reader) slurmMail(v string) error {
 	for kind := range strings.SplitSeq(v, ",") {
 		switch strings.ToUpper(kind) {
@@ -134,7 +134,7 @@ func (r *reader) slurmMail(v string) error {
 	return nil
 }
 
-// slurmNice reads the N that a priority is lowered by.
+// slurmNice reads the number by which to lower a priority.
 func (r *reader) slurmNice(v string) error {
 	n := 100
 	if v != "" {
@@ -156,7 +156,7 @@ func (r *reader) slurmPriority(v string) error {
 	return nil
 }
 
-// slurmPrefer reads a|b: nodes with any of the features are liked.
+// slurmPrefer reads a|b: nodes with any of the features are preferred.
 func (r *reader) slurmPrefer(v string) error {
 	features, err := featureList(v, "|")
 	if err != nil {

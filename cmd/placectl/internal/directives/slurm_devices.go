@@ -30,8 +30,8 @@ func (r *reader) slurmGPUs(to *devices, v string) error {
 	return nil
 }
 
-// gpus is what a number of GPUs of a type is called here: a resource of the type's
-// name where there is one, else ngpus of a node that has the feature.
+// gpus translates a number of GPUs of a type: to the resource named like the type if there is one, or
+// else to ngpus on a node with that feature.
 func (r *reader) gpus(kind, count string) (deviceWant, error) {
 	n, err := strconv.ParseInt(count, 10, 64)
 	switch {
@@ -49,7 +49,7 @@ func (r *reader) gpus(kind, count string) (deviceWant, error) {
 
 const featureCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-// want adds devices. Of one resource a chunk asks once, and none are not asked for.
+// want adds devices. A chunk can request a resource only once. A count of 0 changes nothing.
 func (d *devices) want(w deviceWant) error {
 	if w.n == 0 {
 		return nil
@@ -62,8 +62,8 @@ func (d *devices) want(w deviceWant) error {
 	return nil
 }
 
-// slurmGRES reads NAME[:TYPE][:N], joined by commas; none begins again. Lines add up,
-// but the last word on a name counts.
+// slurmGRES reads NAME[:TYPE][:N], joined by commas. none discards what came before. Lines add up, but
+// the last one for a name counts.
 func (r *reader) slurmGRES(v string) error {
 	if strings.EqualFold(v, "none") {
 		r.slurm.gres = nil
@@ -125,8 +125,8 @@ func (r *reader) gres(item string) (name string, w deviceWant, err error) {
 	return name, deviceWant{resource: resource, n: n}, nil
 }
 
-// devicesOf gathers the devices that a chunk of so many tasks has. GPUs are asked for
-// in one way alone. chunks is how many chunks there are.
+// devicesOf returns the devices of a chunk with some tasks. chunks is the number of chunks. GPUs can be
+// requested in only one way.
 func (s *slurmOptions) devicesOf(tasks, chunks int64) ([]deviceWant, error) {
 	var wants []deviceWant
 	for _, name := range sortedKeys(s.gres) {

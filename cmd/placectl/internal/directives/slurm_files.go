@@ -16,10 +16,9 @@ func slurmFile(flag string) func(*reader, string) error {
 	}
 }
 
-// slurmPattern puts a name's % as ours are: %j job, %A array, %a index, %x name, %u
-// user, %N first node, %%, the numbers with a width, too (%5j). %J is the job and its
-// step, for a script the job alone. What tells apart steps and tasks, %s %t %n, is the
-// same for every script.
+// slurmPattern translates the % of a name into ours: %j job, %A array, %a index, %x name, %u user, %N
+// first node, %%. Numbers may have a width (%5j). %J is the job and its step, so for a script the job.
+// %s, %t and %n identify steps and tasks, and are the same for every script.
 func slurmPattern(v string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(v); i++ {
@@ -37,7 +36,7 @@ func slurmPattern(v string) (string, error) {
 			b.WriteString("%" + width + "j")
 		case strings.IndexByte("jAa", c) >= 0:
 			b.WriteString("%" + width + string(c))
-		case strings.IndexByte("xuN", c) >= 0: // no numbers: sbatch passes over a width
+		case strings.IndexByte("xuN", c) >= 0: // these are no numbers: sbatch ignores their width
 			b.WriteString("%" + string(c))
 		case c == '%' && width == "":
 			b.WriteString("%%")
@@ -52,7 +51,7 @@ func slurmPattern(v string) (string, error) {
 	return b.String(), nil
 }
 
-// zeros is how many digits a 0 of that width has. sbatch takes up to 10.
+// zeros returns the number of digits of a 0 with that width. sbatch allows up to 10.
 func zeros(width string) int {
 	n := 0
 	for _, c := range width {

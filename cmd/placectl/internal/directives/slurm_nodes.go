@@ -11,37 +11,35 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// slurmOptions are the options of an sbatch script that together say what to place: slurm_select.go
-// makes a select of them.
+// slurmOptions are the options of an sbatch script that together determine what to place.
+// slurm_select.go makes a select of them.
 type slurmOptions struct {
 	nodes, tasks, tasksPerNode, cpusPerTask, minCPUs amount
-	mem, memPerCPU, tmp                              amount // in kb
+	mem, memPerCPU, tmp                              amount // in kB
 	gpus, gpusPerNode, gpusPerTask                   devices
 	gres                                             map[string]devices
 	features                                         []string
 	constraint                                       spot
 	hosts                                            []string
-	mostNodes                                        int64 // of a range of nodes; 0 if one number is asked for
+	mostNodes                                        int64 // the end of a range of nodes, 0 for a single number
 	partitions                                       []string
 	nodelist                                         spot
 	exclusive, spread                                spot
 }
 
-// amount is a number and where it was asked for.
+// amount is a requested number, with its option.
 type amount struct {
 	spot
 	n int64
 }
 
-// devices are wants of a chunk such as ngpus=2:feature=a100, and where they were
-// asked for.
+// devices are requests of a chunk such as ngpus=2:feature=a100, with their option.
 type devices struct {
 	spot
 	wants []deviceWant
 }
 
-// deviceWant is so many of a resource; feature is what their node must have besides,
-// or "".
+// deviceWant is a number of a resource. feature is what the node must also have, or "".
 type deviceWant struct {
 	resource string
 	n        int64
@@ -94,7 +92,7 @@ func (r *reader) count(to *amount, v string) error {
 	return nil
 }
 
-// slurmNodes reads N, and LEAST-MOST.
+// slurmNodes reads N or LEAST-MOST.
 func (r *reader) slurmNodes(v string) error {
 	least, most, isRange := strings.Cut(v, "-")
 	r.slurm.mostNodes = 0
@@ -114,7 +112,7 @@ func (r *reader) slurmNodes(v string) error {
 	return nil
 }
 
-// slurmPartition reads NAME, and NAME,NAME: any of them.
+// slurmPartition reads NAME, or NAME,NAME for any of them.
 func (r *reader) slurmPartition(v string) error {
 	names := strings.Split(v, ",")
 	if slices.Contains(names, "") {
@@ -128,7 +126,7 @@ func (r *reader) slurmPartition(v string) error {
 	return to("queue")(r, name)
 }
 
-// mebibytes reads a size of sbatch's: a number of MiB, or one with K, M, G or T.
+// mebibytes reads one of sbatch's sizes: a number of MiB, or one with K, M, G or T.
 func (r *reader) mebibytes(to *amount, v string) error {
 	const form = "%q is not a size such as 4000 (MiB), 512M or 8G"
 	digits := strings.TrimRight(v, "KMGTkmgtBb")
@@ -150,7 +148,7 @@ func (r *reader) mebibytes(to *amount, v string) error {
 	return nil
 }
 
-// slurmConstraint reads a&b: every node has to have each of the features.
+// slurmConstraint reads a&b: every node must have each of the features.
 func (r *reader) slurmConstraint(v string) error {
 	features, err := featureList(v, "&")
 	if err != nil {
@@ -160,7 +158,7 @@ func (r *reader) slurmConstraint(v string) error {
 	return nil
 }
 
-// featureList reads names of features with one character between them.
+// featureList reads features separated by one character.
 func featureList(v, between string) ([]string, error) {
 	features := strings.Split(v, between)
 	for _, f := range features {
@@ -174,7 +172,7 @@ func featureList(v, between string) ([]string, error) {
 // slurmNodelist reads the names of the nodes that the job needs.
 func (r *reader) slurmNodelist(v string) error {
 	if strings.Contains(v, "/") {
-		return r.slurmNodefile(v) // as sbatch takes it
+		return r.slurmNodefile(v) // sbatch takes that for a file
 	}
 	names, err := index.ExpandNodeList(v)
 	if err != nil {
@@ -216,7 +214,7 @@ func (r *reader) slurmNodefile(name string) error {
 	return r.slurmNodelist(strings.Trim(list, ","))
 }
 
-// slurmExclude names nodes that the job is never to have. Lines add up.
+// slurmExclude reads nodes that the job must not use. Lines add up.
 func (r *reader) slurmExclude(v string) error {
 	if strings.Contains(v, "/") {
 		return errors.New("files of nodes are not read: name the nodes")

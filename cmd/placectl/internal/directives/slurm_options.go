@@ -14,13 +14,12 @@ const (
 	changesNothing = "it changes nothing here"
 )
 
-// optionsSlurm are the options of Slurm's sbatch. They are listed when a script first
-// has any.
+// optionsSlurm are the options of Slurm's sbatch. The list is made when a script first has any.
 var optionsSlurm = sync.OnceValue(func() *optionSet {
 	return &optionSet{list: slices.Concat(slurmMapped(), slurmOfNodes(), slurmNoted(), slurmRefused()), stray: slurmStray}
 })
 
-// slurmStray refuses what is no option.
+// slurmStray refuses words that are no options.
 func slurmStray(r *reader, w word) {
 	s := spot{w.at, "#SBATCH"}
 	if w.text == "hetjob" || w.text == "packjob" {
@@ -31,7 +30,7 @@ func slurmStray(r *reader, w word) {
 	r.refuse(s, "%q is no option: the line has options of sbatch alone", w.text)
 }
 
-// slurmMapped are the options that have a flag of their own here.
+// slurmMapped returns the options that have a flag of their own here.
 func slurmMapped() []option {
 	return []option{
 		{short: 'A', long: "account", read: to("account")},
@@ -65,7 +64,7 @@ func slurmMapped() []option {
 	}
 }
 
-// slurmNoted are the options that change nothing here.
+// slurmNoted returns the options that change nothing here.
 func slurmNoted() []option {
 	return []option{
 		{short: 's', long: "oversubscribe", takes: attached, read: noted("nodes are shared unless excl")},
@@ -93,7 +92,7 @@ func slurmNoted() []option {
 	}
 }
 
-// slurmRefused are the options that cannot be kept to.
+// slurmRefused returns the options that placectl cannot honour.
 func slurmRefused() []option {
 	var list []option
 	add := func(why string, takes argument, names ...string) {

@@ -11,16 +11,16 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// What sbatch is asked for comes in numbers of nodes, tasks and cpus, and in amounts
-// of a node, a task or a cpu. A select has chunks. Which chunks there are:
+// sbatch is asked for numbers of nodes, tasks and cpus, and for amounts per node, task or cpu. A select
+// has chunks. They are:
 //
-//	-N (or the names of nodes)  a chunk a node, scattered, with its share of the tasks
-//	-n alone                    a chunk a task, wherever there is room
-//	-n, and amounts of a node   as many nodes as lets it start first: sbatch decides that
-//	-N LEAST-MOST               when it places the job, here it is decided at submission
-//	--ntasks-per-node           as many nodes as that makes
+//	-N (or the names of nodes)  a chunk per node, scattered, with its share of the tasks
+//	-n alone                    a chunk per task, wherever there is room
+//	-n, and amounts per node    the number of nodes that starts first: sbatch decides that
+//	-N LEAST-MOST               when it places the job, placectl at submission
+//	--ntasks-per-node           the number of nodes that follows
 //
-// Tasks that do not divide evenly make two kinds of chunk, the larger first.
+// If tasks do not divide evenly, there are two kinds of chunk, the larger one first.
 
 // finishSlurm makes the select and the place.
 func (r *reader) finishSlurm() {
@@ -49,8 +49,7 @@ func (r *reader) finishSlurm() {
 	s.tell(r)
 }
 
-// contradiction looks for options that exclude each other, and says where the later
-// one stands.
+// contradiction finds options that exclude each other, and returns the spot of the later one.
 func (s *slurmOptions) contradiction() (spot, error) {
 	gpus := []spot{s.gres["gpu"].spot, s.gpus.spot, s.gpusPerNode.spot, s.gpusPerTask.spot}
 	for i, a := range gpus {
@@ -71,7 +70,7 @@ func (s *slurmOptions) contradiction() (spot, error) {
 	return spot{}, nil
 }
 
-// lastOfSelect is where the last option stands that has a part in the select.
+// lastOfSelect returns the spot of the last option that contributes to the select.
 func (s *slurmOptions) lastOfSelect() spot {
 	last := s.constraint.later(s.nodelist)
 	for _, a := range []amount{s.nodes, s.tasks, s.tasksPerNode, s.cpusPerTask, s.minCPUs, s.mem, s.memPerCPU, s.tmp} {
@@ -86,8 +85,7 @@ func (s *slurmOptions) lastOfSelect() spot {
 	return last
 }
 
-// layout is how many nodes and tasks there are; nodes is 0 where each task is a chunk
-// of its own.
+// layout returns the numbers of nodes and tasks. nodes is 0 if each task is a chunk of its own.
 func (r *reader) layout() (nodes, tasks int64, err error) {
 	s := &r.slurm
 	each := max(s.tasksPerNode.n, 1)
@@ -127,8 +125,8 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 	return nodes, tasks, nil
 }
 
-// chooseNodes is how many nodes to take of so many, and lists the numbers to choose from: with many
-// of them not each.
+// chooseNodes returns how many nodes of a range to take, and lists the numbers to choose from. It leaves
+// some out if there are many.
 func (r *reader) chooseNodes(least, most int64) int64 {
 	if r.slurm.tasks.given() {
 		most = min(most, max(r.slurm.tasks.n, least))
@@ -143,7 +141,7 @@ func (r *reader) chooseNodes(least, most int64) int64 {
 	return min(max(r.o.Choice.Nodes, least), most)
 }
 
-// choices are what the options leave open.
+// choices returns what the options leave open.
 func (s *slurmOptions) choices(nodes []Choice) (all []Choice) {
 	if len(nodes) == 0 {
 		nodes = []Choice{{}}
@@ -163,7 +161,7 @@ func (s *slurmOptions) choices(nodes []Choice) (all []Choice) {
 	return all
 }
 
-// ofNode reports whether something is asked for of each node.
+// ofNode reports whether an amount per node is requested.
 func (s *slurmOptions) ofNode() bool {
 	return s.mem.given() || s.tmp.given() || s.gpusPerNode.given() || len(s.gres) > 0
 }
@@ -173,7 +171,7 @@ func (s *slurmOptions) selectText(nodes, tasks int64) (string, error) {
 	if nodes == 0 {
 		return s.chunk(tasks, 1, tasks)
 	}
-	each, more := tasks/nodes, tasks%nodes // more nodes have one task more than each
+	each, more := tasks/nodes, tasks%nodes // more nodes have each+1 tasks
 	var chunks []string
 	add := func(count, tasks int64, host string) error {
 		if count == 0 {
@@ -202,7 +200,7 @@ func (s *slurmOptions) selectText(nodes, tasks int64) (string, error) {
 	return strings.Join(chunks, "+"), nil
 }
 
-// chunk writes count chunks of so many tasks each; chunks is how many there are in all.
+// chunk writes count chunks of tasks tasks each. chunks is the total number of chunks.
 func (s *slurmOptions) chunk(count, tasks, chunks int64) (string, error) {
 	cpus := tasks * max(s.cpusPerTask.n, 1)
 	mem := s.mem.n
@@ -216,7 +214,7 @@ func (s *slurmOptions) chunk(count, tasks, chunks int64) (string, error) {
 	want := func(name, value string) { b = append(append(append(append(b, ':'), name...), '='), value...) }
 	amount := func(name string, n int64) { want(name, strconv.FormatInt(n, 10)) }
 	amount("ncpus", max(cpus, s.minCPUs.n))
-	if tasks > 1 { // one is what a chunk has anyway
+	if tasks > 1 { // a chunk has one task anyway
 		amount("mpiprocs", tasks)
 	}
 	if mem > 0 {
@@ -243,8 +241,8 @@ func (s *slurmOptions) chunk(count, tasks, chunks int64) (string, error) {
 	return string(b), nil
 }
 
-// place says how the chunks lie: scattered where each is a node. A job that has its
-// nodes alone is scattered, too, but for tasks that may share them.
+// place says how chunks are placed: scattered if each is a node. A job with exclusive nodes is scattered,
+// too, unless its chunks are tasks that may share nodes.
 func (r *reader) place(nodes, tasks int64) {
 	s := &r.slurm
 	last := s.exclusive.later(s.spread).later(s.nodes.spot).later(s.nodelist)
@@ -264,7 +262,7 @@ func (r *reader) place(nodes, tasks int64) {
 	}
 }
 
-// tell keeps what the job's variables say and a select does not.
+// tell keeps the values for the job's variables that a select does not contain.
 func (s *slurmOptions) tell(r *reader) {
 	tell := func(name string, a amount, unit int64) {
 		if a.given() {

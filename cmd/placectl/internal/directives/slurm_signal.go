@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// signals are those that a job may be sent, with their numbers on Linux.
+// signals are the signals that a job may be sent, with their numbers on Linux.
 var signals = [...]struct{ name, number string }{
 	{"HUP", "1"}, {"INT", "2"}, {"QUIT", "3"}, {"ABRT", "6"}, {"KILL", "9"}, {"USR1", "10"}, {"SEGV", "11"}, {"USR2", "12"}, {"PIPE", "13"},
 	{"ALRM", "14"}, {"TERM", "15"}, {"CHLD", "17"}, {"CONT", "18"}, {"STOP", "19"}, {"TSTP", "20"}, {"TTIN", "21"}, {"TTOU", "22"},
 	{"URG", "23"}, {"XCPU", "24"}, {"XFSZ", "25"},
 }
 
-// slurmSignal reads [B:]SIG[@SECONDS]. With B: only the first process gets the signal,
-// else every one; the time before the end is 60 s where none is given.
+// slurmSignal reads [B:]SIG[@SECONDS]. With B: only the first process gets the signal, otherwise every
+// one. The default time before the end is 60 s.
 func (r *reader) slurmSignal(v string) error {
 	whom, rest, marked := strings.Cut(v, ":")
 	if !marked {
@@ -57,8 +57,8 @@ func signalName(s string) (string, error) {
 	return "", fmt.Errorf("%q is not a signal such as USR1 or TERM", s)
 }
 
-// SignalNumber is the number of a signal as the commands of PBS and Slurm name it, 0 where
-// there is none of that name: USR1, SIGUSR1, 10.
+// SignalNumber returns the number of a signal as the commands of PBS and Slurm name it: USR1, SIGUSR1, 10.
+// It returns 0 if there is none of that name.
 func SignalNumber(s string) int {
 	name, err := signalName(s)
 	if err != nil {

@@ -27,15 +27,15 @@ func hourOf(word string) (hour int, ok bool) {
 	return 0, false
 }
 
-// deltaUnits are the units behind now+N. Any beginning of one will do.
+// deltaUnits are the units in now+N. They may be abbreviated to any beginning.
 var deltaUnits = [...]struct {
 	name string
 	size time.Duration
 }{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
 
-// slurmTime reads the instants of --begin and --deadline: now+1hour, 16:00 and its
-// likes (the next such moment), YYYY-MM-DD[THH:MM[:SS]], today, tomorrow. What counts
-// from now does so in submit as well: the same line gives the same flag.
+// slurmTime reads the instants of --begin and --deadline: now+1hour, 16:00 and its like (the next such
+// moment), YYYY-MM-DD[THH:MM[:SS]], today, tomorrow. A time relative to now stays relative for submit, so
+// that the same line always gives the same flag.
 func (r *reader) slurmTime(flag, v string) error {
 	t, relative, err := r.slurmInstant(strings.ToLower(v))
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *reader) slurmInstant(v string) (t time.Time, relative string, err error
 	return t, "", err
 }
 
-// next is when the clocks show a time of day next.
+// next returns when the clocks next show a time of day.
 func (r *reader) next(now time.Time, hour, minute, second int) (time.Time, error) {
 	t, err := r.at(now.Year(), now.Month(), now.Day(), hour, minute, second)
 	if err == nil && t.Before(now) {
@@ -84,7 +84,7 @@ func (r *reader) next(now time.Time, hour, minute, second int) (time.Time, error
 	return t, err
 }
 
-// slurmDelta reads what stands behind now: nothing, or +N and a unit (seconds).
+// slurmDelta reads what follows now: nothing, or +N and a unit (seconds by default).
 func slurmDelta(v string) (string, error) {
 	if v == "" {
 		return "now", nil
@@ -106,7 +106,7 @@ func slurmDelta(v string) (string, error) {
 	return "", fmt.Errorf("the units are seconds, minutes, hours, days and weeks, not %s", text.Quoted(unit))
 }
 
-// slurmDate reads YYYY-MM-DD and a time of day behind a T.
+// slurmDate reads YYYY-MM-DD, with an optional time of day behind a T.
 func (r *reader) slurmDate(v string) (time.Time, error) {
 	date, clock, hasClock := strings.Cut(v, "t")
 	var fields [3]int
@@ -131,7 +131,7 @@ func (r *reader) slurmDate(v string) (time.Time, error) {
 	return r.at(fields[0], time.Month(fields[1]), fields[2], hms[0], hms[1], hms[2])
 }
 
-// timeOfDay reads HH:MM[:SS], with am or pm behind it.
+// timeOfDay reads HH:MM[:SS], with an optional am or pm.
 func timeOfDay(v string) (hms [3]int, err error) {
 	wrong := errors.New("a time of day is HH:MM or HH:MM:SS")
 	clock, half := v, ""
@@ -162,7 +162,7 @@ func timeOfDay(v string) (hms [3]int, err error) {
 // SlurmLimit reads a time limit of Slurm.
 func SlurmLimit(s string) (seconds int64, err error) { return SlurmSeconds(s) }
 
-// SlurmClock writes a time limit of so many seconds.
+// SlurmClock writes a time limit given in seconds.
 func SlurmClock(seconds int64) string {
 	return fmt.Sprintf("%d-%02d:%02d:%02d", seconds/86400, seconds/3600%24, seconds/60%60, seconds%60)
 }

@@ -18,8 +18,7 @@ func clock(seconds int64) string {
 	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
 
-// clockSeconds reads PBS's [[HH:]MM:]SS, with decimals of a second, which are rounded
-// up.
+// clockSeconds reads PBS's [[HH:]MM:]SS. Fractions of a second are rounded up.
 func clockSeconds(s string) (int64, error) {
 	whole, decimals, hasDecimals := strings.Cut(s, ".")
 	parts := strings.Split(whole, ":")
@@ -83,10 +82,10 @@ func checkLength(s string, total int64) error {
 	return nil
 }
 
-// instant writes an instant as every time zone reads it.
+// instant writes an instant in a form that does not depend on the time zone.
 func instant(t time.Time) string { return string(text.AppendRFC3339(nil, t.Unix())) }
 
-// at is what the clocks of the zone show, or an error where they never do.
+// at returns the instant at which the zone's clocks show a time. It fails if they never do.
 func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (time.Time, error) {
 	t := time.Date(year, month, day, hour, minute, second, 0, r.o.Zone)
 	switch {
@@ -102,8 +101,8 @@ func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (
 	return t, nil
 }
 
-// pbsBegin reads -a: [[[[CC]YY]MM]DD]hhmm[.SS]. Where the date, or a part of it, is
-// missing, it is the next such moment.
+// pbsBegin reads -a: [[[[CC]YY]MM]DD]hhmm[.SS]. If the date or a part of it is missing, it means the next
+// such moment.
 func (r *reader) pbsBegin(v string) error {
 	date, seconds, hasSeconds := strings.Cut(v, ".")
 	if !isDigits(date) || len(date) < 4 || len(date) > 12 || len(date)%2 != 0 || hasSeconds && (!isDigits(seconds) || len(seconds) != 2) {
@@ -122,7 +121,7 @@ func (r *reader) pbsBegin(v string) error {
 	case 12:
 		year, month, day = 100*pair(10)+pair(8), time.Month(pair(6)), pair(4)
 	case 10:
-		if year = 2000 + pair(8); year >= 2069 { // as touch has it
+		if year = 2000 + pair(8); year >= 2069 { // as in touch
 			year -= 100
 		}
 		month, day = time.Month(pair(6)), pair(4)
@@ -135,7 +134,7 @@ func (r *reader) pbsBegin(v string) error {
 	case 4:
 		step = func() { days++; year, month, day = now.AddDate(0, 0, days).Date() }
 	}
-	const tries = 9 // the longest wait is for a 29th of February
+	const tries = 9 // the longest wait is for a February 29th
 	t, err := r.at(year, month, day, hour, minute, second)
 	for i := 0; i < tries && len(date) < 10 && (err != nil || t.Before(now)); i++ {
 		step()

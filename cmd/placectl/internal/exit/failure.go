@@ -16,32 +16,31 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Reason is one word for why a run has failed, finer than its exit status: what
-// -o json gives as error.code, for programs to branch on. The words must not
-// change; the message beside them may.
+// Reason is one word for why a run has failed, finer than its exit status. -o json gives it as error.code,
+// for programs to branch on. The words must not change, the messages beside them may.
 type Reason string
 
 const (
-	ReasonFailed        Reason = "failed" // whatever has no word of its own
+	ReasonFailed        Reason = "failed" // anything without a word of its own
 	ReasonLimit         Reason = "limit"  // a query exceeded its cost limit, or a request a user's limit
 	ReasonNotPermitted  Reason = "not_permitted"
-	ReasonUsage         Reason = "usage" // the command line, or a file that it names
+	ReasonUsage         Reason = "usage" // wrong command line, or a file that it names
 	ReasonBadRequest    Reason = "bad_request"
 	ReasonBadQuery      Reason = "bad_query"
-	ReasonInvalid       Reason = "invalid" // a value that makes no sense
+	ReasonInvalid       Reason = "invalid" // an impossible value
 	ReasonNotNow        Reason = "not_now"
 	ReasonNotYet        Reason = "not_yet"    // the event did not come in time
-	ReasonBatchIdle     Reason = "batch_idle" // nothing for this host now
-	ReasonBatchOver     Reason = "batch_over" // every job is given, not all are finished
+	ReasonBatchIdle     Reason = "batch_idle" // nothing for this host at present
+	ReasonBatchOver     Reason = "batch_over" // every job is handed out, not all are finished
 	ReasonNever         Reason = "never"
 	ReasonBatchFinished Reason = "batch_finished"
 	ReasonNotFound      Reason = "not_found"
 	ReasonLocked        Reason = "locked"
-	ReasonUnreached     Reason = "unreached" // the host of a database was not, and nothing was done
+	ReasonUnreached     Reason = "unreached" // the database's host was unreachable, and nothing was done
 	ReasonConflict      Reason = "conflict"
 	ReasonExists        Reason = "exists"
 	ReasonNotHeld       Reason = "not_held" // a host reports a batch's job that is no longer its own
-	ReasonGone          Reason = "gone"     // events that were asked for are kept no longer
+	ReasonGone          Reason = "gone"     // requested events have been dropped
 	ReasonClock         Reason = "clock_behind"
 	ReasonDamaged       Reason = "damaged"
 	ReasonNotOurs       Reason = "not_ours"
@@ -55,7 +54,7 @@ const (
 	ReasonInterrupted   Reason = "interrupted"
 )
 
-// reasons are all of them, by the exit status that they come with.
+// reasons lists all reasons by exit status.
 var reasons = []struct {
 	code  int
 	words []Reason
@@ -76,7 +75,7 @@ var reasons = []struct {
 	{Interrupted, []Reason{ReasonInterrupted}},
 }
 
-// EachReason goes through them, those of an exit status at once.
+// EachReason calls fn for each exit status, with its reasons.
 func EachReason(fn func(code int, words string)) {
 	for _, row := range reasons {
 		words := make([]string, len(row.words))
@@ -90,16 +89,16 @@ func EachReason(fn func(code int, words string)) {
 // Errors of the verbs themselves.
 var (
 	ErrLost          = errors.New("done, but the answer was lost")                                   // the work is done, and its answer could not be written
-	ErrCrash         = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic of ours
-	ErrNotYet        = errors.New("timed out: not all have reached it")                              // a wait that was over before what was waited for
-	ErrNothingYet    = errors.New("not yet")                                                         // something that a job which waits has not made
-	ErrGone          = errors.New("the events are gone")                                             // they were dropped, as the settings keep_ended and keep_events say
-	ErrUnreached     = errors.New("the host could not be reached; nothing was done")                 // an ssh that did not connect
-	ErrBatchFinished = errors.New("every job of the batch is finished")                              // it ends the loop of a host: nothing will come any more
+	ErrCrash         = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic
+	ErrNotYet        = errors.New("timed out: not all have reached it")                              // a wait timed out
+	ErrNothingYet    = errors.New("not yet")                                                         // a waiting job has not made this yet
+	ErrGone          = errors.New("the events are gone")                                             // dropped according to the settings keep_ended and keep_events
+	ErrUnreached     = errors.New("the host could not be reached; nothing was done")                 // ssh did not connect
+	ErrBatchFinished = errors.New("every job of the batch is finished")                              // ends the loop of a host, because nothing more will come
 )
 
-// table leads from errors to exit statuses; the first row that errors.Is
-// finds counts, and an error without a row is 1.
+// table maps errors to exit statuses. The first row that errors.Is matches counts. An error without a
+// row is 1.
 var table = []failure{
 	{ErrLost, Lost, ReasonLost},
 	{ErrCrash, Crash, ReasonCrash},
@@ -147,7 +146,7 @@ type failure struct {
 	reason Reason
 }
 
-// Classify finds the exit status and the reason of an error.
+// Classify returns the exit status and the reason of an error.
 func Classify(err error) (int, Reason) {
 	for _, row := range table {
 		if errors.Is(err, row.err) {

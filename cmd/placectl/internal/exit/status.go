@@ -1,6 +1,5 @@
-// Package exit is how a run ends: the exit statuses, the one table that leads from errors
-// to them, the words that programs get besides, and an error as text and as JSON. It knows
-// no verb.
+// Package exit defines how a run ends: the exit statuses, the one table that maps errors to them, the
+// words for programs, and errors as text and as JSON. It knows no verb.
 package exit
 
 import (
@@ -8,7 +7,7 @@ import (
 	"syscall"
 )
 
-// The exit statuses. Scripts branch on them: they must not change.
+// The exit statuses. They must not change, because scripts branch on them.
 const (
 	OK          = 0
 	Failed      = 1
@@ -25,18 +24,18 @@ const (
 	Interrupted = 130
 )
 
-// The exit statuses of shells, env, nohup and others for a command that there is not,
-// or that cannot be executed.
+// The exit statuses of shells, env, nohup and others for a command that does not exist, or cannot be
+// executed.
 const (
 	NotExecutable = 126
 	NoProgram     = 127
 )
 
-// Own is added to what a verb has to say itself that passes on the exit status of a
-// command, as long as that was not begun.
+// Own is added to the exit status of a verb's own failure, before its command has begun, if the verb
+// passes on the command's exit status.
 const Own = 100
 
-// Meanings is what help says of each.
+// Meanings are the help texts of exit statuses.
 var Meanings = []Meaning{
 	{OK, "done", "done"},
 	{Failed, "failed", "failed"},
@@ -53,19 +52,19 @@ var Meanings = []Meaning{
 	{Interrupted, "interrupted", "interrupted"},
 }
 
-// UnknownKeyed is what help says of Unknown where a verb has --key.
+// UnknownKeyed is the help text of Unknown for a verb with --key.
 var UnknownKeyed = Meaning{Unknown, "outcome unknown: repeat it with the same --key", "the outcome is unknown: repeat it with the same --key"}
 
-// Meaning is what an exit status means, in a word or two and in full.
+// Meaning is the meaning of an exit status, in a word or two and in full.
 type Meaning struct {
 	Code        int
 	Brief, Text string
 }
 
-// Pipe is what a shell says of a process that SIGPIPE has ended.
+// Pipe is a shell's exit status for a process ended by SIGPIPE.
 const Pipe = 128 + int(syscall.SIGPIPE)
 
-// Status ends the run with a status and no message: `run` passes its command's on.
+// Status ends the run with a status and no message. run uses it to pass on its command's status.
 type Status int
 
 // Error implements error.

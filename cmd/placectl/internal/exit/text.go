@@ -38,7 +38,7 @@ func appendEarliest(b []byte, err error) []byte {
 	return append(b, "null"...)
 }
 
-// Detailed is an error that tells programs more: a key of the error object, and its value as JSON.
+// Detailed is an error with more for programs: a key of the error object, and its value as JSON.
 type Detailed struct {
 	Err   error
 	Key   string
@@ -48,16 +48,16 @@ type Detailed struct {
 func (e *Detailed) Error() string { return e.Err.Error() }
 func (e *Detailed) Unwrap() error { return e.Err }
 
-// AppendWarning writes {"warning":{...}} as one line: something that a program may show or log.
-// The code is a word for what kind of thing it is.
+// AppendWarning writes {"warning":{...}} as one line, for programs to show or log. code is a word for the
+// kind of warning.
 func AppendWarning(b []byte, code, message string) []byte {
 	b = output.AppendJSONString(append(b, `{"warning":{"code":`...), code)
 	b = output.AppendJSONString(append(b, `,"message":`...), message)
 	return append(b, "}}\n"...)
 }
 
-// Unjoin takes an errors.Join apart, and nothing else: only there does a line
-// break stand between errors rather than inside a name.
+// Unjoin splits errors joined by errors.Join, and no others: only there do line breaks separate errors
+// rather than being part of a name.
 func Unjoin(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -75,8 +75,8 @@ func Unjoin(err error) []error {
 	return all
 }
 
-// AppendCaret adds the input and the mark below it, unless an unprintable
-// character would push the mark out of place.
+// AppendCaret appends the input with a mark below it, unless an unprintable character would misplace the
+// mark.
 func AppendCaret(b []byte, caret string) []byte {
 	lines := strings.Split(strings.TrimRight(caret, "\n"), "\n")
 	for _, line := range lines {

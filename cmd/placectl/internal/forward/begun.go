@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// A Complaint passes on what comes from standard error there, but for the line that says
-// that the verb has begun: from then on a broken connection leaves the outcome unknown.
+// A Complaint passes on the other host's standard error, except for the line that says that the verb has
+// begun. After that line, a broken connection leaves the outcome unknown.
 type Complaint struct {
 	to          io.Writer
 	mark        []byte // the line; nil: none is expected
@@ -22,7 +22,7 @@ type Complaint struct {
 	begun, lost bool
 }
 
-// NewComplaint passes on to a writer. The nonce is that of Words, nil for none.
+// NewComplaint passes on to a writer. nonce is that given to Words, nil for none.
 func NewComplaint(to io.Writer, nonce *store.Nonce) *Complaint {
 	b := &Complaint{to: to}
 	if nonce != nil {
@@ -31,7 +31,7 @@ func NewComplaint(to io.Writer, nonce *store.Nonce) *Complaint {
 	return b
 }
 
-// lostWords are in what ssh says of a connection that it has had, and has no more.
+// lostWords occur in ssh's messages about a connection that has broken.
 var lostWords = []string{"closed by remote host", "Broken pipe", "Connection reset", "client_loop", "not responding"}
 
 func (b *Complaint) Write(p []byte) (int, error) {
@@ -44,7 +44,7 @@ func (b *Complaint) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush passes on the line so far.
+// Flush passes on an unfinished line.
 func (b *Complaint) Flush() {
 	if b.mark != nil && bytes.Equal(b.line, b.mark) {
 		b.begun, b.line = true, nil
@@ -53,12 +53,12 @@ func (b *Complaint) Flush() {
 	for _, w := range lostWords {
 		b.lost = b.lost || bytes.Contains(b.line, []byte(w))
 	}
-	b.to.Write(b.line) //nolint:errcheck // there is nowhere left to complain to
+	b.to.Write(b.line) //nolint:errcheck // stderr is the last place to report to
 	b.line = nil
 }
 
-// Outcome is the error to report for a verb that was executed elsewhere and ended with a status, or
-// for which ssh failed. changes: it would change something there.
+// Outcome returns the error to report for a verb executed elsewhere that ended with a status, or for
+// which ssh failed. changes says whether the verb would change something there.
 func (b *Complaint) Outcome(status int, err error, changes bool) error {
 	var lost *launch.Unreached
 	switch {

@@ -1,6 +1,5 @@
-// Package forward has a verb executed where its database lies: on another host, over ssh, with
-// its input, its answer and its status passed through. Only those verbs are executed here that
-// are about this host.
+// Package forward executes a verb on the host that holds its database, over ssh, and passes through its
+// input, its answer and its status. Only verbs about this host are executed here.
 package forward
 
 import (
@@ -10,10 +9,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
-// here are the verbs that are executed here wherever the database lies.
+// here are the verbs that are executed here wherever the database is.
 var here = []string{"work", "keep", "on", "doctor", "mcp"}
 
-// never are the verbs that need the file itself, or a terminal, and why.
+// never are the verbs that need the file itself, or a terminal, with the reasons.
 var never = map[string]string{
 	"run":     "its command runs here, and is to notice at once when its job ends",
 	"shell":   "it is for a terminal: placectl query asks the same",
@@ -24,22 +23,22 @@ var never = map[string]string{
 	"demo":    "it makes a database of its own, here",
 }
 
-// filesHere are the flags whose values are files, or programs, of the machine that they are
-// given on. Arguments that are, are declared as such.
+// filesHere are the flags whose values are files or programs of this machine. Arguments of this kind are
+// declared as such.
 var filesHere = map[string][]string{
 	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"}, "gantt": {"svg", "html"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
 	"archive": {"to"}, "cycle": {"exec"},
 }
 
-// Goes reports whether a verb goes to where its database lies, if that is another host. What a
-// verb of this host would do is asked there.
+// Goes reports whether a verb is executed on the database's host. A verb about this host asks there what
+// it would do.
 func Goes[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) bool {
 	dry := slices.ContainsFunc(inv.Flags, func(g verbs.Given) bool { return g.Name() == verbs.DryRun && g.Value == "true" })
 	return v.Access != verbs.NoDatabase && (dry || !slices.Contains(here, inv.Verb()))
 }
 
-// Check refuses a command line that needs more of this machine than its streams, and reports
-// whether the verb reads standard input.
+// Check refuses a command line that needs more of this machine than its streams. It reports whether the
+// verb reads standard input.
 func Check[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) (reads bool, err error) {
 	name := inv.Verb()
 	if why, is := never[name]; is {

@@ -8,12 +8,12 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Begins is what a verb that changes something writes to standard error when it begins, and
-// behind it the word that it was given for that.
+// Begins is what a verb that changes something writes to standard error when it begins, followed by the
+// word that it was given.
 const Begins = "placectl-begun "
 
-// Words are the command line for the other host, with the global flags wherever they come
-// from. The database is at the path there. With a nonce the verb says when it begins.
+// Words returns the command line for the other host, with the global flags from the command line and the
+// environment. path is the database's path there. With a nonce the verb says when it begins.
 func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, nonce *store.Nonce) []string {
 	words := append([]string{"placectl", "--db", path}, globalWords(inv.Globals, e)...)
 	if nonce != nil {
@@ -22,7 +22,7 @@ func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, no
 	return append(append(words, inv.Path[0].Name), VerbWords(inv)...)
 }
 
-// globalWords are the global flags, from wherever they come, but for the database.
+// globalWords returns the global flags from all sources, without the database.
 func globalWords(given []verbs.Setting, e verbs.Surroundings) (words []string) {
 	for i := range verbs.GlobalFlags {
 		f := &verbs.GlobalFlags[i]
@@ -34,7 +34,7 @@ func globalWords(given []verbs.Setting, e verbs.Surroundings) (words []string) {
 	return words
 }
 
-// VerbWords are the words of a command line behind its first verb.
+// VerbWords returns the words of a command line behind its first verb.
 func VerbWords[R any](inv verbs.Invocation[R]) (words []string) {
 	for _, v := range inv.Path[1:] {
 		words = append(words, v.Name)

@@ -1,6 +1,5 @@
-// Package fullscreen lends a program the whole of a terminal, and gives it back as it was,
-// whatever ends the loan: an end, a panic, or a signal. It knows keys and lines of text, and
-// nothing of what they mean.
+// Package fullscreen lets a program use a whole terminal, and restores the terminal whatever ends the
+// program: its end, a panic, or a signal. It knows keys and lines of text, but not what they mean.
 package fullscreen
 
 import (
@@ -13,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// What a terminal is told: to show its other screen and no cursor, and the first again.
+// What the terminal is sent: to show its other screen without a cursor, and to return to the first.
 const (
 	enter = "\x1b[?1049h\x1b[?25l"
 	leave = "\x1b[?25h\x1b[?1049l"
@@ -22,7 +21,7 @@ const (
 // Key is a pressed key: a character, or one of those below.
 type Key rune
 
-// Keys that are no characters.
+// Keys that are not characters.
 const (
 	Up Key = -1 - iota
 	Down
@@ -36,18 +35,18 @@ const (
 	Interrupt // Ctrl-C, or the end of the input
 )
 
-// Screen is a terminal that is ours for a while.
+// Screen is a terminal in use.
 type Screen struct {
 	Keys    chan Key       // the keys pressed
-	Resized chan os.Signal // the terminal has another size
+	Resized chan os.Signal // the terminal's size has changed
 	Ended   chan os.Signal // signals to end the program
 	out     *os.File
 	once    sync.Once
 	restore func()
 }
 
-// Open takes a terminal. Close must be deferred at once: it is what gives it back after a
-// panic, too.
+// Open takes a terminal. Close must be deferred at once, so that it restores the terminal after a panic,
+// too.
 func Open(in, out *os.File) (*Screen, error) {
 	was, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -68,7 +67,7 @@ func Open(in, out *os.File) (*Screen, error) {
 	return s, nil
 }
 
-// Close gives the terminal back. Only the first call counts.
+// Close restores the terminal. Only the first call counts.
 func (s *Screen) Close() {
 	s.once.Do(func() {
 		signal.Stop(s.Resized)
@@ -77,7 +76,7 @@ func (s *Screen) Close() {
 	})
 }
 
-// Size is how many columns and lines the terminal has; 80 and 24 where it does not say.
+// Size returns the terminal's columns and lines, 80 and 24 if unknown.
 func (s *Screen) Size() (width, height int) {
 	width, height, err := term.GetSize(int(s.out.Fd()))
 	if err != nil || width < 1 || height < 1 {
@@ -86,7 +85,7 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Draw shows lines in place of what was there, in one write, so that nothing flickers.
+// Draw replaces what is shown with lines, in one write, so that nothing flickers.
 func (s *Screen) Draw(lines [][]byte) error {
 	var b bytes.Buffer
 	b.WriteString("\x1b[H")
@@ -102,7 +101,7 @@ func (s *Screen) Draw(lines [][]byte) error {
 	return err
 }
 
-// read hands on what is pressed.
+// read passes on pressed keys.
 func (s *Screen) read(in *os.File) {
 	buf := make([]byte, 256)
 	for {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// sequences are what terminals send for keys that are no characters.
+// sequences are what terminals send for keys that are not characters.
 var sequences = []struct {
 	bytes string
 	key   Key
@@ -16,7 +16,7 @@ var sequences = []struct {
 	{"\r", Enter}, {"\n", Enter}, {"\x7f", Erase}, {"\b", Erase}, {"\x03", Interrupt}, {"\x04", Interrupt},
 }
 
-// nextKey reads one key; 0 for what is none of ours.
+// nextKey reads one key. It returns 0 for unknown ones.
 func nextKey(b []byte) (Key, []byte) {
 	for _, s := range sequences {
 		if rest, ok := bytes.CutPrefix(b, []byte(s.bytes)); ok {
@@ -33,8 +33,8 @@ func nextKey(b []byte) (Key, []byte) {
 	return Key(c), b[n:]
 }
 
-// skipSequence reads over a sequence that is none of ours, behind its first byte: one that
-// stands alone is the key Escape.
+// skipSequence skips the rest of an unknown sequence, behind its first byte. A first byte alone is the
+// key Escape.
 func skipSequence(b []byte) (Key, []byte) {
 	if len(b) == 0 || b[0] != '[' && b[0] != 'O' {
 		return Escape, b

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// Beside hands events on beside other work, which does not wait for the program.
+// Beside hands on events concurrently with other work, which does not wait for the program.
 type Beside struct {
 	Hook
 	running   sync.Mutex
-	wait      time.Duration // after the last run, which has failed
+	wait      time.Duration // after the last run, if that has failed
 	notBefore time.Time
 }
 
-// After a run that has failed the next one is not made at once: first for leastWait, then
-// twice as long each time, at most for mostWait.
+// The pause after a failed run: first leastWait, then twice as long each time, up to mostWait.
 const (
 	leastWait = time.Second
 	mostWait  = time.Minute
 )
 
-// Start hands on new events, unless that is under way or has just failed.
+// Start hands on new events, unless a run is under way or has just failed.
 func (b *Beside) Start(ctx context.Context) {
 	if !b.running.TryLock() {
 		return
@@ -46,5 +45,5 @@ func (b *Beside) Start(ctx context.Context) {
 	}()
 }
 
-// End waits for what is under way: once its context has ended that is not long.
+// End waits for the current run, which ends soon after its context.
 func (b *Beside) End() { b.running.Lock() }

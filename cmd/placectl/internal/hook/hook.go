@@ -1,6 +1,6 @@
-// Package hook hands the events of a database to the site's own program, the setting hook. The
-// program runs while the database is closed. Only the cycle or pass that runs it waits for it, and
-// that has done its work by then.
+// Package hook hands the events of a database to the site's own program, the setting hook. The program
+// runs while the database is closed. Only the cycle or pass that runs it waits for it, after its own
+// work is done.
 package hook
 
 import (
@@ -18,22 +18,21 @@ import (
 
 // Hook hands events on.
 type Hook struct {
-	Database string // its path, which the program finds as PLACECTL_DB
-	// Update changes the database. The function may run more than once.
+	Database string // its path: the program's PLACECTL_DB
+	// Update changes the database. It may run its function more than once.
 	Update func(func(*store.Tx) error) error
-	// Distrusts says why programs that the database names are not run, "" if they are.
+	// Distrusts says why programs that the database names must not run, "" if they may.
 	Distrusts func() string
 	// Note reports details, and Warn problems that need attention.
 	Note, Warn func(format string, args ...any)
 
-	failed bool // the last run of the program
+	failed bool // the last run of the program failed
 }
 
-// saidAfter is how long the program fails before each cycle and pass says so.
+// saidAfter is how long the program must fail before each cycle and pass says so.
 const saidAfter = time.Hour
 
-// Line is an event as the program reads it: a line of JSON. What an event does not have is
-// left out.
+// Line is an event as a line of JSON for the program. Fields that the event lacks are left out.
 type Line struct {
 	ID      uint64    `json:"id"`
 	Event   string    `json:"event"`
@@ -50,10 +49,10 @@ type Line struct {
 	Code    string    `json:"reason_code,omitempty"`
 }
 
-// Mail is whom an event is mailed to, where the job wants that.
+// Mail says to whom an event is mailed, if the job wants that.
 type Mail struct {
 	On string `json:"on"` // begin, end, fail or requeue
-	To string `json:"to"` // addresses, with commas between
+	To string `json:"to"` // addresses, separated by commas
 }
 
 func line(ev *store.HookEvent) Line {
@@ -65,8 +64,8 @@ func line(ev *store.HookEvent) Line {
 	return l
 }
 
-// Run hands on what has happened since the program was run last, for as long as one run
-// may take and there is more. A program that fails is no error: it gets the same again.
+// Run hands on what has happened since the program last ran, for at most the time of one run. If the
+// program fails, it gets the same events again, and that is no error.
 func (h *Hook) Run(ctx context.Context) error {
 	end := time.Now().Add(store.HookTime)
 	for more := true; more && ctx.Err() == nil && time.Now().Before(end); {
@@ -78,7 +77,7 @@ func (h *Hook) Run(ctx context.Context) error {
 	return nil
 }
 
-// once makes a run, and reports whether there may be more to hand on.
+// once makes one run, and reports whether there may be more events.
 func (h *Hook) once(ctx context.Context) (more bool, err error) {
 	if why := h.Distrusts(); why != "" {
 		h.Note("the hook is not run, since %s: PLACECTL_TRUST=1 allows it", why)

@@ -1,5 +1,5 @@
-// Package inlogs holds the handles of a run on databases that are kept in logs: one of each, for
-// it has a connection.
+// Package inlogs holds a run's handles on databases in logs. There is one for each database, because it
+// has a connection.
 package inlogs
 
 import (
@@ -11,17 +11,17 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Handles are the handles of a run. The zero value holds none.
+// Handles are a run's handles. The zero value holds none.
 type Handles struct {
 	mu      sync.Mutex
 	open    map[string]*store.DB
-	ends    string // where the log that is watched ended when it was looked at last
-	version int64  // how often it ended elsewhere
+	ends    string // where the watched log ended at the last look
+	version int64  // how often its end has moved
 	watched bool
-	changed chan struct{} // tells of that, if that is wanted
+	changed chan struct{} // receives when its end moves; nil if not wanted
 }
 
-// Changed tells that the log that is watched may end elsewhere than it did.
+// Changed returns a channel that receives when the end of the watched log may have moved.
 func (h *Handles) Changed() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -31,7 +31,7 @@ func (h *Handles) Changed() <-chan struct{} {
 	return h.changed
 }
 
-// Open is the handle on a database, which is made where there is none yet.
+// Open returns the handle on a database, which it makes if necessary.
 func (h *Handles) Open(name string, connect func() (*store.DB, error)) (*store.DB, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,8 +48,8 @@ func (h *Handles) Open(name string, connect func() (*store.DB, error)) (*store.D
 	return db, err
 }
 
-// Leave gives the connections up. What is due for a log is done now that the answer is given:
-// a snapshot is kept where so many times as much has been written as calls for one.
+// Leave closes the connections. As the answer is out, it first does what is due for each log: it takes
+// a snapshot if times as much has been written as normally calls for one.
 func (h *Handles) Leave(times float64, failed func(name string, err error)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,7 +64,7 @@ func (h *Handles) Leave(times float64, failed func(name string, err error)) {
 // lookAgain is how long a watch waits after an error.
 const lookAgain = 200 * time.Millisecond
 
-// Stamp identifies the state of a log: from the first call on, a watch follows it until ctx ends.
+// Stamp identifies the state of a log. From the first call on, a watch follows the log until ctx ends.
 // The first look takes at most patience, in case the log does not answer.
 func (h *Handles) Stamp(ctx context.Context, db *store.DB, patience time.Duration) int64 {
 	h.mu.Lock()
@@ -86,7 +86,7 @@ func (h *Handles) Stamp(ctx context.Context, db *store.DB, patience time.Duratio
 	return h.version
 }
 
-// look notes where the log ends when it ends elsewhere than it did.
+// look waits for the end of the log to move, and records it.
 func (h *Handles) look(ctx context.Context, db *store.DB) {
 	h.mu.Lock()
 	since := h.ends
@@ -101,7 +101,7 @@ func (h *Handles) look(ctx context.Context, db *store.DB) {
 	h.version++
 	select {
 	case h.changed <- struct{}{}:
-	default: // it is known already, or of no interest
+	default: // a notification is pending, or not wanted
 	}
 	h.mu.Unlock()
 }

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Far is a log that lies on another host. A process there reads it, with Serve, and its output is
-// written here as it comes.
+// Far is a log on another host. A process there reads it with Serve, and its output is written here as
+// it comes.
 type Far struct {
-	in   *os.File // the pipe to the process there; its end means that nothing more will be written
+	in   *os.File // the pipe to the process there; closing it means that nothing more will be written
 	done chan error
 }
 
-// Fetch begins to read a log on another host. The function runs whoever serves it there, with
-// that input, and writes what he writes.
+// Fetch begins to read a log on another host. serve runs a process there with that input, and writes the
+// process's output.
 func Fetch(to io.Writer, serve func(in io.Reader, to io.Writer) error) (*Far, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -31,8 +31,8 @@ func Fetch(to io.Writer, serve func(in io.Reader, to io.Writer) error) (*Far, er
 	return f, nil
 }
 
-// Copy writes what has come, which it does by itself. The error is that of who serves it,
-// where he has ended already.
+// Copy does nothing, because output is written as it comes. If the process there has ended already, Copy
+// returns its error.
 func (f *Far) Copy(io.Writer) error {
 	select {
 	case err := <-f.done:
@@ -43,7 +43,7 @@ func (f *Far) Copy(io.Writer) error {
 	}
 }
 
-// Rest waits for what is left to be written.
+// Rest waits until all output is written.
 func (f *Far) Rest(io.Writer) error {
 	f.in.Close()
 	err := <-f.done
@@ -51,19 +51,18 @@ func (f *Far) Rest(io.Writer) error {
 	return err
 }
 
-// Close ends who serves it.
+// Close ends the process on the other host.
 func (f *Far) Close() error { return f.Rest(nil) }
 
-// lookEvery is how often who serves a log looks whether there is more of it.
+// lookEvery is how often Serve checks whether the log has grown.
 const lookEvery = 200 * time.Millisecond
 
-// Serve writes the log in a file as it grows, until the input ends: then nothing more will be
-// written, and it writes the rest. Before that it waits for a file that is not there. Where
-// it begins the function says.
+// Serve writes the log in a file as it grows. It waits for a missing file. begin seeks to where to start.
+// The end of the input means that nothing more will be written: then Serve writes the rest.
 func Serve(path string, begin func(*Log) error, in io.Reader, to io.Writer) error {
 	over := make(chan struct{})
 	go func() {
-		io.Copy(io.Discard, in) //nolint:errcheck // it is over either way
+		io.Copy(io.Discard, in) //nolint:errcheck // the output ends in any case
 		close(over)
 	}()
 	var log *Log

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Harmless writes a job's output to a terminal without the effects of its control characters:
-// colours and titles, redefined keys, answers that look typed. It shows them as ^[ and <9b>; lines,
-// tabs and returns stay as they are.
+// Harmless writes a job's output to a terminal without the effects of control characters: colours and
+// titles, redefined keys, answers that look typed. It shows them as ^[ and <9b>. Newlines, tabs and
+// carriage returns stay as they are.
 type Harmless struct {
 	To   io.Writer
-	held []byte // the beginning of a character
+	held []byte // the beginning of an incomplete character
 }
 
 // Write implements io.Writer.

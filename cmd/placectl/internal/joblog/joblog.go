@@ -1,6 +1,5 @@
-// Package joblog reads what a job has written while others still write to it: a file that
-// grows, is made again, or holds the output of several attempts one behind the other, with
-// a line before each that says so.
+// Package joblog reads a job's output while it is still being written. The file may grow, be made again,
+// or hold the output of several attempts, each after a line that announces it.
 package joblog
 
 import (
@@ -14,24 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Header is the line that stands before the output of an attempt in a file that has that of
-// others, too.
+// Header returns the line before an attempt's output in a file with the output of several.
 func Header(job uint64, attempt int) string {
 	return "placectl: job " + strconv.FormatUint(job, 10) + ", attempt " + strconv.Itoa(attempt) + "\n"
 }
 
-// Log is the output of a job in a file, or the part of it that one attempt has written.
+// Log is the output of a job in a file, or the part written by one attempt.
 type Log struct {
 	file *os.File
 	at   int64  // the offset read so far
-	end  []byte // the line that ends the part; nil: there is none
-	over bool   // that line was found
+	end  []byte // the line that ends the part; nil: none
+	over bool   // that line has been found
 }
 
-// ErrOtherFile is a name of something other than a regular file, which may have no end.
+// ErrOtherFile says that a file is not regular, so that it may have no end.
 var ErrOtherFile = errors.New("it is not a regular file")
 
-// Open opens the file of a log, from its beginning on.
+// Open opens the file of a log at its beginning.
 func Open(path string) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -51,8 +49,8 @@ func Open(path string) (*Log, error) {
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }
 
-// Only keeps to the part of an attempt: what stands behind the line that announces it, as
-// far as the line that announces the next one. It reports whether the attempt has a part.
+// Only restricts the log to the part of an attempt, from the line that announces it to the next such line.
+// It reports whether the attempt has a part.
 func (l *Log) Only(job uint64, attempt int) (bool, error) {
 	l.end = []byte(Header(job, attempt+1))
 	if attempt == 1 {
@@ -66,7 +64,7 @@ func (l *Log) Only(job uint64, attempt int) (bool, error) {
 	return found, err
 }
 
-// Tail leaves out all but the last so many lines. A last line without an end counts.
+// Tail skips all but the last lines. A last line without a newline counts.
 func (l *Log) Tail(lines int) error {
 	end, err := l.size()
 	if err != nil {
@@ -99,8 +97,8 @@ func (l *Log) Tail(lines int) error {
 	return nil
 }
 
-// Copy writes everything readable that was not read before. If a file has become shorter, it begins
-// again.
+// Copy writes everything readable that it has not read before. If the file has become shorter, Copy starts
+// from its beginning.
 func (l *Log) Copy(to io.Writer) error {
 	size, err := l.size()
 	if err != nil {
@@ -130,8 +128,8 @@ func (l *Log) Copy(to io.Writer) error {
 	return nil
 }
 
-// upTo is what of a block belongs to the part. What may be the beginning of the line that
-// ends the part is left for later.
+// upTo returns the bytes of a block that belong to the part. It leaves for later what may be the
+// beginning of the line that ends the part.
 func (l *Log) upTo(block []byte) []byte {
 	if i := bytes.Index(block, l.end); i >= 0 {
 		l.over = true
@@ -145,7 +143,7 @@ func (l *Log) upTo(block []byte) []byte {
 	return block
 }
 
-// Rest writes what was left for later, once nothing writes to the file any more.
+// Rest writes what was left for later, once nothing writes to the file.
 func (l *Log) Rest(to io.Writer) error {
 	if err := l.Copy(to); err != nil || l.over {
 		return err
@@ -162,10 +160,10 @@ func (l *Log) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// blockSize is how much is read at once.
+// blockSize is how many bytes are read at once.
 const blockSize = 64 << 10
 
-// find looks for a text from an offset on.
+// find searches for a text from an offset on.
 func (l *Log) find(text []byte, from int64) (at int64, found bool, err error) {
 	block := make([]byte, blockSize)
 	for {

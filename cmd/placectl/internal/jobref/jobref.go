@@ -1,7 +1,6 @@
-// Package jobref reads how jobs are named: by their numbers, 12, or 12-15 for several. Those
-// of an array are also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's
-// first job. A name stands for the one live job or array that has it, else for the one that
-// ended last.
+// Package jobref parses references to jobs: a number such as 12, or 12-15 for several. Jobs of an array
+// are also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's first job. A job name stands
+// for the one live job or array with that name, or else for the one that ended last.
 package jobref
 
 import (
@@ -14,16 +13,16 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// maxJobRange bounds how many jobs a range names.
+// maxJobRange bounds the number of jobs in a range.
 const maxJobRange = 1_000_000
 
 // Jobs finds jobs.
 type Jobs interface {
-	Array(array uint64) ([]*store.Job, error) // in the order of their indices
+	Array(array uint64) ([]*store.Job, error) // sorted by index
 	Named(name string) ([]*store.Job, error)
 }
 
-// Named are the numbers of the jobs that a word names.
+// Named returns the numbers of the jobs that a word names.
 func Named(in Jobs, word string) ([]uint64, error) {
 	head, tail, inArray := strings.Cut(word, "[")
 	first, last, ok := numberRange(head)
@@ -55,7 +54,7 @@ func Named(in Jobs, word string) ([]uint64, error) {
 	return ids, nil
 }
 
-// titled are the jobs of a name: one job, or those of one array.
+// titled returns the jobs with a name: one job, or those of one array.
 func titled(in Jobs, word, name string) ([]*store.Job, error) {
 	if name == "" {
 		return nil, malformed(word)
@@ -84,7 +83,7 @@ func titled(in Jobs, word, name string) ([]*store.Job, error) {
 		}
 		return nil, usage.Errorf("%d jobs have the name %s: %s%s; give a number", len(numbers), text.Quoted(name), strings.Join(numbers[:most], ", "), more)
 	}
-	if a := jobs[0].Array; a != 0 { // elements that have ended belong to it
+	if a := jobs[0].Array; a != 0 { // its ended elements belong to the array, too
 		return in.Array(a)
 	}
 	return jobs, nil
@@ -94,7 +93,7 @@ func malformed(word string) error {
 	return usage.Errorf("%s is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name", text.Quoted(word))
 }
 
-// elements are the numbers of an array's jobs with some indices, "" for all.
+// elements returns the numbers of an array's jobs with some indices, "" for all.
 func elements(word string, jobs []*store.Job, indices string) ([]uint64, error) {
 	least, most := uint64(jobs[0].Index), uint64(jobs[len(jobs)-1].Index)
 	from, to, ok := least, most, true
@@ -115,7 +114,7 @@ func elements(word string, jobs []*store.Job, indices string) ([]uint64, error) 
 	return ids, nil
 }
 
-// Array is the number of the array that a word names whole: 12[], 12, or its name.
+// Array returns the number of the array that a word names as a whole: 12[], 12, or its name.
 func Array(in Jobs, word string) (uint64, error) {
 	head, _ := strings.CutSuffix(word, "[]")
 	first, last, ok := numberRange(head)
@@ -137,7 +136,7 @@ func Array(in Jobs, word string) (uint64, error) {
 	return first, nil
 }
 
-// numberRange reads 12 or 12-15.
+// numberRange parses 12 or 12-15.
 func numberRange(s string) (first, last uint64, ok bool) {
 	first, last, ok = indexRange(s)
 	return first, last, ok && first > 0
@@ -161,7 +160,7 @@ func sequence(first, last uint64) []uint64 {
 	return out
 }
 
-// One is the one job that a word names.
+// One returns the single job that a word names.
 func One(in Jobs, word string) (uint64, error) {
 	ids, err := Named(in, word)
 	if err == nil && len(ids) != 1 {

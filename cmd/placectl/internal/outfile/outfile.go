@@ -1,4 +1,4 @@
-// Package outfile writes files that the user has named: whole, or not at all.
+// Package outfile writes files that the user names, completely or not at all.
 package outfile
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// Replace puts data into a file, whole or not at all: it is written beside
-// the name and then renamed. A link keeps pointing to where it does, a file
-// keeps its mode, and what is no file (a pipe, /dev/stdout) is written to.
+// Replace replaces the content of a file, completely or not at all: it writes a new file beside it and
+// renames that. A symbolic link keeps its target, and a file its mode. What is no regular file, such as a
+// pipe or /dev/stdout, is written to.
 func Replace(path string, data []byte) error { return replace(path, data, 0) }
 
-// ReplaceAs is Replace for a file that gets a mode, whatever it has.
+// ReplaceAs is Replace, but also sets the file's mode.
 func ReplaceAs(path string, data []byte, mode fs.FileMode) error { return replace(path, data, mode) }
 
-// replace keeps the mode that the file has where it is told none.
+// replace replaces a file. A mode of 0 keeps that of the file.
 func replace(path string, data []byte, as fs.FileMode) (err error) {
 	mode := cmp.Or(as, 0o644)
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -50,8 +50,8 @@ func replace(path string, data []byte, as fs.FileMode) (err error) {
 	return os.Rename(tmp.Name(), path)
 }
 
-// notWritten says of the file that was asked for, and not of the one that was to
-// become it, that its folder does not take it.
+// notWritten says that the file's folder is not writable, with the name of the requested file and not
+// that of the temporary one.
 func notWritten(path string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

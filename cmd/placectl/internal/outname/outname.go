@@ -1,5 +1,5 @@
-// Package outname makes the names of the files that a job writes of patterns such as
-// run-%j.out, which store.CheckPattern describes. Pure.
+// Package outname makes the names of the files that a job writes from patterns such as run-%j.out, which
+// store.CheckPattern describes. It does no I/O.
 package outname
 
 import (
@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Job is what the letters of a pattern stand for.
+// Job holds the values of the letters in a pattern.
 type Job struct {
 	ID      uint64
-	Array   uint64 // 0: it is of none
+	Array   uint64 // 0: in no array
 	Index   int
 	Name    string
 	User    string
-	Attempt int           // 0: not any one, and %t stays as it is
-	Node    func() string // its first node; "" before it has one, and %N stays as it is
+	Attempt int           // 0: no particular one, so %t stays
+	Node    func() string // returns its first node, "" before it has one: then %N stays
 }
 
-// Default is where the output of a job goes whose submitter has not said it.
+// Default returns where the output of a job goes if the submitter has not said so.
 func (j *Job) Default() string {
 	if j.Array != 0 {
 		return "placectl-%A_%a.out"
@@ -27,7 +27,7 @@ func (j *Job) Default() string {
 	return "placectl-%j.out"
 }
 
-// Path is the file that a pattern stands for, below a directory unless it is absolute.
+// Path returns the file for a pattern, below dir unless the pattern is absolute.
 func (j *Job) Path(dir, pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -50,7 +50,7 @@ func (j *Job) Path(dir, pattern string) string {
 	return filepath.Join(dir, b.String())
 }
 
-// letter is what a letter behind a % stands for.
+// letter returns the value of the letter behind a %.
 func (j *Job) letter(c byte) string {
 	switch c {
 	case 'j':
@@ -80,5 +80,5 @@ func (j *Job) letter(c byte) string {
 	return "%" + string(c)
 }
 
-// plain is a name that people chose as part of a path: it leads nowhere else.
+// plain makes a user-chosen name safe as part of a path, so that it cannot lead elsewhere.
 func plain(name string) string { return strings.ReplaceAll(name, "/", "_") }

@@ -1,9 +1,8 @@
-// Package people knows users and groups: by /etc/passwd and /etc/group, and by getent for
-// those of a directory service. It never asks the environment, and starts nothing that PATH
-// could lead elsewhere.
+// Package people looks up users and groups in /etc/passwd and /etc/group, and with getent in a directory
+// service. It never reads the environment, and starts no program that PATH could replace.
 //
-// Package os/user would ask the C library, which links the whole program as it starts: that
-// takes longer than a submission.
+// It does not use os/user, which asks the C library. Linking the program to that at its start takes
+// longer than a submission.
 package people
 
 import (
@@ -18,25 +17,24 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Directory is where users and groups are looked up.
+// Directory is where to look up users and groups.
 type Directory struct {
-	Passwd, Group string                                  // files, as /etc/passwd and /etc/group
+	Passwd, Group string                                  // paths, such as /etc/passwd and /etc/group
 	Getent        func(table, key string) (string, error) // asks the directory service for a line
 }
 
 // System is the directory of this machine.
 var System = Directory{Passwd: "/etc/passwd", Group: "/etc/group", Getent: getent}
 
-// lookupTime is how long a directory service may take.
+// lookupTime bounds how long a directory service may take.
 const lookupTime = 5 * time.Second
 
-// getent asks in an empty environment: no variable changes the answer.
+// getent runs getent in an empty environment, so that no variable changes the answer.
 func getent(table, key string) (string, error) {
 	return launch.System(context.Background(), lookupTime, "/usr/bin/getent", table, key)
 }
 
-// Login is the name of a uid, uid:4242 for one that has none, and its home directory, "" if the
-// directory has none.
+// Login returns the name of a uid, uid:4242 if it has none, and its home directory, "" if unknown.
 func (d Directory) Login(uid uint32) (name, home string) {
 	number := strconv.FormatUint(uint64(uid), 10)
 	switch line := d.line("passwd", number, func(f []string) bool { return len(f) > 2 && f[2] == number }); {
@@ -48,13 +46,13 @@ func (d Directory) Login(uid uint32) (name, home string) {
 	return store.UnnamedUser(uid), ""
 }
 
-// Name is the name of a uid, as of Login.
+// Name returns the name of a uid, as Login does.
 func (d Directory) Name(uid uint32) string {
 	name, _ := d.Login(uid)
 	return name
 }
 
-// UID is the uid of a user, by name or as uid:4242.
+// UID returns the uid of a user, given by name or as uid:4242.
 func (d Directory) UID(name string) (uid uint32, ok bool) {
 	if number, is := strings.CutPrefix(name, "uid:"); is {
 		n, err := strconv.ParseUint(number, 10, 32)
@@ -68,13 +66,13 @@ func (d Directory) UID(name string) (uid uint32, ok bool) {
 	return uint32(n), err == nil
 }
 
-// Home is the home directory of a uid, as of Login.
+// Home returns the home directory of a uid, as Login does.
 func (d Directory) Home(uid uint32) string {
 	_, home := d.Login(uid)
 	return home
 }
 
-// PrimaryGroup is the group that a user has without being listed in it; it may have no name.
+// PrimaryGroup returns a user's own group, which does not list the user. It may have no name.
 func (d Directory) PrimaryGroup(uid uint32) (name string, gid uint32, ok bool) {
 	number := strconv.FormatUint(uint64(uid), 10)
 	line := d.line("passwd", number, func(f []string) bool { return len(f) > 3 && f[2] == number })
@@ -91,7 +89,7 @@ func (d Directory) PrimaryGroup(uid uint32) (name string, gid uint32, ok bool) {
 	return name, uint32(n), true
 }
 
-// GID is the number of a group, by name or number.
+// GID returns the number of a group, given by name or number.
 func (d Directory) GID(name string) (gid int, ok bool) {
 	if line := d.group(name); line != nil {
 		name = line[2]
@@ -100,8 +98,8 @@ func (d Directory) GID(name string) (gid int, ok bool) {
 	return int(n), err == nil
 }
 
-// Member reports whether this process, of a user of that name, is in a group: by the groups
-// that the kernel gives it, or as the directory lists its members.
+// Member reports whether this process, which belongs to user, is in a group: among the groups that the
+// kernel gives it, or as the directory lists its members.
 func (d Directory) Member(user, group string) bool {
 	line := d.group(group)
 	if line == nil {
@@ -116,8 +114,8 @@ func (d Directory) group(name string) []string {
 	return d.line("group", name, func(f []string) bool { return len(f) > 2 && f[0] == name })
 }
 
-// line finds the line of a table that has what is wanted, nil if there is none. What getent
-// answers has to have it as well: it takes a name of digits for a number.
+// line finds the line of a table whose fields satisfy wanted, nil if there is none. It checks getent's
+// answer, too, because getent takes a name of digits for a number.
 func (d Directory) line(table, key string, wanted func(fields []string) bool) []string {
 	file := d.Passwd
 	if table == "group" {
@@ -141,8 +139,8 @@ func (d Directory) line(table, key string, wanted func(fields []string) bool) []
 	return nil
 }
 
-// InNamespace reports whether this process is in a user namespace: its uids are those that
-// whoever made the namespace chose. Where that cannot be told it counts as being in one.
+// InNamespace reports whether this process is in a user namespace, whose maker chose its uids. If that is
+// unknown it returns true.
 func InNamespace() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	return err != nil || !slices.Equal(strings.Fields(string(text)), []string{"0", "0", "4294967295"})

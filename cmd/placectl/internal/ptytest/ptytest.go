@@ -1,4 +1,4 @@
-// Package ptytest gives tests a pseudo terminal.
+// Package ptytest provides pseudo terminals for tests.
 package ptytest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Terminal has two ends: what a program writes into TTY is read from Master, and gathered.
+// A Terminal has two ends. What a program writes to TTY is read from Master and collected.
 type Terminal struct {
 	TTY, Master *os.File
 	mu          sync.Mutex
 	shown       []byte
 }
 
-// Open makes one, and skips the test where there are none.
+// Open makes a terminal, and skips the test if that is impossible.
 func Open(t testing.TB) *Terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -42,7 +42,7 @@ func Open(t testing.TB) *Terminal {
 	return term
 }
 
-// gather reads what is written until the terminal is closed.
+// gather collects what is written until the terminal is closed.
 func (term *Terminal) gather() {
 	buf := make([]byte, 4096)
 	for {
@@ -56,14 +56,14 @@ func (term *Terminal) gather() {
 	}
 }
 
-// Shown is all that was written so far.
+// Shown returns everything written so far.
 func (term *Terminal) Shown() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return string(term.shown)
 }
 
-// Resize gives it a size.
+// Resize sets the terminal's size.
 func (term *Terminal) Resize(t testing.TB, rows, columns uint16) {
 	t.Helper()
 	if err := unix.IoctlSetWinsize(int(term.Master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {

@@ -1,5 +1,5 @@
-// Package remote lets hosts that execute attempts use a database on another host, over ssh: look
-// for work, claim and report.
+// Package remote gives hosts that execute attempts access to a database on another host, over ssh: to
+// look for work, claim and report.
 package remote
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// A host that does not see the file asks over ssh what others ask it themselves: placectl
-// attempts WHAT, there, reads the question from standard input and writes the answer.
+// A host that cannot see the file asks over ssh what other hosts ask the file directly. There, placectl
+// attempts WHAT reads the question from standard input and writes the answer.
 
-// What is asked.
+// The questions.
 const (
 	AskSite   = "site"
 	AskLaunch = "launch" // say that jobs are launched by work
@@ -32,38 +32,38 @@ const (
 	AskClaim  = "claim"
 	AskReport = "report"
 	AskBeat   = "beat"  // send a heartbeat
-	AskLacks  = "lacks" // of the devices that the database names
+	AskLacks  = "lacks" // which devices of the database a host lacks
 	AskHeld   = "held"  // the fate of a claimed attempt
 	AskSent   = "sent"  // say that signals of an attempt were sent
 	AskLeft   = "left"  // say why an attempt whose command has ended keeps its nodes
-	AskOn     = "on"    // where a command for a node of a job is to run
+	AskOn     = "on"    // where to run a command for a node of a job
 )
 
-// Question is what a host asks.
+// Question is a question of a host.
 type Question struct {
 	Host   string
 	UID    int
-	ID     string // of the database that is meant, "" for whichever is there
+	ID     string // of the intended database, "" for any
 	Claim  *store.Claim
 	Result *store.Result
 	User   string         // the user of the heartbeat
 	Boot   string         // the boot of the host
-	Found  []devices.Held // of AskLacks
+	Found  []devices.Held // for AskLacks
 
-	Job     uint64 // of AskOn, AskHeld, AskSent, AskLeft
+	Job     uint64 // for AskOn, AskHeld, AskSent, AskLeft
 	Attempt int
 	Node    string
 	Nonce   store.Nonce
 	Epoch   string
-	Sent    int    // of AskSent
-	Why     string // of AskLeft
+	Sent    int    // for AskSent
+	Why     string // for AskLeft
 }
 
-// Answer is what it gets.
+// Answer is the answer to a question.
 type Answer struct {
 	ID, Epoch, StateDir, Launch string
 	LostAfter                   time.Duration
-	Detect                      string // the setting
+	Detect                      string // the setting detect
 	View                        *attempts.View
 	Held                        *attempts.Held
 	Order                       *attempts.Order
@@ -71,15 +71,15 @@ type Answer struct {
 	Place                       *dispatch.Place
 }
 
-// Database is a database on another host as those who execute attempts ask it.
+// Database is a database on another host, for processes that execute attempts.
 type Database struct {
-	Host, Path string    // where it lies
-	ID         string    // of the one that is meant, "" while that is not known
+	Host, Path string    // where the database is
+	ID         string    // of the intended database, "" if unknown
 	Us         string    // this host's name
-	Now        time.Time // the time that is told it, zero for the clock's
+	Now        time.Time // the time to give it, zero for its clock
 }
 
-// Turn reports, and then claims: each is a question of its own here.
+// Turn reports and then claims, with a separate question for each.
 func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Answer, error) {
 	a := new(attempts.Answer)
 	for _, r := range q.Ended {
@@ -116,13 +116,13 @@ func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Ans
 	return a, nil
 }
 
-// Report says how an attempt has ended.
+// Report reports how an attempt has ended.
 func (d *Database) Report(ctx context.Context, r *store.Result) error {
 	_, err := d.Ask(ctx, AskReport, Question{Result: r})
 	return err
 }
 
-// Held is an attempt that was claimed under a nonce, in an epoch of the database.
+// Held returns an attempt that was claimed under a nonce, in an epoch of the database.
 func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoch string) (*attempts.Held, error) {
 	a, err := d.Ask(ctx, AskHeld, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Epoch: epoch})
 	if err == nil && a.Held == nil {
@@ -140,7 +140,7 @@ func (d *Database) LeftOver(ctx context.Context, k attempts.Key, n store.Nonce, 
 	return err
 }
 
-// Signalled says that the first so many signals of an attempt were sent.
+// Signalled records that the first sent signals of an attempt were sent.
 func (d *Database) Signalled(ctx context.Context, k attempts.Key, n store.Nonce, sent int) error {
 	_, err := d.Ask(ctx, AskSent, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Sent: sent})
 	return err
@@ -155,17 +155,17 @@ func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.View.Hooked = false // hooks are the work of those who have the file
+	a.View.Hooked = false // hooks are left to hosts that see the file
 	return a.View, nil
 }
 
-// Ask asks, and reads the answer.
+// Ask asks a question and returns the answer.
 func (d *Database) Ask(ctx context.Context, what string, q Question) (a *Answer, err error) {
 	q.Host, q.UID, q.ID = d.Us, os.Getuid(), d.ID
 	return d.asked(ctx, what, q)
 }
 
-// asked sends a question over ssh. Conflicts, and missing rows, are returned as by the file; after
+// asked sends a question over ssh. Conflicts and missing rows are the same errors as from the file. After
 // any other error the outcome is unknown.
 func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer, error) {
 	ssh, err := launch.FindSSH()
@@ -199,7 +199,7 @@ func (d *Database) asked(ctx context.Context, what string, q Question) (*Answer,
 	return a, nil
 }
 
-// refusal is the error that a verb elsewhere has ended with.
+// refusal returns the error with which a verb elsewhere has ended.
 func refusal(host string, status int, said []byte) error {
 	var doc struct {
 		Error struct {
@@ -208,7 +208,7 @@ func refusal(host string, status int, said []byte) error {
 		}
 	}
 	for line := range bytes.Lines(said) {
-		bytejson.Unmarshal(line, &doc) //nolint:errcheck // other lines are no documents
+		bytejson.Unmarshal(line, &doc) //nolint:errcheck // other lines are not JSON
 	}
 	why := doc.Error.Message
 	if why == "" {
@@ -225,14 +225,14 @@ func refusal(host string, status int, said []byte) error {
 	return fmt.Errorf("%s: %s", host, why)
 }
 
-// KeptAt says where a site keeps what belongs to the database.
+// KeptAt sets where a site keeps what belongs to the database.
 func (a *Answer) KeptAt(site *attempts.Site) {
 	if site.ID, site.Epoch, site.StateDir = a.ID, a.Epoch, a.StateDir; site.StateDir == "" {
 		site.StateDir = attempts.DefaultState(os.Getuid())
 	}
 }
 
-// Write writes an answer for Ask to read.
+// Write writes an answer for Ask.
 func (a *Answer) Write(w io.Writer) error {
 	return bytejson.Write(w, a)
 }

@@ -1,7 +1,7 @@
-// Package report makes a page of what a cluster does: which job has which node when, which jobs
-// wait and why, how much was used, and how long users waited. The page is one file that needs no
-// other and no network. It knows no verb, no store and no clock: its data comes from a store
-// (internal/daily) or from a simulation.
+// Package report makes a page about a cluster: which job has which node when, which jobs wait and why,
+// how much was used, and how long users waited. The page is one file that needs no other file and no
+// network. The package knows no verb, no store and no clock: its data come from a store (internal/daily)
+// or from a simulation.
 package report
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 )
 
-// Page is what a page shows. Instants are Unix seconds.
+// Page is the content of a page. Instants are Unix seconds.
 type Page struct {
 	Title    string
 	Now      int64
@@ -25,24 +25,24 @@ type Page struct {
 	Queue    []Waiting
 	Series   *trends.Series
 	Waits    []trends.Group // by user
-	Supposed *Supposed      // nil if nothing else is supposed
+	Supposed *Supposed      // nil if no change is supposed
 }
 
-// Supposed is what those who wait would wait if something were otherwise.
+// Supposed compares the waits of waiting jobs with and without a change.
 type Supposed struct {
 	What string // the difference, in the words of the command line
 	Rows []SupposedRow
 }
 
-// SupposedRow is of all, of a class or of a user. Waits are means in seconds.
+// SupposedRow is the row of all jobs, of a class or of a user. Waits are means in seconds.
 type SupposedRow struct {
 	Of, Name              string
 	Jobs                  int
 	Before, After         int64
-	LateBefore, LateAfter int // have not started in the time that was looked at
+	LateBefore, LateAfter int // jobs that have not started by the end
 }
 
-// Node is a node's name, and whether it is up.
+// Node is a node's name and whether it is up.
 type Node struct {
 	Name string
 	Up   bool
@@ -56,10 +56,10 @@ type Job struct {
 	Submit, Start, End int64
 	CPUs               int64
 	Exit               int
-	Nodes              []uint32 // by their position among the nodes, ascending
+	Nodes              []uint32 // their positions among the nodes, ascending
 }
 
-// Waiting is a job that waits.
+// Waiting is a waiting job.
 type Waiting struct {
 	ID                     uint64
 	Name, User, State, Why string
@@ -69,7 +69,7 @@ type Waiting struct {
 //go:embed page.html
 var template string
 
-// words are texts that occur again and again, by number.
+// words numbers words that occur often.
 type words struct {
 	list []string
 	at   map[string]int
@@ -87,8 +87,8 @@ func (w *words) number(s string) int {
 	return n
 }
 
-// HTML is the page. Names cannot get out of their places in it: what stands in the file of
-// a cluster is written as JSON, in which nothing ends a script, and shown as text.
+// HTML returns the page. Names cannot escape from their places in it: the data are JSON in which nothing
+// can end a script, and are shown as text.
 func (p *Page) HTML() ([]byte, error) {
 	var users, queues, states words
 	jobs := make([][]any, len(p.Jobs))
@@ -136,7 +136,7 @@ func (p *Page) HTML() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ranges are ascending numbers as pairs of the first and last of those that follow one another.
+// ranges returns ascending numbers as pairs of the first and the last of each run of successive ones.
 func ranges(list []uint32) []uint32 {
 	out := []uint32{}
 	for _, n := range list {

@@ -1,5 +1,5 @@
-// Package spool holds an answer back: in memory at first, and what is more than that in a
-// file without a name, so that an answer of any size takes little memory.
+// Package spool holds an answer back, first in memory and then in a nameless file, so that an answer of
+// any size needs little memory.
 package spool
 
 import (
@@ -8,22 +8,22 @@ import (
 	"os"
 )
 
-// Held is how many bytes a spool has in memory, at most, if there is room for a file.
+// Held is the greatest number of bytes that a spool holds in memory if there is room for a file.
 const Held = 1 << 20
 
-// Spool holds bytes back, in the order in which they were written. The zero value is
-// empty. Its file goes with the process, or with Reset.
+// Spool holds bytes back in the order in which they were written. The zero value is empty. Its file goes
+// with the process, or with Reset.
 //
-// Where no file can be made, or it is full, what follows stays in memory: an answer is
-// not lost because there is no room beside it.
+// If no file can be made, or it is full, the rest stays in memory: an answer must not be lost for lack of
+// disk space.
 type Spool struct {
 	held []byte   // the last piece written
 	file *os.File // earlier pieces, nil for none
 	ends []int64  // of each piece in the file
-	full bool     // nothing more goes into the file
+	full bool     // no more goes into the file
 }
 
-// Write adds bytes; those of one call come back in one piece. It never fails.
+// Write adds bytes. The bytes of one call stay together. It never fails.
 func (s *Spool) Write(b []byte) (int, error) {
 	if n := len(s.held) + len(b); n > cap(s.held) && n > Held/8 {
 		s.held = append(make([]byte, 0, max(n, Held+Held/8)), s.held...)
@@ -45,7 +45,7 @@ func (s *Spool) spill() {
 		return
 	}
 	if _, err := s.file.WriteAt(s.held, s.filed()); err != nil {
-		s.full = true // a piece that was written in part does not count
+		s.full = true // an incomplete piece in the file does not count
 		return
 	}
 	s.ends = append(s.ends, s.filed()+int64(len(s.held)))
@@ -65,7 +65,7 @@ func nameless() *os.File {
 	return f
 }
 
-// filed is how many bytes are in the file.
+// filed returns the number of bytes in the file.
 func (s *Spool) filed() int64 {
 	if len(s.ends) == 0 {
 		return 0
@@ -73,8 +73,8 @@ func (s *Spool) filed() int64 {
 	return s.ends[len(s.ends)-1]
 }
 
-// Each hands out all that is held back, piece after piece, until fn fails. A piece is good
-// until fn returns. The spool keeps what it has.
+// Each calls fn for each piece held until fn fails. A piece is valid until fn returns. The spool keeps
+// its content.
 func (s *Spool) Each(fn func(piece []byte) error) error {
 	var piece []byte
 	at := int64(0)
@@ -94,7 +94,7 @@ func (s *Spool) Each(fn func(piece []byte) error) error {
 	return fn(s.held)
 }
 
-// WriteTo writes all that is held back.
+// WriteTo writes everything held.
 func (s *Spool) WriteTo(w io.Writer) (n int64, err error) {
 	err = s.Each(func(piece []byte) error {
 		m, err := w.Write(piece)
@@ -104,10 +104,10 @@ func (s *Spool) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// Reset empties the spool and gives its file up.
+// Reset empties the spool and closes its file.
 func (s *Spool) Reset() {
 	if s.file != nil {
-		s.file.Close() //nolint:errcheck // it is not needed any more
+		s.file.Close() //nolint:errcheck // it is no longer needed
 	}
 	*s = Spool{held: s.held[:0]}
 }

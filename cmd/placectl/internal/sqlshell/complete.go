@@ -119,7 +119,7 @@ func wordBefore(text string, pos int) int {
 	return pos
 }
 
-// inText reports whether a position is within quotes or a comment.
+// inText reports whether a text ends within quotes or a comment.
 func inText(text string) bool {
 	for i := 0; i < len(text); i++ {
 		end := ""

@@ -9,15 +9,15 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// curve is a value over time, and how it is shown.
+// curve is a value over time, and how to show it.
 type curve struct {
 	title string
 	value func(*Point) float64
-	most  float64 // the top of the picture where it is fixed, 0: the greatest value
+	most  float64 // fixed top of the picture, 0: the greatest value
 	text  func(float64) string
 }
 
-// curves are the pictures of a series.
+// curves returns the pictures of a series.
 func (s *Series) curves() []curve {
 	used := curve{title: "cpus used", value: func(p *Point) float64 { return p.Used }, most: float64(s.CPUs), text: count}
 	if s.CPUs > 0 {
@@ -37,7 +37,7 @@ func count(v float64) string {
 
 func seconds(v float64) string { return string(text.AppendAbout(nil, int64(v))) }
 
-// top is the value at the top of a curve's picture.
+// top returns the value at the top of a curve's picture.
 func (c *curve) top(s *Series) float64 {
 	most := c.most
 	for i := range s.Points {
@@ -46,7 +46,7 @@ func (c *curve) top(s *Series) float64 {
 	return max(most, 1)
 }
 
-// plotLines is how high a curve is in characters.
+// plotLines is the height of a curve in characters.
 const plotLines = 5
 
 var (
@@ -54,8 +54,8 @@ var (
 	halves  = []rune(" .:#")
 )
 
-// Plot draws the series in characters, one curve below the other, on so many columns; steps
-// for which there is no column are put together.
+// Plot draws the series in characters, with one curve below the other, in width columns. If there are
+// more steps than columns, steps share a column.
 func (s *Series) Plot(width int, blocks bool, zone *time.Location) []byte {
 	var b strings.Builder
 	marks := eighths
@@ -87,7 +87,7 @@ func (s *Series) Plot(width int, blocks bool, zone *time.Location) []byte {
 	return []byte(b.String())
 }
 
-// ends are what stands below a picture at its left and right: instants, or how long it is.
+// ends returns the labels below the left and the right end of a picture: instants, or 0 and its length.
 func (s *Series) ends(zone *time.Location) (left, right string) {
 	length := s.Step * int64(len(s.Points))
 	if s.Undated {
@@ -97,7 +97,7 @@ func (s *Series) ends(zone *time.Location) (left, right string) {
 	return first.Format("2006-01-02 15:04"), last.Format("2006-01-02 15:04")
 }
 
-// columns are the values of a curve for each column: the mean of the steps that it stands for.
+// columns returns the value of a curve for each column: the mean over the column's steps.
 func (s *Series) columns(c *curve, most int) []float64 {
 	n := len(s.Points)
 	cols := make([]float64, min(n, most))
@@ -107,7 +107,7 @@ func (s *Series) columns(c *curve, most int) []float64 {
 			cols[i] += c.value(&s.Points[k]) / float64(to-from)
 		}
 	}
-	if n > 0 && n*2 <= most { // few steps are drawn wide
+	if n > 0 && n*2 <= most { // few steps get several columns each
 		wide := make([]float64, 0, most)
 		for _, v := range cols {
 			for range most / n {
@@ -119,7 +119,7 @@ func (s *Series) columns(c *curve, most int) []float64 {
 	return cols
 }
 
-// plotLine is one line of a picture, counted from below.
+// plotLine returns one line of a picture, counted from below.
 func plotLine(columns []float64, top float64, line int, marks []rune) string {
 	var b strings.Builder
 	full := len(marks) - 1

@@ -1,6 +1,6 @@
-// Package trends sums up over time what jobs did: how much of a cluster was used, how many
-// jobs waited, and how long, for a store's history and a simulation alike. It draws that,
-// too, as SVG and in characters. It knows no store, no file and no clock.
+// Package trends sums up over time what jobs did: how much of a cluster was used, and how many jobs waited
+// for how long. It does so for a store's history and a simulation alike. It also draws the result, as
+// SVG and in characters. It knows no store, no file and no clock.
 package trends
 
 import (
@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// Job is what curves need of a job. Instants are Unix seconds.
+// Job is what curves need to know about a job. Instants are Unix seconds.
 type Job struct {
 	Submit int64
-	Start  int64 // 0: it has not started
-	End    int64 // 0: it has not ended; of one that runs, now
+	Start  int64 // 0: not started
+	End    int64 // 0: not ended; now while it runs
 	CPUs   int64
 	User   string
 	Class  string
@@ -24,25 +24,25 @@ type Job struct {
 // Point is a step of time.
 type Point struct {
 	At       int64   // its begin
-	Used     float64 // cpus in use, on average
-	Waiting  float64 // jobs that waited, on average
-	Running  float64 // jobs that ran, on average
-	Started  int     // jobs that started in it
-	MeanWait float64 // of those, in seconds
+	Used     float64 // cpus in use, mean
+	Waiting  float64 // waiting jobs, mean
+	Running  float64 // running jobs, mean
+	Started  int     // jobs that started in this step
+	MeanWait float64 // their mean wait in seconds
 }
 
-// Series is what became of a cluster, step by step.
+// Series is the use of a cluster, step by step.
 type Series struct {
 	From, Step int64
 	CPUs       int64 // of the cluster, 0 if unknown
 	Points     []Point
-	Undated    bool // instants count from a start that is unknown
+	Undated    bool // instants count from an unknown start
 }
 
-// Steps are how long a step may be, in seconds.
+// steps are the possible lengths of a step, in seconds.
 var steps = []int64{60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 7 * 86400, 28 * 86400}
 
-// StepFor is the shortest step that covers a stretch of time with at most so many.
+// StepFor returns the shortest step that divides a period into at most most steps.
 func StepFor(from, to int64, most int) int64 {
 	for _, step := range steps {
 		if (to-from+step-1)/step <= int64(most) {
@@ -53,14 +53,14 @@ func StepFor(from, to int64, most int) int64 {
 	return (to - from + int64(most)*last - 1) / (int64(most) * last) * last
 }
 
-// Over sums up jobs from an instant to another, in steps. A job counts in each step for the
-// part of it in which it waited, or ran; the last step ends where the stretch of time does.
+// Over sums up jobs over a period, in steps. A job counts in each step for the part in which it waited
+// or ran. The last step ends with the period.
 func Over(jobs []Job, from, to, step, cpus int64) *Series {
 	s := &Series{From: from, Step: step, CPUs: cpus, Points: make([]Point, max((to-from+step-1)/step, 0))}
 	for i := range s.Points {
 		s.Points[i].At = from + int64(i)*step
 	}
-	// spread adds an amount to each step for the part of it that lies in [a, b).
+	// spread adds an amount to each step, in proportion to its overlap with [a, b).
 	spread := func(a, b int64, add func(p *Point, part float64)) {
 		a, b = max(a, from), min(b, to)
 		for i := (a - from) / step; a < b; i++ {
@@ -89,7 +89,7 @@ func Over(jobs []Job, from, to, step, cpus int64) *Series {
 	return s
 }
 
-// AppendCSV appends the series, a line a step, times in Unix seconds.
+// AppendCSV appends the series, a line for each step, with times in Unix seconds.
 func (s *Series) AppendCSV(b []byte) []byte {
 	b = append(b, "time,cpus,used,running,waiting,started,mean_wait\n"...)
 	for i := range s.Points {
@@ -106,23 +106,23 @@ func (s *Series) AppendCSV(b []byte) []byte {
 	return b
 }
 
-// Group is how jobs of a user, a class or a queue fared: the waits, in seconds, and bounded
-// slowdowns below which half, nine tenths and ninety-nine hundredths of them were, and the
-// greatest. Percentiles are the nearest rank: each is that of a job.
+// Group sums up the waits, in seconds, and the bounded slowdowns of the jobs of a user, a class or a queue:
+// the 50th, 90th and 99th percentiles, and the maximum. Percentiles are by nearest rank, so each is the
+// value of a job.
 type Group struct {
 	Name     string
-	Jobs     int // jobs started
+	Jobs     int // started jobs
 	Wait     Spread
 	Slowdown Spread
 }
 
-// Spread is a distribution in five numbers.
+// Spread describes a distribution by five numbers.
 type Spread struct{ Mean, P50, P90, P99, Max float64 }
 
-// shortest is the run time, in seconds, that slowdowns are bounded by.
+// shortest is the least run time, in seconds, that counts in bounded slowdowns.
 const shortest = 10
 
-// Waits sums up the jobs that have started, by what of tells of them; the group with the
+// Waits sums up the jobs that have started by group, which of returns for each job. The group with the
 // most jobs comes first.
 func Waits(jobs []Job, of func(*Job) string) []Group {
 	type lists struct{ waits, slowdowns []float64 }
@@ -159,10 +159,10 @@ func spreadOf(values []float64) Spread {
 	return Spread{sum / float64(len(values)), rank(50), rank(90), rank(99), values[len(values)-1]}
 }
 
-// Size is how many cpus a job has, in steps: 1, 2-4, 5-16, 17-64, and so on.
+// Size returns the range of a job's number of cpus: 1, 2-4, 5-16, 17-64, and so on.
 func Size(j *Job) string { return SizeOf(j.CPUs) }
 
-// SizeOf is the step of a number of cpus.
+// SizeOf returns the range of a number of cpus.
 func SizeOf(cpus int64) string {
 	if cpus <= 1 {
 		return "1"

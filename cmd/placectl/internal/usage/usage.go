@@ -1,6 +1,5 @@
-// Package usage is the error of a command line, or of what it names, that cannot be
-// understood: whoever finds one says what is wrong with it, and the verb that runs adds
-// its name when the error leaves it.
+// Package usage is the error for a command line, or a file that it names, that cannot be understood. The
+// code that finds the mistake says what is wrong, and the verb that runs adds its name.
 package usage
 
 import (
@@ -8,28 +7,27 @@ import (
 	"fmt"
 )
 
-// Err is what every usage error is: errors.Is finds it.
+// Err matches every usage error with errors.Is.
 var Err = errors.New("wrong usage")
 
 // Error says what is wrong with the command line or its input.
 type Error struct {
-	verb  string // "" if it is not about a verb
+	verb  string // "" if the error is not about a verb
 	named bool   // verb is known
 	err   error
 }
 
-// Errorf makes one about the verb that runs: Name names it.
+// Errorf makes an error about the running verb, which Name adds.
 func Errorf(format string, args ...any) error {
 	return &Error{err: fmt.Errorf(format, args...)}
 }
 
-// Of makes one about a verb, "" for none.
+// Of makes an error about a verb, "" for none.
 func Of(verb, format string, args ...any) error {
 	return &Error{verb, true, fmt.Errorf(format, args...)}
 }
 
-// Name names the verb in a usage error that has come out of it, and returns the error
-// whatever it is.
+// Name adds the verb to a usage error, and returns any other error as it is.
 func Name(verb string, err error) error {
 	var e *Error
 	if errors.As(err, &e) && !e.named {
@@ -38,10 +36,10 @@ func Name(verb string, err error) error {
 	return err
 }
 
-// Verb is the verb that the error is about, "" for none.
+// Verb returns the verb that the error is about, "" for none.
 func (e *Error) Verb() string { return e.verb }
 
-// Error implements error: the verb, and what is wrong.
+// Error returns the verb, and what is wrong.
 func (e *Error) Error() string {
 	if e.verb == "" {
 		return e.err.Error()
@@ -49,5 +47,5 @@ func (e *Error) Error() string {
 	return e.verb + ": " + e.err.Error()
 }
 
-// Unwrap says that it is a usage error, and what it was made of.
+// Unwrap returns Err and the underlying error.
 func (e *Error) Unwrap() []error { return []error{Err, e.err} }
