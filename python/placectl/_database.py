@@ -57,7 +57,7 @@ class Database:
         return db
 
     def call(self, verb: str, *words: Any, key: Optional[str] = None, stdin: Optional[str] = None, **given: Any) -> Any:
-        """Runs a verb with -o json and returns its answer. With a key it is run again, up to four times,
+        """Runs a verb with -o json and returns its answer. With a key it is run up to four times in all
         while its outcome is unknown: what it does is done once."""
         command = [*self._words, "-o", "json", *verb.split(), *flags(key=key, **given), *map(_word, words)]
         with tempfile.TemporaryFile() as text:  # a pipe would end early if this program is killed
