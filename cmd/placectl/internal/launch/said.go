@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -60,11 +61,12 @@ type JournalError struct{ error }
 
 func (e *JournalError) Unwrap() error { return e.error }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made on first use: building it takes as long as the rest of a start.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // Sealed returns a line for a journal: the text, a blank, its checksum, and a newline.
 func Sealed(text []byte) []byte {
-	sum := strconv.FormatUint(uint64(crc32.Checksum(text, castagnoli))|1<<32, 16)
+	sum := strconv.FormatUint(uint64(crc32.Checksum(text, castagnoli()))|1<<32, 16)
 	return append(append(append(text, ' '), sum[1:]...), '\n')
 }
 
@@ -76,7 +78,7 @@ func Unsealed(line string) (string, bool) {
 		return "", false
 	}
 	sum, err := strconv.ParseUint(line[at+1:], 16, 32)
-	return line[:at], err == nil && uint32(sum) == crc32.Checksum([]byte(line[:at]), castagnoli)
+	return line[:at], err == nil && uint32(sum) == crc32.Checksum([]byte(line[:at]), castagnoli())
 }
 
 // Heard parses the text of a line from the order's warden. It returns false for any other line.
