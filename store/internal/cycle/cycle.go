@@ -186,9 +186,20 @@ type lists struct {
 // Report returns the report for the caller.
 func (p *pass) Report() *CycleReport {
 	list := func(l []*row.Job) []*kernel.Job { return kernel.Converted(l, kernel.JobOf) }
-	return &CycleReport{Started: list(p.started), Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
+	launch := list(p.launch)
+	launched := make(map[uint64]*kernel.Job, len(launch))
+	for _, j := range launch {
+		launched[j.ID] = j
+	}
+	started := kernel.Converted(p.started, func(j *row.Job) *kernel.Job { // most must be launched, too
+		if is := launched[j.ID]; is != nil && j.State == row.JobRunning {
+			return is
+		}
+		return kernel.JobOf(j)
+	})
+	return &CycleReport{Started: started, Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
 		Never:     kernel.Converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{kernel.JobOf(n.Job), n.why} }),
-		Cancelled: list(p.cancelled), Launch: list(p.launch), Waiting: p.waiting, Unreached: p.unreached, Next: kernel.Instant(p.next)}
+		Cancelled: list(p.cancelled), Launch: launch, Waiting: p.waiting, Unreached: p.unreached, Next: kernel.Instant(p.next)}
 }
 
 // pass is a cycle under way, and the host of package placer/cycle, which decides about the waiting

@@ -3,6 +3,7 @@ package row
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"time"
 	"unsafe"
 )
@@ -184,7 +185,7 @@ func (f *Fields) Bits(facts ...Fact) {
 	default:
 		for _, x := range facts {
 			if x.Name != "" {
-				f.fact(x.Name, x.Is)
+				f.fact(strings.Clone(x.Name), x.Is) // a kept name would move the row of every caller to the heap
 			}
 		}
 	}
