@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -77,5 +78,47 @@ func BenchmarkCycleOverArray(b *testing.B) {
 	db := arrayWaits(b, 10_000)
 	for b.Loop() {
 		cycleOnce(b, db)
+	}
+}
+
+// BenchmarkFirstCycle starts 1,000 jobs of 100 arrays on 1,000 nodes, and reports them for launching.
+func BenchmarkFirstCycle(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "first.db")
+	err := Create(path, nil, func(tx *Tx) error {
+		for i := range 1000 {
+			node := &index.Node{Name: fmt.Sprintf("n%d", i)}
+			node.Set(index.NCPUs, index.Value{Num: 16})
+			if _, err := tx.Nodes().Put(node); err != nil {
+				return err
+			}
+		}
+		for i := range 100 {
+			r := placer.Request{Select: fmt.Sprintf("1:ncpus=%d", i%16+1), Walltime: time.Duration(i%7+1) * time.Hour}
+			if _, err := tx.Jobs().Submit(Submission{Request: r, Array: 10}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	db, err := Open(path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		err := db.DryRun(func(tx *Tx) error {
+			r, err := tx.Cycle().Run(CycleSpec{})
+			if err == nil && len(r.Launch) != 1000 {
+				err = fmt.Errorf("%d of 1,000 jobs start", len(r.Launch))
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/placer/cycle"
@@ -187,12 +188,12 @@ type lists struct {
 func (p *pass) Report() *CycleReport {
 	list := func(l []*row.Job) []*kernel.Job { return kernel.Converted(l, kernel.JobOf) }
 	launch := list(p.launch)
-	launched := make(map[uint64]*kernel.Job, len(launch))
-	for _, j := range launch {
-		launched[j.ID] = j
+	copies := make(map[*row.Job]*kernel.Job, len(launch))
+	for i, j := range p.launch {
+		copies[j] = launch[i]
 	}
-	started := kernel.Converted(p.started, func(j *row.Job) *kernel.Job { // most must be launched, too
-		if is := launched[j.ID]; is != nil && j.State == row.JobRunning {
+	started := kernel.Converted(p.started, func(j *row.Job) *kernel.Job { // most are in both lists
+		if is := copies[j]; is != nil {
 			return is
 		}
 		return kernel.JobOf(j)
@@ -376,36 +377,67 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	return &c
 }
 
-// launches reports the running jobs that have not been reported for launching.
-func (p *pass) launches() error {
+// announces reports whether this cycle reports a job for launching when it starts: not if its
+// report is not acted on, or what launches the jobs of this site takes it. In a play all are launched.
+func (p *pass) announces(j *row.Job) (bool, error) {
 	set, err := p.tx.Settings()
+	switch {
+	case err != nil || p.spec.Silent:
+		return false, err
+	case p.playing != nil:
+		return true, nil
+	case p.spec.By == row.BySupervisor:
+		return false, nil
+	}
+	return p.spec.By != row.ByNobody || set.Launch == "" || !j.HasCommand(), nil
+}
+
+// starts notes a job that this cycle has started, and reports it for launching if it was announced.
+func (p *pass) starts(j *row.Job) {
+	p.started = append(p.started, j)
+	if j.Launched {
+		p.launch = append(p.launch, j)
+	}
+}
+
+// launches reports the jobs that have not been reported for launching, among them those that
+// earlier cycles or their own plans started.
+func (p *pass) launches() error {
+	ids, err := p.tx.ToBeLaunched()
 	if err != nil {
 		return err
 	}
-	ids, err := p.tx.ToBeLaunched()
 	for _, id := range ids {
-		j, errJob := p.tx.Job(id)
-		if err = errors.Join(err, errJob); err != nil {
+		j, err := p.tx.Job(id)
+		if err != nil {
 			return err
 		}
-		if p.spec.By == row.BySupervisor || p.spec.By == row.ByNobody && set.Launch != "" && j.HasCommand() {
-			continue // this site's launcher takes it
+		announced, err := p.announces(j)
+		if err != nil {
+			return err
+		}
+		if !announced {
+			continue
 		}
 		j.Launched = true
-		if p.spec.By == row.ByLauncher {
-			a, err := p.tx.Attempts().Of(j, j.CurrentAttempt())
-			if err != nil {
-				return err
-			}
-			a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.Now, nil, nil
-			if err := p.tx.Attempts().Put(a); err != nil {
-				return err
-			}
-		}
 		if err := jobs.PutJob(p.tx, j, j.State); err != nil {
 			return err
 		}
 		p.launch = append(p.launch, j)
 	}
-	return err
+	slices.SortFunc(p.launch, func(a, b *row.Job) int { return cmp.Compare(a.ID, b.ID) })
+	if p.spec.By != row.ByLauncher || p.playing != nil {
+		return nil
+	}
+	for _, j := range p.launch {
+		a, err := p.tx.Attempts().Of(j, j.CurrentAttempt())
+		if err != nil {
+			return err
+		}
+		a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.Now, nil, nil
+		if err := p.tx.Attempts().Put(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }

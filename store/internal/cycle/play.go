@@ -236,27 +236,15 @@ func (p *Playing) step() (n int, err error) {
 		return 0, err
 	}
 	c := newPass(tx, p.spec.Cycle)
-	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep, c.settle} {
+	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep, c.settle, c.launches} {
 		if err := step(); err != nil {
 			return 0, err
 		}
 	}
-	ids, err := tx.ToBeLaunched()
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range ids {
-		j, err := tx.Job(id)
-		if err != nil {
-			return 0, err
-		}
-		if at, waited := p.Started[id]; waited && at == 0 {
-			p.Started[id] = j.Start
+	for _, j := range c.launch {
+		if at, waited := p.Started[j.ID]; waited && at == 0 {
+			p.Started[j.ID] = j.Start
 			n++
-		}
-		j.Launched = true
-		if err := jobs.PutJob(tx, j, j.State); err != nil {
-			return 0, err
 		}
 		if err := p.runs(j, 0); err != nil {
 			return 0, err

@@ -31,11 +31,15 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
 	s := jobs.Step{To: jobs.StateOfPlan(p.tx, plan), Reason: reason, Lifted: true, Plan: &booking.PlannedFor{Ask: *a, Plan: plan}, Promise: promiseOf(c, plan), Breaks: breaks, Around: c.Around}
+	var err error
+	if s.Announced, err = p.announces(j); err != nil {
+		return err
+	}
 	if err := jobs.MachineOf(p.tx).Do(j, s); err != nil {
 		return err
 	}
 	if j.State == row.JobRunning {
-		p.started = append(p.started, j)
+		p.starts(j)
 		if !j.Queued {
 			return nil
 		}
@@ -78,9 +82,13 @@ func (p *pass) Hold(c *cycle.Job, a *placer.Ask, plan *placer.Plan) (err error) 
 func (p *pass) Begin(c *cycle.Job) error {
 	j, was := p.jobs[c.ID], p.held[c.ID]
 	delete(p.held, j.ID)
-	p.started = append(p.started, j)
 	p.waiting--
-	return jobs.MachineOf(p.tx).Begin(j, was)
+	announced, err := p.announces(j)
+	if err == nil {
+		err = jobs.MachineOf(p.tx).Begin(j, was, announced)
+	}
+	p.starts(j)
+	return err
 }
 
 func (p *pass) Drop(c *cycle.Job) error {

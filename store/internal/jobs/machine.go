@@ -45,6 +45,8 @@ type Step struct {
 	Keeps  []kernel.Span       // its nodes, for other instants
 	Begins bool                // it begins on its nodes, because its time has come
 	Around bool                // it starts before a waiting job of higher order
+
+	Announced bool // the cycle that starts it reports it for launching, if it must be launched
 }
 
 // StartPromise is the latest start that relaxed backfilling has promised a job, and the earliest
@@ -92,6 +94,7 @@ func (m Machine) Do(j *row.Job, s Step) error {
 	if s.Promise != nil {
 		j.Promised, j.Earliest = s.Promise.Latest, s.Promise.Earliest
 	}
+	j.Launched = j.Launched || s.Announced && j.ToLaunch()
 	return m.tx.Spoil(PutJob(m.tx, j, was))
 }
 
@@ -193,14 +196,15 @@ func (m Machine) Hold(j *row.Job, p *booking.PlannedFor, reason row.Reason) (Hel
 	return was, m.tx.Spoil(booking.PlansOf(m.tx).Occupy(j, p))
 }
 
-// Begin starts a job whose start is held.
-func (m Machine) Begin(j *row.Job, was HeldStart) error {
+// Begin starts a job whose start is held; announced is as in a Step.
+func (m Machine) Begin(j *row.Job, was HeldStart, announced bool) error {
 	if err := booking.BindDevices(m.tx, j, nil); err != nil {
 		return m.tx.Spoil(err)
 	}
 	if err := m.promised(j, was.state, cmp.Or(j.Reason, was.reason)); err != nil {
 		return m.tx.Spoil(err)
 	}
+	j.Launched = j.Launched || announced && j.ToLaunch()
 	return m.tx.Spoil(PutJob(m.tx, j, was.state))
 }
 
