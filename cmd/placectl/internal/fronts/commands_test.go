@@ -33,6 +33,7 @@ func (n *noCluster) Missing(err error, _ string) bool          { return errors.I
 func (n *noCluster) Do(fronts.Deed, uint64) error              { n.changed++; return nil }
 func (n *noCluster) SetNode(string, string, string) error      { n.changed++; return nil }
 func (n *noCluster) Signal(uint64, int) error                  { n.changed++; return nil }
+func (n *noCluster) Throttle(uint64, int64) error              { n.changed++; return nil }
 func (n *noCluster) Getenv(name string) string {
 	return map[string]string{"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_TASKS_PER_NODE": "2(x2)", "SLURM_JOB_CPUS_PER_NODE": "4(x2)"}[name]
 }

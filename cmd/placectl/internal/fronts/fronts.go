@@ -72,6 +72,8 @@ type Change interface {
 	// Alter changes a waiting job as the options ask. Of a running one it changes name, priority or
 	// walltime.
 	Alter(job uint64, family directives.Family, given []directives.Given) error
+	// Throttle sets how many jobs of an array run at once; 0: any number.
+	Throttle(array uint64, most int64) error
 	// Signal sends a signal to the processes of a running job. Update returns once it is delivered.
 	Signal(job uint64, number int) error
 	// SetNode sets the state of a node: up, offline, drained or down. reason "" keeps the old one.

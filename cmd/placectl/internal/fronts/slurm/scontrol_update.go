@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -50,10 +51,18 @@ var updates = sync.OnceValue(func() map[string]string {
 })
 
 func updateJob(c *fronts.Call, keys map[string]string) error {
-	word := keys["job"]
+	word, throttle := keys["job"], int64(-1)
 	var given []fronts.Given
 	for key, value := range keys {
-		if key == "job" {
+		switch key {
+		case "job":
+			continue
+		case "arraytaskthrottle":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 0 {
+				return fronts.Failf(1, "Invalid ArrayTaskThrottle value: %s; it must be a number of jobs, or 0 for no limit", value)
+			}
+			throttle = n
 			continue
 		}
 		option, ok := updates()[key]
@@ -79,7 +88,7 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 				complaint = fmt.Sprintf("%s for job %s\nslurm_update error: %s\n", why, word, why)
 			case why == "":
 				given, err := relative(given, j)
-				if err == nil {
+				if err == nil && len(given) > 0 {
 					err = ch.Alter(j.ID, directives.Slurm, given)
 				}
 				if err != nil {
@@ -87,7 +96,13 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 				}
 			}
 		}
-		return nil
+		if throttle < 0 || complaint != "" {
+			return nil
+		}
+		if len(jobs) == 0 || jobs[0].Array == 0 {
+			return &directives.OptionError{Option: "ArrayTaskThrottle", Err: fmt.Errorf("job %s is not in an array", word)}
+		}
+		return ch.Throttle(jobs[0].Array, throttle)
 	})
 	var o *directives.OptionError
 	switch {

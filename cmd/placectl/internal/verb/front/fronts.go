@@ -256,6 +256,13 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 	return err
 }
 
+func (ch *change) Throttle(array uint64, most int64) error {
+	if most == 0 {
+		most = -1
+	}
+	return ch.Tx.Limits().Throttle(array, most)
+}
+
 func (ch *change) Signal(job uint64, number int) error {
 	a, nth, err := ch.Tx.Attempts().Signal(job, number)
 	if err == nil {
