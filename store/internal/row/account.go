@@ -1,18 +1,18 @@
 package row
 
-// Account is an account: who pays for jobs, or owns a project. Accounts make trees.
+// Account is an account, which pays for jobs or stands for a project. Accounts form trees.
 type Account struct {
 	Name    string
 	Parent  string // the account that it is part of, "" for none
-	Shares  int64  // of what its parent has, against those of its siblings
+	Shares  int64  // of its parent's share, relative to its siblings
 	Members []AccountMember
-	Allow   []string // users and groups that may ask for it, as user:ann or group:lab; empty: anybody
+	Allow   []string // permitted users and groups, as user:ann or group:lab; empty: all
 }
 
 // AccountMember is a user of an account.
 type AccountMember struct {
 	User   string
-	Shares int64 // of what the account has, against those of the other members
+	Shares int64 // of the account's share, relative to the other members
 }
 
 const accountVersion = 1

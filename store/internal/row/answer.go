@@ -12,15 +12,15 @@ type Answer struct {
 	Key     string
 	Request [32]byte // SHA-256 of the request
 	At      int64    // when it was answered
-	Until   int64    // it is kept until then, and until its jobs have ended
+	Until   int64    // kept until then, and until its jobs have ended
 	First   uint64   // the first of the jobs that it made,
-	Jobs    uint64   // and how many there are: their numbers follow each other
+	Jobs    uint64   // and their number: their numbers are consecutive
 	Text    []byte   // the answer
 }
 
 const answerVersion = 1
 
-// answerHead is all of it but the text.
+// answerHead lists all fields but the text.
 func answerHead(f *Fields, a *Answer) {
 	f.Version(answerVersion)
 	f.KeyText("key", &a.Key)
@@ -58,7 +58,7 @@ func deflated(b, text []byte) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic(err) // it writes to memory, at a level that there is
+		panic(err) // it writes to memory, at a valid level
 	}
 	return out.Bytes()
 }
@@ -76,15 +76,15 @@ func DecodeAnswerText(key, payload []byte) (*Answer, error) {
 	return decode(Answers, answerFields, key, payload)
 }
 
-// maxAnswer bounds what a row that says something else may take of memory.
+// maxAnswer bounds the memory for a row with a wrong length.
 const maxAnswer = 1 << 30
 
-// AnswerDueKey orders answers by when they may be forgotten.
+// AnswerDueKey orders answers by when they may be deleted.
 func AnswerDueKey(until int64, key []byte) []byte {
 	return append(Key64(uint64(until)), key...)
 }
 
-// SplitAnswerDueKey takes such a key apart.
+// SplitAnswerDueKey splits such a key.
 func SplitAnswerDueKey(k []byte) (until int64, key []byte) {
 	if len(k) < 8 {
 		return 0, nil

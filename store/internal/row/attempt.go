@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// AttemptState is what has become of an attempt. The numbers are on disk and must not
-// change.
+// AttemptState is the state of an attempt. The numbers are on disk and must not change.
 type AttemptState uint8
 
-// The states of an attempt. One that has only started has no row: its job's row says so.
+// The states of an attempt. An attempt that has only started has no row: its job's row implies
+// it.
 const (
 	AttemptStarted AttemptState = 1 // the job has its nodes; the attempt is not claimed yet
 	AttemptClaimed AttemptState = 2 // a process executes it
@@ -30,32 +30,32 @@ func (s AttemptState) Live() bool { return s == AttemptClaimed || s == AttemptEn
 // change.
 type Claimant uint8
 
-// Who claims attempts.
+// The claimants.
 const (
 	ByNobody     Claimant = 0
 	BySupervisor Claimant = 1
 	ByRun        Claimant = 2 // placectl run
-	ByLauncher   Claimant = 3 // the site's own: it was told
+	ByLauncher   Claimant = 3 // the site's own launcher, which was told
 )
 
 var claimantNames = [...]string{ByNobody: "", BySupervisor: "supervisor", ByRun: "run", ByLauncher: "launcher"}
 
 func (c Claimant) String() string { return named(claimantNames[:], int(c), "claimant") }
 
-// Outcome is how an attempt has ended. The numbers are on disk and must not change.
+// Outcome is how an attempt ended. The numbers are on disk and must not change.
 type Outcome uint8
 
 // The outcomes.
 const (
 	OutcomeNone     Outcome = 0 // it has not ended, or how it ended was not reported
-	OutcomeExited   Outcome = 1 // its command has ended of itself
-	OutcomeSignal   Outcome = 2 // a signal has ended its command
-	OutcomeWalltime Outcome = 3 // it was ended because its walltime was over
-	OutcomeOOM      Outcome = 4 // it had more memory than it asked for
-	OutcomeUnbegun  Outcome = 5 // certainly nothing of it was executed
+	OutcomeExited   Outcome = 1 // its command ended by itself
+	OutcomeSignal   Outcome = 2 // a signal ended its command
+	OutcomeWalltime Outcome = 3 // ended because its walltime was over
+	OutcomeOOM      Outcome = 4 // used more memory than it asked for
+	OutcomeUnbegun  Outcome = 5 // certainly, nothing of it was executed
 	OutcomeRefused  Outcome = 6 // the host could not execute it
 	OutcomeLost     Outcome = 7 // it may have been executed; how it ended is unknown
-	OutcomeStopped  Outcome = 8 // it was stopped on request
+	OutcomeStopped  Outcome = 8 // stopped on request
 )
 
 var outcomeNames = [...]string{OutcomeNone: "", OutcomeExited: "exited", OutcomeSignal: "signal", OutcomeWalltime: "walltime",
@@ -70,10 +70,10 @@ func named(names []string, i int, what string) string {
 	return fmt.Sprintf("%s(%d)", what, i)
 }
 
-// Nonce tells who executes an attempt from everybody else: it is drawn before the claim.
+// Nonce identifies the process that executes an attempt. It is drawn before the claim.
 type Nonce [16]byte
 
-// String returns the nonce in hexadecimal, or "".
+// String returns the nonce in hexadecimal, or "" if it is zero.
 func (n Nonce) String() string {
 	if n == (Nonce{}) {
 		return ""
@@ -81,7 +81,7 @@ func (n Nonce) String() string {
 	return hex.EncodeToString(n[:])
 }
 
-// MarshalText writes the nonce as dumps have it.
+// MarshalText writes the nonce as in dumps.
 func (n Nonce) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
 // UnmarshalText reads it.
@@ -97,11 +97,11 @@ func (n *Nonce) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Process is a process, told from all others that there were.
+// Process identifies a process among all past and present ones.
 type Process struct {
 	Host  string
 	Boot  string // the host's boot: /proc/sys/kernel/random/boot_id
-	PIDNS uint64 // inode of its process namespace
+	PIDNS uint64 // inode of its PID namespace
 	PID   int
 	Born  uint64 // in clock ticks since the host started
 }
@@ -109,13 +109,13 @@ type Process struct {
 // ResourceUse is what an attempt has used.
 type ResourceUse struct {
 	CPUUser, CPUSystem int64 // microseconds
-	MaxRSS             int64 // bytes, of the largest process
-	MemPeak            int64 // bytes, of all together; 0 if not measured
-	Leftover           int   // processes that had outlived its command
+	MaxRSS             int64 // bytes, of its largest process
+	MemPeak            int64 // bytes, of all its processes together; 0 if not measured
+	Leftover           int   // processes that outlived its command
 }
 
-// Attempt is one start of a job, from its claim on, or from its end where the job goes on
-// without it.
+// Attempt is one start of a job. Its row exists from its claim on, or from its end if the job
+// continues without it.
 type Attempt struct {
 	Job    uint64
 	Number int // 1, 2, ...
@@ -124,29 +124,27 @@ type Attempt struct {
 	Nonce  Nonce
 	Process
 	Began   int64 // Unix seconds, as Claimed and Ended
-	Claimed int64 // 0: never
+	Claimed int64 // 0 if it never was
 	Ended   int64
 	Outcome Outcome
-	Exit    int // as a shell says it: 128 and the signal's number where a signal ended it
+	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
 	Signal  int
 	Why     Reason
 	Use     ResourceUse
-	Log     string // where its output lies, if not where the job wanted it
+	Log     string // where its output is, if not where the job wanted it
 
-	// Becomes is what the job is to become when an attempt that is ending has ended,
-	// for the reason Why.
+	// Becomes is the job's state after an ending attempt has ended, for the reason Why.
 	Becomes JobState
 
-	// Devices are those that it had when it ended, as text: the nodes may name others since.
+	// Devices are its devices when it ended, as text, because the nodes may name others since.
 	Devices string
 
-	// Chunks and Along are the nodes that it had, once the job's row does not say so any
-	// more.
+	// Chunks and Along are the nodes that it had, once the job's row no longer names them.
 	Chunks []JobChunk
 	Along  []uint32
 
-	// Signals wait to be sent to its processes,
-	// in their order; Sent is how many were sent before.
+	// Signals wait to be sent to its processes, in order. Sent is the number of signals sent
+	// before.
 	Signals []uint8
 	Sent    int
 }
@@ -233,16 +231,16 @@ func splitAttemptKey(key []byte) (job uint64, number int, ok bool) {
 	return binary.BigEndian.Uint64(key), int(binary.BigEndian.Uint32(key[8:])), true
 }
 
-// appendClaimed appends the key in the table Claimed of an attempt that is executed on a host, or
-// with 0 of a job whose start is waited for there.
+// appendClaimed appends the key in the table Claimed of an attempt that is executed on a host,
+// or, with number 0, of a job whose start a process there waits for.
 func appendClaimed(b []byte, host string, job uint64, number int) []byte {
 	return binary.BigEndian.AppendUint32(append64(append(append(b, host...), 0), job), uint32(number))
 }
 
-// ClaimedPrefix begins the keys of those of one host.
+// ClaimedPrefix begins the keys of one host's attempts.
 func ClaimedPrefix(host string) []byte { return append([]byte(host), 0) }
 
-// SplitClaimedKey parts such a key.
+// SplitClaimedKey splits such a key.
 func SplitClaimedKey(key []byte) (host string, job uint64, number int, err error) {
 	at := bytes.IndexByte(key, 0)
 	if at < 0 {

@@ -10,13 +10,13 @@ type BatchFile struct {
 	Size int64 // bytes
 }
 
-// Batch is a batch: its number, which keys its other rows, and what package locality
-// keeps of it.
+// Batch is a batch: its number, which is part of the keys of its other rows, and its state for
+// package locality.
 type Batch struct {
 	Number uint32
 	Bytes  int64 // of all files that were sent
 	locality.Batch
-	UID *uint32 // of its maker; nil if that is unknown
+	UID *uint32 // the uid of its maker; nil if unknown
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	batchFilesVersion = 1
 )
 
-// BatchFileBlock is how many files share a row. On disk; must not change.
+// BatchFileBlock is the number of files in a row. On disk; must not change.
 const BatchFileBlock = 128
 
 func batchFields(f *Fields, b *Batch) {

@@ -7,7 +7,7 @@ const (
 	batchTasksVersion = 1
 )
 
-// batchJobsHead is what comes before the jobs of a block.
+// batchJobsHead lists the fields before the jobs of a block.
 func batchJobsHead(f *Fields, b *locality.JobBlock) {
 	f.Version(batchJobsVersion)
 	Uint(f, "first", &b.First)
@@ -43,7 +43,7 @@ func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
 	return v, f.done(BatchJobs)
 }
 
-// BatchCredit reads what credit comes before a block of jobs, and decodes no job.
+// BatchCredit reads the credit before a block of jobs, and decodes no job.
 func BatchCredit(key, payload []byte) ([]locality.Credit, error) {
 	f, b := Fields{dir: reading, b: payload, key: key}, locality.JobBlock{}
 	batchJobsHead(&f, &b)
@@ -70,7 +70,8 @@ func batchTasksFields(f *Fields, b *locality.TaskBlock) {
 	}
 }
 
-// leaseClock is what the end of an instance is to the clock: its lease, or when it ended.
+// leaseClock returns what the end of an instance means to the clock: the end of its lease, or
+// of the instance.
 func leaseClock(s locality.InstanceState) Clock {
 	if s == locality.Live {
 		return Shifts
@@ -78,7 +79,7 @@ func leaseClock(s locality.InstanceState) Clock {
 	return Past
 }
 
-// slotFields are a byte each, and so they are in documents.
+// slotFields are a byte each, also in documents.
 func slotFields(f *Fields, slots *[]locality.SlotState) {
 	if !f.bytes() {
 		var b []byte
@@ -98,7 +99,7 @@ func slotFields(f *Fields, slots *[]locality.SlotState) {
 	}
 }
 
-// EncodeBatchTasks returns a row of what became of the jobs of a batch.
+// EncodeBatchTasks returns a row of the states of a batch's jobs.
 func EncodeBatchTasks(b *locality.TaskBlock) []byte { return encode(batchTasksFields, b) }
 
 // DecodeBatchTasks reads it.

@@ -9,8 +9,8 @@ type Beat struct {
 	Host, User string
 	Boot       string // the host's boot
 	Seen       int64
-	Down       []uint32 // the nodes set down for want of a heartbeat
-	Touched    []uint32 // nodes whose state a person has set since: they do not come back by themselves
+	Down       []uint32 // nodes set down because heartbeats are missing
+	Touched    []uint32 // nodes whose state a person has set since: they do not come back automatically
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 // BeatPrefix begins the keys of beats in the table Meta. On disk; must not change.
 func BeatPrefix() []byte { return []byte(beatPrefix) }
 
-// Key returns where the row stands.
+// Key returns the key of the row.
 func (b *Beat) Key() []byte { return []byte(beatPrefix + b.User + "@" + b.Host) }
 
 func isBeatKey(key []byte) bool { return strings.HasPrefix(string(key), beatPrefix) }
@@ -47,7 +47,7 @@ func DecodeBeat(key, payload []byte) (*Beat, error) {
 	return decode(Meta, beatFields, key, payload)
 }
 
-// Beats adds what a row of the table Meta says, if it is a beat.
+// Beats appends the beat in a row of the table Meta, if it is one.
 func Beats(key, payload []byte, out []Beat) ([]Beat, error) {
 	if !isBeatKey(key) {
 		return out, nil

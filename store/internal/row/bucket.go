@@ -31,7 +31,7 @@ func DecodeBucket(id uint32, key, payload []byte) (*index.Bucket, error) {
 
 const bitsVersion = 1
 
-// DecodeBits reads a bitmap in place: it lives as long as the row does.
+// DecodeBits reads a bitmap in place. It is valid as long as the row is.
 func DecodeBits(key, payload []byte) (*roaring.Bitmap, error) {
 	bm := roaring.New()
 	if len(payload) < 1 {

@@ -9,11 +9,10 @@ const (
 	reachVersion = 1
 )
 
-// ReachBlocks is how many calendar blocks share a row of reaches. On disk; must
-// not change.
+// ReachBlocks is the number of calendar blocks in a row of reaches. On disk; must not change.
 const ReachBlocks = 64
 
-// ReachBlock is the reaches of a group of blocks.
+// ReachBlock holds the reaches of a group of blocks.
 type ReachBlock [ReachBlocks]int64
 
 func reachFields(f *Fields, r *ReachBlock) {
@@ -23,7 +22,7 @@ func reachFields(f *Fields, r *ReachBlock) {
 	}
 }
 
-// EncodeReaches writes a row of reaches, or nil if all are 0.
+// EncodeReaches returns a row of reaches, or nil if all are 0.
 func EncodeReaches(r ReachBlock) []byte {
 	if r == (ReachBlock{}) {
 		return nil
@@ -38,8 +37,8 @@ func DecodeReaches(key, payload []byte) (r ReachBlock, err error) {
 	return r, f.done(Reaches)
 }
 
-// EncodeBlock writes a calendar block: for each node that has any, its place in
-// the block, how many stretches, and those. It is nil for an empty block.
+// EncodeBlock returns the row of a calendar block: for each node with stretches, its place in
+// the block, the number of stretches, and these. It returns nil for an empty block.
 func EncodeBlock(block *timeline.Block) []byte {
 	e := encoder{}
 	e.byte(blockVersion)
@@ -74,18 +73,18 @@ func EncodeBlock(block *timeline.Block) []byte {
 	return e.b
 }
 
-// arena hands out the parts of decoded stretches from few pieces of memory: a block
-// of shared nodes has hundreds.
+// arena allocates the parts of decoded stretches in a few pieces, because a block of shared
+// nodes has hundreds.
 type arena struct {
 	stretches []timeline.Busy
 	uses      []timeline.Use
 	amounts   []timeline.Amount
 }
 
-// list is n stretches.
+// list allocates n stretches.
 func (a *arena) list(n int) []timeline.Busy { return cut(&a.stretches, n, 64) }
 
-// use reads what a stretch takes.
+// use reads the part that a stretch takes.
 func (a *arena) use(d *Reader) *timeline.Use {
 	u := &cut(&a.uses, 1, 32)[0]
 	within := d.Uint()
@@ -97,7 +96,7 @@ func (a *arena) use(d *Reader) *timeline.Use {
 	return u
 }
 
-// cut takes n from what is left of a piece, or of a new one.
+// cut takes n elements from the rest of a piece, or from a new piece.
 func cut[T any](left *[]T, n, piece int) []T {
 	if n > len(*left) {
 		*left = make([]T, max(n, piece))
@@ -107,8 +106,8 @@ func cut[T any](left *[]T, n, piece int) []T {
 	return out
 }
 
-// DecodeBlock reads a calendar block. Version 1 knew whole nodes only, and every
-// reservation was a claim.
+// DecodeBlock reads a calendar block. Version 1 had only whole nodes, and every reservation
+// was a claim.
 func DecodeBlock(key, payload []byte) (*timeline.Block, error) {
 	d := Reader{B: payload}
 	version := d.Byte()

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// PayloadKey is the key of a row of the table Payloads: a hash of what the row holds, but
-// for the number of jobs that name it. So jobs that carry the same name the same row. The
-// zero key is that of a job that carries nothing.
+// PayloadKey is the key of a row of the table Payloads: a hash of the row without the number
+// of jobs that name it. So jobs with equal payloads name the same row. The zero key is that of
+// a job without a payload.
 type PayloadKey [16]byte
 
 // String returns the key in hexadecimal.
@@ -21,7 +21,7 @@ func (k PayloadKey) String() string { return hex.EncodeToString(k[:]) }
 // Compare orders keys as the file does.
 func (k PayloadKey) Compare(other PayloadKey) int { return bytes.Compare(k[:], other[:]) }
 
-// MarshalText writes the key as dumps have it.
+// MarshalText writes the key as in dumps.
 func (k PayloadKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads it.
@@ -33,57 +33,57 @@ func (k *PayloadKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Payload is what a job carries besides its request and its command: what is run, and in
-// which surroundings.
+// Payload is what a job carries besides its request and its command: what it runs, and its
+// environment.
 type Payload struct {
-	Jobs        uint64 // how many jobs name the row: the last one that goes takes it along
+	Jobs        uint64 // number of jobs that name the row: it is deleted with the last one
 	Script      string
-	Interpreter string // runs the script in place of what its #! line names
+	Interpreter string // runs the script instead of the program in its #! line
 	Dir         string
 	Umask       uint32
 	Env         []string // NAME=VALUE
 	Limits      []ResourceLimit
-	Out         string // patterns of names of files
+	Out         string // a pattern of file names
 	Err         string
-	Append      bool // to output that is there, by the first attempt too
+	Append      bool // the first attempt, too, appends to existing output
 	Compat      string
-	Variables   []string // NAME=VALUE, what the directives said that only their family asks for
+	Variables   []string // NAME=VALUE: set by directives, for commands of their family only
 
-	Input  string     // a pattern, too
+	Input  string     // a pattern of file names
 	Owner  *Submitter // nil in rows of formats before 6
 	Ending Ending
 }
 
-// Submitter is who submitted, and where.
+// Submitter is the user who submitted a job, and the host.
 type Submitter struct {
 	UID  uint32
 	Name string
 	Host string
 }
 
-// Ending says how a job's attempts are ended, what follows a failed one, and who gets mail about
+// Ending tells how a job's attempts end, what follows a failed one, and who gets mail about
 // it. Durations are seconds.
 type Ending struct {
-	Retries   int    // how many attempts may follow one that has failed
-	RetryOn   string // after which outcomes; "" for the default
-	RetryWait int64  // before the first, doubled each time
-	Signal    int    // sent so long before the end; 0 for none
+	Retries   int    // the most attempts after a failed one
+	RetryOn   string // outcomes after which it is retried; "" for the default
+	RetryWait int64  // before the first retry, doubled each time
+	Signal    int    // sent Before seconds before the end; 0 for none
 	Before    int64
-	First     bool  // to its first process alone
-	Grace     int64 // between being told to terminate and being killed; negative for none at all, 0 for the default
+	First     bool  // send Signal to its first process only
+	Grace     int64 // between the signal to terminate and being killed; negative for none, 0 for the default
 	Mail      string
 	MailTo    string
-	RetryMem  int   // after oom it asks for so many percent of the memory that it asked for; 0 for as much
-	RetryMax  int64 // and for at most so many KiB a chunk; 0: what the largest node has
+	RetryMem  int   // after oom, the percentage of its memory that it asks for; 0 for the same amount
+	RetryMax  int64 // but at most this many KiB a chunk; 0 for what the largest node has
 }
 
-// ResourceLimit is a limit of the kernel for a process. NoLimit stands for none.
+// ResourceLimit is a kernel limit of a process. NoLimit means none.
 type ResourceLimit struct {
 	Name       string
 	Soft, Hard uint64
 }
 
-// NoLimit is the value of a limit that is none. On disk; must not change.
+// NoLimit is the value of a limit that does not limit. On disk; must not change.
 const NoLimit = ^uint64(0)
 
 const payloadVersion = 1
@@ -148,15 +148,15 @@ func DecodePayload(key, payload []byte) (*Payload, error) {
 	return decode(Payloads, payloadFields, key, payload)
 }
 
-// HashPayload returns the key of a row. What is hashed is the row as it is encoded, so that a
-// version that writes more fields gives the rows of older ones no other keys.
+// HashPayload returns the key of a row. It hashes the encoded row, so that the rows of older
+// versions keep their keys when a newer version writes more fields.
 func HashPayload(payload []byte) (k PayloadKey, err error) {
 	sum, err := SumPayload(payload)
 	copy(k[:], sum[:])
 	return k, err
 }
 
-// SumPayload returns the whole hash; the key is its beginning.
+// SumPayload returns the whole hash. The key is its beginning.
 func SumPayload(payload []byte) (sum [sha256.Size]byte, err error) {
 	_, content, err := splitPayload(payload)
 	if err == nil {
@@ -182,7 +182,7 @@ func RecountPayload(payload []byte, jobs uint64) ([]byte, error) {
 	return append(b, content...), nil
 }
 
-// splitPayload parts the number of jobs, behind the version, from the rest.
+// splitPayload splits the number of jobs, which follows the version, from the rest.
 func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
 	d := Reader{B: payload}
 	d.Byte()
@@ -190,7 +190,8 @@ func splitPayload(payload []byte) (jobs uint64, content []byte, err error) {
 	return jobs, d.B, d.done(Payloads, nil)
 }
 
-// EachPayload calls fn for the jobs of each payload by key, those that carry nothing left out.
+// EachPayload calls fn for the number of jobs of each payload, by key. It leaves out jobs
+// without a payload.
 func EachPayload(jobs map[PayloadKey]uint64, fn func(key PayloadKey, jobs uint64) error) error {
 	delete(jobs, PayloadKey{})
 	for _, key := range slices.SortedFunc(maps.Keys(jobs), PayloadKey.Compare) {
@@ -201,7 +202,7 @@ func EachPayload(jobs map[PayloadKey]uint64, fn func(key PayloadKey, jobs uint64
 	return nil
 }
 
-// Missing returns an ErrDamaged: jobs name what they carry, and it is not there.
+// Missing returns an ErrDamaged: jobs name a payload that does not exist.
 func (k PayloadKey) Missing() error {
 	return fmt.Errorf("%w: what a job carries, %s, is missing", ErrDamaged, k)
 }

@@ -2,8 +2,8 @@ package row
 
 import "github.com/placectl/placectl/placer/limits"
 
-// Claim is the time for which a job that a limit keeps has room kept in limits: from the
-// earliest start that the jobs before it leave.
+// Claim keeps room in limits for a job that a limit holds back, from the earliest start that
+// the jobs before it leave.
 type Claim struct {
 	Job        uint64
 	Start, End int64
@@ -17,7 +17,7 @@ type ClaimHeld struct {
 	Amount  int64
 }
 
-// Holder is what the claim keeps of one of its counters.
+// Holder returns what the claim keeps of one of its counters.
 func (c *Claim) Holder(h ClaimHeld) limits.Holder {
 	return limits.Holder{Owner: JobOwner(c.Job), Start: c.Start, End: c.End, Amount: h.Amount, Claim: true}
 }

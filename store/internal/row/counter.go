@@ -9,22 +9,22 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// Counter is an amount that many share: a pool of the cluster, or how many jobs of an
-// array may run at once.
+// Counter is a shared amount: a pool of the cluster, or how many jobs of an array may run at
+// once.
 type Counter struct {
 	Amount  int64
-	Outside int64 // of a pool: what others use
+	Outside int64 // of a pool: used outside placectl
 	Until   int64 // until when; 0: until changed
 }
 
-// The keys of Counters begin with what kind of counter it is. On disk; must not change.
+// The keys of Counters begin with the kind of counter. On disk; must not change.
 const (
 	poolPrefix  = "pool:"
 	arrayPrefix = "array:"
 )
 
-// PoolKey returns the key of a pool, ArrayKey that of the throttle of an array. They are what
-// the counters are called besides.
+// PoolKey returns the key of a pool, and ArrayKey that of the throttle of an array. The keys
+// are also the names of the counters.
 func PoolKey(name string) string { return poolPrefix + name }
 
 // ArrayKey returns the key of the throttle of an array.
@@ -74,7 +74,7 @@ func HoldingKey(counter string, owner uint64) []byte {
 	return binary.BigEndian.AppendUint64(HoldingPrefix(counter), owner)
 }
 
-// HoldingPrefix returns how the keys of all that is held of a counter begin.
+// HoldingPrefix returns the prefix of the keys of all holdings of a counter.
 func HoldingPrefix(counter string) []byte { return append([]byte(counter), 0) }
 
 func holdingFields(f *Fields, h *limits.Holder) {
@@ -91,7 +91,7 @@ func holdingFields(f *Fields, h *limits.Holder) {
 	}
 }
 
-// EncodeHolding returns the row of what an owner holds.
+// EncodeHolding returns the row of an owner's holding.
 func EncodeHolding(h limits.Holder) []byte { return encode(holdingFields, &h) }
 
 // DecodeHolding reads it.
@@ -101,7 +101,7 @@ func DecodeHolding(key, payload []byte) (limits.Holder, error) {
 	return h, f.done(Holdings)
 }
 
-// Held is what a job that has a start holds of pools, by the keys of their counters.
+// Held yields what a job with a start holds of pools, by the keys of their counters.
 func (j *Job) Held(yield func(counter string, h limits.Holder) bool) {
 	h := limits.Holder{Owner: JobOwner(j.ID), Start: j.Start, End: j.End}
 	if j.PoolsWithin != 0 {
@@ -114,12 +114,12 @@ func (j *Job) Held(yield func(counter string, h limits.Holder) bool) {
 	}
 }
 
-// InArray is what a job that has a start holds of its array's throttle.
+// InArray returns what a job with a start holds of its array's throttle.
 func (j *Job) InArray() limits.Holder {
 	return limits.Holder{Owner: JobOwner(j.ID), Start: j.Start, End: j.End, Amount: 1}
 }
 
-// Held is what a reservation holds of pools.
+// Held yields what a reservation holds of pools.
 func (r *Reservation) Held(yield func(counter string, h limits.Holder) bool) {
 	for _, a := range r.Pools {
 		if !yield(PoolKey(a.Pool), limits.Holder{Owner: ReservationOwner(r.ID), Start: r.Start, End: r.End, Amount: a.Amount, Claim: true}) {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Sharer is whose use decays: jobs of one user, account, class, queue and group.
+// Sharer is a subject whose use decays: the jobs of one user, account, class, queue and group.
 type Sharer struct {
 	Payers
 	Group string
 }
 
-// Sharer is that of a job.
+// Sharer returns the sharer of a job.
 func (j *Job) Sharer() Sharer { return Sharer{j.Payers(), j.Group} }
 
 // Decayed is a subject's past and present use with decay: older use counts half for each half-life.
@@ -21,15 +21,15 @@ type Decayed struct {
 	Uses []DecayedUse
 }
 
-// DecayedUse is that of one resource or pool, or of "nodes".
+// DecayedUse is the decayed use of one resource or pool, or of "nodes".
 type DecayedUse struct {
 	Name  string
 	Value float64 // units x seconds
-	Rate  int64   // held now, in the resource's own unit,
-	One   int64   // how many of these make one unit
+	Rate  int64   // held now, in the resource's own unit
+	One   int64   // number of those in one unit
 }
 
-// Move brings it to a later instant: a value v with a rate r is after d seconds
+// Move moves the use to a later instant. After d seconds, a value v with a rate r is
 // v*2^(-d/H) + r*H/ln 2*(1-2^(-d/H)).
 func (x *Decayed) Move(to, halfLife int64) {
 	d := float64(to - x.At)
@@ -43,7 +43,7 @@ func (x *Decayed) Move(to, halfLife int64) {
 	}
 }
 
-// Of returns the value of something.
+// Of returns the value for a resource, a pool or "nodes".
 func (x *Decayed) Of(name string) float64 {
 	for _, u := range x.Uses {
 		if u.Name == name {
@@ -55,13 +55,13 @@ func (x *Decayed) Of(name string) float64 {
 
 func (u *DecayedUse) rate() float64 { return float64(u.Rate) / float64(max(u.One, 1)) }
 
-// grown is what a rate of one comes to after d seconds.
+// grown returns the value of a rate of one after d seconds.
 func grown(d float64, halfLife int64) float64 {
 	tau := float64(halfLife) / math.Ln2
 	return -tau * math.Expm1(-d/tau)
 }
 
-// Turn changes the rate of something as of an instant, which may lie back.
+// Turn changes the rate of a resource from an instant on, which may be past.
 func (x *Decayed) Turn(name string, by, one, at, halfLife int64) {
 	if x.At == 0 {
 		x.At = at
@@ -77,14 +77,14 @@ func (x *Decayed) Turn(name string, by, one, at, halfLife int64) {
 	u.Value += float64(by) / float64(max(one, 1)) * grown(float64(x.At-at), halfLife)
 }
 
-// DecayedKey returns the key of whose it is.
+// DecayedKey returns the key of a sharer's use.
 func DecayedKey(s Sharer) []byte {
 	e := encoder{s.append(nil)}
 	e.string(s.Group)
 	return e.b
 }
 
-// SplitDecayedKey takes such a key apart.
+// SplitDecayedKey splits such a key.
 func SplitDecayedKey(key []byte) (Sharer, error) {
 	d := Reader{B: key}
 	s := Sharer{d.payers(), string(d.Bytes())}

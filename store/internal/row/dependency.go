@@ -12,7 +12,7 @@ type When uint8
 // The kinds of dependency.
 const (
 	After      When = 1 // it has started
-	AfterOK    When = 2 // it has ended with status 0
+	AfterOK    When = 2 // it has succeeded, with status 0
 	AfterNotOK When = 3 // it has failed, or was cancelled
 	AfterAny   When = 4 // it has ended, however
 )
@@ -26,7 +26,7 @@ func (w When) String() string {
 	return fmt.Sprintf("when(%d)", w)
 }
 
-// Dependency is another job, and how far that must have come.
+// Dependency names another job, and how far it must have come.
 type Dependency struct {
 	When When
 	Job  uint64

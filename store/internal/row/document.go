@@ -13,16 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// A row as a document is a line of JSON: its table, its key, and the fields of what it
-// holds, those that are zero left out:
+// A row as a document is a line of JSON with its table, its key and its fields, except those
+// that are zero:
 //
 //	{"table":"nodes","key":7,"row":{"name":"n7","number":7,"res":[{"value":{"num":4}}]}}
 //
-// Numbers of keys are numbers, several of them a list, names are text, other keys are
-// hexadecimal. A row that would not come back from its fields as it was stands there as
-// it is encoded, as "raw" in base64: a text that is not UTF-8, say.
+// A key is a number, a list of numbers, a name as text, or otherwise hexadecimal. A row that
+// its fields would not give back exactly, for example because a text is not UTF-8, is written
+// as encoded, as "raw" in base64.
 
-// document is that line.
+// document is such a line.
 type document struct {
 	Table string          `json:"table"`
 	Key   json.RawMessage `json:"key"`
@@ -30,16 +30,16 @@ type document struct {
 	Raw   []byte          `json:"raw"`
 }
 
-// kind is a kind of row: its list of fields, in the directions that are not hot.
+// kind is a kind of row: its list of fields, compiled for the directions that are not hot.
 type kind struct {
-	document func(b, key, payload []byte) (doc []byte, same bool, err error) // JSON, and whether that gives the row back
-	payload  func(key, text []byte) ([]byte, error)                          // of JSON
+	document func(b, key, payload []byte) (doc []byte, same bool, err error) // returns JSON, and whether that gives the row back
+	payload  func(key, text []byte) ([]byte, error)                          // of the JSON
 	verify   func(key, payload []byte) error
 	rewind   func(key, payload []byte, to Rewound) ([]byte, error) // nil if nothing changes
 	names    func() []string
 }
 
-// kindOf makes one of a list.
+// kindOf makes a kind from a list of fields.
 func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
 	return &kind{
 		document: func(b, key, payload []byte) ([]byte, bool, error) {
@@ -79,7 +79,7 @@ func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
 	}
 }
 
-// textFields are the text of a setting.
+// textFields is the text of a setting.
 func textFields(f *Fields, s *string) {
 	f.Version(linkVersion)
 	switch f.dir {
@@ -92,7 +92,7 @@ func textFields(f *Fields, s *string) {
 	}
 }
 
-// keyFields are the job that an idempotency key leads to.
+// keyFields is the job that an idempotency key leads to.
 func keyFields(f *Fields, job *uint64) {
 	f.Version(linkVersion)
 	switch f.dir {
@@ -107,7 +107,7 @@ func keyFields(f *Fields, job *uint64) {
 	}
 }
 
-// oldFields are those of rows that older versions have left, and no version reads any more.
+// oldFields is for rows that older versions have left and that no version reads any longer.
 func oldFields(f *Fields, payload *[]byte) {
 	switch f.dir {
 	case writing:
@@ -121,7 +121,7 @@ func oldFields(f *Fields, payload *[]byte) {
 
 var oldKind = kindOf(Decided, oldFields)
 
-// kinds are those of the tables whose rows are all alike.
+// kinds holds the kinds of the tables with one kind of row each.
 var kinds = [TableCount]*kind{
 	Config:       kindOf(Config, textFields),
 	Resources:    kindOf(Resources, resourceFields),
@@ -160,8 +160,8 @@ var kinds = [TableCount]*kind{
 	Hosts:        kindOf(Hosts, hostFields),
 }
 
-// special are the kinds of rows that share a table with others, by the beginning of their keys,
-// or the whole of it.
+// special holds the kinds of rows that share a table with others, by the prefix of their keys,
+// or the whole key.
 var special = []struct {
 	table Table
 	key   string
@@ -184,7 +184,7 @@ var special = []struct {
 	{Invalidations, "", false, oldKind},
 }
 
-// kindAt returns the kind of the row of a key, or nil if there is none.
+// kindAt returns the kind of a key's row, or nil if there is none.
 func kindAt(t Table, key []byte) *kind {
 	for i := range special {
 		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key), x.key)) {
@@ -194,7 +194,7 @@ func kindAt(t Table, key []byte) *kind {
 	return kinds[t]
 }
 
-// Rewind returns a row whose instants are put back, or nil if none changes.
+// Rewind returns a row with its instants set back, or nil if none changes.
 func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
 	if k := kindAt(t, key); k != nil {
 		return k.rewind(key, payload, to)
@@ -202,7 +202,7 @@ func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
 	return nil, nil
 }
 
-// Move moves the instants of a row, by so many seconds.
+// Move moves the instants of a row by a number of seconds.
 func Move(t Table, key, payload []byte, by int64) (movedKey, moved []byte, err error) {
 	if t == NodePasts {
 		at, number := SplitTimeKey(key)
@@ -224,14 +224,15 @@ func Readable(t Table, key, payload []byte) error {
 	return k.verify(key, payload)
 }
 
-// keyParts are the widths in bytes of the numbers that a key is made of; nil is a name.
+// keyParts holds the widths, in bytes, of the numbers that a key consists of; nil means a
+// name.
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
 	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8}, PastRuns: {8},
 }
 
-// AppendDocument appends a row as a document, with the line's end.
+// AppendDocument appends a row as a document, including the end of the line.
 func AppendDocument(b []byte, t Table, key, payload []byte) ([]byte, error) {
 	k := kindAt(t, key)
 	if k == nil {

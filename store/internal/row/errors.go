@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Errors that callers of package store branch on, and its rooms return: the names there
-// are the same.
+// Errors that callers of package store branch on. The packages below it return them, and store
+// gives them the same names.
 var (
 	ErrDamaged  = errors.New("the database is damaged")          // a row is not what it should be
 	ErrInvalid  = errors.New("invalid")                          // an argument makes no sense
-	ErrNotFound = errors.New("not found")                        // there is nothing of that name
+	ErrNotFound = errors.New("not found")                        // nothing has that name
 	ErrConflict = errors.New("conflicts with the present state") // the request does not fit the present state
 )
 
@@ -20,7 +20,7 @@ type MissingError struct {
 	Hint       string // follows the name
 }
 
-// Missing says that a named thing is not there.
+// Missing returns the error for a named thing that does not exist.
 func Missing(kind, name string) error { return &MissingError{Kind: kind, Name: name} }
 
 func (m *MissingError) Error() string {
@@ -30,7 +30,7 @@ func (m *MissingError) Error() string {
 // Unwrap makes errors.Is see ErrNotFound.
 func (m *MissingError) Unwrap() error { return ErrNotFound }
 
-// Conflict is an ErrConflict with what stands in the way.
+// Conflict is an ErrConflict with details.
 type Conflict struct {
 	What string
 	Why  string
@@ -41,5 +41,5 @@ func (c *Conflict) Error() string { return c.What + ": " + c.Why }
 // Unwrap makes errors.Is see ErrConflict.
 func (c *Conflict) Unwrap() error { return ErrConflict }
 
-// Clash returns a Conflict.
+// Clash makes a Conflict.
 func Clash(what, why string) error { return &Conflict{what, why} }

@@ -1,6 +1,6 @@
 package row
 
-// Event is something that has become of a job, a node or a reservation.
+// Event is something that happened to a job, a node or a reservation.
 type Event struct {
 	ID     uint64
 	Time   int64
@@ -11,11 +11,11 @@ type Event struct {
 	New    string
 	Reason Reason
 
-	// Attempt is which of the job's attempts it is about. The first one is not written
-	// down: 0 stands for it where the job ran before or after, else for none.
+	// Attempt is the number of the job's attempt. The first one is not written: 0 means the
+	// first attempt if the job ran before or after the event, else none.
 	Attempt int
 
-	By *uint32 // the uid of who did it, nil if that is not known
+	By *uint32 // the uid that caused it; nil if unknown
 }
 
 const eventVersion = 1

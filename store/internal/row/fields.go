@@ -5,31 +5,31 @@ import (
 	"fmt"
 )
 
-// A kind of row has one list of its fields: a function that goes through them in the order
-// of their bytes. Fields knows in which direction it runs:
+// Each kind of row has one list of its fields: a function that visits them in the order of
+// their bytes. Fields holds the direction in which it runs:
 //
 //	writing   appends each field to a payload
 //	reading   takes each field from a payload
 //	saying    appends each field that is not zero to a JSON object, under its name
-//	hearing   takes each field out of a JSON object
-//	timing    shows each instant, with what it is to the clock
-//	naming    notes the names of fields and what they are
+//	hearing   takes each field from a JSON object
+//	timing    shows each instant, with its meaning to the clock
+//	naming    collects the names of fields and their types
 //
-// Writing and reading are hot. The methods belong to a concrete type and keep no pointer to
-// a field, so that neither Fields nor the row escapes: a list allocates what the row holds
-// and nothing else.
+// Writing and reading are hot. The methods belong to a concrete type and keep no pointer to a
+// field, so that neither Fields nor the row escapes to the heap. A list allocates only the
+// contents of the row.
 type Fields struct {
 	dir    direction
 	bad    bool
-	borrow bool // reading: what indexes look at, and texts share the memory of the payload
-	traits bool // reading a node: only what policies look at
+	borrow bool // reading: only what indexes use, and texts share the memory of the payload
+	traits bool // reading a node: only what policies use
 	b      []byte
 	key    []byte // reading: the row's key
 	words  *Words // reading: what Word hands out
 	*aside
 }
 
-// aside is what the directions need that are not hot.
+// aside holds what the directions that are not hot need.
 type aside struct {
 	said  saying
 	heard hearing
@@ -48,26 +48,26 @@ const (
 	namingFields
 )
 
-// Clock is what an instant means to the clock, and so what becomes of it when the clock is
-// reset. A field that is an instant cannot be listed without it.
+// Clock is what an instant means to the clock, and so how it moves when the clock is reset.
+// Every field that is an instant must be listed with one.
 type Clock uint8
 
 // Rules for an instant when the clock goes back.
 const (
-	Past   Clock = iota // has happened: never after the file's instant
-	Begins              // begins a stretch that Ends ends: once begun, both move together
+	Past   Clock = iota // happened: never after the file's instant
+	Begins              // begins a stretch that Ends ends: if it has begun, both move together
 	Ends                //
 	Shifts              // moves as far as the Past or Begins before it
-	Wish                // asked for: it stays
-	Made                // follows from other rows: made again from them
-	Lapses              // counts no more if it is later than the instant at which the file stood
+	Wish                // requested: it stays
+	Made                // derived from other rows: recomputed from them
+	Lapses              // no longer counts if it is after the file's former instant
 )
 
 var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made", Lapses: "lapses"}
 
 func (c Clock) String() string { return clockNames[c] }
 
-// number is what a field may be that is written as an integer.
+// number lists the types of fields that are written as integers.
 type number interface {
 	~int | ~int8 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
@@ -80,15 +80,15 @@ func encode[T any](list func(*Fields, *T), v *T) []byte {
 	return f.b
 }
 
-// decode reads it, for callers that may allocate: a caller that reads many rows calls the list itself.
+// decode reads a row. It allocates, so callers that read many rows call the list directly.
 func decode[T any](t Table, list func(*Fields, *T), key, payload []byte) (*T, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(T)
 	list(&f, v)
 	return v, f.done(t)
 }
 
-// done returns the error of a payload that was not what it should be. Bytes left over are no
-// error: a newer version of the row may append fields.
+// done returns the error of a payload that was not what it should be. Bytes left over are not
+// an error: a newer version of the row may append fields.
 func (f *Fields) done(t Table) error {
 	if f.bad {
 		return damagedRow(t, f.key)
@@ -103,14 +103,14 @@ func damagedRow(t Table, key []byte) error {
 // bytes reports whether the row is written or read as bytes.
 func (f *Fields) bytes() bool { return f.dir <= reading }
 
-// Must says what has to hold of a row that was read.
+// Must states a condition on a row that was read.
 func (f *Fields) Must(holds bool) {
 	if f.dir == reading && !holds {
 		f.bad = true
 	}
 }
 
-// Version returns the version that a row is of: current in all directions but reading.
+// Version returns the version of a row: current in all directions but reading.
 func (f *Fields) Version(current byte) byte {
 	f.raw(&current)
 	return current
@@ -136,7 +136,7 @@ func (f *Fields) takeByte() byte {
 	return v
 }
 
-// take takes n bytes, or nil if there are fewer.
+// take takes n bytes, or returns nil if there are fewer.
 func (f *Fields) take(n int) []byte {
 	if n < 0 || n > len(f.b) {
 		f.bad, f.b = true, nil
@@ -147,7 +147,7 @@ func (f *Fields) take(n int) []byte {
 	return out
 }
 
-// uvar returns a varint, written or read.
+// uvar writes or reads a varint.
 func (f *Fields) uvar(v uint64) uint64 {
 	if f.dir == writing {
 		if v < 0x80 {
@@ -157,7 +157,7 @@ func (f *Fields) uvar(v uint64) uint64 {
 		}
 		return v
 	}
-	if len(f.b) > 0 && f.b[0] < 0x80 { // most are that short
+	if len(f.b) > 0 && f.b[0] < 0x80 { // most varints are that short
 		v = uint64(f.b[0])
 		f.b = f.b[1:]
 		return v
@@ -175,14 +175,14 @@ func (f *Fields) longUvar() uint64 {
 	return v
 }
 
-// ivar returns a varint that may be negative.
+// ivar writes or reads a varint that may be negative.
 func (f *Fields) ivar(v int64) int64 {
 	n := f.uvar(uint64(v)<<1 ^ uint64(v>>63))
 	return int64(n>>1) ^ -int64(n&1)
 }
 
-// count returns how many of something follow. A row that is read cannot have more of anything
-// than bytes.
+// count writes or reads the number of items that follow. A row being read cannot have more
+// items than bytes.
 func (f *Fields) count(n int) int {
 	v := f.uvar(uint64(n))
 	if f.dir == reading && v > uint64(len(f.b)) {

@@ -1,21 +1,21 @@
 package row
 
-// Rewound says how far the clock goes back: the file stood for Was and will stand for To,
-// both in Unix seconds. Ended is when the latest attempts of jobs ended.
+// Rewound says how far the clock goes back: from the file's instant Was to To, both in Unix
+// seconds. Ended maps jobs to the ends of their latest attempts.
 type Rewound struct {
 	To, Was int64
 	Ended   map[uint64]int64
-	by      int64 // 0, or how far all instants move, whatever they are to the clock
+	by      int64 // if not 0, how far all instants move, whatever they mean to the clock
 }
 
-// rewound is a list that runs to put a row's instants back.
+// rewound is the state of a list that sets a row's instants back.
 type rewound struct {
 	Rewound
 	by      int64 // how far the latest Past or Begins has moved
 	changed bool
 }
 
-// at returns an instant as it will be. 0 stands for none.
+// at returns the new value of an instant. 0 means none.
 func (r *rewound) at(t int64, is Clock) int64 {
 	before := t
 	switch {
@@ -55,21 +55,21 @@ func (r *rewound) passed(v *int64, since int64) {
 	}
 }
 
-// Since says from when on an instant counts that Shifts, if that stands behind it.
+// Since gives the instant that the next Shifts counts from, if that is listed after it.
 func (f *Fields) Since(t int64) {
 	if f.dir == timing {
 		f.clock.by = max(0, t-f.clock.To)
 	}
 }
 
-// sinceAttempt has an instant of a job count from the end of its latest attempt.
+// sinceAttempt lets the next Shifts of a job count from the end of its latest attempt.
 func (f *Fields) sinceAttempt(job uint64) {
 	if f.dir == timing {
 		f.Since(f.clock.Ended[job])
 	}
 }
 
-// rewind puts the instants of a row back, and reports whether that changed any.
+// rewind sets the instants of a row back, and reports whether that changed any.
 func rewind[T any](list func(*Fields, *T), v *T, to Rewound) (changed bool) {
 	f := Fields{dir: timing, aside: &aside{clock: rewound{Rewound: to}}}
 	list(&f, v)

@@ -13,21 +13,21 @@ import (
 	"unicode/utf8"
 )
 
-// saying is a row that is being written as JSON. What is zero or empty is left out, but for
-// items of lists. Fields whose names begin alike, as use.maxRSS does, are an object together,
-// wherever in the list they stand.
+// saying is a row that is being written as JSON. It leaves out zero and empty values, except
+// items of lists. Fields whose names share a prefix, such as use.maxRSS, form an object,
+// wherever in the list they are.
 type saying struct {
 	pieces []*piece // the open pieces: the row, and its parts
 	b      []byte   // for one value at a time
 }
 
-// piece is an object, a list, or an item of a list, whose pieces follow.
+// piece is an object, a list or an item of a list, with its pieces.
 type piece struct {
 	name   string
-	keep   bool // of an object: it stays if nothing is in it
-	left   int  // of a list: items that have not ended
+	keep   bool // of an object: write it even if it is empty
+	left   int  // of a list: number of items that have not ended
 	b      []byte
-	bare   bool // an item that is a value, and no object
+	bare   bool // an item that is a value, not an object
 	groups []*piece
 }
 
@@ -55,7 +55,7 @@ func (p *piece) group(name string) *piece {
 	return p.groups[len(p.groups)-1]
 }
 
-// value returns an object or an item.
+// value returns the JSON of an object or an item.
 func (p *piece) value() []byte {
 	for _, g := range p.groups {
 		p.put(g.name, g.value())
@@ -110,15 +110,15 @@ func (s *saying) next() {
 
 // hearing is a JSON object that is being read.
 type hearing struct {
-	fields map[string]any // the fields of the current object that have not been taken; a value that is no object has no name
+	fields map[string]any // fields of the current object that were not taken; a value that is no object has no name
 	outer  []heard
 	err    error
 }
 
-// heard is an object around the one at hand.
+// heard is an object around the current one.
 type heard struct {
 	fields map[string]any
-	parts  []any // of a list: the items to come
+	parts  []any // of a list: the remaining items
 }
 
 func (h *hearing) fail(format string, args ...any) {
@@ -127,7 +127,7 @@ func (h *hearing) fail(format string, args ...any) {
 	}
 }
 
-// take takes a field, or nil if the object has none, or null.
+// take takes a field. It returns nil if the object does not have it, or if it is null.
 func (h *hearing) take(name string) any {
 	if of, _, grouped := strings.Cut(name, "."); grouped && h.fields[of] != nil {
 		group, ok := h.fields[of].(map[string]any)
@@ -144,14 +144,14 @@ func (h *hearing) take(name string) any {
 	return value
 }
 
-// left notes that the object has a field that the list does not know.
+// left records an error if the object has a field that the list does not know.
 func (h *hearing) left() {
 	for name := range h.fields {
 		h.fail("unknown field %q", name)
 	}
 }
 
-// turn turns to a value.
+// turn moves on to a value.
 func (h *hearing) turn(value any) {
 	fields, ok := value.(map[string]any)
 	if !ok {
@@ -205,7 +205,7 @@ func (h *hearing) next() {
 	x.parts = x.parts[1:]
 }
 
-// hearAs returns the value of a field, and whether it has one of a type.
+// hearAs returns the value of a field, and whether it has that type.
 func hearAs[V any](f *Fields, name string) (v V, ok bool) {
 	value := f.heard.take(name)
 	if v, ok = value.(V); !ok && value != nil {
@@ -214,7 +214,7 @@ func hearAs[V any](f *Fields, name string) (v V, ok bool) {
 	return v, ok
 }
 
-// mistaken notes a value that a field cannot have.
+// mistaken records that a field cannot have a value.
 func (f *Fields) mistaken(name string, value any) { f.heard.fail("%s: not %v", name, value) }
 
 func (f *Fields) textAside(name string, v *string) {
@@ -265,7 +265,7 @@ func (f *Fields) digitsAside(name string, v []byte) {
 	}
 }
 
-// eachAside returns how many items of a list of fixed length there are: none if all are zero.
+// eachAside returns the number of items of a list of fixed length, or 0 if all are zero.
 func eachAside[T comparable](f *Fields, name string, of []T) int {
 	var none T
 	switch f.dir {
@@ -287,7 +287,7 @@ func eachAside[T comparable](f *Fields, name string, of []T) int {
 	return len(of)
 }
 
-// numberAside is a number where it is not written or read as bytes.
+// numberAside handles a number in the directions other than bytes.
 func numberAside[T number](f *Fields, name string, v *T) {
 	var none T
 	switch signed := none-1 < none; f.dir {
@@ -336,7 +336,7 @@ func (f *Fields) floatAside(name string, v *float64) {
 	}
 }
 
-// fact is yes or no where it is not written or read as bytes.
+// fact handles a bool in the directions other than bytes.
 func (f *Fields) fact(name string, v *bool) {
 	switch f.dir {
 	case sayingJSON:
@@ -389,7 +389,7 @@ func itemsAside[T any](f *Fields, name string, of *[]T) int {
 	return len(*of)
 }
 
-// naming notes the fields of a list.
+// naming collects the fields of a list.
 type naming struct {
 	path []string
 	out  []string
@@ -409,7 +409,7 @@ func (n *naming) add(name, what string) {
 func (n *naming) open(name string) { n.path = append(n.path, name) }
 func (n *naming) end()             { n.path = n.path[:len(n.path)-1] }
 
-// appendText writes a text: most need no thought.
+// appendText writes a text, with a fast path for most.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' || s[i] >= utf8.RuneSelf {
@@ -419,8 +419,8 @@ func appendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// appendOther writes what is left to encoding/json. What that cannot write is not heard
-// again as it was, and the row stands in the document as it is encoded.
+// appendOther leaves a value to encoding/json. If that cannot write it so that it reads back,
+// the document has the row as encoded.
 func appendOther(b []byte, v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -429,14 +429,14 @@ func appendOther(b []byte, v any) []byte {
 	return append(b, text...)
 }
 
-// say returns a row as JSON: an object, unless its only field has no name.
+// say writes a row as JSON: an object, unless its only field has no name.
 func say[T any](b []byte, list func(*Fields, *T), v *T) []byte {
 	f := Fields{dir: sayingJSON, aside: &aside{said: saying{pieces: []*piece{{}}}}}
 	list(&f, v)
 	return append(b, f.said.pop().value()...)
 }
 
-// hear returns the row of JSON that is known to be valid.
+// hear reads a row from JSON that is known to be valid.
 func hear[T any](list func(*Fields, *T), text []byte) (*T, error) {
 	f, v := Fields{dir: hearingJSON, aside: new(aside)}, new(T)
 	var value any
@@ -451,7 +451,7 @@ func hear[T any](list func(*Fields, *T), text []byte) (*T, error) {
 	return v, f.heard.err
 }
 
-// names lists the fields of a kind of row, with what they are.
+// names lists the fields of a kind of row, with their types.
 func names[T any](list func(*Fields, *T)) []string {
 	f := Fields{dir: namingFields, aside: new(aside)}
 	list(&f, new(T))

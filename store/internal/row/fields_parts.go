@@ -1,7 +1,7 @@
 package row
 
-// Part returns a part of a row behind a pointer, whose end is End; is reports whether the row that
-// is read has it.
+// Part begins a part of a row that is behind a pointer; End ends it. is says whether the row
+// being read has it.
 func Part[T any](f *Fields, name string, v **T, is bool) bool {
 	switch f.dir {
 	case reading:
@@ -25,7 +25,7 @@ func Part[T any](f *Fields, name string, v **T, is bool) bool {
 	return *v != nil
 }
 
-// Object begins a part of a row that is an object of its own in a document, whose end is End.
+// Object begins a part of a row that is a separate object in a document; End ends it.
 func (f *Fields) Object(name string) {
 	switch f.dir {
 	case sayingJSON:
@@ -49,7 +49,7 @@ func (f *Fields) End() {
 	}
 }
 
-// Items begins a list and returns how many items it has. A list of fields goes through them:
+// Items begins a list and returns the number of its items. A list of fields visits them:
 //
 //	for i := range Items(f, "after", &j.After) {
 //		afterFields(f, &j.After[i])
@@ -75,7 +75,7 @@ func Items[T any](f *Fields, name string, of *[]T) int {
 	return len(*of)
 }
 
-// Again begins a list whose memory is used again.
+// Again begins a list whose memory is reused.
 func Again[T any](f *Fields, name string, of *[]T) int {
 	if f.dir != reading {
 		return Items(f, name, of)
@@ -102,7 +102,7 @@ func (f *Fields) Next() {
 
 // Texts is a list of texts.
 func (f *Fields) Texts(name string, of *[]string) {
-	if f.borrow { // no index looks at any
+	if f.borrow { // no index needs any
 		for range f.count(0) {
 			f.take(f.count(0))
 		}
@@ -114,7 +114,7 @@ func (f *Fields) Texts(name string, of *[]string) {
 	}
 }
 
-// Uints is a list of numbers from 0 on.
+// Uints is a list of non-negative numbers.
 func Uints[T number](f *Fields, name string, of *[]T) {
 	for i := range Items(f, name, of) {
 		Uint(f, "", &(*of)[i])
@@ -122,7 +122,7 @@ func Uints[T number](f *Fields, name string, of *[]T) {
 	}
 }
 
-// Each begins a list whose length is fixed, and which is not in the row.
+// Each begins a list of fixed length, which is not written.
 func Each[T comparable](f *Fields, name string, of []T) int {
 	if f.bytes() {
 		return len(of)
@@ -130,7 +130,7 @@ func Each[T comparable](f *Fields, name string, of []T) int {
 	return eachAside(f, name, of)
 }
 
-// Counts is such a list, of numbers from 0 on.
+// Counts is such a list of non-negative numbers.
 func Counts[T number](f *Fields, name string, of []T) {
 	for i := range Each(f, name, of) {
 		Uint(f, "", &of[i])
@@ -138,7 +138,7 @@ func Counts[T number](f *Fields, name string, of []T) {
 	}
 }
 
-// Delta is a number as its distance from one that is not greater.
+// Delta is a number, written as its distance from one that is not greater.
 func Delta[T number](f *Fields, name string, v *T, from T) {
 	if f.bytes() {
 		if n := f.uvar(uint64(*v - from)); f.dir == reading {
@@ -160,8 +160,8 @@ func (f *Fields) KeyText(name string, v *string) {
 	}
 }
 
-// KeyPart is a number that is a part of the row's key: size bytes from at on, of a key of
-// so many bytes.
+// KeyPart is a number that is part of the row's key: size bytes from at on, in a key of the
+// given length.
 func KeyPart[T number](f *Fields, name string, at, size, of int, v *T) {
 	switch f.dir {
 	case writing:

@@ -43,7 +43,7 @@ func (f *Fields) Blob(name string, v *[]byte) {
 // Int is a number that may be negative.
 func Int[T number](f *Fields, name string, v *T) {
 	if f.bytes() {
-		if n := f.ivar(int64(*v)); f.dir == reading { // a row that is written may be shared
+		if n := f.ivar(int64(*v)); f.dir == reading { // a row being written may be shared
 			*v = T(n)
 		}
 		return
@@ -51,7 +51,7 @@ func Int[T number](f *Fields, name string, v *T) {
 	numberAside(f, name, v)
 }
 
-// Uint is a number from 0 on.
+// Uint is a non-negative number.
 func Uint[T number](f *Fields, name string, v *T) {
 	if f.bytes() {
 		if n := f.uvar(uint64(*v)); f.dir == reading {
@@ -105,7 +105,7 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 	}
 }
 
-// AtAfter is an instant as its distance from another one.
+// AtAfter is an instant, written as its distance from another one.
 func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	if f.bytes() {
 		if n := f.ivar(*v - from); f.dir == reading {
@@ -116,8 +116,8 @@ func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	f.At(name, v, is)
 }
 
-// Passed is how many seconds have passed of something since an instant: no more than there
-// have been.
+// Passed is a number of seconds of some kind since an instant. It cannot exceed the time since
+// then.
 func (f *Fields) Passed(name string, v *int64, since int64) {
 	if f.dir == timing {
 		f.clock.passed(v, since)
@@ -143,7 +143,7 @@ func (f *Fields) Float(name string, v *float64) {
 	}
 }
 
-// Bool is yes or no, in a byte.
+// Bool is a bool, in a byte.
 func (f *Fields) Bool(name string, v *bool) {
 	switch f.dir {
 	case writing:
@@ -159,14 +159,14 @@ func (f *Fields) Bool(name string, v *bool) {
 	}
 }
 
-// Fact is one of those that share a byte.
+// Fact is one of several bools that share a byte.
 type Fact struct {
 	Name string
 	Is   *bool
 }
 
-// Bits are up to eight facts in one byte, the first in its lowest bit. One without a name is
-// in the byte alone.
+// Bits are up to eight facts in one byte, the first in its lowest bit. A fact without a name
+// is not in documents.
 func (f *Fields) Bits(facts ...Fact) {
 	switch f.dir {
 	case writing:
@@ -191,7 +191,7 @@ func (f *Fields) Bits(facts ...Fact) {
 	}
 }
 
-// More reports whether there is more of a row that ends where nothing is left to write.
+// More reports whether a row has more fields. A row ends where nothing more must be written.
 func (f *Fields) More(is bool) bool {
 	switch f.dir {
 	case writing:
@@ -202,7 +202,7 @@ func (f *Fields) More(is bool) bool {
 	return true
 }
 
-// Digits are bytes of a fixed number, hexadecimal digits in a document.
+// Digits are a fixed number of bytes, written in hexadecimal in a document.
 func (f *Fields) Digits(name string, v []byte) {
 	if f.bytes() {
 		f.fixedBytes(v)
@@ -211,7 +211,7 @@ func (f *Fields) Digits(name string, v []byte) {
 	f.digitsAside(name, v)
 }
 
-// Octets are bytes of a fixed number, a list of numbers in a document.
+// Octets are a fixed number of bytes, written as a list of numbers in a document.
 func (f *Fields) Octets(name string, v []byte) {
 	if f.bytes() {
 		f.fixedBytes(v)
@@ -228,13 +228,13 @@ func (f *Fields) fixedBytes(v []byte) {
 	copy(v, f.take(len(v)))
 }
 
-// noUID stands for none in a row where something else follows.
+// noUID means none in a row in which something follows.
 const noUID = 1 << 32
 
-// UID is a number that may be unknown. The caller knows whether the row has a place for it.
+// UID is a uid that may be unknown. The caller knows whether the row has room for it.
 func (f *Fields) UID(name string, v **uint32) {
 	switch {
-	case f.dir == reading && f.borrow: // no index looks at it
+	case f.dir == reading && f.borrow: // no index needs it
 		f.uvar(0)
 	case f.dir == reading:
 		if uid := f.uvar(0); uid < noUID {

@@ -1,35 +1,35 @@
 package row
 
-// Forecasts are when the jobs that waited at an instant were expected to start, in the order of their
-// numbers. There is no row where none were made.
+// Forecasts holds the expected starts of the jobs that waited at an instant, in the order of
+// their numbers. Without forecasts there is no row.
 type Forecasts struct {
 	AsOf     int64
-	Revision uint64 // the commits that may have let something start, as they were counted then
-	Took     uint64 // nanoseconds that the plays took
-	After    int64  // the jobs behind those that were played start later than that; 0: none are behind
+	Revision uint64 // the count, at that time, of commits that may have let something start
+	Took     uint64 // duration of the plays, in nanoseconds
+	After    int64  // the jobs behind those that were played start after this; 0 if none are behind
 	Jobs     []Forecast
 
-	// What became of forecasts: of those that were made first, and of later ones that were drawn.
+	// First and Later are the outcomes of first forecasts, and of later ones that were drawn.
 	First, Later []Foretold
 }
 
-// Forecast is one of them. Instants are 0 if a job is not expected to start.
+// Forecast is the forecast of a job. Instants are 0 if it is not expected to start.
 type Forecast struct {
 	Job                 uint64
 	Likely, Safe, Asked int64
 
-	First, Later Said   // forecasts whose outcome is not known yet
-	Seen         uint64 // how many there were
+	First, Later Said   // forecasts without a known outcome
+	Seen         uint64 // number of forecasts made
 }
 
-// Said is what was said of a job at an instant, 0 for nothing.
+// Said is a forecast of a job made at an instant; 0 means none.
 type Said struct {
 	At            int64
 	Asked, Likely int64 // in the plays
-	Says, Safe    int64 // the likely and the safe start that followed
+	Says, Safe    int64 // the likely and the safe start that followed from them
 }
 
-// Foretold is what became of a forecast.
+// Foretold is the outcome of a forecast.
 type Foretold struct {
 	Job  uint64
 	User string

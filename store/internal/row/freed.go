@@ -7,14 +7,13 @@ import (
 // KeyFreed is the key of the table Invalidations.
 var KeyFreed = []byte{1}
 
-// Freed is where room was made since a cycle has looked at all plans: on nodes, or
-// anywhere.
+// Freed is where room was made since a cycle last examined all plans: on nodes, or anywhere.
 type Freed struct {
 	Anywhere bool
 	Nodes    []uint32 // ascending
 }
 
-// The row begins with its version, which says which of the two.
+// The row begins with its version, which tells which of the two applies.
 const (
 	freedNodes    = 1
 	freedAnywhere = 2

@@ -1,12 +1,12 @@
 package row
 
-// Hook is how many events the site's own program has received, and the process that hands on the
-// next ones. There is one row, once there is such a program.
+// Hook holds how many events the site's own program has received, and the process that
+// delivers the next ones. There is one row, once there is such a program.
 type Hook struct {
-	Cursor  uint64 // the last event that it has taken
-	Holder  Nonce  // of the process that hands on the next events, or zero
-	Until   int64  // after that another process may
-	Failing int64  // since when it has taken nothing, 0 if it has taken the last it was handed
+	Cursor  uint64 // the last event that it has received
+	Holder  Nonce  // the process that delivers the next events, or zero
+	Until   int64  // after this, another process may
+	Failing int64  // since when it fails; 0 if its last run succeeded
 }
 
 const hookVersion = 1

@@ -58,7 +58,7 @@ func memberFields(f *Fields, m *locality.Member) {
 	}
 }
 
-// spanFields are spans that are in order.
+// spanFields is a list of spans in order.
 func spanFields(f *Fields, name string, spans *[]locality.Span) {
 	last := 0
 	for i := range Items(f, name, spans) {

@@ -2,13 +2,13 @@ package row
 
 import "encoding/hex"
 
-// Identity tells a file from others: from those that were made apart by its id, and from
-// its own backups by its epoch. One row.
+// Identity distinguishes a file from others: from files made separately by its id, and from
+// its own backups by its epoch. It is one row.
 type Identity struct {
 	ID      [16]byte // drawn when the file was made, or migrated to the format that has it
-	Epoch   uint32   // drawn then, too, and whenever an older state of the file is put in its place
-	AnyTime bool     // any clock may write to the file: it is one for tests
-	Owner   *uint32  // the uid that may do everything; nil in rows of formats before 10
+	Epoch   uint32   // drawn then, too, and whenever an older state of the file replaces it
+	AnyTime bool     // any clock may write to the file, because it is for tests
+	Owner   *uint32  // the uid with all rights; nil in rows of formats before 10
 }
 
 const identityVersion = 1
@@ -28,8 +28,8 @@ func identityFields(f *Fields, i *Identity) {
 	}
 }
 
-// identityDocument is what goes along into another file. That has an epoch and an owner of its
-// own.
+// identityDocument lists the fields that are carried over to another file, which has its own
+// epoch and owner.
 func identityDocument(f *Fields, i *Identity) {
 	if identityFields(f, i); f.dir == reading {
 		i.Epoch, i.Owner = 0, nil

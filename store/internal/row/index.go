@@ -6,33 +6,33 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// Index is a table that follows from the rows of another one. It is declared beside them; the
-// one function that puts rows (package state) moves its keys, and package check makes it again.
-// No other code puts a row into it.
+// Index is a table that is derived from the rows of another one. It is declared beside them.
+// The one function that writes rows (package state) moves its keys, and package check rebuilds
+// it. No other code writes to it.
 type Index[T any] struct {
 	Table Table
-	// Key appends the key that a row has in the table, nothing if it has none.
+	// Key appends the key that a row has in the table, or nothing if it has none.
 	Key func(b []byte, v *T) []byte
-	// Nth, in place of Key, appends the i-th of the keys that a row has there.
+	// Nth, used instead of Key, appends the i-th of the keys that a row has there.
 	Nth func(b []byte, v *T, i int) []byte
-	// Value is what is at the key; nil for a mark, when the key says all.
+	// Value returns the value at the key. It is nil for a mark, if the key says everything.
 	Value func(v *T) []byte
 }
 
 // Count is a table that counts the rows of another one that have a key.
 type Count[T any] struct {
 	Table Table
-	// Key appends the key, nothing for a row that is not counted.
+	// Key appends the key, or nothing for a row that is not counted.
 	Key func(b []byte, v *T, payload []byte) []byte
 }
 
-// Stored is how rows of a table are kept.
+// Stored describes how rows of a table are stored.
 type Stored[T any] struct {
 	Table  Table
 	Key    func(b []byte, v *T) []byte
 	Encode func(v *T) []byte
-	// Borrow makes v the row as far as its indexes look at it. Its texts share the memory of
-	// the payload, its lists that of v.
+	// Borrow decodes into v the parts of a row that its indexes use. Its texts share the
+	// memory of the payload, and its lists that of v.
 	Borrow  func(v *T, key, payload []byte) error
 	Indexes []Index[T]
 	Counts  []Count[T]
@@ -94,7 +94,8 @@ var AttemptRows = Stored[Attempt]{
 	}}},
 }
 
-// ReservationRows are the reservations, found by their numbers and by whom they let in.
+// ReservationRows are the reservations, found by their numbers and by the entries of their
+// access lists.
 var ReservationRows = Stored[Reservation]{
 	Table:  Reservations,
 	Key:    func(b []byte, r *Reservation) []byte { return append(b, r.Name...) },
@@ -117,7 +118,7 @@ var ReservationRows = Stored[Reservation]{
 	},
 }
 
-// AnswerRows are the answers, by when they may be forgotten.
+// AnswerRows are the answers, by when they may be deleted.
 var AnswerRows = Stored[Answer]{
 	Table:  Answers,
 	Key:    func(b []byte, a *Answer) []byte { return append(b, a.Key...) },
@@ -172,7 +173,7 @@ var RangeRows = Stored[BatchRange]{
 	}}},
 }
 
-// At appends the i-th key that a row has in the index, nothing if it has no more.
+// At appends the i-th key that a row has in the index, or nothing if it has no more.
 func (ix *Index[T]) At(b []byte, v *T, i int) []byte {
 	switch {
 	case ix.Nth != nil:
@@ -185,7 +186,7 @@ func (ix *Index[T]) At(b []byte, v *T, i int) []byte {
 
 func append64(b []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(b, n) }
 
-// Keys goes through the rows that v has in the indexes of its kind.
+// Keys calls fn for the rows that v has in the indexes of its kind.
 func (s *Stored[T]) Keys(v *T, fn func(t Table, key, value []byte)) {
 	for x := range s.Indexes {
 		ix := &s.Indexes[x]
@@ -199,7 +200,7 @@ func (s *Stored[T]) Keys(v *T, fn func(t Table, key, value []byte)) {
 	}
 }
 
-// Row is what is at a key that a row has in the index.
+// Row returns the value at a key that a row has in the index.
 func (ix *Index[T]) Row(v *T) []byte {
 	if ix.Value == nil {
 		return EncodeMark()
@@ -207,8 +208,8 @@ func (ix *Index[T]) Row(v *T) []byte {
 	return ix.Value(v)
 }
 
-// Borrow makes a job the one of a row, as far as its indexes and rules look at it. Its texts
-// live as long as the row, its lists until it is used again.
+// Borrow decodes the parts of a job that its indexes and rules use. Its texts are valid as
+// long as the row, and its lists until the job is reused.
 func (j *Job) Borrow(key, payload []byte) error {
 	f := Fields{dir: reading, borrow: true, b: payload, key: key}
 	*j = Job{Chunks: j.Chunks, After: j.After}
@@ -216,5 +217,5 @@ func (j *Job) Borrow(key, payload []byte) error {
 	return f.done(Jobs)
 }
 
-// WaitingKey returns where a job that waits stands in the queue.
+// WaitingKey returns the key of a waiting job in the queue.
 func WaitingKey(j *Job) []byte { return append64(append64(nil, ^(uint64(j.Priority)^1<<63)), j.ID) }

@@ -2,12 +2,13 @@ package row
 
 import "bytes"
 
-// Scans of an index read the keys that begin alike. So the rows of an index are also summed
-// up by the first part of their keys, and a scan compares what it has seen: a damaged page
-// may hide rows that no checksum misses. The sums follow from the rows of one file.
+// Scans of an index read the keys with a common prefix. So the rows of an index are also
+// summed by the first part of their keys, and a scan compares what it has read. Otherwise a
+// damaged page could hide rows without any wrong checksum. The sums are derived from the rows
+// of one file.
 
-// indexParts holds the indexes that are scanned by prefix, and how long the first part of a
-// key is; it is negative for a key that the table cannot have.
+// indexParts holds the indexes that are scanned by prefix, and functions for the length of the
+// first part of a key, negative for a key that the table cannot have.
 var indexParts = [TableCount]func(key []byte) int{
 	Bitmaps:      partOf(5),
 	JobStates:    partOf(1),
@@ -60,7 +61,7 @@ func indexSumFields(f *Fields, s *Sum) {
 	sumFields(f, s)
 }
 
-// Encode returns the row of a sum in IndexSums, or nil if it sums up no row.
+// Encode returns the row of a sum in IndexSums, or nil if the sum has no rows.
 func (s *Sum) Encode() []byte {
 	if *s == (Sum{}) {
 		return nil

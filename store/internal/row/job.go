@@ -9,8 +9,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// JobState is what has become of a job. The numbers are on disk and must not
-// change.
+// JobState is the state of a job. The numbers are on disk and must not change.
 type JobState uint8
 
 // The states of a job.
@@ -22,13 +21,13 @@ const (
 	JobFinished  JobState = 5
 	JobFailed    JobState = 6
 	JobCancelled JobState = 7
-	JobLate      JobState = 8 // in no file: its planned start was not to be had, and a reader plans none
+	JobLate      JobState = 8 // in no file: it could not start as planned, and a reader makes no plans
 )
 
 var jobStateNames = [...]string{JobHeld: "held", JobQueued: "queued", JobReserved: "reserved", JobRunning: "running",
 	JobFinished: "finished", JobFailed: "failed", JobCancelled: "cancelled", JobLate: "late"}
 
-// AllJobStates lists the states, in the order in which a job comes through them.
+// AllJobStates lists the states in the order in which a job passes through them.
 func AllJobStates() []JobState {
 	return []JobState{JobHeld, JobQueued, JobReserved, JobLate, JobRunning, JobFinished, JobFailed, JobCancelled}
 }
@@ -40,7 +39,7 @@ func (s JobState) String() string {
 	return fmt.Sprintf("state(%d)", s)
 }
 
-// Live reports whether the job may still come to hold nodes, or holds some.
+// Live reports whether the job holds nodes, or may still get some.
 func (s JobState) Live() bool { return s >= JobHeld && s <= JobRunning || s == JobLate }
 
 // Job is a job.
@@ -56,7 +55,7 @@ type Job struct {
 	Select   string // in normal form
 	Place    string
 	Path     placer.Path
-	Policy   string // its own or, once it has nodes, the one that it was placed by
+	Policy   string // the requested policy or, once it has nodes, the one it was placed by
 	Set      string // placement set, as key=value
 	Reason   Reason
 	Walltime int64 // seconds
@@ -68,99 +67,98 @@ type Job struct {
 
 	Group       string
 	Access      index.Access
-	Reservation string // the one that it insists on
+	Reservation string // the reservation that it insists on
 	Prefer      []string
-	Exclude     string // names of nodes that it does not want
+	Exclude     string // names of nodes that it must not get
 
-	// NoPolicy says that it named no policy: each time that it is placed, the one of
-	// its queue or of the store counts then.
+	// NoPolicy means that the job named no policy. Each time it is placed, the policy of its
+	// queue or of the store applies.
 	NoPolicy bool
 
-	Queued    bool // it came through the queue: the cycle plans it, and plans it again
-	Attended  bool // a process waits for its start and launches it: run
-	NoRequeue bool // when it is stopped for another class it is not queued again
+	Queued    bool // it was submitted to the queue: cycles plan it
+	Attended  bool // a process, placectl run, waits for its start and launches it
+	NoRequeue bool // it is not queued again after it was stopped for another class
 	Launched  bool // its launch was announced
 	Claimed   bool // a process executes the attempt: see its row
-	Ending    bool // and is to stop it
-	Never     bool // it was said that it can never run, as the cluster was then
+	Ending    bool // and must stop it
+	Never     bool // it was reported that it can never run, on the cluster of that time
 	Priority  int64
-	Begin     int64 // it does not start before; 0: whenever
-	Deadline  int64 // it has to end by then; 0: whenever
+	Begin     int64 // earliest start; 0 for any
+	Deadline  int64 // latest end; 0 for any
 	After     []Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
-	Command   []string // the command for a launcher
+	Command   []string // for a launcher
 	Exit      int      // exit status, see HasExit
-	Failures  int      // launches that failed
+	Failures  int      // number of failed launches
 	Payload   PayloadKey
 
 	Attendant *Attendant // the run process that waits for its start, if its life can be checked
 
-	Attempt  int      // how often it has started; 0 in rows of formats before 6
-	Retried  int      // how many of its attempts that failed were followed by another
+	Attempt  int      // number of starts; 0 in rows of formats before 6
+	Retried  int      // number of failed attempts that were followed by another
 	Unbegun  int      // attempts in a row that were claimed and never executed
 	Lost     int      // attempts in a row that were lost
-	Excluded []uint32 // nodes that could not execute it, where it is not to start again
+	Excluded []uint32 // nodes that could not execute it, on which it must not start again
 
-	Idle      int64 // for how many seconds since its submit it has not waited for its turn: it was held, kept by a limit, or ran
-	IdleSince int64 // since when it does not, again; 0: it does
+	Idle      int64 // seconds since its submission in which it did not wait for its turn: it was held, kept by a limit, or ran
+	IdleSince int64 // since when it does not wait for its turn again; 0 if it does
 
-	Bind    devices.Policy // how its devices are chosen; NoPolicy: as the store's setting says when it starts
+	Bind    devices.Policy // how its devices are chosen; NoPolicy means by the setting at its start
 	Devices []JobDevices   // its devices on nodes that name them, while it runs: by node, then by resource
 
-	Pools       []placer.PoolAmount // the amounts that it asks of the cluster's pools, by name
-	PoolsWithin uint64              // the number of the reservation that it takes that out of, as far as it holds some; 0 for none
+	Pools       []placer.PoolAmount // the amounts of pools that it asks for, by name
+	PoolsWithin uint64              // the number of the reservation that supplies those as far as it can, or 0
 
 	YieldedTo  []uint64 // the jobs for which it was stopped, the latest last; 0 for the share of another class
-	OverLimits bool     // no limit but its array's keeps it from starting; it counts all the same
+	OverLimits bool     // only the limit of its array can keep it from starting; it still counts for the others
 
-	UID       *uint32 // of User; nil if that is unknown
-	Signature []byte  // by its submitter, of what Signed says; nil for none
+	UID       *uint32 // of User; nil if unknown
+	Signature []byte  // by its submitter, of the text of Signed; nil if there is none
 
-	RetryOf uint64 // the job that it does once more, 0 for none
-	Line    string // of submit --each: the line that it is for, "" for none
-	Comment string // a word of its user, "" for none
-	Paused  bool   // its processes have been sent STOP and not CONT since
+	RetryOf uint64 // the job that it repeats, or 0
+	Line    string // for submit --each: its input line, or ""
+	Comment string // a note by its user, or ""
+	Paused  bool   // its processes were sent STOP, and no CONT since
 
-	Backfilled bool // it started before a job that stood higher and waited
+	Backfilled bool // it started before a waiting job of higher order
 
-	Promised int64 // the latest start that relaxed backfilling has promised it, 0 for none
-	Earliest int64 // the earliest start that it had then, by walltimes asked for
+	Promised int64 // the latest start promised by relaxed backfilling, or 0
+	Earliest int64 // its earliest start at the time of that promise, by requested walltimes
 }
 
-// JobDevices are the devices that a job has of a resource of a node, by their position
-// among those that the node names.
+// JobDevices lists a job's devices of one resource of a node, by position in the node's list.
 type JobDevices struct {
 	Node  uint32
 	Res   index.ResID
 	Which devices.Bits
 }
 
-// Attendant is a process that waits for a job's start and executes it: placectl run. What
-// it has locked reports whether it or its command lives.
+// Attendant is a process that waits for a job's start and executes it: placectl run. Its lock
+// tells whether it or its command lives.
 type Attendant struct {
 	Nonce Nonce
 	UID   uint32
 	Process
 }
 
-// JobChunk is the nodes of one chunk of a job, in node order.
+// JobChunk lists the nodes of one chunk of a job, in node order.
 type JobChunk struct {
 	Count int
 	Nodes []JobNode
 }
 
-// JobNode is a node and how many of the chunk are on it.
+// JobNode is a node and the number of chunks on it.
 type JobNode struct {
 	Node   uint32
 	Chunks int
 	Shared bool   // it does not have the whole node
 	Alone  bool   // it shares it with jobs of its own user only
-	Within uint64 // the number of the reservation that it is taken out of, 0 for none
+	Within uint64 // the number of the reservation that the part is taken out of, or 0
 }
 
-// NodeNumbers lists the nodes of a job in chunk order; a node comes once for each
-// chunk of the select that is on it.
+// NodeNumbers lists the nodes of a job in chunk order. A node comes once for each chunk of the
+// select on it.
 func (j *Job) NodeNumbers() []uint32 {
 	var out []uint32
 	for _, c := range j.Chunks {
@@ -185,7 +183,7 @@ func AllNodes(ofChunks []uint32, chunks int, along []uint32) []uint32 {
 	return each(append(ofChunks, along...))
 }
 
-// each leaves out nodes that were named before.
+// each removes repeated nodes.
 func each(nodes []uint32) []uint32 {
 	seen := make(map[uint32]bool, len(nodes))
 	return slices.DeleteFunc(nodes, func(n uint32) bool {
@@ -195,7 +193,7 @@ func each(nodes []uint32) []uint32 {
 	})
 }
 
-// Request is what a job asked for.
+// Request returns a job's request.
 func (j *Job) Request() placer.Request {
 	policy := j.Policy
 	if j.NoPolicy {
@@ -216,15 +214,15 @@ func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
 }
 
-// OnlyPrinted reports whether a cycle printed the job's start where nothing launches jobs: a reader
-// of that output may execute it, and no process has claimed it. A job in a file from before there
-// were attempts counts as launched.
+// OnlyPrinted reports whether a cycle printed the job's start where nothing launches jobs, and
+// no process has claimed it. A reader of that output may execute it. A job from a file without
+// attempts counts as launched.
 func (j *Job) OnlyPrinted() bool {
 	return j.Queued && !j.Attended && j.Launched && !j.Claimed && j.Payload != (PayloadKey{})
 }
 
-// EndsByClock reports whether the job, which runs, is taken off its nodes at its end
-// whatever becomes of its command: a launcher was told to stop it until then.
+// EndsByClock reports whether the running job is taken off its nodes at its end, whatever its
+// command does, because a launcher was told to stop it by then.
 func (j *Job) EndsByClock() bool { return j.Ending && !j.Claimed && j.State == JobRunning }
 
 // HasExit reports whether Exit says how the job ended. For a lost job that is unknown.
@@ -235,8 +233,8 @@ func (j *Job) HasExit() bool {
 // HasCommand reports whether the job comes with a command to execute.
 func (j *Job) HasCommand() bool { return len(j.Command) > 0 || j.Payload != (PayloadKey{}) }
 
-// CurrentAttempt returns the number of the attempt that it is at, or was at last; 0 if it has
-// never started. A job that runs since before attempts were counted is at its first.
+// CurrentAttempt returns the number of the job's current or last attempt, or 0 if it has never
+// started. A job that has run since before attempts were counted is at its first.
 func (j *Job) CurrentAttempt() int {
 	if j.Attempt == 0 && j.State == JobRunning {
 		return 1
@@ -244,7 +242,8 @@ func (j *Job) CurrentAttempt() int {
 	return j.Attempt
 }
 
-// Unplace forgets where and when a job was to run: what never started has neither.
+// Unplace removes a job's nodes and planned times, because a job that never started has
+// neither.
 func (j *Job) Unplace() {
 	j.Start, j.End, j.Chunks, j.Along, j.Set, j.Path, j.PoolsWithin = 0, 0, nil, nil, "", "", 0
 	j.Policy = j.Request().Policy

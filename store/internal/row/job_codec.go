@@ -6,8 +6,8 @@ import (
 
 const jobVersion = 3
 
-// A job's row is a version, the state, these times and these texts, and then what no
-// view reads in place but the nodes: see JobNodes.
+// A job's row is a version, the state, these times and these texts. Of the rest, views read
+// only the nodes in place: see JobNodes.
 const (
 	jobWalltime = iota
 	jobSubmit
@@ -32,7 +32,7 @@ func jobFields(f *Fields, j *Job) {
 	restFields(f, j)
 }
 
-// jobMiddle is what lies between the index and the command.
+// jobMiddle lists the fields between the index and the command.
 func jobMiddle(f *Fields, j *Job) {
 	Int(f, "exit", &j.Exit)
 	Int(f, "failures", &j.Failures)
@@ -43,7 +43,7 @@ func jobMiddle(f *Fields, j *Job) {
 	}
 }
 
-// jobHead is what comes before the index. It returns the version of the row.
+// jobHead lists the fields before the index. It returns the version of the row.
 func jobHead(f *Fields, j *Job) (version byte) {
 	version = f.Version(jobVersion)
 	KeyPart(f, "id", 0, 8, 8, &j.ID)
@@ -90,7 +90,7 @@ func jobHead(f *Fields, j *Job) (version byte) {
 	return version
 }
 
-// clock is what the start and the end of the job are to the clock: behind it, under way, or a
+// clock returns what the start and the end of the job mean to the clock: past, under way, or a
 // plan.
 func (j *Job) clock() (start, end Clock) {
 	switch {
@@ -102,8 +102,8 @@ func (j *Job) clock() (start, end Clock) {
 	return Past, Past
 }
 
-// restFields are what a job carries, which attempt it is at, and what else there is. The row
-// ends where nothing is left to write.
+// restFields lists a job's payload, its attempt, and everything else. The row ends where
+// nothing more must be written.
 func restFields(f *Fields, j *Job) {
 	parts, further := j.tail()
 	carries, more := j.Payload != (PayloadKey{}), j.Attempt != 0 || parts != 0
@@ -166,7 +166,7 @@ func restFields(f *Fields, j *Job) {
 		f.Text("comment", &j.Comment)
 	}
 	if further&morePromised != 0 {
-		f.At("promised", &j.Promised, Lapses) // the next cycle plans it anew
+		f.At("promised", &j.Promised, Lapses) // without a promise, the next cycle plans it again
 		f.At("earliest", &j.Earliest, Lapses)
 	}
 	if further&moreReason != 0 {
@@ -196,7 +196,7 @@ func attendantFields(f *Fields, a *Attendant) {
 	Uint(f, "born", &a.Born)
 }
 
-// payloadKeyField is the key of what a job carries, behind its length, which is 0 for none.
+// payloadKeyField is the key of a job's payload, after its length, which is 0 for none.
 func payloadKeyField(f *Fields, k *PayloadKey, carries bool) {
 	n := 0
 	switch {
@@ -214,8 +214,8 @@ func payloadKeyField(f *Fields, k *PayloadKey, carries bool) {
 	}
 }
 
-// chunkFields are which nodes chunks are on. How the nodes are shared is behind all of them:
-// see shareFields.
+// chunkFields lists the nodes of chunks. How the nodes are shared follows all of them: see
+// shareFields.
 func chunkFields(f *Fields, list *[]JobChunk) {
 	if f.borrow {
 		passChunks(f, list)
@@ -242,7 +242,7 @@ func chunkFields(f *Fields, list *[]JobChunk) {
 	}
 }
 
-// passChunks passes over which nodes chunks are on: no index looks at them.
+// passChunks skips the nodes of chunks, because no index uses them.
 func passChunks(f *Fields, list *[]JobChunk) {
 	for i := range Again(f, "chunks", list) {
 		(*list)[i] = JobChunk{Count: int(f.uvar(0))}
@@ -262,8 +262,8 @@ func wholeNodeFields(f *Fields, x *JobNode) {
 	numberAside(f, "within", &x.Within)
 }
 
-// shareFields is how a chunk's nodes are shared: once if all are alike. Version 1 knew whole
-// nodes.
+// shareFields tells how a chunk's nodes are shared, once if all are alike. Version 1 had only
+// whole nodes.
 func shareFields(f *Fields, nodes []JobNode) {
 	switch f.dir {
 	case writing:
@@ -291,33 +291,33 @@ func shareFields(f *Fields, nodes []JobNode) {
 // EncodeJob returns the row of a job.
 func EncodeJob(j *Job) []byte { return encode(jobFields, j) }
 
-// The parts that may stand at the end of a job's row. On disk; must not change.
+// The optional parts at the end of a job's row. On disk; must not change.
 const (
-	tailFailures = 1 << iota // attempts that came to nothing, and nodes that it is kept off
+	tailFailures = 1 << iota // failed attempts, and excluded nodes
 	tailDevices
 	tailAttendant
 	tailPools
 	tailYielded
-	tailOverLimits // nothing follows
+	tailOverLimits // a flag without data
 	tailIdle
-	tailMore // further parts, which formats before 10 do not look for, behind all others
+	tailMore // further parts, which formats before 10 do not look for, after all others
 )
 
-// The further parts at the end of a job's row. On disk; must not change.
+// Further optional parts at the end of a job's row. On disk; must not change.
 const (
 	moreUID = 1 << iota
 	moreSignature
 	moreRetryOf
 	moreLine
-	morePaused // nothing follows
+	morePaused // a flag without data
 	moreComment
 	morePromised
 	moreReason
-	moreBackfilled // nothing follows
+	moreBackfilled // a flag without data
 	moreExclude
 )
 
-// tail returns which of the parts at the end of its row the job has.
+// tail returns which of the optional parts the job has.
 func (j *Job) tail() (parts byte, further uint64) {
 	is := func(bit byte, set bool) {
 		if set {
@@ -356,7 +356,7 @@ func DecodeJob(key, payload []byte) (*Job, error) {
 	return j, j.Decode(key, payload)
 }
 
-// Decode makes a job the one of a row. It writes over the chunks and nodes that it had.
+// Decode reads a row into a job. It reuses the memory of the job's chunks and nodes.
 func (j *Job) Decode(key, payload []byte) error {
 	f := Fields{dir: reading, b: payload, key: key}
 	*j = Job{Chunks: j.Chunks}
@@ -364,7 +364,7 @@ func (j *Job) Decode(key, payload []byte) error {
 	return f.done(Jobs)
 }
 
-// share returns how a node is shared as one number.
+// share returns how a node is shared, as one number.
 func (n JobNode) share() uint64 {
 	head := n.Within << 2
 	if n.Shared {

@@ -6,9 +6,9 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// A job's devices are how they are chosen, and for each resource of a node a set of bits,
-// in whole bytes without zeros at the end. A job that has none, and says nothing of how, has
-// nothing of this in its row.
+// A job's devices are stored as the policy by which they are chosen and, for each resource of
+// a node, a set of bits, in whole bytes without zeros at the end. A job without devices and
+// policy stores none of this.
 
 func jobDeviceFields(f *Fields, j *Job) {
 	Byte(f, "bind", &j.Bind)

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// JobView reads a job's row in place, and only as far as what is asked for. What it
-// returns lives as long as the row. One view may be opened on many rows, one after the
-// other.
+// JobView reads single fields of a job's row in place. What it returns is valid as long as the
+// row. One view may be opened on many rows, one after the other.
 type JobView struct {
 	id           uint64
 	key, payload []byte
@@ -28,25 +27,25 @@ func (v *JobView) Open(key, payload []byte) error {
 	return nil
 }
 
-// OnlyState makes the view that of a job with only its state known.
+// OnlyState makes the view show a job of which only the state is known.
 func (v *JobView) OnlyState(s JobState) { v.payload = []byte{jobVersion, byte(s)} }
 
 // ID returns the job's number.
 func (v *JobView) ID() uint64 { return v.id }
 
-// State is what has become of the job.
+// State returns the job's state.
 func (v *JobView) State() JobState { return JobState(v.payload[1]) }
 
-// Walltime is for how many seconds it asked.
+// Walltime returns the requested walltime, in seconds.
 func (v *JobView) Walltime() int64 { return v.time(jobWalltime) }
 
-// Submit returns when it came, in Unix seconds, as are Start and End.
+// Submit returns when the job was submitted, in Unix seconds, like Start and End.
 func (v *JobView) Submit() int64 { return v.time(jobSubmit) }
 
-// Start returns when it began, or is to.
+// Start returns when the job began, or is planned to begin.
 func (v *JobView) Start() int64 { return v.time(jobStart) }
 
-// End returns when it ended, or is expected to.
+// End returns when the job ended, or is expected to end.
 func (v *JobView) End() int64 { return v.time(jobEnd) }
 
 func (v *JobView) time(i int) int64 {
@@ -54,13 +53,13 @@ func (v *JobView) time(i int) int64 {
 	return v.times[i]
 }
 
-// Select is what it asked for.
+// Select returns the job's select.
 func (v *JobView) Select() []byte {
 	v.find()
 	return v.texts.get(jobSelect)
 }
 
-// Queue returns the queue that it is for, or "".
+// Queue returns the job's queue, or "".
 func (v *JobView) Queue() []byte {
 	v.find()
 	return v.texts.get(jobQueue)
@@ -69,7 +68,7 @@ func (v *JobView) Queue() []byte {
 // JobText is one of the texts of a job that queries ask for most.
 type JobText int
 
-// They are numbered as they stand in the row.
+// The texts, in their order in the row.
 const (
 	JobNameText    JobText = 0
 	JobUserText    JobText = 1
@@ -79,7 +78,7 @@ const (
 	JobSelectText  JobText = jobSelect
 )
 
-// Text returns a text of the job, without reading what is behind it.
+// Text returns a text of the job, without reading beyond it.
 func (v *JobView) Text(t JobText) ([]byte, error) {
 	v.find()
 	text := v.texts.get(int(t))
@@ -89,7 +88,7 @@ func (v *JobView) Text(t JobText) ([]byte, error) {
 	return text, nil
 }
 
-// find reads the times; the texts are behind them.
+// find reads the times. The texts follow them.
 func (v *JobView) find() {
 	if v.timed {
 		return
@@ -102,7 +101,7 @@ func (v *JobView) find() {
 	v.texts.open(v.payload, len(v.payload)-len(d.B))
 }
 
-// Job reads the whole of the job, once. With an error it is as far as it could be read.
+// Job reads the whole of the job, once. With an error, it returns the part that could be read.
 func (v *JobView) Job() (j *Job, err error) {
 	if v.whole == nil {
 		v.whole, err = DecodeJob(v.key, v.payload)
@@ -110,27 +109,27 @@ func (v *JobView) Job() (j *Job, err error) {
 	return v.whole, err
 }
 
-// JobNodes goes through the nodes of a job's row in place: those of its chunks, then
-// those that are taken along with their host.
+// JobNodes reads the nodes of a job's row in place: those of its chunks, then those taken
+// along with their host.
 type JobNodes struct {
-	Chunk int    // from 0 on, that of the node at hand; Chunks for one taken along
-	Node  uint32 // its number
-	Count int64  // how many of the chunk are on it, 0 for one taken along
+	Chunk int    // position of the current node's chunk, from 0; Chunks for a node taken along
+	Node  uint32 // the current node's number
+	Count int64  // how many of the chunk are on it; 0 for a node taken along
 
-	Chunks int // how many there are
+	Chunks int // number of chunks
 
 	id    uint64
-	d     Reader // behind the node at hand
-	left  int    // nodes of the chunk to come
-	along int    // nodes taken along to come; or
+	d     Reader // after the current node
+	left  int    // remaining nodes of the chunk
+	along int    // remaining nodes taken along, or one of:
 }
 
 const (
 	inChunks = -1 // the nodes of chunks come first
-	noAlong  = -2 // and the first version took none along
+	noAlong  = -2 // rows of version 1 have none taken along
 )
 
-// Nodes goes before the first node of the job.
+// Nodes returns a JobNodes positioned before the first node of the job.
 func (v *JobView) Nodes() JobNodes {
 	v.find()
 	v.texts.find(jobTexts - 1)
@@ -142,8 +141,7 @@ func (v *JobView) Nodes() JobNodes {
 	return r
 }
 
-// Next goes to the next node. Of nodes other than only, where that is not negative, it
-// may leave out some.
+// Next moves to the next node. If only is not negative, it may skip nodes other than only.
 func (r *JobNodes) Next(only int64) bool {
 	for r.left == 0 && r.Chunk+1 < r.Chunks {
 		r.Chunk++
@@ -156,7 +154,7 @@ func (r *JobNodes) Next(only int64) bool {
 			r.pass(only)
 		}
 		r.left--
-		if b := r.d.B; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most are that short
+		if b := r.d.B; len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 { // most numbers are that short
 			r.Node += shortDelta(b[0])
 			r.Count, r.d.B = int64(b[1]), b[2:]
 			return true
@@ -191,7 +189,7 @@ func (v *JobView) AllNodes() ([]uint32, error) {
 	return nodes, r.Err()
 }
 
-// findAlong passes over what comes between the chunks and the nodes taken along.
+// findAlong skips the fields between the chunks and the nodes taken along.
 func (r *JobNodes) findAlong() {
 	r.d.Bytes() // its group
 	r.d.Byte()  // access
@@ -202,7 +200,7 @@ func (r *JobNodes) findAlong() {
 	r.along = r.d.Count()
 }
 
-// Err is ErrDamaged when the row was not what it should be.
+// Err returns ErrDamaged if the row is invalid.
 func (r *JobNodes) Err() error {
 	if r.d.Bad {
 		return fmt.Errorf("%w: the row of job %d cannot be decoded", ErrDamaged, r.id)
@@ -210,8 +208,7 @@ func (r *JobNodes) Err() error {
 	return nil
 }
 
-// pass steps over nodes of the chunk that are not the one that is wanted, but for the
-// last.
+// pass skips nodes of the chunk other than only, except the last.
 func (r *JobNodes) pass(only int64) {
 	b, node, left := r.d.B, r.Node, r.left
 	for left > 1 && len(b) >= 2 && b[0] < 0x80 && b[1] < 0x80 {
@@ -224,5 +221,5 @@ func (r *JobNodes) pass(only int64) {
 	r.d.B, r.Node, r.left = b, node, left
 }
 
-// shortDelta returns the distance to the next node, where one byte holds it.
+// shortDelta returns the distance to the next node, if one byte holds it.
 func shortDelta(b byte) uint32 { return uint32(int32(b>>1) ^ -int32(b&1)) }

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// JobKind is what does not change about whose a job is. Jobs are listed by it, so that those
-// of a user, or of an account, are found without reading the others.
+// JobKind holds the owner fields of a job. Jobs are indexed by them, so that those of a user
+// or an account are found without reading the others.
 type JobKind struct{ User, Account, Queue, Class string }
 
-// KindOf is that of a job.
+// KindOf returns the kind of a job.
 func KindOf(j *Job) JobKind { return JobKind{j.User, j.Account, j.Queue, j.Class} }
 
-// Prefix is what the keys of all jobs of the kind begin with, and no other key. Those of a
-// user are beside each other. On disk; must not change.
+// Prefix returns the prefix of the keys of all jobs of the kind, and of no other key. The keys
+// of a user are adjacent. On disk; must not change.
 func (k JobKind) Prefix() []byte { return k.append(nil) }
 
 func (k JobKind) append(b []byte) []byte {
@@ -24,7 +24,7 @@ func (k JobKind) append(b []byte) []byte {
 	return e.b
 }
 
-// UserPrefix is what the keys of all jobs of a user begin with.
+// UserPrefix returns the prefix of the keys of all jobs of a user.
 func UserPrefix(user string) []byte {
 	e := encoder{}
 	e.string(user)

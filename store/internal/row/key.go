@@ -9,23 +9,23 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// Key16 returns a number as a key, as are Key32 and Key64: big-endian, so that the order of
-// the keys is that of the numbers.
+// Key16 returns a number of two bytes as a key. Like Key32 and Key64, it is big-endian, so
+// that keys sort as the numbers do.
 func Key16(n uint16) []byte { return binary.BigEndian.AppendUint16(nil, n) }
 
-// Key32 returns a number of four bytes.
+// Key32 returns a number of four bytes as a key.
 func Key32(n uint32) []byte { return binary.BigEndian.AppendUint32(nil, n) }
 
-// Key64 returns a number of eight bytes.
+// Key64 returns a number of eight bytes as a key.
 func Key64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// TimeKey returns an instant, then an owner. Instants before 1970 do not occur.
+// TimeKey returns a key of an instant, then an owner. Instants before 1970 do not occur.
 func TimeKey(t int64, owner uint64) []byte {
 	key := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(t))
 	return binary.BigEndian.AppendUint64(key, owner)
 }
 
-// SplitTimeKey takes such a key apart.
+// SplitTimeKey splits such a key.
 func SplitTimeKey(k []byte) (t int64, owner uint64) {
 	if len(k) != 16 {
 		return 0, 0
@@ -33,14 +33,14 @@ func SplitTimeKey(k []byte) (t int64, owner uint64) {
 	return int64(binary.BigEndian.Uint64(k)), binary.BigEndian.Uint64(k[8:])
 }
 
-// JobOwner returns a job as the owner of a stretch of the calendar. On disk; jobs have even
-// numbers there, reservations odd ones.
+// JobOwner returns the owner number of a job in the calendar. On disk: jobs have even numbers,
+// reservations odd ones.
 func JobOwner(id uint64) uint64 { return id << 1 }
 
-// ReservationOwner returns a reservation as such an owner.
+// ReservationOwner returns the owner number of a reservation.
 func ReservationOwner(id uint64) uint64 { return id<<1 | 1 }
 
-// IsReservation tells the two apart.
+// IsReservation reports whether an owner is a reservation.
 func IsReservation(owner uint64) bool { return owner&1 == 1 }
 
 // JobStateKey lists the jobs by state.
@@ -48,12 +48,12 @@ func JobStateKey(s JobState, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), byte(s)), id)
 }
 
-// AccessKey returns the key under which a reservation is found by whom it lets in.
+// AccessKey returns the key of a reservation by an entry of its access list.
 func AccessKey(a placer.AccessEntry, id uint64) []byte {
 	return append(AccessPrefix(a.Kind, a.Value), Key64(id)...)
 }
 
-// AccessPrefix returns how those keys of one entry begin.
+// AccessPrefix returns the prefix of those keys for one entry.
 func AccessPrefix(kind placer.AccessKind, value string) []byte {
 	return append(append([]byte{byte(kind)}, value...), 0)
 }
@@ -74,7 +74,7 @@ func RangeKey(batch uint32, first int) []byte {
 
 // LongestKey orders the ranges of a batch by time left, the longest first.
 func LongestKey(batch uint32, c *locality.Cursor) []byte {
-	left := ^math.Float64bits(c.TimeLeft()) // of numbers that are not negative, the bits are in their order
+	left := ^math.Float64bits(c.TimeLeft()) // the bits of numbers that are not negative sort as the numbers
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(Key32(batch), left), uint64(c.First))
 }
 
@@ -84,7 +84,7 @@ func DueKey(batch uint32, d locality.Due) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(key, d.Host), uint64(d.Slot+1))
 }
 
-// SplitDueKey takes such a key apart.
+// SplitDueKey splits such a key.
 func SplitDueKey(key []byte) locality.Due {
 	if len(key) != 24 {
 		return locality.Due{}
@@ -106,5 +106,5 @@ func BatchBlockKey(batch uint32, block int) []byte {
 	return binary.BigEndian.AppendUint32(Key32(batch), uint32(block))
 }
 
-// Number64 returns the number that a key of eight bytes is.
+// Number64 returns the number in a key of eight bytes.
 func Number64(key []byte) uint64 { return binary.BigEndian.Uint64(key) }

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/placer/limits"
 )
 
-// LimitKey returns the key of a rule, LimitPrefix how those of all rules with a key begin.
+// LimitKey returns the key of a rule.
 func LimitKey(r *limits.Rule) []byte {
 	key := append(LimitPrefix(r.Key), r.Measure.String()...)
 	if r.Soft {
@@ -17,11 +17,11 @@ func LimitKey(r *limits.Rule) []byte {
 	return key
 }
 
-// softSuffix ends the key of a soft rule, beside which there may be a hard one. On disk; must
+// softSuffix ends the key of a soft rule. There may be a hard rule beside it. On disk; must
 // not change.
 const softSuffix = "\x00soft"
 
-// LimitPrefix returns how the keys of the rules with a key begin.
+// LimitPrefix returns the prefix of the keys of the rules with a key.
 func LimitPrefix(key limits.Key) []byte { return append([]byte(key.String()), 0) }
 
 func limitFields(f *Fields, r *limits.Rule) {
@@ -73,19 +73,19 @@ func DecodeLimitSum(key, payload []byte) (int64, error) {
 	return n, f.done(LimitSums)
 }
 
-// limitPrefix begins what rules count in Holdings. On disk; must not change.
+// limitPrefix begins the keys of what rules count in Holdings. On disk; must not change.
 const limitPrefix = "limit:"
 
-// LimitHoldings returns how the keys of all that rules count in Holdings begin.
+// LimitHoldings returns the prefix of the keys of all that rules count in Holdings.
 func LimitHoldings() []byte { return []byte(limitPrefix) }
 
-// LimitCounter returns the name of a rule's counter for a subject: its key in Holdings is HoldingKey's,
-// that in LimitSums its text.
+// LimitCounter returns the name of a rule's counter for a subject. HoldingKey makes its keys
+// in Holdings. In LimitSums the name is the key.
 func LimitCounter(a *limits.Applied) string {
 	return limitPrefix + a.Rule.String() + "\x01" + a.Whom
 }
 
-// LimitCounterOf finds the rule's name and whom it is counted for.
+// LimitCounterOf returns the rule's name and the subject that it counts for.
 func LimitCounterOf(counter string) (rule, whom string, ok bool) {
 	head, whom, found := strings.Cut(counter, "\x01")
 	rule, is := strings.CutPrefix(head, limitPrefix)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Many rows hold one thing, behind the version byte: that the key is there, what a name
-// or a number leads to, or a text.
+// Many rows hold one thing after the version byte: a mark that the key exists, the number that
+// a name leads to, or a text.
 const linkVersion = 1
 
-// markSize is how long a mark is in the file: its version and a checksum.
+// markSize is the size of a mark in the file: its version and a checksum.
 const markSize = 1 + 4
 
-// EncodeMark returns the row of a table whose keys say all.
+// EncodeMark returns the row of a table whose keys say everything.
 func EncodeMark() []byte { return append(make([]byte, 0, markSize), linkVersion) }
 
 // EncodeText returns a row that holds a text.

@@ -11,10 +11,10 @@ import (
 
 const nodeVersion = 1
 
-// nodeHeadSize is the fixed part in front: version, state, bucket, priority.
+// nodeHeadSize is the size of the fixed part in front: version, state, bucket, priority.
 const nodeHeadSize = 10
 
-// The texts behind the head, in their order.
+// The texts after the head, in order.
 const (
 	nodeName = iota
 	nodeQueue
@@ -53,20 +53,19 @@ func nodeHead(f *Fields, n *index.Node) {
 		Int(f, "value.num", &a.Value.Num)
 		f.Next()
 	}
-	if f.More(true) { // rows of before there was sharing end here
+	if f.More(true) { // rows from before sharing end here
 		Byte(f, "sharing", &n.Sharing)
 	}
 	if f.dir == reading {
 		n.Lessened = true
 	}
-	if f.More(true) { // as do those that do not know
+	if f.More(true) { // so do rows of formats without devices
 		f.Bool("lessened", &n.Lessened)
 	}
 	f.Must(n.Sharing.Valid())
 }
 
-// accessWordField holds an access policy by its word, nothing for shared. Documents have its
-// number.
+// accessWordField is an access policy as a word, empty for shared. Documents have its number.
 func accessWordField(f *Fields, a *index.Access) {
 	word := ""
 	switch {
@@ -83,7 +82,7 @@ func accessWordField(f *Fields, a *index.Access) {
 	}
 }
 
-// measureFields are those that are not 0, behind a byte that says which.
+// measureFields lists the measures that are not 0, after a byte that says which.
 func measureFields(f *Fields, n *index.Node) {
 	set, names := byte(0xff), [...]string{"speed", "procSpeed", "load", "usage"}
 	list := [...]*float64{&n.Speed, &n.ProcSpeed, &n.Load, &n.Usage}
@@ -106,7 +105,7 @@ func measureFields(f *Fields, n *index.Node) {
 // EncodeNode returns the row of a node.
 func EncodeNode(n *index.Node) []byte { return encode(nodeFields, n) }
 
-// ReadNodeOnly fills in a node without its devices, as ReadNode does, and returns the bytes
+// ReadNodeOnly fills in a node like ReadNode, but without its devices, and returns the bytes
 // of these.
 func ReadNodeOnly(key, payload []byte, n *index.Node, words *Words) (devices []byte, err error) {
 	f := Fields{dir: reading, b: payload, key: key, words: words}
@@ -122,8 +121,8 @@ func DecodeDevices(key, part []byte, n *index.Node) error {
 	return f.done(Nodes)
 }
 
-// ReadTraits fills in what policies look at: all of a node but its name and the reason
-// it is not up. Equal words are one string, and the node's slices are used again.
+// ReadTraits fills in what policies use: all of a node but its name and the reason why it is
+// not up. Equal words share one string, and it reuses the node's slices.
 func ReadTraits(key, payload []byte, n *index.Node, words *Words) error {
 	f := Fields{dir: reading, b: payload, key: key, words: words, traits: true}
 	*n = index.Node{Features: n.Features[:0], Res: n.Res[:0]}
@@ -131,7 +130,7 @@ func ReadTraits(key, payload []byte, n *index.Node, words *Words) error {
 	return f.done(Nodes)
 }
 
-// aloneText is a text that hardly any other node has.
+// aloneText is a text that hardly any two nodes share.
 func (f *Fields) aloneText(name string, v *string) {
 	if f.traits {
 		f.take(f.count(0))
@@ -140,7 +139,7 @@ func (f *Fields) aloneText(name string, v *string) {
 	f.Text(name, v)
 }
 
-// Word is a text that many rows have: equal ones are one string.
+// Word is a text that many rows have. Equal texts share one string.
 func (f *Fields) Word(name string, v *string) {
 	if f.dir == reading {
 		*v = f.words.Of(f.take(f.count(0)))
@@ -155,8 +154,8 @@ func DecodeNode(key, payload []byte) (*index.Node, error) {
 	return n, ReadNode(key, payload, n, nil)
 }
 
-// ReadNode fills in the whole of a node. Equal words are one string, and the node's slices
-// are used again.
+// ReadNode fills in the whole of a node. Equal words share one string, and it reuses the
+// node's slices.
 func ReadNode(key, payload []byte, n *index.Node, words *Words) error {
 	part, err := ReadNodeOnly(key, payload, n, words)
 	if err != nil {
@@ -173,13 +172,13 @@ func DecodeNodeOnly(key, payload []byte) (n *index.Node, devices []byte, err err
 	return n, devices, err
 }
 
-// Words hands out equal words as one string. Nil makes each again.
+// Words returns equal words as one string. A nil Words allocates each.
 type Words struct{ known map[string]string }
 
-// maxWords bounds how many words are known.
+// maxWords is the most words that are kept.
 const maxWords = 1 << 16
 
-// Of returns the word of these bytes.
+// Of returns the word for these bytes.
 func (w *Words) Of(b []byte) string {
 	if w == nil || len(b) == 0 {
 		return string(b)
@@ -197,16 +196,16 @@ func (w *Words) Of(b []byte) string {
 	return s
 }
 
-// NodeView reads a node's row in place, and only as far as what is asked for. What it
-// returns lives as long as the row. One view may be opened on many rows, one after the
-// other, until one is found to be damaged.
+// NodeView reads single fields of a node's row in place. What it returns is valid as long as
+// the row. One view may be opened on many rows, one after the other, until one is found to be
+// damaged.
 type NodeView struct {
 	number uint32
 	texts  texts
 
 	behind   bool // the features and what follows are known
 	features part
-	set      byte // the measures that are there
+	set      byte // the measures that the row has
 	measures int  // their offset
 	res      int  // the offset of the resources
 }
@@ -224,7 +223,7 @@ func (v *NodeView) Open(key, payload []byte) error {
 	return nil
 }
 
-// Err is ErrDamaged when a row was not what it should be.
+// Err returns ErrDamaged if a row was invalid.
 func (v *NodeView) Err() error {
 	if v.texts.bad {
 		return fmt.Errorf("%w: node row %d cannot be decoded", ErrDamaged, v.number)
@@ -244,19 +243,19 @@ func (v *NodeView) Bucket() uint32 { return binary.LittleEndian.Uint32(v.texts.p
 // Priority returns the node's priority.
 func (v *NodeView) Priority() int32 { return int32(binary.LittleEndian.Uint32(v.texts.payload[6:])) }
 
-// Name is what the node is called.
+// Name returns the node's name.
 func (v *NodeView) Name() []byte { return v.texts.get(nodeName) }
 
 // Queue returns the queue that owns the node.
 func (v *NodeView) Queue() []byte { return v.texts.get(nodeQueue) }
 
-// Reason is why the node is not up.
+// Reason returns why the node is not up.
 func (v *NodeView) Reason() []byte { return v.texts.get(nodeReason) }
 
-// Access returns the word of whose jobs may be on the node together, empty for shared.
+// Access returns the word of the node's access policy, empty for shared.
 func (v *NodeView) Access() []byte { return v.texts.get(nodeAccess) }
 
-// PriorityF returns the node's own formula of policy priority.
+// PriorityF returns the node's own PRIORITYF, or nothing.
 func (v *NodeView) PriorityF() []byte { return v.texts.get(nodePriorityF) }
 
 // tail finds features, measures and resources.
@@ -303,13 +302,13 @@ func (v *NodeView) Speed() float64 { return v.measure(0) }
 // ProcSpeed returns the speed of its processors.
 func (v *NodeView) ProcSpeed() float64 { return v.measure(1) }
 
-// Load returns the load that was measured on it.
+// Load returns the node's measured load.
 func (v *NodeView) Load() float64 { return v.measure(2) }
 
-// Usage is its usage as declared.
+// Usage returns its declared usage.
 func (v *NodeView) Usage() float64 { return v.measure(3) }
 
-// measure is one of nodeMeasures.
+// measure returns one of the measures.
 func (v *NodeView) measure(i int) float64 {
 	v.tail()
 	if v.set&(1<<i) == 0 {
@@ -325,7 +324,7 @@ func (v *NodeView) Resource(id index.ResID) (text []byte, num int64, ok bool) {
 	d := Reader{B: v.texts.payload[v.res:]}
 	for range d.Count() {
 		is, text, num := index.ResID(d.Uint()), d.Take(d.Count()), d.Int()
-		if is >= id { // they come by number
+		if is >= id { // they are sorted by number
 			return text, num, is == id
 		}
 	}

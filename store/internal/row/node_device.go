@@ -9,7 +9,8 @@ import (
 // FormatIDs writes them, and further details of those that have any. The distances of the groups
 // follow. A node without devices stores none of this.
 
-// What a device has besides an identity and a group, as bits. On disk; must not change.
+// The properties of a device besides its identity and group, as bits. On disk; must not
+// change.
 const (
 	deviceDrained = 1 << iota
 	deviceUUID
@@ -40,7 +41,7 @@ func nodeDeviceFields(f *Fields, n *index.Node) {
 	}
 }
 
-// lineFields are the distances of a group to all of them.
+// lineFields lists the distances of a group to all groups.
 func lineFields(f *Fields, line *[]int, size int) {
 	if !f.bytes() {
 		Uints(f, "", line)
@@ -127,7 +128,7 @@ func decodeSet(f *Fields) devices.Set {
 	return set
 }
 
-// deviceFields are what is known of a device besides its identity and its group.
+// deviceFields lists what is known of a device besides its identity and its group.
 func deviceFields(f *Fields, d *devices.Device) {
 	facts := deviceFacts(d)
 	if f.raw(&facts); f.dir == reading {
@@ -159,7 +160,7 @@ func deviceFields(f *Fields, d *devices.Device) {
 	}
 }
 
-// deviceFacts tells what is known of a device.
+// deviceFacts returns what is known of a device, as bits.
 func deviceFacts(d *devices.Device) (facts byte) {
 	for i, known := range [...]bool{d.Drained, d.UUID != "", d.Model != "", d.VRAM != 0, d.Reason != "", d.Slices != 0, len(d.Threads) > 0} {
 		if known {

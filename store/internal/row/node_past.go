@@ -6,10 +6,10 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// NodePast is how nodes were before something about them changed: who goes back from what is
-// now, the newest change first, has them as they were at any instant since State.NodesSince.
-// Nodes to which the same happened in a commit have one row. Measured loads are not on record,
-// nor is what follows from the rest, as the bucket does.
+// NodePast holds the properties of nodes before a change. Going back from the present nodes,
+// the newest change first, gives the nodes at any instant since State.NodesSince. Nodes with
+// the same change in a commit share one row. Measured loads and derived values such as the
+// bucket are not recorded.
 type NodePast struct {
 	Nodes  []uint32 // ascending
 	Parts  NodeParts
@@ -20,11 +20,10 @@ type NodePast struct {
 // NodeParts are parts of a node, as bits. On disk; must not change.
 type NodeParts uint16
 
-// The parts. A node that was there no part is taken of: either it is PartAbsent alone, or
-// PartWhole.
+// The parts. PartAbsent and PartWhole each stand alone.
 const (
-	PartAbsent NodeParts = 1 << iota // it was not there
-	PartWhole                        // it was there, and is not any more
+	PartAbsent NodeParts = 1 << iota // the node did not exist
+	PartWhole                        // the node existed, and was removed
 	PartState                        // with its reason
 	PartQueue
 	PartPriority
@@ -35,7 +34,7 @@ const (
 	PartProcSpeed
 	PartUsage
 	PartFeatures
-	PartResources // resources with other values, Lacked among them
+	PartResources // resources with other values, including Lacked
 	PartDevices   // all of them, and their distances
 	partEnd
 )
@@ -69,7 +68,7 @@ func wasFields(f *Fields, n *index.Node) {
 	}
 }
 
-// runFields are ascending numbers, as runs of those that follow each other.
+// runFields lists ascending numbers, as runs of consecutive ones.
 func runFields(f *Fields, name string, list *[]uint32) {
 	switch f.dir {
 	case writing:
@@ -123,5 +122,5 @@ func readRuns(f *Fields) (list []uint32) {
 	return list
 }
 
-// mostNodes bounds what a row of a few bytes can ask to be made.
+// mostNodes bounds what a row of a few bytes can make a reader allocate.
 const mostNodes = 1 << 24

@@ -2,7 +2,7 @@ package row
 
 import "time"
 
-// NumberKey returns the key of the number that is set on one of a kind: user:ann.
+// NumberKey returns the key of the number of a subject: user:ann.
 func NumberKey(kind, name string) []byte { return []byte(kind + ":" + name) }
 
 func numberFields(f *Fields, n *int64) {
@@ -18,5 +18,5 @@ func DecodeNumber(key, payload []byte) (*int64, error) {
 	return decode(Numbers, numberFields, key, payload)
 }
 
-// Stamp returns how messages write an instant, in Unix seconds.
+// Stamp formats an instant, in Unix seconds, for messages.
 func Stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }

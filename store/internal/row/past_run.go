@@ -1,7 +1,6 @@
 package row
 
-// PastRun is the run of an ended job that is no longer in the file, as far as later forecasts learn
-// from it.
+// PastRun holds what forecasts learn from an ended job that is no longer in the file.
 type PastRun struct {
 	Job        uint64
 	User, Name string

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Seal makes a row of a payload whose first byte is its version: the checksum
-// over key and payload is put behind it.
+// Seal makes a row from a payload whose first byte is its version. It appends the checksum
+// over key and payload.
 func Seal(key, payload []byte) []byte {
 	return binary.LittleEndian.AppendUint32(payload, checksum(key, payload))
 }
@@ -23,7 +23,7 @@ func Unseal(t Table, key, row []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// Shown returns a key in a message. A damaged file may have one of many megabytes.
+// Shown formats a key for a message. A damaged file may have a key of many megabytes.
 func Shown(key []byte) string {
 	if most := 64; len(key) > most {
 		return fmt.Sprintf("%x... (%d bytes)", key[:most], len(key))
@@ -51,8 +51,8 @@ func (e *encoder) strings(list []string) {
 	}
 }
 
-// done returns the error of a payload that was not what it should be. Bytes left
-// over are no error: a newer version of the row may append fields.
+// done returns the error for an invalid payload. Bytes left over are not an error: a newer
+// version of the row may append fields.
 func (r *Reader) done(t Table, key []byte) error {
 	if r.Bad {
 		return fmt.Errorf("%w: the row %s of table %s cannot be decoded", ErrDamaged, Shown(key), t)

@@ -7,10 +7,10 @@ type Postponed struct {
 	Jobs  []PostponedJob
 }
 
-// PostponedJob is one of them.
+// PostponedJob is such a job.
 type PostponedJob struct {
 	Job    uint64
-	Wanted int64 // when it was to start
+	Wanted int64 // its requested start
 }
 
 const postponedVersion = 1

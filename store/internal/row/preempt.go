@@ -38,8 +38,7 @@ func termFields(f *Fields, name string, key *preempt.Key) {
 	}
 }
 
-// EncodePreempt returns the row of a rule about whose jobs make way for whose. Its key is the
-// rule as text.
+// EncodePreempt returns the row of a preemption rule. Its key is the rule as text.
 func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
 
 // DecodePreempt reads it.

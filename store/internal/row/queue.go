@@ -1,6 +1,6 @@
 package row
 
-// Queue is a queue. Its fields are those of store.Queue, in that order.
+// Queue is a queue. It has the same fields as store.Queue, in the same order.
 type Queue struct {
 	Name     string
 	GroupKey []string

@@ -2,16 +2,16 @@ package row
 
 import "encoding/binary"
 
-// Reader takes fields off bytes. After a short or odd field it reads zeros, and is Bad.
+// Reader takes fields from bytes. After a short or invalid field it reads zeros, and is Bad.
 type Reader struct {
 	B   []byte // the rest
 	Bad bool
 }
 
-// Fail makes it bad.
+// Fail makes the reader bad.
 func (r *Reader) Fail() { r.B, r.Bad = nil, true }
 
-// Take takes n bytes, or nil if there are fewer.
+// Take takes n bytes, or returns nil if there are fewer.
 func (r *Reader) Take(n int) []byte {
 	if n < 0 || n > len(r.B) {
 		r.Fail()
@@ -32,7 +32,7 @@ func (r *Reader) Byte() byte {
 
 // Uint takes a varint.
 func (r *Reader) Uint() uint64 {
-	if len(r.B) > 0 && r.B[0] < 0x80 { // most are that short
+	if len(r.B) > 0 && r.B[0] < 0x80 { // most varints are that short
 		v := uint64(r.B[0])
 		r.B = r.B[1:]
 		return v
@@ -52,7 +52,7 @@ func (r *Reader) Int() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// Count takes a number of things that follow, of a byte at least each.
+// Count takes the number of items that follow, each of at least one byte.
 func (r *Reader) Count() int {
 	n := r.Uint()
 	if n > uint64(len(r.B)) {
@@ -62,5 +62,5 @@ func (r *Reader) Count() int {
 	return int(n)
 }
 
-// Bytes takes bytes behind their number.
+// Bytes takes a number and that many bytes.
 func (r *Reader) Bytes() []byte { return r.Take(r.Count()) }

@@ -2,14 +2,14 @@ package row
 
 import "fmt"
 
-// Cause is why something is as it is or has become of it, as a word for programs. The numbers
-// are on disk and must not change, nor may the words: programs compare them.
+// Cause is the reason for a state or an event, as a word for programs. The numbers are on disk
+// and must not change. Nor may the words, because programs compare them.
 type Cause uint8
 
-// The causes. Those of attempts that have ended are the outcomes, in their order. On disk: a new
-// one comes last.
+// The causes. Those of ended attempts are the outcomes, in their order. On disk: append new
+// ones.
 const (
-	CauseNone Cause = iota // nothing to be said, or a row of before there were causes
+	CauseNone Cause = iota // no reason, or a row from before causes
 	CauseRequest
 	CauseExited
 	CauseSignal
@@ -43,7 +43,7 @@ const (
 	CauseLeftover
 )
 
-// causes are what they are called, and what they mean.
+// causes holds the words of the causes, and their meanings.
 var causes = [...]struct{ word, doc string }{
 	CauseRequest:     {"request", "a person or a program asked for it"},
 	CauseExited:      {"exited", "its command ended with a status other than 0"},
@@ -78,7 +78,7 @@ var causes = [...]struct{ word, doc string }{
 	CauseLeftover:    {"leftover", "processes of it may be left on its other nodes"},
 }
 
-// Causes lists all of them but none.
+// Causes lists all causes except CauseNone.
 func Causes() []Cause {
 	list := make([]Cause, len(causes)-1)
 	for i := range list {
@@ -94,10 +94,10 @@ func (c Cause) String() string {
 	return fmt.Sprintf("cause(%d)", c)
 }
 
-// Doc says what it means.
+// Doc returns the cause's meaning.
 func (c Cause) Doc() string { return causes[c].doc }
 
-// CauseOf returns the cause that an outcome is.
+// CauseOf returns the cause for an outcome.
 func CauseOf(o Outcome) Cause {
 	if o == OutcomeNone || o > OutcomeStopped {
 		return CauseNone
@@ -105,17 +105,17 @@ func CauseOf(o Outcome) Cause {
 	return CauseExited + Cause(o-OutcomeExited)
 }
 
-// Reason is why something is as it is.
+// Reason tells why something is in its state, or why it happened.
 type Reason struct {
 	Cause Cause
-	By    string // the user whose wish it was, "" for none
+	By    string // the user who requested it, or ""
 	Text  string // in words; times in them are RFC 3339, in UTC
 }
 
-// Because returns a reason in words.
+// Because makes a reason in words.
 func Because(c Cause, text string) Reason { return Reason{Cause: c, Text: text} }
 
-// String returns the reason in words, or "".
+// String returns the reason in words, or "" if there is none.
 func (r Reason) String() string {
 	switch {
 	case r.By == "":
@@ -126,13 +126,13 @@ func (r Reason) String() string {
 	return r.Text + " (" + r.By + ")"
 }
 
-// Behind returns the reason with words before its own.
+// Behind returns the reason with words put before its own.
 func (r Reason) Behind(words string) Reason {
 	r.Text, r.By = words+r.String(), ""
 	return r
 }
 
-// And returns the reason with more to be said.
+// And returns the reason with words added.
 func (r Reason) And(words string) Reason {
 	if is := r.String(); is != "" {
 		words = is + "; " + words
@@ -141,11 +141,12 @@ func (r Reason) And(words string) Reason {
 	return r
 }
 
-// reasonFields are what of a reason stands behind its text, which has a place of its own.
+// reasonFields lists the fields of a reason that follow its text. The text has its own place
+// in the row.
 func reasonFields(f *Fields, r *Reason) {
 	Byte(f, "cause", &r.Cause)
 	f.Text("reasonBy", &r.By)
 }
 
-// told reports whether there is anything of a reason besides its text.
+// told reports whether a reason has anything besides its text.
 func (r *Reason) told() bool { return r.Cause != CauseNone || r.By != "" }

@@ -4,8 +4,8 @@ import (
 	"strconv"
 )
 
-// Refused is which jobs a node has refused since it has executed one, the earliest first.
-// Nodes that have refused none have no row.
+// Refused lists the jobs that a node has refused since it last executed one, the earliest
+// first. Nodes that have refused none have no row.
 type Refused struct {
 	Jobs []RefusedJob
 }

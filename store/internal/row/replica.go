@@ -1,14 +1,13 @@
 package row
 
-// Replica says of a file that it is the replica of a log, and where in it the file stands.
-// One row, which the transaction changes that changes the others; it is in no entry of the
-// log, and in no snapshot.
+// Replica marks a file as the replica of a log, and holds its position in the log. It is one
+// row, changed in the same transaction as the others. It is in no log entry and no snapshot.
 type Replica struct {
 	Log   [16]byte
-	N     uint64  // the entry that was applied last
+	N     uint64  // the last applied entry
 	Chain [8]byte // of that entry
-	// Since is the position of the newest snapshot that is known, SinceBytes how long that
-	// is, and Behind how many bytes the entries after it have.
+	// Since is the position of the newest known snapshot, SinceBytes its size, and Behind the
+	// size of the entries after it.
 	Since, SinceBytes, Behind uint64
 }
 

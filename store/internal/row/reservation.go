@@ -19,7 +19,7 @@ type Reservation struct {
 	Pools      []placer.PoolAmount // the amounts that it keeps of the cluster's pools
 }
 
-// State is planned, active or ended, seen from an instant.
+// State returns planned, active or ended, as of an instant.
 func (r *Reservation) State(now int64) string {
 	switch {
 	case now < r.Start:
@@ -80,7 +80,7 @@ func accessFields(f *Fields, name string, list *placer.AccessList) {
 	}
 }
 
-// useFields are what a stretch takes of a shared node.
+// useFields lists what a stretch takes of a shared node.
 func useFields(f *Fields, u *timeline.Use) {
 	if f.bytes() {
 		within := u.Within << 1

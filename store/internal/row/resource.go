@@ -14,7 +14,7 @@ func resourceFields(f *Fields, def *index.Def) {
 	f.Text("name", &def.Name)
 }
 
-// EncodeResource returns the row of a resource that was declared.
+// EncodeResource returns the row of a declared resource.
 func EncodeResource(def index.Def) []byte { return encode(resourceFields, &def) }
 
 // DecodeResource reads it.

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// RoomBlock is what remains of each node of a block: nil for those that are not shared now, or
-// admit no further job.
+// RoomBlock holds what remains of each node of a block. It is nil for nodes that are not
+// shared now, or admit no further job.
 type RoomBlock [timeline.BlockNodes][]index.Amount
 
 const roomVersion = 1
@@ -40,11 +40,11 @@ func DecodeRooms(key, payload []byte) (b RoomBlock, err error) {
 	return b, err
 }
 
-// EachRoom calls fn for the nodes of a block that have something left. A room is valid
-// until fn returns: it is read into scratch, which may be nil.
+// EachRoom calls fn for the nodes of a block that have something left. A room is valid until
+// fn returns, because it is read into scratch, which may be nil.
 func EachRoom(key, payload []byte, scratch []index.Amount, fn func(at int, room []index.Amount)) error {
 	if scratch == nil {
-		scratch = make([]index.Amount, 0, 8) // a room with nothing in it is not none
+		scratch = make([]index.Amount, 0, 8) // an empty room must not be nil
 	}
 	d := Reader{B: payload}
 	d.Byte()

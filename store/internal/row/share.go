@@ -56,10 +56,10 @@ func shareTimerFields(f *Fields, t *fairshare.Timer) {
 	if !f.bytes() {
 		f.fact("running", &t.Running)
 	}
-	t.Running = t.Running || f.dir == reading // there is a row only while it does
+	t.Running = t.Running || f.dir == reading // the row exists only while the timer runs
 }
 
-// EncodeShareTimer returns the row of since when the shares have been out of balance.
+// EncodeShareTimer returns the row of the time since when the shares are out of balance.
 func EncodeShareTimer(t fairshare.Timer) []byte { return encode(shareTimerFields, &t) }
 
 // DecodeShareTimer reads it.

@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 )
 
-// Siblings recognises rows of jobs of an array that ask for the same as one of them: they differ
-// in the index, the command, the line, and the signature alone. It compares bytes, so that a cycle
-// over thousands of waiting jobs decodes a few.
+// Siblings recognises rows of jobs of an array that ask for the same as one of them: they
+// differ only in the index, the command, the line and the signature. It compares bytes, so
+// that a cycle over thousands of waiting jobs decodes only a few.
 type Siblings struct {
 	before  []byte // the key's bytes before the index
-	middle  []byte // between it and the command
-	after   []byte // and behind that, up to the signature of a job that has a line
+	middle  []byte // between the index and the command
+	after   []byte // after the command, up to the signature of a job that has a line
 	execute bool   // there is a command
 	signed  bool   // a job with a line has a signature
 	lined   bool
@@ -79,7 +79,7 @@ func (s *Siblings) Has(payload []byte) bool {
 	return ok && len(rest) == 0
 }
 
-// AppendLot appends the key in Lots of a waiting job of an array, nothing for other jobs.
+// AppendLot appends the key in Lots of a waiting job of an array, or nothing for other jobs.
 func AppendLot(b []byte, j *Job, payload []byte) []byte {
 	if j.Array == 0 || !j.Waits(j.State) {
 		return b
@@ -93,12 +93,13 @@ func AppendLot(b []byte, j *Job, payload []byte) []byte {
 	return append64(b, 0)
 }
 
-// HasSiblings reports whether other jobs may wait for the same as a waiting job, and for that alone.
+// HasSiblings reports whether other jobs may wait for the same as a waiting job, and for
+// nothing else.
 func (j *Job) HasSiblings() bool {
 	return j.Array != 0 && j.State == JobQueued && len(j.After) == 0 && j.Attendant == nil && !j.Never
 }
 
-// hash returns a hash of what siblings have in common. On disk; must not change.
+// hash returns a hash of what siblings share. On disk; must not change.
 func (s *Siblings) hash() []byte {
 	sum := sha256.New()
 	kind := byte(0)

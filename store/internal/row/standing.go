@@ -5,8 +5,8 @@ import (
 	"github.com/placectl/placectl/placer/recur"
 )
 
-// ReserveSpec describes a reservation to make. Its fields are those of store.ReserveSpec, in that
-// order.
+// ReserveSpec describes a reservation to make. It has the same fields as store.ReserveSpec, in
+// the same order.
 type ReserveSpec struct {
 	Name       string
 	Nodes      []uint32
@@ -18,11 +18,11 @@ type ReserveSpec struct {
 	Depth      int
 }
 
-// Standing is a reservation that repeats, as store.Standing describes it.
+// Standing is a repeating reservation: see store.Standing.
 type Standing struct {
 	ReserveSpec
 	Made    int
-	Last    int64 // the latest window that was looked at
+	Last    int64 // the latest window that was tried
 	Over    bool
 	Note    string
 	Missing []int64 // windows up to Last without an occurrence, which are tried again until they are over

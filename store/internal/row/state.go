@@ -2,30 +2,30 @@ package row
 
 import "github.com/placectl/placectl/index"
 
-// State is the clock and the numbers never used yet. One row.
+// State holds the clock, the next unused numbers, and the state of cycles. It is one row.
 type State struct {
-	AsOf            int64 // the instant that the bitmaps stand for
+	AsOf            int64 // the instant that the bitmaps describe
 	NextNode        uint32
 	NextBucket      uint32
 	NextResource    index.ResID
 	NextJob         uint64
 	NextReservation uint64
-	UsageSince      int64 // when usage began to be counted, 0 in a file that has never counted
+	UsageSince      int64 // when counting usage began; 0 in a file that has never counted
 	Events          uint64
-	Invalidations   uint64    // how often nodes were given back, or something else made room
-	ForgottenJobs   uint64    // the job from which on the next cycle looks for those that are kept no longer
-	ForgottenEvents uint64    // the same of events
+	Invalidations   uint64    // how often room was made, by nodes given back or otherwise
+	ForgottenJobs   uint64    // the job at which the next cycle continues to look for jobs to delete
+	ForgottenEvents uint64    // the same for events
 	Planned         uint64    // the invalidation at which a cycle last examined all plans
 	Looked          uint64    // the next job number when the last cycle was made
-	NodesSince      int64     // since when what nodes were is on record
-	Startable       uint64    // how many commits may have let something start or stop, less those of cycles
-	Cycle           CycleKind // of the last cycle: what it found out holds for its kind
-	Ordered         int64     // for which instant that put jobs in order by job_priority; 0: by what they were submitted with
+	NodesSince      int64     // since when the past of nodes is recorded
+	Startable       uint64    // number of commits that may have let something start or stop, without cycles
+	Cycle           CycleKind // of the last cycle: its findings hold for cycles of this kind
+	Ordered         int64     // the instant for which it sorted jobs by job_priority; 0 for the order of submission
 }
 
-// CycleKind is what decides, beside settings, which jobs a cycle starts.
+// CycleKind holds the options that decide, besides settings, which jobs a cycle starts.
 type CycleKind struct {
-	Backfill, Depth uint64 // Depth: only with easy
+	Backfill, Depth uint64 // Depth is set only with easy
 	WidestFirst     bool
 }
 
@@ -42,7 +42,7 @@ func stateFields(f *Fields, s *State) {
 	Uint(f, "nextResource", &s.NextResource)
 	Uint(f, "nextJob", &s.NextJob)
 	Uint(f, "nextReservation", &s.NextReservation)
-	if f.More(true) { // the first files had no more
+	if f.More(true) { // rows of the first files end here
 		f.At("usageSince", &s.UsageSince, Past)
 	}
 	if f.More(true) {

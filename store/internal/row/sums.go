@@ -2,8 +2,8 @@ package row
 
 import "encoding/binary"
 
-// Sum tells the rows of a table from others: how many there are, and the sum of their
-// checksums, modulo 2^64. It follows from the row that goes and the one that comes.
+// Sum identifies the rows of a table: their number, and the sum of their checksums, modulo
+// 2^64. A change needs only the old and the new row.
 type Sum struct{ Count, Sum uint64 }
 
 // Add counts a row as it is stored.
@@ -12,13 +12,13 @@ func (s *Sum) Add(value []byte) {
 	s.Sum += storedChecksum(value)
 }
 
-// Remove counts one that goes.
+// Remove counts a row that is removed.
 func (s *Sum) Remove(value []byte) {
 	s.Count--
 	s.Sum -= storedChecksum(value)
 }
 
-// Change counts a row that comes in the place of another; either may be nil.
+// Change counts a row that replaces another. Either may be nil.
 func (s *Sum) Change(old, value []byte) {
 	if old != nil {
 		s.Remove(old)
@@ -34,7 +34,7 @@ func (s *Sum) Join(other Sum) {
 	s.Sum += other.Sum
 }
 
-// storedChecksum returns the one that a row carries, or 0 if it is too short for any.
+// storedChecksum returns the checksum in a row, or 0 if the row is too short.
 func storedChecksum(value []byte) uint64 {
 	if len(value) < 4 {
 		return 0
@@ -42,18 +42,17 @@ func storedChecksum(value []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(value[len(value)-4:]))
 }
 
-// Sums are those of all tables as a transaction left them. One row, which each commit
-// writes: a page that was lost, or is one of an earlier transaction, has other rows
-// than the row says.
+// Sums holds the sums of all tables after a transaction. It is one row, which each commit
+// writes. If a page is lost, or is that of an earlier transaction, the rows do not match it.
 type Sums struct {
-	Transaction uint64 // the transaction that wrote the row, by bbolt's count
+	Transaction uint64 // the transaction that wrote the row, by bbolt's number
 	Tables      [TableCount]Sum
 }
 
 const sumsVersion = 1
 
-// Counted reports whether a row counts in the sum of its table. The format has no
-// checksum, and the sums cannot have their own in them.
+// Counted reports whether a row counts in the sum of its table. The format row has no
+// checksum, and the sums cannot include their own row.
 func Counted(t Table, key []byte) bool {
 	return t != Meta || string(key) != string(KeyFormat) && string(key) != string(KeySums)
 }
@@ -63,8 +62,8 @@ func sumsHead(f *Fields, s *Sums) {
 	Uint(f, "transaction", &s.Transaction)
 }
 
-// sumsFields know tables by their place in the registry, where they stay. Tables that the
-// row does not know yet are empty.
+// sumsFields identifies tables by their place in the registry, which does not change. Tables
+// that the row does not have yet are empty.
 func sumsFields(f *Fields, s *Sums) {
 	sumsHead(f, s)
 	for t := range s.Tables {
@@ -90,7 +89,7 @@ func (s *Sums) Decode(payload []byte) error {
 	return f.done(Meta)
 }
 
-// SumsTransaction returns the transaction that wrote the row, without the rest of it.
+// SumsTransaction returns the transaction that wrote the row, without decoding the rest.
 func SumsTransaction(payload []byte) (uint64, error) {
 	f, s := Fields{dir: reading, b: payload, key: KeySums}, Sums{}
 	sumsHead(&f, &s)

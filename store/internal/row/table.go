@@ -8,8 +8,8 @@ import (
 // Format is the file format that this version writes.
 const Format = 10
 
-// Stage counts the forms that Format has had before its release: each change of what it
-// holds raises it, and a program refuses files of another stage. 0 means released.
+// Stage counts the forms of Format before its release. Each change of the format raises it,
+// and a program refuses files of another stage. 0 means released.
 const Stage = 17
 
 // magic begins the format row. On disk; must not change.
@@ -85,13 +85,13 @@ const (
 	Claims
 	PastRuns
 	Lots
-	TableCount // how many there are
+	TableCount // number of tables
 )
 
-// tables is the registry: every bucket of the file, what its keys and values
-// are, the format that brought it, and whether it can be rebuilt from the
-// others. Numbers in keys are big-endian. A value is a row: a version byte,
-// the fields, and a CRC32C over key, version and fields.
+// tables is the registry: every bucket of the file, its keys and values, the format that
+// introduced it, and whether it can be rebuilt from the others. Numbers in keys are
+// big-endian. A value is a row: a version byte, the fields, and a CRC32C over key, version and
+// fields.
 var tables = [TableCount]struct {
 	name, key, value string
 	since            uint32
@@ -177,7 +177,7 @@ func TableNamed(name string) (Table, bool) {
 	return 0, false
 }
 
-// Since returns the format that brought the table.
+// Since returns the format that introduced the table.
 func (t Table) Since() uint32 { return tables[t].since }
 
 // Derived reports whether the table can be rebuilt from the others.
@@ -191,14 +191,14 @@ var (
 	KeyArchive   = []byte("archive") // the database that the file is an archive of
 	KeySums      = []byte("sums")
 	KeyPostponed = []byte("postponed") // planned jobs that overdue ones have put off
-	KeyHook      = []byte("hook")      // how far the site's program has been handed the events
-	KeyForecasts = []byte("forecasts") // when those who wait are expected to start
+	KeyHook      = []byte("hook")      // how many events the site's program has received
+	KeyForecasts = []byte("forecasts") // the expected starts of waiting jobs
 	KeyReplica   = []byte("replica")   // the log that the file is a replica of, and its position there
 )
 
-// EncodeFormat returns the row that says which format the file has. It has no checksum:
-// older and newer versions must be able to read it. The upper 16 bits hold the stage of a
-// format that is not released.
+// EncodeFormat returns the row with the file's format. It has no checksum, because older and
+// newer versions must be able to read it. The upper 16 bits hold the stage of an unreleased
+// format.
 func EncodeFormat(format uint32) []byte {
 	if format == Format {
 		format |= Stage << 16
@@ -222,7 +222,7 @@ func DecodeFormat(value []byte) (format uint32, ok bool) {
 	return format, true
 }
 
-// otherStage marks a format that has this version's number and another stage.
+// otherStage marks a format with this version's number but another stage.
 const otherStage = 1 << 31
 
 // FormatName puts what DecodeFormat returned into words.
@@ -244,8 +244,8 @@ func FormatKnown() string {
 	return fmt.Sprintf("this version reads up to format %d, and of %d stage %d: dump the file with the program that wrote it, and load the dump", Format-1, Format, Stage)
 }
 
-// Local reports whether a row is of one file alone: it belongs to what the file is, and not
-// to what is in the database.
+// Local reports whether a row belongs to one file only: it describes the file, not the
+// contents of the database.
 func Local(t Table, key []byte) bool {
 	return t == IndexSums || t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica) || string(key) == string(KeyForecasts))
 }

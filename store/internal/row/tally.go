@@ -4,22 +4,22 @@ import (
 	"strings"
 )
 
-// Tally is what has come of the jobs of a queue since their database was made. It never
-// goes back, whatever becomes of the rows of the jobs.
+// Tally counts the submitted and ended jobs of a queue since the database was made. It never
+// decreases, even when rows of jobs are deleted.
 type Tally struct {
-	Submitted uint64 // placed ones among them
+	Submitted uint64 // including placed jobs
 	Finished  uint64
 	Failed    uint64
 	Cancelled uint64
-	Waits     [len(WaitBounds) + 1]uint64 // of those that ended having started: how many waited so long
-	Waited    int64                       // how long these have waited together, in seconds
+	Waits     [len(WaitBounds) + 1]uint64 // ended jobs that had started, by how long they waited
+	Waited    int64                       // the sum of those times, in seconds
 }
 
-// WaitBounds are the upper bounds of what is counted in Tally.Waits, in seconds; the last
-// count has none. On disk; must not change.
+// WaitBounds are the upper bounds of the counts in Tally.Waits, in seconds. The last count has
+// none. On disk; must not change.
 var WaitBounds = [...]int64{1, 10, 60, 600, 3600, 21600, 86400}
 
-// Wait counts a job that has waited so many seconds for its start.
+// Wait counts a job that has waited a number of seconds for its start.
 func (t *Tally) Wait(seconds int64) {
 	seconds = max(seconds, 0)
 	at := 0
@@ -30,19 +30,19 @@ func (t *Tally) Wait(seconds int64) {
 	t.Waited += seconds
 }
 
-// LastCycle is when the last cycle was made, and how long it took.
+// LastCycle is when the last cycle ran, and how long it took.
 type LastCycle struct {
 	Began int64 // Unix seconds
-	Took  int64 // nanoseconds, its commit left out
+	Took  int64 // nanoseconds, without its commit
 }
 
-// The keys of Tallies. On disk; must not change.
+// tallyPrefix begins the keys of queues in Tallies. On disk; must not change.
 const tallyPrefix = "queue:"
 
 // KeyLastCycle is the key of the last cycle in the table Tallies.
 var KeyLastCycle = []byte("cycle")
 
-// TallyKey returns the key of a queue's tally, that of no queue for "".
+// TallyKey returns the key of a queue's tally; "" is for jobs without a queue.
 func TallyKey(queue string) []byte { return []byte(tallyPrefix + queue) }
 
 // TallyPrefix begins the keys of all tallies.
@@ -94,7 +94,7 @@ func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
 	return decode(Tallies, lastCycleFields, key, payload)
 }
 
-// JobCountKey returns the key under which the jobs of a queue that are in a state are counted.
+// JobCountKey returns the key of the number of a queue's jobs in a state.
 func JobCountKey(state JobState, queue string) []byte { return append([]byte{byte(state)}, queue...) }
 
 func countFields(f *Fields, n *uint64) {
@@ -102,7 +102,7 @@ func countFields(f *Fields, n *uint64) {
 	Uint(f, "", n)
 }
 
-// EncodeCount returns the row of how many there are.
+// EncodeCount returns the row of a count.
 func EncodeCount(n uint64) []byte { return encode(countFields, &n) }
 
 // DecodeCount reads it, from a table that counts.

@@ -2,38 +2,37 @@ package row
 
 import "encoding/binary"
 
-// texts finds the texts that follow each other in a payload, as far as they are asked
-// for.
+// texts finds the consecutive texts of a payload, only as far as needed.
 type texts struct {
 	payload []byte
-	at      int // where the next one is
-	read    int // how many are known
+	at      int // position of the next text
+	read    int // number of known texts
 	parts   [maxTexts]part
 	bad     bool
 }
 
-// maxTexts is how many texts follow each other at most: those of a job.
+// maxTexts is the most consecutive texts in a row: those of a job.
 const maxTexts = jobTexts
 
 // part is bytes from..to of a payload.
 type part struct{ from, to int }
 
-// open turns to a payload whose texts begin at a place.
+// open begins a payload whose texts begin at a position.
 func (t *texts) open(payload []byte, at int) {
 	t.payload, t.at, t.read = payload, at, 0
 }
 
-// get is one of the texts.
+// get returns one of the texts.
 func (t *texts) get(i int) []byte {
 	t.find(i)
 	p := t.parts[i]
 	return t.payload[p.from:p.to]
 }
 
-// find makes out where the texts up to one are.
+// find finds the texts up to one.
 func (t *texts) find(i int) {
 	b, at := t.payload, t.at
-	for t.read <= i && at < len(b) && b[at] < 0x80 && at+int(b[at]) < len(b) { // most are that short
+	for t.read <= i && at < len(b) && b[at] < 0x80 && at+int(b[at]) < len(b) { // most lengths are that short
 		end := at + 1 + int(b[at])
 		t.parts[t.read] = part{at + 1, end}
 		t.read++
@@ -46,10 +45,10 @@ func (t *texts) find(i int) {
 	}
 }
 
-// length reads the length of what follows, or how many.
+// length reads the length or number of what follows.
 func (t *texts) length() int {
 	if t.at < len(t.payload) {
-		if n := int(t.payload[t.at]); n < 0x80 && n < len(t.payload)-t.at { // most are
+		if n := int(t.payload[t.at]); n < 0x80 && n < len(t.payload)-t.at { // most lengths are that short
 			t.at++
 			return n
 		}

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Total is what jobs had in a month: how many ended, for how long they had waited, and
-// what their attempts held meanwhile.
+// Total is the use by jobs in a month: how many ended, how long they had waited, and what
+// their attempts held.
 type Total struct {
-	Jobs      int64 // the jobs that began and have ended
-	Failed    int64 // of them
-	Preempted int64 // how often they had made way for others
-	Waits     int64 // seconds from being submitted to their first starts
+	Jobs      int64 // jobs that began and have ended
+	Failed    int64 // of those jobs
+	Preempted int64 // how often they made way for others
+	Waits     int64 // seconds from their submission to their first start
 	Held      []TotalHeld
 }
 
-// TotalHeld is how long an amount of something was held: units x seconds, where a unit is
-// 1, and of sizes 1024 kb. Names are those of consumables and pools, and "nodes".
+// TotalHeld is the use of a resource, in units x seconds. A unit is 1, or 1024 kb of a size.
+// Names are those of consumables and pools, and "nodes".
 type TotalHeld struct {
 	Name    string
 	Seconds int64
 }
 
-// Empty reports whether there is nothing.
+// Empty reports whether the total has nothing.
 func (t *Total) Empty() bool {
 	return t.Jobs == 0 && t.Failed == 0 && t.Preempted == 0 && t.Waits == 0 && len(t.Held) == 0
 }
 
-// Of returns how long something was held.
+// Of returns the use of a resource, in units x seconds.
 func (t *Total) Of(name string) int64 {
 	if i, ok := t.find(name); ok {
 		return t.Held[i].Seconds
@@ -42,8 +42,7 @@ func (t *Total) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(t.Held, name, func(h TotalHeld, name string) int { return cmp.Compare(h.Name, name) })
 }
 
-// Hold adds time for which something was held. What comes to 0 is left out, so that equal
-// totals have equal rows.
+// Hold adds use of a resource. A use of 0 is left out, so that equal totals have equal rows.
 func (t *Total) Hold(name string, seconds int64) {
 	i, ok := t.find(name)
 	switch {
@@ -58,7 +57,7 @@ func (t *Total) Hold(name string, seconds int64) {
 	}
 }
 
-// Add adds another total so many times: -1 takes it off.
+// Add adds another total a number of times; -1 subtracts it.
 func (t *Total) Add(o *Total, times int64) {
 	t.Jobs += times * o.Jobs
 	t.Failed += times * o.Failed
@@ -69,13 +68,13 @@ func (t *Total) Add(o *Total, times int64) {
 	}
 }
 
-// Payers are on whose account something counts.
+// Payers are the user, account, class and queue that use counts for.
 type Payers struct{ User, Account, Class, Queue string }
 
-// Payers are those of a job.
+// Payers returns the payers of a job.
 func (j *Job) Payers() Payers { return Payers{j.User, j.Account, j.Class, j.Queue} }
 
-// Month counts months from year 0 on, in UTC.
+// Month counts months from year 0, in UTC.
 type Month uint32
 
 // MonthOf returns the month that an instant is in.
@@ -92,12 +91,12 @@ func (m Month) Start() int64 {
 // String returns the month as 2026-11.
 func (m Month) String() string { return time.Unix(m.Start(), 0).UTC().Format("2006-01") }
 
-// TotalKey returns the key of what some had in a month.
+// TotalKey returns the key of the use by payers in a month.
 func TotalKey(m Month, p Payers) []byte {
 	return p.append(binary.BigEndian.AppendUint32(nil, uint32(m)))
 }
 
-// append appends the texts, each behind its length: they may hold anything.
+// append appends the texts, each after its length, because they may contain anything.
 func (p Payers) append(b []byte) []byte {
 	e := encoder{b}
 	for _, s := range []string{p.User, p.Account, p.Class, p.Queue} {
@@ -106,7 +105,7 @@ func (p Payers) append(b []byte) []byte {
 	return e.b
 }
 
-// SplitTotalKey takes such a key apart.
+// SplitTotalKey splits such a key.
 func SplitTotalKey(key []byte) (m Month, p Payers, err error) {
 	d := Reader{B: key}
 	if b := d.Take(4); b != nil {

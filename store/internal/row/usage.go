@@ -2,12 +2,12 @@ package row
 
 import "github.com/placectl/placectl/timeline"
 
-// UsageBlock is the cpu-seconds of 64 nodes.
+// UsageBlock holds the used cpu-seconds of 64 nodes.
 type UsageBlock [timeline.BlockNodes]int64
 
 const usageVersion = 1
 
-// usageFields are those of the nodes that had some.
+// usageFields lists the nodes with use.
 func usageFields(f *Fields, b *UsageBlock) {
 	f.Version(usageVersion)
 	switch f.dir {

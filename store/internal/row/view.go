@@ -1,6 +1,6 @@
 package row
 
-// View is a query with a name, to be used as a table.
+// View is a named query to use as a table.
 type View struct {
 	Name   string // in lower case
 	Select string // in SQL
